@@ -1,5 +1,6 @@
-// Makes dist/, what the npm package runs. `npm pack` starts it (prepack in package.json), in a checkout with everything installed.
-// A package cannot run the sources as a checkout does: Node strips no types below node_modules.
+// Makes dist/, what the npm package runs. `npm pack` starts it (prepack in package.json), in a
+// checkout with everything installed. A package cannot run the sources as a checkout does: Node
+// strips no types below node_modules.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
@@ -10,25 +11,41 @@ const dist = join(root, 'dist')
 
 rmSync(dist, { recursive: true, force: true })
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
+const { status } = spawnSync(
+  process.execPath,
+  [compiler, '-p', join(root, 'tsconfig.build.json')],
+  { stdio: 'inherit' },
+)
 if (status !== 0) process.exit(1)
 rmSync(join(dist, 'schemas'), { recursive: true, force: true }) // generates what is compiled already; of it only types are used
 dropUnused(join(dist, 'client', 'weir.d.ts'))
 
-// Whatever else lies among the sources is read at run time: the template of `weir init`, the schema of agent files, the tool of the demo, and the page of
-// `weir report`, whose script goes as it is, because it is only text until a browser has it.
+// Whatever else lies among the sources is read at run time: the template of `weir init`, the schema
+// of agent files, the tool of the demo, and the page of `weir report`, whose script goes as it is,
+// because it is only text until a browser has it.
 const page = join(root, 'apps', 'report', 'page', sep)
 for (const folder of ['apps', 'client', 'services', 'shared'])
-  cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') || path.startsWith(page) })
+  cpSync(join(root, folder), join(dist, folder), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts') || path.startsWith(page),
+  })
 cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
 
-/** Of the declarations those stay that the public one speaks of: the others are of no use to anybody, and half of all files. */
+/**
+ * Of the declarations those stay that the public one speaks of: the others are of no use to
+ * anybody, and half of all files.
+ */
 function dropUnused(entry: string): void {
   const used = new Set([entry])
   for (const file of used)
-    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?['"](\.[^'"]+)\.ts['"]/g))
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
+      /(?:from|import\() ?['"](\.[^'"]+)\.ts['"]/g,
+    ))
       used.add(`${join(dirname(file), path)}.d.ts`)
   const missing = [...used].filter((file) => !existsSync(file))
-  if (missing.length > 0) throw new Error(`the public declarations speak of files that are not there: ${missing.join(', ')}`)
+  if (missing.length > 0)
+    throw new Error(
+      `the public declarations speak of files that are not there: ${missing.join(', ')}`,
+    )
   for (const file of globSync(join(dist, '**', '*.d.ts'))) if (!used.has(file)) rmSync(file)
 }

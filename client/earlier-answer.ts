@@ -1,5 +1,6 @@
-// The answer to a message that was sent before. A client that was killed while it waited sends its message again under the same id; the conversation
-// takes that for what it is, a repeat, and says nothing. So if the turn is over by now, its end has to be looked up.
+// The answer to a message that was sent before. A client that was killed while it waited sends its
+// message again under the same id; the conversation takes that for what it is, a repeat, and says
+// nothing. So if the turn is over by now, its end has to be looked up.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
 import { decode } from '../shared/codec/codec.ts'
@@ -12,37 +13,72 @@ type Place = { bus: Bus; topicPrefix: string; partition: number }
 type SentMessage = { conversation: string; messageId: string }
 
 /**
- * Looks among the newest turns of the conversation, as many as it remembers ids. Undefined: the message opened none of them, or its turn is not over.
- * Costs a few reads for each of these turns, and for the right one the activity from its beginning on.
+ * Looks among the newest turns of the conversation, as many as it remembers ids. Undefined: the
+ * message opened none of them, or its turn is not over. Costs a few reads for each of these turns,
+ * and for the right one the activity from its beginning on.
  */
-export async function findEarlierAnswer(place: Place, message: SentMessage): Promise<TurnFinished | undefined> {
+export async function findEarlierAnswer(
+  place: Place,
+  message: SentMessage,
+): Promise<TurnFinished | undefined> {
   for (const turn of await newestTurns(place, message.conversation)) {
     const opening = await openingOf(place, turn)
-    if (opening?.messageId === message.messageId) return turnFinishedSince(place, message, opening.time)
+    if (opening?.messageId === message.messageId)
+      return turnFinishedSince(place, message, opening.time)
   }
   return undefined
 }
 
 /**
- * Newest first. Asked after the hearing began, it must not miss a turn that was over before: its end would be heard no more, and nobody else would tell. A
- * turn's first entry was written before its end, so it is in a list up to now.
+ * Newest first. Asked after the hearing began, it must not miss a turn that was over before: its
+ * end would be heard no more, and nobody else would tell. A turn's first entry was written before
+ * its end, so it is in a list up to now.
  */
-async function newestTurns({ bus, topicPrefix, partition }: Place, conversation: string): Promise<number[]> {
-  const entries = await bus.list({ topic: `${topicPrefix}history`, partition, prefix: historyPrefix(conversation), upToNow: true })
+async function newestTurns(
+  { bus, topicPrefix, partition }: Place,
+  conversation: string,
+): Promise<number[]> {
+  const entries = await bus.list({
+    topic: `${topicPrefix}history`,
+    partition,
+    prefix: historyPrefix(conversation),
+    upToNow: true,
+  })
   const turns = new Set(entries.map(({ key }) => (JSON.parse(key) as [string, number, number])[1]))
   return [...turns].sort((a, b) => b - a).slice(0, limits.recentMessageIdsMax)
 }
 
-/** A turn's number is the offset of the record that opened it: the message itself, or the `carried` that had it first in its queue. */
-async function openingOf({ bus, topicPrefix, partition }: Place, turn: number): Promise<{ messageId: string; time: number } | undefined> {
-  const [record] = await bus.read({ topic: `${topicPrefix}conversation-events`, partition, from: turn, to: turn + 1, limit: 1 })
+/**
+ * A turn's number is the offset of the record that opened it: the message itself, or the `carried`
+ * that had it first in its queue.
+ */
+async function openingOf(
+  { bus, topicPrefix, partition }: Place,
+  turn: number,
+): Promise<{ messageId: string; time: number } | undefined> {
+  const [record] = await bus.read({
+    topic: `${topicPrefix}conversation-events`,
+    partition,
+    from: turn,
+    to: turn + 1,
+    limit: 1,
+  })
   if (record === undefined || record.value === null) return undefined
   const opened = decode(record.value)
-  const message = opened.type === 'user-message' ? opened : opened.type === 'carried' ? opened.state?.queue[0] : undefined
+  const message =
+    opened.type === 'user-message'
+      ? opened
+      : opened.type === 'carried'
+        ? opened.state?.queue[0]
+        : undefined
   return message && { messageId: message.messageId, time: record.time }
 }
 
-async function turnFinishedSince(place: Place, { conversation, messageId }: SentMessage, time: number): Promise<TurnFinished | undefined> {
+async function turnFinishedSince(
+  place: Place,
+  { conversation, messageId }: SentMessage,
+  time: number,
+): Promise<TurnFinished | undefined> {
   const { bus, topicPrefix, partition } = place
   const topic = `${topicPrefix}activity`
   const ends = (await bus.ends(topic)).find((ends) => ends.partition === partition)

@@ -1,14 +1,21 @@
-// The edge: what a client does. It writes a user's message into the conversation's inbox and hears activity until that message's turn is over.
-// Nothing is decided here; whoever may write the inbox can be a client, in any language.
+// The edge: what a client does. It writes a user's message into the conversation's inbox and hears
+// activity until that message's turn is over. Nothing is decided here; whoever may write the inbox
+// can be a client, in any language.
 
 import type { Agent } from '../shared/agents/agents.ts'
 import type { Bus } from '../shared/contract/bus.ts'
-import type { CancelRequested, MessageOf, MessageType, Part, TurnFinished, UserMessage } from '../shared/contract/messages.ts'
+import type {
+  CancelRequested,
+  MessageOf,
+  MessageType,
+  Part,
+  TurnFinished,
+  UserMessage,
+} from '../shared/contract/messages.ts'
 import { partitionOf } from '../shared/contract/partition.ts'
 import { toRecord } from '../shared/runtime/record.ts'
 import { findEarlierAnswer } from './earlier-answer.ts'
-import type { Feed, Heard, Listener } from './feed.ts'
-import { createFeed } from './feed.ts'
+import { createFeed, type Feed, type Heard, type Listener } from './feed.ts'
 
 const activityTypes = [
   'turn-started',
@@ -28,33 +35,59 @@ const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
 
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
-/** `messageId`: the client's own id; the same id again in the same conversation is the same message and changes nothing. */
+/**
+ * `messageId`: the client's own id; the same id again in the same conversation is the same message
+ * and changes nothing.
+ */
 export type Question = { agent: Agent; conversation: string; messageId: string; text: string }
 
 export type Edge = {
   /**
-   * Sends a user's message and yields the activity of its conversation from then on, up to and including the `turn-finished` of this message.
-   * Repeated records are left out. When `signal` aborts it throws the signal's reason; the turn goes on all the same.
+   * Sends a user's message and yields the activity of its conversation from then on, up to and
+   * including the `turn-finished` of this message. Repeated records are left out. When `signal`
+   * aborts it throws the signal's reason; the turn goes on all the same.
    */
   ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void>
   /** Like `ask`, for who wants the end only. */
   reply(question: Question, signal?: AbortSignal): Promise<TurnFinished>
   /** Writes a user's message; what comes of it is heard by who listens. */
   send(question: Question): Promise<void>
-  /** Asks that a message's turn ends, or that the message leaves the queue. What comes of it is heard by who asked. */
+  /**
+   * Asks that a message's turn ends, or that the message leaves the queue. What comes of it is
+   * heard by who asked.
+   */
   cancel(message: { conversation: string; messageId: string }): Promise<void>
-  /** The activity of a conversation from now on, until the returned function is called. The same record may be heard twice. */
+  /**
+   * The activity of a conversation from now on, until the returned function is called. The same
+   * record may be heard twice.
+   */
   hear(conversation: string, listener: Listener<Activity>): Promise<() => void>
-  /** What models stream in a conversation, likewise. Parts are read only while somebody hears them. */
+  /**
+   * What models stream in a conversation, likewise. Parts are read only while somebody hears them.
+   */
   hearParts(conversation: string, listener: Listener<Part>): Promise<() => void>
-  /** How the turn of a message ended that was sent before; undefined: it is not over, or the message is not known. */
-  earlierAnswer(message: { conversation: string; messageId: string }): Promise<TurnFinished | undefined>
+  /**
+   * How the turn of a message ended that was sent before; undefined: it is not over, or the message
+   * is not known.
+   */
+  earlierAnswer(message: {
+    conversation: string
+    messageId: string
+  }): Promise<TurnFinished | undefined>
   /** Ends all hearing; the bus is its opener's to close. */
   close(): void
 }
 
 /** A client of the stages that run with the same topic prefix and partition count. */
-export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPrefix: string; partitions: number }): Edge {
+export function openEdge({
+  bus,
+  topicPrefix,
+  partitions,
+}: {
+  bus: Bus
+  topicPrefix: string
+  partitions: number
+}): Edge {
   const activity = createFeeds<Activity>('activity', new Set(activityTypes))
   const parts = createFeeds<Part>('model-deltas', new Set(['part'] as const))
 
@@ -78,7 +111,10 @@ export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPref
   }
 
   /** One feed for each partition that somebody has listened to. */
-  function createFeeds<M extends Activity | Part>(topic: 'activity' | 'model-deltas', types: ReadonlySet<MessageType>) {
+  function createFeeds<M extends Activity | Part>(
+    topic: 'activity' | 'model-deltas',
+    types: ReadonlySet<MessageType>,
+  ) {
     const feeds = new Map<number, Feed<M>>()
     return {
       of(conversation: string): Feed<M> {
@@ -95,7 +131,11 @@ export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPref
 
   async function send(message: UserMessage | CancelRequested): Promise<void> {
     await bus.append([
-      toRecord({ topic: `${topicPrefix}conversation-events`, partition: partitionOf(message.conversation, partitions), message }),
+      toRecord({
+        topic: `${topicPrefix}conversation-events`,
+        partition: partitionOf(message.conversation, partitions),
+        message,
+      }),
     ])
   }
 
@@ -118,10 +158,15 @@ export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPref
     },
 
     send: (question) => send(userMessage(question)),
-    cancel: ({ conversation, messageId }) => send({ type: 'cancel-requested', conversation, messageId }),
+    cancel: ({ conversation, messageId }) =>
+      send({ type: 'cancel-requested', conversation, messageId }),
     hear: (conversation, listener) => activity.of(conversation).listen(conversation, listener),
     hearParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
-    earlierAnswer: (message) => findEarlierAnswer({ bus, topicPrefix, partition: partitionOf(message.conversation, partitions) }, message),
+    earlierAnswer: (message) =>
+      findEarlierAnswer(
+        { bus, topicPrefix, partition: partitionOf(message.conversation, partitions) },
+        message,
+      ),
 
     close() {
       activity.close()

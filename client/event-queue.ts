@@ -1,6 +1,8 @@
-// Events between a turn that hears them and the one reader that takes them. What the reader has not taken yet is bounded (R7): pieces of text are put
-// together, and where too much of it waits the reader gets a reset instead, because the reply comes whole at the end. Of too many other events the
-// oldest go: whoever is ten thousand behind can look into the log, and the end, the newest of all, is never left out.
+// Events between a turn that hears them and the one reader that takes them. What the reader has not
+// taken yet is bounded (R7): pieces of text are put together, and where too much of it waits the
+// reader gets a reset instead, because the reply comes whole at the end. Of too many other events
+// the oldest go: whoever is ten thousand behind can look into the log, and the end, the newest of
+// all, is never left out.
 
 import { limits } from '../shared/contract/limits.ts'
 import type { ReasoningDelta, TextDelta, TurnEvent } from './turn-events.ts'
@@ -19,7 +21,10 @@ const over = { done: true, value: undefined } as const
 
 type Bounds = { charactersMax: number; eventsMax: number }
 
-const bounds: Bounds = { charactersMax: limits.unreadTextCharactersMax, eventsMax: limits.unreadEventsMax }
+const bounds: Bounds = {
+  charactersMax: limits.unreadTextCharactersMax,
+  eventsMax: limits.unreadEventsMax,
+}
 
 export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds): EventQueue {
   let waiting: TurnEvent[] = []
@@ -43,13 +48,15 @@ export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds):
 
   function take(): TurnEvent | undefined {
     const first = waiting.shift()
-    if (first?.type === 'text-delta' || first?.type === 'reasoning-delta') characters -= first.text.length
+    if (first?.type === 'text-delta' || first?.type === 'reasoning-delta')
+      characters -= first.text.length
     return first
   }
 
   function gather(event: TextDelta | ReasoningDelta): void {
     const last = waiting.at(-1)
-    if (last?.type === event.type && last.round === event.round) waiting[waiting.length - 1] = { ...last, text: last.text + event.text }
+    if (last?.type === event.type && last.round === event.round)
+      waiting[waiting.length - 1] = { ...last, text: last.text + event.text }
     else push(event)
   }
 

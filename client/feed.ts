@@ -1,5 +1,6 @@
-// One reader of a topic's partition for all clients in this process: each hears of its own conversation. Without it, a hundred waiting clients would
-// read and decode every record a hundred times. It reads only while somebody listens.
+// One reader of a topic's partition for all clients in this process: each hears of its own
+// conversation. Without it, a hundred waiting clients would read and decode every record a hundred
+// times. It reads only while somebody listens.
 
 import { decode, typeIn } from '../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../shared/contract/bus.ts'
@@ -9,11 +10,21 @@ import type { Message, MessageType } from '../shared/contract/messages.ts'
 export type Heard<M extends Message> = { id: string | undefined; message: M }
 
 /** `failed`: nothing more will come. */
-export type Listener<M extends Message> = { hear: (heard: Heard<M>) => void; failed: (error: unknown) => void }
+export type Listener<M extends Message> = {
+  hear: (heard: Heard<M>) => void
+  failed: (error: unknown) => void
+}
 
 export type Feed<M extends Message> = {
-  /** Calls `hear` for each record of the conversation from now on, until the returned function is called. `types`: what it wants of it; default: all. */
-  listen(conversation: string, listener: Listener<M>, types?: ReadonlySet<MessageType>): Promise<() => void>
+  /**
+   * Calls `hear` for each record of the conversation from now on, until the returned function is
+   * called. `types`: what it wants of it; default: all.
+   */
+  listen(
+    conversation: string,
+    listener: Listener<M>,
+    types?: ReadonlySet<MessageType>,
+  ): Promise<() => void>
   close(): void
 }
 
@@ -23,7 +34,12 @@ type Reading = { stop: AbortController; started: Promise<void> }
 type Listeners<M extends Message> = Map<Listener<M>, ReadonlySet<MessageType>>
 
 /** `types`: what is heard of the topic; the rest of it is skipped. */
-export function createFeed<M extends Message>(bus: Bus, topic: string, partition: number, types: ReadonlySet<MessageType>): Feed<M> {
+export function createFeed<M extends Message>(
+  bus: Bus,
+  topic: string,
+  partition: number,
+  types: ReadonlySet<MessageType>,
+): Feed<M> {
   const listeners = new Map<string, Listeners<M>>()
   let reading: Reading | undefined
 
@@ -38,7 +54,8 @@ export function createFeed<M extends Message>(bus: Bus, topic: string, partition
       read(from, signal).catch((error: unknown) => {
         if (reading !== begun) return
         reading = undefined // whoever listens next tries again
-        for (const listener of [...listeners.values()].flatMap((some) => [...some.keys()])) listener.failed(error)
+        for (const listener of [...listeners.values()].flatMap((some) => [...some.keys()]))
+          listener.failed(error)
       })
     }
   }
@@ -54,7 +71,10 @@ export function createFeed<M extends Message>(bus: Bus, topic: string, partition
   function tell(some: Listeners<M>, { id, value }: StoredRecord): void {
     if (value === null) return
     const type = typeIn(value) // most of it is for nobody, and to decode it costs more than all else here
-    const wanting = type === undefined ? [...some.keys()] : [...some].flatMap(([listener, wanted]) => (wanted.has(type) ? listener : []))
+    const wanting =
+      type === undefined
+        ? [...some.keys()]
+        : [...some].flatMap(([listener, wanted]) => (wanted.has(type) ? listener : []))
     if (wanting.length === 0) return
     try {
       const message = decode(value)

@@ -1,4 +1,5 @@
-// A guard's file: a module whose default export is a guard, or a function from options to one. It runs in this very process, so it is as trusted as Weir.
+// A guard's file: a module whose default export is a guard, or a function from options to one. It
+// runs in this very process, so it is as trusted as Weir.
 
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -18,27 +19,43 @@ const guardKeys = Object.keys({
   judge: true,
 } satisfies Record<keyof Guard, true>)
 
-/** `options`: what the file's function gets, if it exports one; undefined: none were given. Throws `guard.invalid` with what is wrong. */
+/**
+ * `options`: what the file's function gets, if it exports one; undefined: none were given. Throws
+ * `guard.invalid` with what is wrong.
+ */
 export async function loadGuard(file: string, options?: unknown): Promise<Guard> {
-  const invalid = (why: string, cause?: unknown) => new WeirError('guard.invalid', `${file}: ${why}`, { cause })
+  const invalid = (why: string, cause?: unknown) =>
+    new WeirError('guard.invalid', `${file}: ${why}`, { cause })
   let exported: unknown
   let takesOptions = false
   try {
     exported = ((await import(pathToFileURL(resolve(file)).href)) as { default?: unknown }).default
     takesOptions = typeof exported === 'function'
-    if (typeof exported === 'function') exported = await exported(options === undefined ? {} : options)
+    if (typeof exported === 'function')
+      exported = await exported(options === undefined ? {} : options)
   } catch (error) {
     if (error instanceof WeirError) throw invalid(error.message, error)
-    throw invalid(`it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw invalid(
+      `it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    )
   }
-  if (!takesOptions && options !== undefined) throw invalid('it takes no options: its default export is no function')
-  if (typeof exported !== 'object' || exported === null) throw invalid('its default export must be a guard, or a function that gives one')
+  if (!takesOptions && options !== undefined)
+    throw invalid('it takes no options: its default export is no function')
+  if (typeof exported !== 'object' || exported === null)
+    throw invalid('its default export must be a guard, or a function that gives one')
   const unknown = unknownKey(exported, guardKeys)
   if (unknown !== undefined)
-    throw invalid(`the guard has ${unknown}${'mode' in exported ? '. A mode is set by --mode or weir guard mode' : ''}`)
-  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = exported as Partial<Record<keyof Guard, unknown>>
-  if (typeof name !== 'string' || typeof version !== 'string') throw invalid('a guard has a name and a version, both text')
-  if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) throw invalid('tools must be a list of patterns')
+    throw invalid(
+      `the guard has ${unknown}${'mode' in exported ? '. A mode is set by --mode or weir guard mode' : ''}`,
+    )
+  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = exported as Partial<
+    Record<keyof Guard, unknown>
+  >
+  if (typeof name !== 'string' || typeof version !== 'string')
+    throw invalid('a guard has a name and a version, both text')
+  if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string'))
+    throw invalid('tools must be a list of patterns')
   if (typeof deadlineMs !== 'number') throw invalid('deadlineMs must be a number')
   const silence = onTimeout === 'reject' || onTimeout === 'allow' ? onTimeout : undefined
   if (silence === undefined) throw invalid("onTimeout must be 'reject' or 'allow'")

@@ -1,36 +1,59 @@
 // What is heard of a conversation, as the events of one turn. Pure: records in, events out.
 // V1. Of other turns nothing is passed on, but once that this one waits for them.
-// V2. Parts are streamed text as long as nobody has decided: a new attempt of a round makes void what was streamed in it, and what is known only from
-//     its middle on is left out. Nothing is heard twice, however often it was written.
-// V3. turn-finished is the last event. When the turn was ended from outside it waits for the calls that were running at that time.
+// V2. Parts are streamed text as long as nobody has decided: a new attempt of a round makes void
+//     what was streamed in it, and what is known only from its middle on is left out. Nothing is
+//     heard twice, however often it was written.
+// V3. turn-finished is the last event. When the turn was ended from outside it waits for the calls
+//     that were running at that time.
 
-import type { CallFinished, MessageOf, Part, ToolStarted, TurnFinished } from '../shared/contract/messages.ts'
+import type {
+  CallFinished,
+  MessageOf,
+  Part,
+  ToolStarted,
+  TurnFinished,
+} from '../shared/contract/messages.ts'
 import { unreachable } from '../shared/contract/stage.ts'
 import type { Activity } from './edge.ts'
 import type { Heard } from './feed.ts'
 
 type Place = { conversation: string; turn: number; round: number }
 
-/** A piece of what the model says, as it comes. Preliminary: what counts is the reply of `turn-finished`. */
+/**
+ * A piece of what the model says, as it comes. Preliminary: what counts is the reply of
+ * `turn-finished`.
+ */
 export type TextDelta = { type: 'text-delta'; text: string } & Place
 
 /** A piece of what the model thinks, where the provider shows it. */
 export type ReasoningDelta = { type: 'reasoning-delta'; text: string } & Place
 
-/** The model is asked for this round once more: all text and reasoning of the round so far is void. */
+/**
+ * The model is asked for this round once more: all text and reasoning of the round so far is void.
+ */
 export type TextReset = { type: 'text-reset' } & Place
 
 /** An earlier turn of the conversation is not over, and this one begins after it. */
 export type TurnWaiting = { type: 'turn-waiting'; conversation: string }
 
-/** Everything that is heard of a turn. `type` tells the members apart; the ones of the log are described with their fields in shared/contract/messages.ts. */
+/**
+ * Everything that is heard of a turn. `type` tells the members apart; the ones of the log are
+ * described with their fields in shared/contract/messages.ts.
+ */
 export type TurnEvent =
   | TurnWaiting
   | MessageOf<'turn-started' | 'round-started'>
   | TextDelta
   | ReasoningDelta
   | TextReset
-  | MessageOf<'call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given' | 'approval-pending' | 'approval-decided'>
+  | MessageOf<
+      | 'call-rejected'
+      | 'intervention-raised'
+      | 'calls-waiting'
+      | 'guard-verdict-given'
+      | 'approval-pending'
+      | 'approval-decided'
+    >
   | MessageOf<'tool-started' | 'call-finished'>
   | TurnFinished
 
@@ -45,11 +68,22 @@ export type TurnEvents = {
   endNow(): TurnEvent[]
 }
 
-/** Parts that may be heard before the turn's number is known: activity may come later than they do. */
+/**
+ * Parts that may be heard before the turn's number is known: activity may come later than they do.
+ */
 const earlyPartsMax = 256
 
-/** `attempt`: the one whose parts are passed on, and the number of the next; `replaced`: those of the round before it. */
-type Streaming = { round: number; attempt: string; next: number; hasText: boolean; replaced: Set<string> }
+/**
+ * `attempt`: the one whose parts are passed on, and the number of the next; `replaced`: those of
+ * the round before it.
+ */
+type Streaming = {
+  round: number
+  attempt: string
+  next: number
+  hasText: boolean
+  replaced: Set<string>
+}
 
 /** The events of the turn that this message opens. */
 export function createTurnEvents(messageId: string): TurnEvents {
@@ -65,7 +99,8 @@ export function createTurnEvents(messageId: string): TurnEvents {
   function activity({ id, message }: Heard<Activity>): TurnEvent[] {
     if (isOver || (id !== undefined && seen.has(id))) return []
     if (id !== undefined) seen.add(id)
-    if (message.type === 'turn-started' && message.messageId === messageId) return [message, ...begin(message.turn)]
+    if (message.type === 'turn-started' && message.messageId === messageId)
+      return [message, ...begin(message.turn)]
     if (message.type === 'turn-finished' && message.messageId === messageId) return finish(message)
     if (turn === undefined) return wait(message)
     if (message.turn !== turn) return []
@@ -128,7 +163,12 @@ export function createTurnEvents(messageId: string): TurnEvents {
     }
     if (heard.turn !== turn) return []
     const reset = follow(heard)
-    if (streaming === undefined || streaming.attempt !== heard.attempt || streaming.next !== heard.i) return reset
+    if (
+      streaming === undefined ||
+      streaming.attempt !== heard.attempt ||
+      streaming.next !== heard.i
+    )
+      return reset
     streaming.next += 1
     const deltas = deltasOf(heard)
     streaming.hasText ||= deltas.length > 0
@@ -141,9 +181,16 @@ export function createTurnEvents(messageId: string): TurnEvents {
       streaming = { round, attempt, next: 0, hasText: false, replaced: new Set() }
       return []
     }
-    if (round < streaming.round || attempt === streaming.attempt || streaming.replaced.has(attempt)) return []
+    if (round < streaming.round || attempt === streaming.attempt || streaming.replaced.has(attempt))
+      return []
     const { hasText, replaced } = streaming
-    streaming = { round, attempt, next: 0, hasText: false, replaced: replaced.add(streaming.attempt) }
+    streaming = {
+      round,
+      attempt,
+      next: 0,
+      hasText: false,
+      replaced: replaced.add(streaming.attempt),
+    }
     return hasText ? [{ type: 'text-reset', conversation, turn, round }] : []
   }
 

@@ -1,38 +1,57 @@
-// A turn as a program sees it: what happens in it, its end, and a way to cancel it. It listens, then sends the message, then listens until the end.
-// Nothing is decided here: a turn that nobody listens to any more goes on all the same.
+// A turn as a program sees it: what happens in it, its end, and a way to cancel it. It listens,
+// then sends the message, then listens until the end. Nothing is decided here: a turn that nobody
+// listens to any more goes on all the same.
 
 import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import type { Clock } from '../shared/lib/clock.ts'
 import type { Edge, Question } from './edge.ts'
 import { createEventQueue } from './event-queue.ts'
-import type { TurnEvent } from './turn-events.ts'
-import { createTurnEvents } from './turn-events.ts'
+import { createTurnEvents, type TurnEvent } from './turn-events.ts'
 
 /**
- * One message and what comes of it. To iterate yields its events up to and including `turn-finished`, once; who leaves the loop early only stops
- * listening. Text is streamed from the moment the loop begins; all other events are kept from the beginning on.
+ * One message and what comes of it. To iterate yields its events up to and including
+ * `turn-finished`, once; who leaves the loop early only stops listening. Text is streamed from the
+ * moment the loop begins; all other events are kept from the beginning on.
  */
 export type Turn = AsyncIterable<TurnEvent> & {
   readonly conversation: string
   readonly messageId: string
   /**
-   * How the turn ended, also where it ended without an answer: see `outcome` and `class`. Rejects, as the loop does, only when Weir cannot go on or
-   * was closed; the turn goes on when its data folder is opened again, and the same message id hears its end.
+   * How the turn ended, also where it ended without an answer: see `outcome` and `class`. Rejects,
+   * as the loop does, only when Weir cannot go on or was closed; the turn goes on when its data
+   * folder is opened again, and the same message id hears its end.
    */
   readonly finished: Promise<TurnFinished>
   /**
-   * Asks for the end of the turn, with what runs in it, or takes the message out of the queue. Resolves when that is written down; that it ended is
-   * an event like any other.
+   * Asks for the end of the turn, with what runs in it, or takes the message out of the queue.
+   * Resolves when that is written down; that it ended is an event like any other.
    */
   cancel(): Promise<void>
 }
 
-/** `isNew`: no message was sent under this id before. `over`: called once, when nothing more is heard. */
-export type AskOptions = { edge: Edge; clock: Clock; question: Question; isNew: boolean; signal: AbortSignal | undefined; over: () => void }
+/**
+ * `isNew`: no message was sent under this id before. `over`: called once, when nothing more is
+ * heard.
+ */
+export type AskOptions = {
+  edge: Edge
+  clock: Clock
+  question: Question
+  isNew: boolean
+  signal: AbortSignal | undefined
+  over: () => void
+}
 
 /** `fail`: ends the hearing with an error, unless the turn is over. */
-export function askTurn({ edge, clock, question, isNew, signal, over }: AskOptions): Turn & { fail(error: unknown): void } {
+export function askTurn({
+  edge,
+  clock,
+  question,
+  isNew,
+  signal,
+  over,
+}: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
   const events = createTurnEvents(messageId)
   const queue = createEventQueue()
@@ -54,7 +73,9 @@ export function askTurn({ edge, clock, question, isNew, signal, over }: AskOptio
 
   async function send(): Promise<void> {
     await undefined // who iterates at once has said so by then, and misses no text
-    await listen(edge.hear(conversation, { hear: (heard) => take(events.activity(heard)), failed: fail }))
+    await listen(
+      edge.hear(conversation, { hear: (heard) => take(events.activity(heard)), failed: fail }),
+    )
     if (isRead) await hearText()
     const earlier = isNew ? undefined : await edge.earlierAnswer(question)
     if (earlier !== undefined) take(events.activity({ id: undefined, message: earlier }))
@@ -63,7 +84,12 @@ export function askTurn({ edge, clock, question, isNew, signal, over }: AskOptio
 
   /** Once, however often it is called. */
   function hearText(): Promise<unknown> {
-    text ??= listen(edge.hearParts(conversation, { hear: ({ message }) => take(events.part(message)), failed: fail }))
+    text ??= listen(
+      edge.hearParts(conversation, {
+        hear: ({ message }) => take(events.part(message)),
+        failed: fail,
+      }),
+    )
     return text
   }
 
@@ -128,7 +154,10 @@ export function askTurn({ edge, clock, question, isNew, signal, over }: AskOptio
     cancel,
     fail,
     [Symbol.asyncIterator]() {
-      if (isRead) throw new Error('the events of a turn can be read once: read them in one loop, and wait for `finished` elsewhere')
+      if (isRead)
+        throw new Error(
+          'the events of a turn can be read once: read them in one loop, and wait for `finished` elsewhere',
+        )
       isRead = true
       sent.then(() => isOver || hearText()).catch(fail)
       return { next: queue.next, return: leave }

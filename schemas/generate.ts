@@ -1,15 +1,20 @@
-// Generator: turns schemas/**/*.avsc into the types that the code uses and the registry that the codec uses.
+// Generator: turns schemas/**/*.avsc into the types that the code uses and the registry that the
+// codec uses.
 //
 //   node schemas/generate.ts             writes shared/contract/messages.ts and schemas/lock.json
-//   node schemas/generate.ts --check     writes nothing; exit code 1 names the first file that differs
-//   node schemas/generate.ts --release   also marks every schema as released: from then on records with its id may exist somewhere
+//   node schemas/generate.ts --check     writes nothing; exit code 1 names the first file that
+//   differs node schemas/generate.ts --release   also marks every schema as released: from then on
+//   records with its id may exist somewhere
 //
-// Owns: reading and checking the .avsc files, the TypeScript text, the rules by which the lock changes.
-// Does not own: reading and writing records (shared/codec/codec.ts), what may change between two versions (compatibility.ts).
+// Owns: reading and checking the .avsc files, the TypeScript text, the rules by which the lock
+// changes. Does not own: reading and writing records (shared/codec/codec.ts), what may change
+// between two versions (compatibility.ts).
 //
-// G1. The id of a released schema means that schema for ever. Records outlive the code that wrote them.
+// G1. The id of a released schema means that schema for ever. Records outlive the code that wrote
+//     them.
 // G2. The lock is enough: each of its schemas is self-contained, so a reader needs no .avsc file.
-// G3. Same files and same lock, same output, byte for byte. So a drift is a difference and nothing else.
+// G3. Same files and same lock, same output, byte for byte. So a drift is a difference and nothing
+//     else.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -18,7 +23,7 @@ import avro from 'avsc'
 import { incompatibilities } from './compatibility.ts'
 
 const namespace = 'weir'
-const lineWidth = 140
+const lineWidth = 100
 
 export type Schema = string | Schema[] | ArraySchema | MapSchema | NamedSchema
 type ArraySchema = { type: 'array'; items: Schema }
@@ -40,7 +45,13 @@ export type Schemas = {
 type Definition<S> = { file: string; schema: S }
 
 /** One row of lock.json. The frame of a record carries `id`. */
-export type LockEntry = { id: number; type: string; version: number; released: boolean; schema: RecordSchema }
+export type LockEntry = {
+  id: number
+  type: string
+  version: number
+  released: boolean
+  schema: RecordSchema
+}
 
 export type SourceFile = { path: string; text: string }
 
@@ -48,9 +59,13 @@ class SchemaError extends Error {
   override name = 'SchemaError'
 }
 
-// ---- Reading -------------------------------------------------------------------------------------------------------------------
+// ---- Reading
+// -------------------------------------------------------------------------------------------------------------------
 
-/** Paths are relative to the folder of the schemas: `user-message.avsc` is a message, `types/response.avsc` is a shared type. */
+/**
+ * Paths are relative to the folder of the schemas: `user-message.avsc` is a message,
+ * `types/response.avsc` is a shared type.
+ */
 export function parseSchemas(files: SourceFile[]): Schemas {
   const schemas: Schemas = { messages: new Map(), types: new Map() }
   for (const { path, text } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
@@ -59,14 +74,19 @@ export function parseSchemas(files: SourceFile[]): Schemas {
   }
   for (const { file, schema } of schemas.types.values()) {
     if (schema.type === 'record')
-      for (const field of schema.fields) checkReferences(schemas, `${file}: ${schema.name}.${field.name}`, field.type)
+      for (const field of schema.fields)
+        checkReferences(schemas, `${file}: ${schema.name}.${field.name}`, field.type)
   }
   refuseCycles(schemas)
-  for (const { file, schema } of schemas.types.values()) checkWithAvro(file, selfContained(schemas, schema))
+  for (const { file, schema } of schemas.types.values())
+    checkWithAvro(file, selfContained(schemas, schema))
   return schemas
 }
 
-/** The whole schema of a named type without docs: what it uses is spelled out where it occurs first and named afterwards, as Avro wants it. */
+/**
+ * The whole schema of a named type without docs: what it uses is spelled out where it occurs first
+ * and named afterwards, as Avro wants it.
+ */
 export function selfContained<S extends NamedSchema>(schemas: Schemas, root: S): S {
   const spelledOut = new Set<string>()
   const inline = (schema: Schema): Schema => {
@@ -80,7 +100,11 @@ export function selfContained<S extends NamedSchema>(schemas: Schemas, root: S):
     spelledOut.add(schema.name)
     const { doc: _doc, namespace: _namespace, type, ...rest } = schema
     if (type !== 'record') return { type, ...rest } as NamedSchema
-    return { type, ...rest, fields: schema.fields.map(({ doc: _, ...field }) => ({ ...field, type: inline(field.type) })) } as RecordSchema
+    return {
+      type,
+      ...rest,
+      fields: schema.fields.map(({ doc: _, ...field }) => ({ ...field, type: inline(field.type) })),
+    } as RecordSchema
   }
   return inline(root) as S
 }
@@ -93,30 +117,44 @@ function parseJson(path: string, text: string): unknown {
   }
 }
 
-/** Notes a named type and all that are defined inside it, and returns it with full names in place of short ones and of inner definitions. */
+/**
+ * Notes a named type and all that are defined inside it, and returns it with full names in place of
+ * short ones and of inner definitions.
+ */
 function define(schemas: Schemas, file: string, json: unknown): NamedSchema {
   const named = json as NamedSchema
   if (typeof json !== 'object' || json === null || !isNamed(named)) {
-    throw new SchemaError(`${file} holds ${brief(json)}. Write one record, enum or fixed with a name.`)
+    throw new SchemaError(
+      `${file} holds ${brief(json)}. Write one record, enum or fixed with a name.`,
+    )
   }
   const name = fullName(named.name)
   if (!name.startsWith(`${namespace}.`) || (named.namespace ?? namespace) !== namespace) {
-    throw new SchemaError(`${file}: ${named.name} is not in the namespace ${namespace}. Write "namespace": "${namespace}".`)
+    throw new SchemaError(
+      `${file}: ${named.name} is not in the namespace ${namespace}. Write "namespace": "${namespace}".`,
+    )
   }
   const twin = schemas.types.get(name)
   if (twin !== undefined)
-    throw new SchemaError(`${file} defines ${name}, which ${twin.file} defines already. Rename one, or refer to it by name.`)
-  if (!/^weir\.[A-Z][A-Za-z0-9]*$/.test(name)) throw new SchemaError(`${file}: the name ${name} is not in PascalCase.`)
+    throw new SchemaError(
+      `${file} defines ${name}, which ${twin.file} defines already. Rename one, or refer to it by name.`,
+    )
+  if (!/^weir\.[A-Z][A-Za-z0-9]*$/.test(name))
+    throw new SchemaError(`${file}: the name ${name} is not in PascalCase.`)
 
   const schema = { ...named, name } as NamedSchema
   schemas.types.set(name, { file, schema })
   if (schema.type === 'record') {
-    if (!Array.isArray(schema.fields)) throw new SchemaError(`${file}: ${name} has no list of fields.`)
+    if (!Array.isArray(schema.fields))
+      throw new SchemaError(`${file}: ${name} has no list of fields.`)
     schema.fields = schema.fields.map((field) => {
       const place = `${file}: field ${name.slice(namespace.length + 1)}.${field.name}`
-      if (!/^[a-z][A-Za-z0-9]*$/.test(field.name)) throw new SchemaError(`${place} is not in camelCase.`)
+      if (!/^[a-z][A-Za-z0-9]*$/.test(field.name))
+        throw new SchemaError(`${place} is not in camelCase.`)
       if (typeof field.doc !== 'string' || field.doc.trim() === '') {
-        throw new SchemaError(`${place} has no doc. Say what it means, in which unit, and who writes it.`)
+        throw new SchemaError(
+          `${place} has no doc. Say what it means, in which unit, and who writes it.`,
+        )
       }
       return { ...field, type: hoist(schemas, file, place, field.type) }
     })
@@ -127,12 +165,16 @@ function define(schemas: Schemas, file: string, json: unknown): NamedSchema {
 function hoist(schemas: Schemas, file: string, place: string, schema: Schema): Schema {
   if (typeof schema === 'string') return primitives.has(schema) ? schema : fullName(schema)
   if (Array.isArray(schema)) return schema.map((branch) => hoist(schemas, file, place, branch))
-  if (typeof schema !== 'object' || schema === null) throw new SchemaError(`${place} has the type ${brief(schema)}, which is no Avro type.`)
-  if (schema.type === 'array') return { type: 'array', items: hoist(schemas, file, place, schema.items) }
-  if (schema.type === 'map') return { type: 'map', values: hoist(schemas, file, place, schema.values) }
+  if (typeof schema !== 'object' || schema === null)
+    throw new SchemaError(`${place} has the type ${brief(schema)}, which is no Avro type.`)
+  if (schema.type === 'array')
+    return { type: 'array', items: hoist(schemas, file, place, schema.items) }
+  if (schema.type === 'map')
+    return { type: 'map', values: hoist(schemas, file, place, schema.values) }
   if (isNamed(schema)) return define(schemas, file, schema).name
   const { type } = schema as { type: Schema }
-  if (typeof type === 'string' && Object.keys(schema).length === 1) return hoist(schemas, file, place, type)
+  if (typeof type === 'string' && Object.keys(schema).length === 1)
+    return hoist(schemas, file, place, type)
   throw new SchemaError(
     `${place} has the type ${brief(schema)}. Use a primitive, a union, an array, a map or a named type, without other attributes.`,
   )
@@ -142,10 +184,17 @@ function addMessage(schemas: Schemas, path: string, schema: NamedSchema): void {
   const type = basename(path, '.avsc')
   const name = fullName(type.split('-').map(capitalized).join(''))
   if (schema.type !== 'record')
-    throw new SchemaError(`${path} is a message, but holds an ${schema.type}. A message is a record; move it to types/.`)
-  if (schema.name !== name) throw new SchemaError(`${path} holds ${schema.name}, but its file name says ${name}. Rename one of them.`)
+    throw new SchemaError(
+      `${path} is a message, but holds an ${schema.type}. A message is a record; move it to types/.`,
+    )
+  if (schema.name !== name)
+    throw new SchemaError(
+      `${path} holds ${schema.name}, but its file name says ${name}. Rename one of them.`,
+    )
   if (schema.fields.some((field) => field.name === 'type')) {
-    throw new SchemaError(`${path}: field type. That property is the message's own name ('${type}') in TypeScript; rename the field.`)
+    throw new SchemaError(
+      `${path}: field type. That property is the message's own name ('${type}') in TypeScript; rename the field.`,
+    )
   }
   schemas.messages.set(type, { file: path, schema })
 }
@@ -153,9 +202,14 @@ function addMessage(schemas: Schemas, path: string, schema: NamedSchema): void {
 function checkReferences(schemas: Schemas, place: string, schema: Schema): void {
   if (typeof schema === 'string') {
     // A float would give back another number than was written; a round trip has to hold.
-    if (schema === 'float') throw new SchemaError(`${place} is a float. Use a double: it gives back exactly what was written.`)
+    if (schema === 'float')
+      throw new SchemaError(
+        `${place} is a float. Use a double: it gives back exactly what was written.`,
+      )
     if (!primitives.has(schema) && !schemas.types.has(schema)) {
-      throw new SchemaError(`${place} refers to ${schema}, which no file defines. Known: ${[...schemas.types.keys()].sort().join(', ')}.`)
+      throw new SchemaError(
+        `${place} refers to ${schema}, which no file defines. Known: ${[...schemas.types.keys()].sort().join(', ')}.`,
+      )
     }
     return
   }
@@ -173,21 +227,29 @@ function checkReferences(schemas: Schemas, place: string, schema: Schema): void 
   }
   if (schema.type === 'map') return checkReferences(schemas, place, schema.values)
   if (schema.type !== 'array') return
-  // The codec trusts no count that is larger than the bytes that follow (shared/codec/codec.ts, C3), so an item has at least one byte.
-  if (isEmpty(schemas, schema.items)) throw new SchemaError(`${place} is an array of items without content. Count them in a long instead.`)
+  // The codec trusts no count that is larger than the bytes that follow (shared/codec/codec.ts,
+  // C3), so an item has at least one byte.
+  if (isEmpty(schemas, schema.items))
+    throw new SchemaError(
+      `${place} is an array of items without content. Count them in a long instead.`,
+    )
   checkReferences(schemas, place, schema.items)
 }
 
 function isEmpty(schemas: Schemas, schema: Schema): boolean {
   if (schema === 'null') return true
   const definition = typeof schema === 'string' ? schemas.types.get(schema)?.schema : undefined
-  return definition?.type === 'record' && definition.fields.every((field) => isEmpty(schemas, field.type))
+  return (
+    definition?.type === 'record' &&
+    definition.fields.every((field) => isEmpty(schemas, field.type))
+  )
 }
 
 function kindOf(schemas: Schemas, schema: Schema): string {
   if (Array.isArray(schema)) return 'union'
   if (typeof schema !== 'string') return schema.type === 'array' ? 'list' : 'object'
-  if (schema === 'int' || schema === 'long' || schema === 'float' || schema === 'double') return 'number'
+  if (schema === 'int' || schema === 'long' || schema === 'float' || schema === 'double')
+    return 'number'
   if (schema === 'null' || schema === 'boolean' || schema === 'string') return schema
   const named = schemas.types.get(schema)?.schema.type
   return named === 'record' ? 'object' : named === 'enum' ? 'string' : 'buffer'
@@ -205,7 +267,8 @@ function refuseCycles(schemas: Schemas): void {
     const definition = schemas.types.get(name)
     if (definition === undefined || finished.has(name)) return
     if (definition.schema.type === 'record') {
-      for (const field of definition.schema.fields) for (const inner of namesIn(field.type)) visit(inner, [...path, name])
+      for (const field of definition.schema.fields)
+        for (const inner of namesIn(field.type)) visit(inner, [...path, name])
     }
     finished.add(name)
   }
@@ -215,13 +278,22 @@ function refuseCycles(schemas: Schemas): void {
 function namesIn(schema: Schema): string[] {
   if (typeof schema === 'string') return [schema]
   if (Array.isArray(schema)) return schema.flatMap(namesIn)
-  return schema.type === 'array' ? namesIn(schema.items) : schema.type === 'map' ? namesIn(schema.values) : []
+  return schema.type === 'array'
+    ? namesIn(schema.items)
+    : schema.type === 'map'
+      ? namesIn(schema.values)
+      : []
 }
 
-/** Finds what only a full reading of the schema finds: a default that does not fit, a symbol twice, a field twice. */
+/**
+ * Finds what only a full reading of the schema finds: a default that does not fit, a symbol twice,
+ * a field twice.
+ */
 function checkWithAvro(file: string, schema: NamedSchema): void {
   try {
-    avro.Type.forSchema(schema as Parameters<typeof avro.Type.forSchema>[0], { wrapUnions: 'never' })
+    avro.Type.forSchema(schema as Parameters<typeof avro.Type.forSchema>[0], {
+      wrapUnions: 'never',
+    })
   } catch (cause) {
     throw new SchemaError(`${file}: ${(cause as Error).message}`, { cause })
   }
@@ -229,7 +301,10 @@ function checkWithAvro(file: string, schema: NamedSchema): void {
 
 const primitives = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'])
 function isNamed(schema: { type?: unknown; name?: unknown }): boolean {
-  return typeof schema.name === 'string' && (schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed')
+  return (
+    typeof schema.name === 'string' &&
+    (schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed')
+  )
 }
 function fullName(name: string): string {
   return name.includes('.') ? name : `${namespace}.${name}`
@@ -247,7 +322,8 @@ function brief(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 120)
 }
 
-// ---- TypeScript ----------------------------------------------------------------------------------------------------------------
+// ---- TypeScript
+// ----------------------------------------------------------------------------------------------------------------
 
 export function typescriptOf(schemas: Schemas): string {
   const messages = [...schemas.messages].sort(byKey)
@@ -284,7 +360,9 @@ function sharedType(schema: NamedSchema): string {
 }
 
 function recordType(schema: RecordSchema, first: string[]): string {
-  const fields = schema.fields.map((field) => `${comment(field.doc, '  ')}  ${field.name}: ${typeOf(field.type)}`)
+  const fields = schema.fields.map(
+    (field) => `${comment(field.doc, '  ')}  ${field.name}: ${typeOf(field.type)}`,
+  )
   const lines = [...first, ...fields]
   const body = lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('\n')}\n}`
   return `${comment(schema.doc, '')}export type ${shortName(schema.name)} = ${body}`
@@ -293,7 +371,8 @@ function recordType(schema: RecordSchema, first: string[]): string {
 function typeOf(schema: Schema): string {
   if (typeof schema === 'string') return typescriptPrimitives[schema] ?? shortName(schema)
   if (Array.isArray(schema)) return nullLast(schema).map(typeOf).join(' | ')
-  if (schema.type === 'array') return Array.isArray(schema.items) ? `(${typeOf(schema.items)})[]` : `${typeOf(schema.items)}[]`
+  if (schema.type === 'array')
+    return Array.isArray(schema.items) ? `(${typeOf(schema.items)})[]` : `${typeOf(schema.items)}[]`
   if (schema.type === 'map') return `Record<string, ${typeOf(schema.values)}>`
   return shortName(schema.name)
 }
@@ -309,13 +388,18 @@ const typescriptPrimitives: Record<string, string | undefined> = {
 }
 
 function nullLast(branches: Schema[]): Schema[] {
-  return [...branches.filter((branch) => branch !== 'null'), ...branches.filter((branch) => branch === 'null')]
+  return [
+    ...branches.filter((branch) => branch !== 'null'),
+    ...branches.filter((branch) => branch === 'null'),
+  ]
 }
 
 function union(name: string, branches: string[]): string {
   if (branches.length === 0) return `export type ${name} = never`
   const line = `export type ${name} = ${branches.join(' | ')}`
-  return line.length <= lineWidth ? line : `export type ${name} =\n${branches.map((branch) => `  | ${branch}`).join('\n')}`
+  return line.length <= lineWidth
+    ? line
+    : `export type ${name} =\n${branches.map((branch) => `  | ${branch}`).join('\n')}`
 }
 
 function comment(doc: string | undefined, indent: string): string {
@@ -323,7 +407,9 @@ function comment(doc: string | undefined, indent: string): string {
   const text = doc.replaceAll('*/', '* /').trim()
   const line = `${indent}/** ${text} */\n`
   if (line.length <= lineWidth + 1 && !text.includes('\n')) return line
-  const lines = text.split('\n').flatMap((paragraph) => wrapped(paragraph, lineWidth - indent.length - 3))
+  const lines = text
+    .split('\n')
+    .flatMap((paragraph) => wrapped(paragraph, lineWidth - indent.length - 3))
   return `${indent}/**\n${lines.map((words) => `${indent} * ${words}`.trimEnd()).join('\n')}\n${indent} */\n`
 }
 
@@ -342,9 +428,13 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : 1
 }
 
-// ---- Lock ----------------------------------------------------------------------------------------------------------------------
+// ---- Lock
+// ----------------------------------------------------------------------------------------------------------------------
 
-/** The lock after this change of the schemas. What is released stays as it is (G1); behind it each message has at most one draft. */
+/**
+ * The lock after this change of the schemas. What is released stays as it is (G1); behind it each
+ * message has at most one draft.
+ */
 export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] {
   const released = lock.filter((entry) => entry.released)
   const gone = released.find(({ type }) => !schemas.messages.has(type))
@@ -365,7 +455,13 @@ export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } 
     if (newest !== undefined && same(newest.schema, schema)) continue
     const draft = lock.find((entry) => entry.type === type && !entry.released)
     if (draft === undefined) {
-      drafts.push({ id: nextId, type, version: (newest?.version ?? 0) + 1, released: false, schema })
+      drafts.push({
+        id: nextId,
+        type,
+        version: (newest?.version ?? 0) + 1,
+        released: false,
+        schema,
+      })
       nextId += 1
     } else {
       drafts.push({ ...draft, schema })
@@ -383,12 +479,16 @@ function same(a: Schema, b: Schema): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** One line for each schema: a change of the lock is a line, and what it means is read in the .avsc file. */
+/**
+ * One line for each schema: a change of the lock is a line, and what it means is read in the .avsc
+ * file.
+ */
 export function lockText(lock: LockEntry[]): string {
   return `[\n${lock.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 }
 
-// ---- The command ---------------------------------------------------------------------------------------------------------------
+// ---- The command
+// ---------------------------------------------------------------------------------------------------------------
 
 export type Paths = { schemas: string; lock: string; messages: string }
 
@@ -403,7 +503,9 @@ export function generate(paths: Paths, flags: string[], print: (line: string) =>
     path,
     text: readFileSync(join(paths.schemas, path), 'utf8'),
   }))
-  const committed = existsSync(paths.lock) ? (JSON.parse(readFileSync(paths.lock, 'utf8')) as LockEntry[]) : []
+  const committed = existsSync(paths.lock)
+    ? (JSON.parse(readFileSync(paths.lock, 'utf8')) as LockEntry[])
+    : []
   const schemas = parseSchemas(files)
   const lock = evolve(committed, schemas, { release: flags.includes('--release') })
   const problems = incompatibilities(lock)
@@ -417,7 +519,9 @@ export function generate(paths: Paths, flags: string[], print: (line: string) =>
   ] as const) {
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
     if (flags.includes('--check')) {
-      print(`${relative('.', path)} does not match schemas/*.avsc. Run \`node schemas/generate.ts\` and commit the result.`)
+      print(
+        `${relative('.', path)} does not match schemas/*.avsc. Run \`node schemas/generate.ts\` and commit the result.`,
+      )
       return 1
     }
     writeFileSync(path, text)
@@ -428,7 +532,11 @@ export function generate(paths: Paths, flags: string[], print: (line: string) =>
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const here = import.meta.dirname
-  const paths = { schemas: here, lock: join(here, 'lock.json'), messages: join(here, '../shared/contract/messages.ts') }
+  const paths = {
+    schemas: here,
+    lock: join(here, 'lock.json'),
+    messages: join(here, '../shared/contract/messages.ts'),
+  }
   try {
     process.exitCode = generate(paths, process.argv.slice(2), (line) => console.error(line))
   } catch (error) {

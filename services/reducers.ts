@@ -1,5 +1,7 @@
-// The reducers of all stages, and nothing that touches the world: what decides, for whoever runs decisions again. services/stages.ts has the same stages
-// with their side effects. test/apps/replay/imports.unit.test.ts holds this file, and the replay that uses it, to importing no performer.
+// The reducers of all stages, and nothing that touches the world: what decides, for whoever runs
+// decisions again. services/stages.ts has the same stages with their side effects.
+// test/apps/replay/imports.unit.test.ts holds this file, and the replay that uses it, to importing
+// no performer.
 
 import type { Message } from '../shared/contract/messages.ts'
 import type { Stage } from '../shared/contract/stage.ts'

@@ -1,15 +1,14 @@
-// All stages with their side effects: the one place that sees them all. Starting a stage elsewhere (one service, one stage) takes its entry
-// from here; adding one is its files, a row in shared/contract/topology.ts, and its entry here.
+// All stages with their side effects: the one place that sees them all. Starting a stage elsewhere
+// (one service, one stage) takes its entry from here; adding one is its files, a row in
+// shared/contract/topology.ts, and its entry here.
 
 import type { Logger } from 'pino'
 import type { Agents } from '../shared/agents/agents.ts'
 import type { Bus, Subscription } from '../shared/contract/bus.ts'
-import type { StageName } from '../shared/contract/topology.ts'
-import { stageNames, topicSpecs } from '../shared/contract/topology.ts'
+import { type StageName, stageNames, topicSpecs } from '../shared/contract/topology.ts'
 import type { Milliseconds } from '../shared/lib/clock.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
-import type { RunOptions } from '../shared/runtime/run-stage.ts'
-import { runStage } from '../shared/runtime/run-stage.ts'
+import { type RunOptions, runStage } from '../shared/runtime/run-stage.ts'
 import { logCalls } from './accumulator/log-calls.ts'
 import { accumulator } from './accumulator/reducer.ts'
 import { approval } from './approval/reducer.ts'
@@ -33,11 +32,16 @@ const realWorld: World = { connect: providers(), run: toolStarter() }
 
 export type StagesOptions = {
   bus: Bus
-  /** Those that ask models and run tools; of the stages only llm-gateway and executor look at them. */
+  /**
+   * Those that ask models and run tools; of the stages only llm-gateway and executor look at them.
+   */
   agents: Agents
   topicPrefix: string
   partitions: number
-  /** How long records are kept, and the history of a conversation in which nothing happens; default: the setting `retention`'s. */
+  /**
+   * How long records are kept, and the history of a conversation in which nothing happens; default:
+   * the setting `retention`'s.
+   */
   retentionMs?: Milliseconds | undefined
   log: Logger
   /** Which ones; default: all. */
@@ -62,27 +66,36 @@ export function stageStarters(
 ): Record<StageName, (options: RunOptions) => Promise<Subscription>> {
   return {
     conversation: (options) => runStage({ stage: conversation }, options),
-    'llm-gateway': (options) => runStage({ stage: llmGateway, startPerformer: startGateway({ agents, connect, historyIdleMs }) }, options),
+    'llm-gateway': (options) =>
+      runStage(
+        { stage: llmGateway, startPerformer: startGateway({ agents, connect, historyIdleMs }) },
+        options,
+      ),
     accumulator: (options) => runStage({ stage: accumulator, observed: logCalls }, options),
     validator: (options) => runStage({ stage: validator, observed: logJudgements }, options),
     'loop-detector': (options) => runStage({ stage: loopDetector }, options),
-    executor: (options) => runStage({ stage: executor, startPerformer: startExecutor({ agents, run }) }, options),
+    executor: (options) =>
+      runStage({ stage: executor, startPerformer: startExecutor({ agents, run }) }, options),
     approval: (options) => runStage({ stage: approval }, options),
   }
 }
 
 /**
- * Runs stages in this process. The bus makes sure of the topics: the embedded one creates what is missing, and where one is not as it must be, nothing
- * starts.
+ * Runs stages in this process. The bus makes sure of the topics: the embedded one creates what is
+ * missing, and where one is not as it must be, nothing starts.
  */
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
-  const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments, world } = options
+  const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments, world } =
+    options
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const starters = stageStarters(agents, world, retentionMs)
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each waits for its group to come together.
   const starts = (names ?? stageNames).map(async (name) => {
-    subscriptions.set(name, await starters[name]({ bus, topicPrefix, partitions, log, instruments }))
+    subscriptions.set(
+      name,
+      await starters[name]({ bus, topicPrefix, partitions, log, instruments }),
+    )
   })
   const close = async () => {
     await Promise.all([...subscriptions.values()].map((subscription) => subscription.close()))
@@ -92,7 +105,9 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
     await close().catch(() => {}) // what came first tells more
     throw start.reason
   }
-  const failed = Promise.race([...subscriptions.values()].map((subscription) => subscription.failed))
+  const failed = Promise.race(
+    [...subscriptions.values()].map((subscription) => subscription.failed),
+  )
   failed.catch(() => {}) // whoever does not ask is not brought down by the answer
   return { subscriptions, failed, close }
 }

@@ -1,4 +1,5 @@
-// docker-compose.yml, its settings and its agent files, as far as they can be judged without Docker; test/compose/main.ts brings it up.
+// docker-compose.yml, its settings and its agent files, as far as they can be judged without
+// Docker; test/compose/main.ts brings it up.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,39 +24,54 @@ type Service = {
 
 const root = join(import.meta.dirname, '..')
 const file = (name: string) => readFileSync(join(root, name), 'utf8')
-const { services } = parse(file('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> }
+const { services } = parse(file('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, Service>
+}
 const ours = Object.entries(services).filter(([name]) => name !== 'kafka')
 
 describe('docker-compose.yml', () => {
   it('has one service for each stage, with its probe', () => {
-    for (const stage of stageNames) expect(services[stage]).toMatchObject({ command: ['up', '--stages', stage], healthcheck: {} })
+    for (const stage of stageNames)
+      expect(services[stage]).toMatchObject({ command: ['up', '--stages', stage], healthcheck: {} })
     const others = ['kafka', 'topics', 'demo-model', 'demo']
     expect(Object.keys(services).toSorted()).toEqual([...stageNames, ...others].toSorted())
   })
 
   it('can be scaled: nothing of ours has a name or a port of its own on the machine, and all is bounded', () => {
-    for (const [, service] of ours) expect(service).toMatchObject({ read_only: true, mem_limit: expect.stringMatching(/^\d+m$/) })
-    for (const [, service] of ours) expect([service.ports, service.container_name]).toEqual([undefined, undefined])
+    for (const [, service] of ours)
+      expect(service).toMatchObject({ read_only: true, mem_limit: expect.stringMatching(/^\d+m$/) })
+    for (const [, service] of ours)
+      expect([service.ports, service.container_name]).toEqual([undefined, undefined])
   })
 
   it('sets nothing that is no setting', () => {
-    const known = [...Object.values(settingTable).map(({ variable }) => variable), 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY']
+    const known = [
+      ...Object.values(settingTable).map(({ variable }) => variable),
+      'ANTHROPIC_API_KEY',
+      'OPENAI_API_KEY',
+    ]
     const set = ours.flatMap(([, { environment }]) => Object.keys(environment ?? {}))
     expect(set.filter((name) => !known.includes(name))).toEqual([])
   })
 
   it('gives keys to the stages that ask models and run tools, and to no other', () => {
-    const withKeys = ours.filter(([, { environment }]) => Object.keys(environment ?? {}).some((name) => name.endsWith('_API_KEY')))
+    const withKeys = ours.filter(([, { environment }]) =>
+      Object.keys(environment ?? {}).some((name) => name.endsWith('_API_KEY')),
+    )
     expect(withKeys.map(([name]) => name)).toEqual(['llm-gateway', 'executor'])
   })
 
   it('waits longer for a stage to stop than that takes at most', () => {
     for (const stage of stageNames)
-      expect(Number.parseInt(services[stage]?.stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(limits.shutdownMsMax)
+      expect(Number.parseInt(services[stage]?.stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
+        limits.shutdownMsMax,
+      )
   })
 
   it('takes from the environment what .env.example explains, with the same defaults', () => {
-    const taken = [...file('docker-compose.yml').matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(([, name, value]) => `${name}=${value}`)
+    const taken = [...file('docker-compose.yml').matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(
+      ([, name, value]) => `${name}=${value}`,
+    )
     const explained = file('.env.example')
       .split('\n')
       .filter((line) => /^\w+=/.test(line))
@@ -66,9 +82,9 @@ describe('docker-compose.yml', () => {
 describe('the agents of the demo over Docker', () => {
   it('are one for each bad model, which its model service knows by name', () => {
     const agents = loadAgents(join(root, 'apps', 'demo', 'agents'), {})
-    expect([...agents.values()].map(({ name, model }) => [name, model.name, model.baseUrl])).toEqual(
-      badModels.map((bad) => [`demo-${bad}`, bad, 'http://demo-model:8080']),
-    )
+    expect(
+      [...agents.values()].map(({ name, model }) => [name, model.name, model.baseUrl]),
+    ).toEqual(badModels.map((bad) => [`demo-${bad}`, bad, 'http://demo-model:8080']))
   })
 })
 
@@ -78,7 +94,13 @@ describe('the Dockerfile', () => {
       .split('\n')
       .filter((line) => line.startsWith('!'))
       .map((line) => line.slice(1))
-    const copied = [...file('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) => names?.split(' ') ?? [])
-    expect(copied.filter((name) => !letIn.some((allowed) => name === allowed || name.startsWith(`${allowed}/`)))).toEqual([])
+    const copied = [...file('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+      ([, names]) => names?.split(' ') ?? [],
+    )
+    expect(
+      copied.filter(
+        (name) => !letIn.some((allowed) => name === allowed || name.startsWith(`${allowed}/`)),
+      ),
+    ).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
-// The words around the code stay true: what they name is there. Whether a sentence is true, only its reader can tell.
+// The words around the code stay true: what they name is there. Whether a sentence is true, only
+// its reader can tell.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,9 @@ import { settingTable } from '../shared/settings/settings.ts'
 
 const root = join(import.meta.dirname, '..')
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
-const makeTargets = new Set([...textOf('Makefile').matchAll(/^([a-z][a-z-]*):/gm)].map(([, target]) => target ?? ''))
+const makeTargets = new Set(
+  [...textOf('Makefile').matchAll(/^([a-z][a-z-]*):/gm)].map(([, target]) => target ?? ''),
+)
 
 describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) => {
   const text = textOf(file)
@@ -19,7 +22,12 @@ describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) 
   })
 
   it('links only to files and headings that exist', () => {
-    expect(linksIn(text).filter((link) => !(link.startsWith('#') ? anchorsIn(text).has(link) : existsSync(join(root, link))))).toEqual([])
+    expect(
+      linksIn(text).filter(
+        (link) =>
+          !(link.startsWith('#') ? anchorsIn(text).has(link) : existsSync(join(root, link))),
+      ),
+    ).toEqual([])
   })
 
   it('names only targets that the Makefile has', () => {
@@ -36,9 +44,14 @@ describe('ARCHITECTURE.md', () => {
   })
 
   it.each(
-    Object.values(settingTable).map(({ variable, schema }) => [variable, typeof schema.default === 'object' ? '' : `${schema.default}`]),
+    Object.values(settingTable).map(({ variable, schema }) => [
+      variable,
+      typeof schema.default === 'object' ? '' : `${schema.default}`,
+    ]),
   )('tells the default of %s: %s', (variable, byDefault) => {
-    const row = text.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${variable}\``))
+    const row = text
+      .split('\n')
+      .find((line) => line.startsWith('|') && line.includes(`\`${variable}\``))
     expect(row?.replaceAll('`', '')).toContain(byDefault)
   })
 })
@@ -56,17 +69,26 @@ describe('what is looked for', () => {
   })
 })
 
-/** Paths from the root of the checkout into its folders, and files at the root that are named as code. */
+/**
+ * Paths from the root of the checkout into its folders, and files at the root that are named as
+ * code.
+ */
 function pathsIn(text: string): string[] {
-  const inFolders = [...text.matchAll(/(?<![\w./<-])(?:\.ci|apps|bin|client|docs|schemas|services|shared|test)\/[\w./<>*-]*/g)].map(([path]) =>
-    path.replace(/[./]+$/, ''),
-  )
-  const atRoot = [...text.matchAll(/`([A-Za-z][\w.-]*\.(?:md|json|js|yml)|Makefile|LICENSE)`/g)].map(([, path]) => path ?? '')
+  const inFolders = [
+    ...text.matchAll(
+      /(?<![\w./<-])(?:\.ci|apps|bin|client|docs|schemas|services|shared|test)\/[\w./<>*-]*/g,
+    ),
+  ].map(([path]) => path.replace(/[./]+$/, ''))
+  const atRoot = [
+    ...text.matchAll(/`([A-Za-z][\w.-]*\.(?:md|json|js|yml)|Makefile|LICENSE)`/g),
+  ].map(([, path]) => path ?? '')
   return [...new Set([...inFolders, ...atRoot])].filter((path) => !/[<*]/.test(path))
 }
 
 function linksIn(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link ?? '').filter((link) => !/^[a-z]+:/.test(link))
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link))
 }
 
 /** As the usual renderers make them of headings. */
@@ -86,5 +108,7 @@ function anchorsIn(text: string): Set<string> {
 function targetsIn(text: string): string[] {
   const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')
   const blocks = text.split('\n').filter((line) => /^ {4}/.test(line))
-  return [...spans, ...blocks].flatMap((code) => [...code.matchAll(/\bmake (?:-\w+ )?([a-z][a-z-]*)/g)].map(([, target]) => target ?? ''))
+  return [...spans, ...blocks].flatMap((code) =>
+    [...code.matchAll(/\bmake (?:-\w+ )?([a-z][a-z-]*)/g)].map(([, target]) => target ?? ''),
+  )
 }

@@ -1,5 +1,6 @@
-// Who may import whom, and what a reducer may not touch. The rules hold for the whole tree, and each one is shown to catch an offender.
-// The sources are parsed, not searched: a word in a comment or a string offends nobody.
+// Who may import whom, and what a reducer may not touch. The rules hold for the whole tree, and
+// each one is shown to catch an offender. The sources are parsed, not searched: a word in a comment
+// or a string offends nobody.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -10,7 +11,10 @@ import { parseSync } from '@swc/core'
 
 type Source = { file: string; source: string }
 type Parsed = { file: string; imports: Import[]; statements: Node[] }
-/** `target` is a path from the root of the checkout, or a package. `atRuntime` is false where only a type is imported. */
+/**
+ * `target` is a path from the root of the checkout, or a package. `atRuntime` is false where only a
+ * type is imported.
+ */
 type Import = { target: string; atRuntime: boolean }
 type Node = { type: string; [key: string]: unknown }
 type Rule = (files: Parsed[]) => string[]
@@ -51,7 +55,8 @@ describe('the tree', () => {
 
   test('imports only downwards', () => expect(onlyBelow(tree)).toEqual([]))
   test('keeps services apart', () => expect(servicesApart(tree)).toEqual([]))
-  test('keeps kafkajs and node:sqlite behind the bus', () => expect(driversBehindTheBus(tree)).toEqual([]))
+  test('keeps kafkajs and node:sqlite behind the bus', () =>
+    expect(driversBehindTheBus(tree)).toEqual([]))
   test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
   test('names files by nouns of the domain', () => expect(domainNames(tree)).toEqual([]))
   test('keeps reducers pure', () => expect(pureReducers(tree)).toEqual([]))
@@ -73,7 +78,10 @@ describe('only below', () => {
   })
 
   test('reports a source that stands in no folder of the list, and who imports it', () => {
-    const files = { 'shared/clock.ts': '', 'services/executor/performer.ts': `import '../../shared/clock.ts'` }
+    const files = {
+      'shared/clock.ts': '',
+      'services/executor/performer.ts': `import '../../shared/clock.ts'`,
+    }
     expect(offences(onlyBelow, files)).toEqual([
       'shared/clock.ts stands in no folder of the list',
       'services/executor/performer.ts imports shared/clock.ts; a folder imports only folders below it',
@@ -81,13 +89,19 @@ describe('only below', () => {
   })
 
   test('reports product code that imports a test', () => {
-    expect(offences(onlyBelow, { 'client/weir.ts': `import '../test/support/clock.ts'` })).toHaveLength(1)
+    expect(
+      offences(onlyBelow, { 'client/weir.ts': `import '../test/support/clock.ts'` }),
+    ).toHaveLength(1)
   })
 })
 
 describe('services apart', () => {
   test('reports a service that imports a sibling', () => {
-    expect(offences(servicesApart, { 'services/executor/main.ts': `import { judge } from '../validator/reducer.ts'` })).toEqual([
+    expect(
+      offences(servicesApart, {
+        'services/executor/main.ts': `import { judge } from '../validator/reducer.ts'`,
+      }),
+    ).toEqual([
       'services/executor/main.ts imports services/validator/reducer.ts; no service imports another',
     ])
   })
@@ -104,7 +118,9 @@ describe('services apart', () => {
   })
 
   test('reports a service that imports the list of stages', () => {
-    expect(offences(servicesApart, { 'services/executor/main.ts': `import '../stages.ts'` })).toHaveLength(1)
+    expect(
+      offences(servicesApart, { 'services/executor/main.ts': `import '../stages.ts'` }),
+    ).toHaveLength(1)
   })
 
   test('lets a service import itself, shared and schemas', () => {
@@ -114,7 +130,9 @@ describe('services apart', () => {
 
   test('lets the lists of stages import every service', () => {
     const source = `import './executor/reducer.ts'; import './validator/reducer.ts'`
-    expect(offences(servicesApart, { 'services/stages.ts': source, 'services/reducers.ts': source })).toEqual([])
+    expect(
+      offences(servicesApart, { 'services/stages.ts': source, 'services/reducers.ts': source }),
+    ).toEqual([])
   })
 })
 
@@ -131,13 +149,17 @@ describe('drivers behind the bus', () => {
   })
 
   test('lets tests look at a real broker with kafkajs, because what checks the bus cannot look through it', () => {
-    expect(offences(driversBehindTheBus, { 'test/chaos/topics.ts': `import { Kafka } from 'kafkajs'` })).toEqual([])
+    expect(
+      offences(driversBehindTheBus, { 'test/chaos/topics.ts': `import { Kafka } from 'kafkajs'` }),
+    ).toEqual([])
   })
 
   test('lets partition.ts have the hash of kafkajs and nothing else of it', () => {
     const hash = `import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'`
     expect(offences(driversBehindTheBus, { 'shared/contract/partition.ts': hash })).toEqual([])
-    expect(offences(driversBehindTheBus, { 'shared/contract/partition.ts': `import 'kafkajs'` })).toHaveLength(1)
+    expect(
+      offences(driversBehindTheBus, { 'shared/contract/partition.ts': `import 'kafkajs'` }),
+    ).toHaveLength(1)
     expect(offences(driversBehindTheBus, { 'shared/contract/bus.ts': hash })).toHaveLength(1)
   })
 
@@ -147,9 +169,12 @@ describe('drivers behind the bus', () => {
     expect(offences(driversBehindTheBus, { 'shared/bus/embedded-log.ts': source })).toEqual([
       'shared/bus/embedded-log.ts imports node:sqlite; only shared/bus/embedded and shared/bus/bundle and shared/bus/kafka/table-store.ts may',
     ])
-    expect(offences(driversBehindTheBus, { 'shared/bus/kafka/table-store.ts': source, 'shared/bus/kafka/tables.ts': source })).toHaveLength(
-      1,
-    )
+    expect(
+      offences(driversBehindTheBus, {
+        'shared/bus/kafka/table-store.ts': source,
+        'shared/bus/kafka/tables.ts': source,
+      }),
+    ).toHaveLength(1)
   })
 })
 
@@ -166,14 +191,23 @@ describe('no barrels', () => {
   })
 
   test('lets a file export what it declares', () => {
-    expect(offences(noBarrels, { 'services/stages.ts': `import { a } from './a/reducer.ts'\nexport const stages = [a]` })).toEqual([])
+    expect(
+      offences(noBarrels, {
+        'services/stages.ts': `import { a } from './a/reducer.ts'\nexport const stages = [a]`,
+      }),
+    ).toEqual([])
     expect(offences(noBarrels, { 'services/a/main.ts': `import './reducer.ts'` })).toEqual([])
   })
 })
 
 describe('names of the domain', () => {
   test('reports utils and helpers, as folders and as files', () => {
-    const files = { 'shared/utils/text.ts': '', 'test/support/helpers.ts': '', 'services/helper/x.ts': '', 'shared/text.ts': '' }
+    const files = {
+      'shared/utils/text.ts': '',
+      'test/support/helpers.ts': '',
+      'services/helper/x.ts': '',
+      'shared/text.ts': '',
+    }
     expect(offences(domainNames, files)).toEqual([
       'shared/utils/text.ts is named utils; find the noun',
       'test/support/helpers.ts is named helpers; find the noun',
@@ -265,7 +299,10 @@ function floorOf(file: string): number | undefined {
 
 function servicesApart(files: Parsed[]): string[] {
   return files
-    .filter(({ file }) => isUnder('services', file) && !['services/stages.ts', 'services/reducers.ts'].includes(file))
+    .filter(
+      ({ file }) =>
+        isUnder('services', file) && !['services/stages.ts', 'services/reducers.ts'].includes(file),
+    )
     .flatMap(({ file, imports }) =>
       imports
         .filter(({ target }) => isUnder('services', target) && !isUnder(serviceOf(file), target))
@@ -276,26 +313,39 @@ function servicesApart(files: Parsed[]): string[] {
 function driversBehindTheBus(files: Parsed[]): string[] {
   const drivers = [
     { homes: ['shared/bus/kafka'], driver: 'kafkajs', seenByTests: true },
-    { homes: ['shared/bus/embedded', 'shared/bus/bundle', 'shared/bus/kafka/table-store.ts'], driver: 'node:sqlite', seenByTests: false },
+    {
+      homes: ['shared/bus/embedded', 'shared/bus/bundle', 'shared/bus/kafka/table-store.ts'],
+      driver: 'node:sqlite',
+      seenByTests: false,
+    },
   ]
   const isHashForPartitions = (file: string, target: string) =>
-    file === 'shared/contract/partition.ts' && target === 'kafkajs/src/producer/partitioners/default/murmur2.js'
+    file === 'shared/contract/partition.ts' &&
+    target === 'kafkajs/src/producer/partitioners/default/murmur2.js'
 
   return files.flatMap(({ file, imports }) =>
     imports.flatMap(({ target }) =>
       drivers
         .filter(({ driver }) => isUnder(driver, target) && !isHashForPartitions(file, target))
-        .filter(({ homes, seenByTests }) => !homes.some((home) => isUnder(home, file)) && !(seenByTests && isUnder('test', file)))
+        .filter(
+          ({ homes, seenByTests }) =>
+            !homes.some((home) => isUnder(home, file)) && !(seenByTests && isUnder('test', file)),
+        )
         .map(({ homes }) => `${file} imports ${target}; only ${homes.join(' and ')} may`),
     ),
   )
 }
 
 function noBarrels(files: Parsed[]): string[] {
-  const exportsAgain = ({ type }: Node) => type === 'ExportAllDeclaration' || type === 'ExportNamedDeclaration'
+  const exportsAgain = ({ type }: Node) =>
+    type === 'ExportAllDeclaration' || type === 'ExportNamedDeclaration'
   return files
     .filter(({ statements }) => statements.some(exportsAgain))
-    .filter(({ statements }) => statements.every((statement) => exportsAgain(statement) || statement.type === 'ImportDeclaration'))
+    .filter(({ statements }) =>
+      statements.every(
+        (statement) => exportsAgain(statement) || statement.type === 'ImportDeclaration',
+      ),
+    )
     .map(({ file }) => `${file} only exports again what is elsewhere; import the file you mean`)
 }
 
@@ -312,9 +362,12 @@ function domainNames(files: Parsed[]): string[] {
 function pureReducers(files: Parsed[]): string[] {
   const reducers = files.filter(({ file }) => /^services\/[^/]+\/reducer\.ts$/.test(file))
   return [...withOwnImports(reducers, files)].flatMap((parsed) => {
-    const modules = parsed.imports.filter(({ target, atRuntime }) => atRuntime && worldlyModules.has(target)).map(({ target }) => target)
+    const modules = parsed.imports
+      .filter(({ target, atRuntime }) => atRuntime && worldlyModules.has(target))
+      .map(({ target }) => target)
     return [...modules, ...worldlyGlobalsIn(parsed.statements)].map(
-      (deed) => `${parsed.file} uses ${deed}; a reducer and what it imports have no clock, no randomness, no I/O`,
+      (deed) =>
+        `${parsed.file} uses ${deed}; a reducer and what it imports have no clock, no randomness, no I/O`,
     )
   })
 }
@@ -332,11 +385,23 @@ const worldlyModules = new Set(
 )
 
 const worldlyGlobals = new Set([
-  ...['performance', 'process', 'globalThis', 'global', 'crypto', 'fetch', 'WebSocket', 'EventSource'],
+  ...[
+    'performance',
+    'process',
+    'globalThis',
+    'global',
+    'crypto',
+    'fetch',
+    'WebSocket',
+    'EventSource',
+  ],
   ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'],
 ])
 
-/** Of these two only a part is worldly, so they may be used by a member that is not, and in no other way. */
+/**
+ * Of these two only a part is worldly, so they may be used by a member that is not, and in no other
+ * way.
+ */
 const worldlyMembers: Record<string, string> = { Date: 'now', Math: 'random' }
 
 /** The syntax of types, and the places where an identifier is only the name of a member. */
@@ -377,8 +442,12 @@ function worldlyGlobalsIn(value: unknown): string[] {
       const member = nameOfMember(value)
       const owner = nameOf(value.object)
       const worldly = owner === undefined ? undefined : worldlyMembers[owner]
-      if (worldly !== undefined && member !== undefined) return member === worldly ? [`${owner}.${member}`] : []
-      return [...worldlyGlobalsIn(value.object), ...(isComputed(value.property) ? worldlyGlobalsIn(value.property) : [])]
+      if (worldly !== undefined && member !== undefined)
+        return member === worldly ? [`${owner}.${member}`] : []
+      return [
+        ...worldlyGlobalsIn(value.object),
+        ...(isComputed(value.property) ? worldlyGlobalsIn(value.property) : []),
+      ]
     }
     case 'NewExpression': {
       const isDate = nameOf(value.callee) === 'Date'
@@ -401,7 +470,8 @@ function nameOf(node: unknown): string | undefined {
 }
 
 function nameOfMember({ property }: Node): string | undefined {
-  if (isComputed(property)) return isNode(property.expression) ? String(property.expression.value) : undefined
+  if (isComputed(property))
+    return isNode(property.expression) ? String(property.expression.value) : undefined
   return nameOf(property)
 }
 
@@ -424,8 +494,16 @@ function sourcesIn(folder: string): Source[] {
 }
 
 function parse({ file, source }: Source): Parsed {
-  const statements = parseSync(source, { syntax: 'typescript', target: 'es2024' }).body as unknown as Node[]
-  return { file, statements, imports: importsIn(statements).map((found) => ({ ...found, target: resolve(file, found.target) })) }
+  const statements = parseSync(source, { syntax: 'typescript', target: 'es2024' })
+    .body as unknown as Node[]
+  return {
+    file,
+    statements,
+    imports: importsIn(statements).map((found) => ({
+      ...found,
+      target: resolve(file, found.target),
+    })),
+  }
 }
 
 /** Into one list, and without what says where something stands: trees have a million nodes. */
@@ -433,7 +511,8 @@ function importsIn(value: unknown, found: Import[] = []): Import[] {
   if (!isObject(value)) return found
   const own = isNode(value) ? importBy(value) : undefined
   if (own !== undefined) found.push(own)
-  for (const [name, inner] of Object.entries(value)) if (isObject(inner) && name !== 'span') importsIn(inner, found)
+  for (const [name, inner] of Object.entries(value))
+    if (isObject(inner) && name !== 'span') importsIn(inner, found)
   return found
 }
 
@@ -442,14 +521,20 @@ function importBy(node: Node): Import | undefined {
     case 'ImportDeclaration':
     case 'ExportAllDeclaration':
     case 'ExportNamedDeclaration':
-      return isNode(node.source) ? { target: String(node.source.value), atRuntime: node.typeOnly !== true } : undefined
+      return isNode(node.source)
+        ? { target: String(node.source.value), atRuntime: node.typeOnly !== true }
+        : undefined
     case 'TsImportType':
-      return isNode(node.argument) ? { target: String(node.argument.value), atRuntime: false } : undefined
+      return isNode(node.argument)
+        ? { target: String(node.argument.value), atRuntime: false }
+        : undefined
     case 'CallExpression': {
       const callee = node.callee
       const [first] = node.arguments as { expression: Node }[]
       const loads = isNode(callee) && (callee.type === 'Import' || nameOf(callee) === 'require')
-      return loads && first?.expression.type === 'StringLiteral' ? { target: String(first.expression.value), atRuntime: true } : undefined
+      return loads && first?.expression.type === 'StringLiteral'
+        ? { target: String(first.expression.value), atRuntime: true }
+        : undefined
     }
     default:
       return undefined
@@ -461,12 +546,17 @@ function resolve(file: string, target: string): string {
   return !target.startsWith('node:') && builtinModules.includes(target) ? `node:${target}` : target
 }
 
-/** The given files, and all that they import at runtime, directly or not, from their own service. */
+/**
+ * The given files, and all that they import at runtime, directly or not, from their own service.
+ */
 function withOwnImports(start: Parsed[], files: Parsed[]): Set<Parsed> {
   const reached = new Set(start)
   for (const { file, imports } of reached) {
-    const own = imports.filter(({ target, atRuntime }) => atRuntime && isUnder(serviceOf(file), target)).map(({ target }) => target)
-    for (const imported of files.filter((candidate) => own.includes(candidate.file))) reached.add(imported)
+    const own = imports
+      .filter(({ target, atRuntime }) => atRuntime && isUnder(serviceOf(file), target))
+      .map(({ target }) => target)
+    for (const imported of files.filter((candidate) => own.includes(candidate.file)))
+      reached.add(imported)
   }
   return reached
 }

@@ -1,12 +1,12 @@
-// The npm package, packed and installed: what is in it, and that its commands, its programs and its types do what those of the checkout do.
+// The npm package, packed and installed: what is in it, and that its commands, its programs and its
+// types do what those of the checkout do.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startAnthropicServer } from '../apps/demo/anthropic-server.ts'
 import { examples, openExampleFolder } from './examples/examples.ts'
-import type { Project } from './support/installed-package.ts'
-import { installPackage } from './support/installed-package.ts'
+import { installPackage, type Project } from './support/installed-package.ts'
 import { call, resultsOf, says, script, text } from './support/script.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -21,27 +21,34 @@ afterAll(() => project.close())
 describe('what is packed', () => {
   it('is compiled code with the declarations of what is public, and no source, test, bench, map or tool of the checkout', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(services|shared)\/.+)$/.test(file) &&
+      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(services|shared)\/.+)$/.test(
+        file,
+      ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // text, until a browser has it
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
   })
 
   it('names no folder of the machine that it was packed on', () => {
-    expect(project.files.filter((file) => textOf(project.installed, file).includes(root))).toEqual([])
+    expect(project.files.filter((file) => textOf(project.installed, file).includes(root))).toEqual(
+      [],
+    )
   })
 
   it('is small', () => {
-    // The code with its comments takes two thirds of this. What breaks it is what does not belong in it: maps, recordings, a dependency that was bundled.
+    // The code with its comments takes two thirds of this. What breaks it is what does not belong
+    // in it: maps, recordings, a dependency that was bundled.
     expect(project.tarballBytes).toBeLessThan(1024 * 1024)
   })
 
   it('has every file that its code reads from beside itself', () => {
     const code = project.files.filter((file) => file.endsWith('.js'))
     const read = code.flatMap((file) =>
-      [...textOf(project.installed, file).matchAll(/new URL\(['"]([^'"]+)['"], import\.meta\.url\)/g)].map(([, path = '']) =>
-        join(dirname(file), path),
-      ),
+      [
+        ...textOf(project.installed, file).matchAll(
+          /new URL\(['"]([^'"]+)['"], import\.meta\.url\)/g,
+        ),
+      ].map(([, path = '']) => join(dirname(file), path)),
     )
     expect(read.length).toBeGreaterThan(3)
     expect(read.filter((path) => !existsSync(join(project.installed, path)))).toEqual([])
@@ -49,9 +56,13 @@ describe('what is packed', () => {
 
   it('runs nothing when it is installed, and neither does what it depends on', () => {
     expect(Object.keys(project.manifest.scripts)).toEqual(['prepack'])
-    const withScripts = installedWith(Object.keys(project.manifest.dependencies)).filter(({ hasInstallScript }) => hasInstallScript)
+    const withScripts = installedWith(Object.keys(project.manifest.dependencies)).filter(
+      ({ hasInstallScript }) => hasInstallScript,
+    )
     expect(withScripts).toEqual([])
-    expect(installedWith(['node']).filter(({ hasInstallScript }) => hasInstallScript)).toHaveLength(1) // so it would be seen
+    expect(installedWith(['node']).filter(({ hasInstallScript }) => hasInstallScript)).toHaveLength(
+      1,
+    ) // so it would be seen
   })
 })
 
@@ -64,19 +75,40 @@ describe('its commands', () => {
 
   it('set up an agent whose tools run: a program, and a module in a process of its own', async () => {
     const server = await startAnthropicServer(
-      script(says(call('list_files', { folder: '.' }), call('read_file', { file: 'agent.yaml', lines: 1 })), says(text('These files.'))),
+      script(
+        says(
+          call('list_files', { folder: '.' }),
+          call('read_file', { file: 'agent.yaml', lines: 1 }),
+        ),
+        says(text('These files.')),
+      ),
     )
     try {
       expect(await project.run(['weir', 'init', 'start'])).toMatchObject({ code: 0, errors: '' })
       const file = join(project.folder, 'start', 'agent.yaml')
-      writeFileSync(file, textOf(file).replace('name: claude-sonnet-5-5', `name: scripted\n  baseUrl: ${server.url}`))
+      writeFileSync(
+        file,
+        textOf(file).replace('name: claude-sonnet-5-5', `name: scripted\n  baseUrl: ${server.url}`),
+      )
 
       const settings = await project.run(['weir', 'settings', '--json'])
       expect(JSON.parse(settings.out)).toMatchObject({ dataFolder: { value: '.weir' } })
       const doctor = await project.run(['weir', 'doctor', '--agent', 'start'])
-      expect(doctor).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('Nothing is wrong.') })
+      expect(doctor).toMatchObject({
+        code: 0,
+        errors: '',
+        out: expect.stringContaining('Nothing is wrong.'),
+      })
 
-      const asked = await project.run(['weir', 'ask', '--agent', 'start/agent.yaml', '--conversation', 'c', 'Which files?'])
+      const asked = await project.run([
+        'weir',
+        'ask',
+        '--agent',
+        'start/agent.yaml',
+        '--conversation',
+        'c',
+        'Which files?',
+      ])
       expect(asked).toMatchObject({ code: 0, out: 'These files.\n' })
       const [listed, read] = resultsOf(server.requests[1])
       expect(listed).toMatch(/^agent\.schema\.json \d+\n/)
@@ -88,14 +120,24 @@ describe('its commands', () => {
   })
 
   it('know the guards that ship by their names', async () => {
-    const asked = await project.run(['weir', 'ask', '--agent', 'none.yaml', '--guard', 'spend', 'hello'])
+    const asked = await project.run([
+      'weir',
+      'ask',
+      '--agent',
+      'none.yaml',
+      '--guard',
+      'spend',
+      'hello',
+    ])
     expect(asked).toMatchObject({
       code: 2,
       errors: expect.stringMatching(
         /node_modules\/weir-agents\/dist\/services\/guards\/spend\/guard\.js: the spend guard's tools is missing/,
       ),
     })
-    expect((await project.run(['weir', 'guard', 'run', 'spen'])).errors).toContain('(shell, spend do); did you mean spend?')
+    expect((await project.run(['weir', 'guard', 'run', 'spen'])).errors).toContain(
+      '(shell, spend do); did you mean spend?',
+    )
   })
 
   it('play the demo, and then say what to run of the package', async () => {
@@ -111,7 +153,9 @@ describe('its commands', () => {
 
   it('say so when their Node.js is too old', async () => {
     const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.17.1'}})`
-    expect(await project.run(['node', '--import', older, 'node_modules/.bin/weir', 'settings'])).toEqual({
+    expect(
+      await project.run(['node', '--import', older, 'node_modules/.bin/weir', 'settings']),
+    ).toEqual({
       code: 1,
       out: '',
       errors: `weir: Node.js ${project.manifest.engines.node.slice(2)} or newer is needed, and this is 22.17.1: install a newer one (https://nodejs.org).\n`,
@@ -125,7 +169,9 @@ describe('a program', () => {
     try {
       const program = join(project.folder, name)
       writeFileSync(program, asUsersWrite(textOf(root, 'test', 'examples', name)))
-      const ended = await project.run(['node', '--disable-warning=ExperimentalWarning', program], { cwd: folder })
+      const ended = await project.run(['node', '--disable-warning=ExperimentalWarning', program], {
+        cwd: folder,
+      })
       expect(ended).toEqual({ ...printed, code: 0 })
     } finally {
       await close()
@@ -133,19 +179,36 @@ describe('a program', () => {
   })
 
   it('can import nothing else of it', async () => {
-    const { code, errors } = await project.run(['node', '--input-type=module', '--eval', "import 'weir-agents/dist/services/stages.js'"])
+    const { code, errors } = await project.run([
+      'node',
+      '--input-type=module',
+      '--eval',
+      "import 'weir-agents/dist/services/stages.js'",
+    ])
     expect(code).toBe(1)
     expect(errors).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED')
   })
 
   it('compiles against its types, and what is wrong in it does not', async () => {
-    const programs = [...examples.map(({ name }) => join('examples', name)), join('client', 'weir-types.unit.test.ts')]
+    const programs = [
+      ...examples.map(({ name }) => join('examples', name)),
+      join('client', 'weir-types.unit.test.ts'),
+    ]
     const files = programs.map((path, n) => {
-      writeFileSync(join(project.folder, `program${n}.ts`), asUsersWrite(textOf(root, 'test', path)))
+      writeFileSync(
+        join(project.folder, `program${n}.ts`),
+        asUsersWrite(textOf(root, 'test', path)),
+      )
       return `program${n}.ts`
     })
     writeFileSync(join(project.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-    const compile = () => project.run(['node', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--pretty', 'false'])
+    const compile = () =>
+      project.run([
+        'node',
+        join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+        '--pretty',
+        'false',
+      ])
     expect(await compile()).toEqual({ code: 0, out: '', errors: '' })
 
     // In which every mistake is expected. Where the expectation is taken away, it is reported.
@@ -166,7 +229,10 @@ describe('of the packages that it depends on', () => {
   async function loadedBy(command: string[], cwd?: string): Promise<string[]> {
     const hook = join(project.folder, 'loaded.mjs')
     writeFileSync(hook, recordLoads)
-    const { code, errors } = await project.run(['node', '--disable-warning=ExperimentalWarning', '--import', hook, ...command], { cwd })
+    const { code, errors } = await project.run(
+      ['node', '--disable-warning=ExperimentalWarning', '--import', hook, ...command],
+      { cwd },
+    )
     expect(code).toBe(0)
     return JSON.parse(errors.slice(errors.indexOf('loaded: ') + 'loaded: '.length))
   }
@@ -180,10 +246,16 @@ describe('of the packages that it depends on', () => {
     const { folder, close } = await openExampleFolder()
     try {
       const program = join(project.folder, 'opens.mjs')
-      writeFileSync(program, `import { Weir } from 'weir-agents'\nawait (await Weir.open({ agents: 'agent.yaml' })).close()\n`)
-      const sdks = (loaded: string[]) => loaded.filter((name) => /anthropic|openai|prom-client/.test(name))
+      writeFileSync(
+        program,
+        `import { Weir } from 'weir-agents'\nawait (await Weir.open({ agents: 'agent.yaml' })).close()\n`,
+      )
+      const sdks = (loaded: string[]) =>
+        loaded.filter((name) => /anthropic|openai|prom-client/.test(name))
       expect(sdks(await loadedBy([program], folder))).toEqual([])
-      expect(sdks(await loadedBy([join(project.folder, 'ask-an-agent.ts')], folder))).toEqual(['@anthropic-ai/sdk'])
+      expect(sdks(await loadedBy([join(project.folder, 'ask-an-agent.ts')], folder))).toEqual([
+        '@anthropic-ai/sdk',
+      ])
     } finally {
       await close()
     }
@@ -202,7 +274,10 @@ const compilerOptions = {
 
 /** The same program, where the package is installed. */
 function asUsersWrite(source: string): string {
-  const written = source.replaceAll(/'\.\.\/\.\.\/services\/weir\.ts'(?: \/\/.*)?/g, "'weir-agents'")
+  const written = source.replaceAll(
+    /'\.\.\/\.\.\/services\/weir\.ts'(?: \/\/.*)?/g,
+    "'weir-agents'",
+  )
   expect(written).toContain("from 'weir-agents'")
   expect(written).not.toMatch(/from '\./)
   return written
@@ -224,7 +299,9 @@ type Locked = { hasInstallScript?: true; dependencies?: Record<string, string> }
 
 /** What an installation of these packages brings with it, as the lock of the checkout has it. */
 function installedWith(names: string[]): Locked[] {
-  const { packages } = JSON.parse(textOf(root, 'package-lock.json')) as { packages: Record<string, Locked> }
+  const { packages } = JSON.parse(textOf(root, 'package-lock.json')) as {
+    packages: Record<string, Locked>
+  }
   const found = new Set(names.map((name) => `node_modules/${name}`))
   for (const path of found)
     for (const name of Object.keys(packages[path]?.dependencies ?? {})) {

@@ -1,12 +1,12 @@
 // The frame of each command that makes a bundle: Ctrl-C and trouble leave no file.
 
-import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
-import { createBundle } from '../../shared/bus/bundle/writer.ts'
+import { type BundleWriter, createBundle } from '../../shared/bus/bundle/writer.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 
 /**
- * `make` fills and finishes the bundle, and gives what to tell of it; undefined, or it throws: `signal` had aborted, and it is not finished. Resolves to the exit
- * code; 130: stopped by Ctrl-C. Throws `output.exists`, `output.unwritable`, and what `make` throws.
+ * `make` fills and finishes the bundle, and gives what to tell of it; undefined, or it throws:
+ * `signal` had aborted, and it is not finished. Resolves to the exit code; 130: stopped by Ctrl-C.
+ * Throws `output.exists`, `output.unwritable`, and what `make` throws.
  */
 export async function makeBundle(
   { output, force = false }: { output: string; force?: boolean | undefined },

@@ -11,8 +11,7 @@ import { createScreen } from '../terminal/live-screen.ts'
 import { readMessageText } from '../terminal/message-text.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { noticingSilence } from '../terminal/silence.ts'
-import type { Streams } from '../terminal/streams.ts'
-import { processStreams } from '../terminal/streams.ts'
+import { processStreams, type Streams } from '../terminal/streams.ts'
 import type { GuardFiles } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
@@ -32,13 +31,20 @@ export async function ask(
   const { openAgent, tellGuardsLeft } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
-    const asked = weir.ask({ agent: name, text: message, ...(conversation !== undefined && { conversation }) })
+    const asked = weir.ask({
+      agent: name,
+      text: message,
+      ...(conversation !== undefined && { conversation }),
+    })
     const turn = noticingSilence(asked, settings, screen)
-    if (conversation === undefined && !json) screen.print(`to go on: --conversation ${turn.conversation}`)
+    if (conversation === undefined && !json)
+      screen.print(`to go on: --conversation ${turn.conversation}`)
     const { outcome } = await cancellable({ turn, screen, readers: [out, errors] }, async () => {
       const isOneTerminal = areOneTerminal(out, errors)
       const asker = createAsker(weir, screen, { input, errors })
-      const finished = json ? await writeEvents(turn, out) : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
+      const finished = json
+        ? await writeEvents(turn, out)
+        : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
       await weir.close()
       await tellGuardsLeft(options, settings, screen)
       return finished

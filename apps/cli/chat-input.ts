@@ -1,5 +1,6 @@
-// What a user of `weir chat` types: messages, one after the other. At a terminal with a prompt and a history of this session; piped in, each line is a
-// message. Standard input is read only between turns, so that Ctrl-C in a turn reaches the process and not the prompt.
+// What a user of `weir chat` types: messages, one after the other. At a terminal with a prompt and
+// a history of this session; piped in, each line is a message. Standard input is read only between
+// turns, so that Ctrl-C in a turn reaches the process and not the prompt.
 
 import { createInterface } from 'node:readline'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -19,7 +20,9 @@ const historyMax = 500
 const pasteMs = 30
 
 export function createChatInput({ input, errors }: Pick<Streams, 'input' | 'errors'>): ChatInput {
-  return input.isTTY === true && errors.isTTY === true ? promptInput({ input, errors }) : pipedInput(input)
+  return input.isTTY === true && errors.isTTY === true
+    ? promptInput({ input, errors })
+    : pipedInput(input)
 }
 
 function promptInput({ input, errors }: Pick<Streams, 'input' | 'errors'>): ChatInput {
@@ -28,7 +31,14 @@ function promptInput({ input, errors }: Pick<Streams, 'input' | 'errors'>): Chat
 
   function next(): Promise<string | undefined> {
     const lines: string[] = []
-    const prompt = createInterface({ input, output: errors, terminal: true, prompt: '> ', history, historySize: historyMax })
+    const prompt = createInterface({
+      input,
+      output: errors,
+      terminal: true,
+      prompt: '> ',
+      history,
+      historySize: historyMax,
+    })
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     let timer: NodeJS.Timeout | undefined
     close = () => prompt.close()
@@ -79,7 +89,8 @@ async function* linesOf(input: Streams['input']): AsyncGenerator<string, undefin
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let rest = ''
   for await (const chunk of input) {
-    const lines = `${rest}${decoded(() => decoder.decode(chunk as Buffer, { stream: true }))}`.split(/\r?\n/)
+    const lines =
+      `${rest}${decoded(() => decoder.decode(chunk as Buffer, { stream: true }))}`.split(/\r?\n/)
     rest = lines.pop() ?? ''
     yield* lines
   }
@@ -96,5 +107,9 @@ function decoded(decode: () => string): string {
 }
 
 function notUtf8(cause: unknown): WeirError {
-  return new WeirError('usage', 'standard input is no UTF-8: convert it first, for example with iconv', { cause })
+  return new WeirError(
+    'usage',
+    'standard input is no UTF-8: convert it first, for example with iconv',
+    { cause },
+  )
 }

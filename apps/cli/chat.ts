@@ -1,4 +1,5 @@
-// `weir chat`: a conversation in the terminal. Each message is a turn; what becomes of it is shown as `weir ask` shows it.
+// `weir chat`: a conversation in the terminal. Each message is a turn; what becomes of it is shown
+// as `weir ask` shows it.
 
 import type { Turn } from '../../client/turn.ts'
 import type { Weir } from '../../client/weir.ts'
@@ -7,15 +8,11 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'
 import { cancellable, listenForInterrupts } from '../terminal/interrupts.ts'
-import type { Screen } from '../terminal/live-screen.ts'
-import { createScreen } from '../terminal/live-screen.ts'
+import { createScreen, type Screen } from '../terminal/live-screen.ts'
 import { noticingSilence } from '../terminal/silence.ts'
-import type { Streams } from '../terminal/streams.ts'
-import { processStreams } from '../terminal/streams.ts'
-import type { ChatInput } from './chat-input.ts'
-import { createChatInput } from './chat-input.ts'
-import type { GuardFiles } from './open-agent.ts'
-import { openAgent, tellGuardsLeft } from './open-agent.ts'
+import { processStreams, type Streams } from '../terminal/streams.ts'
+import { type ChatInput, createChatInput } from './chat-input.ts'
+import { type GuardFiles, openAgent, tellGuardsLeft } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
 /** `agent`: the path of its file. */
@@ -29,13 +26,25 @@ const help = [
 ].join('\n')
 
 /** Resolves when the user ends it. */
-export async function chat(options: ChatOptions, settings: Settings, streams: Streams = processStreams()): Promise<void> {
+export async function chat(
+  options: ChatOptions,
+  settings: Settings,
+  streams: Streams = processStreams(),
+): Promise<void> {
   const screen = createScreen(streams.errors, process.env)
   const input = createChatInput(streams)
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
     if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
-    await converse({ weir, name, settings, screen, input, streams, conversation: options.conversation })
+    await converse({
+      weir,
+      name,
+      settings,
+      screen,
+      input,
+      streams,
+      conversation: options.conversation,
+    })
     await weir.close()
     await tellGuardsLeft(options, settings, screen)
   } catch (error) {
@@ -89,19 +98,30 @@ function answerTo(command: string, { conversation }: Chat): string {
 }
 
 /** Undefined: the message cannot be sent, and the user was told why. */
-function begin({ weir, name, settings, screen, input, conversation }: Chat, text: string): Turn | undefined {
+function begin(
+  { weir, name, settings, screen, input, conversation }: Chat,
+  text: string,
+): Turn | undefined {
   try {
-    const turn = weir.ask({ agent: name, text, ...(conversation !== undefined && { conversation }) })
+    const turn = weir.ask({
+      agent: name,
+      text,
+      ...(conversation !== undefined && { conversation }),
+    })
     return noticingSilence(turn, settings, screen)
   } catch (error) {
-    if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid') throw error
+    if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid')
+      throw error
     screen.print(error.message)
     return undefined
   }
 }
 
 /** `end`: somebody wants the process to end, so the chat ends with this turn. */
-async function follow({ weir, screen, streams: { input, out, errors } }: Chat, turn: Turn): Promise<'end' | 'go on'> {
+async function follow(
+  { weir, screen, streams: { input, out, errors } }: Chat,
+  turn: Turn,
+): Promise<'end' | 'go on'> {
   let then: 'end' | 'go on' = 'go on'
   const asked = (signal: string): void => {
     if (signal === 'SIGTERM') then = 'end'

@@ -1,4 +1,5 @@
-// The command line of Weir. What a command is called and takes stands in commands/; what it does is loaded when it is used, so that `weir --help` is quick.
+// The command line of Weir. What a command is called and takes stands in commands/; what it does is
+// loaded when it is used, so that `weir --help` is quick.
 
 import { Command } from 'commander'
 import { exitCodesHelp, runToItsEnd } from '../terminal/ending.ts'

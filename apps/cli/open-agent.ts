@@ -1,7 +1,7 @@
-// Weir on the command line, with the one agent that a command names: the stages in this process on the embedded bus, elsewhere on Kafka.
+// Weir on the command line, with the one agent that a command names: the stages in this process on
+// the embedded bus, elsewhere on Kafka.
 
-import type { WeirOptions } from '../../client/weir.ts'
-import { Weir } from '../../client/weir.ts'
+import { Weir, type WeirOptions } from '../../client/weir.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
@@ -14,17 +14,28 @@ import type { Screen } from '../terminal/live-screen.ts'
 /** Guards that run here, as guard/named-guard.ts reads them, and the mode of all of them. */
 export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
 
-/** After a run with guards: those that stay in force, for which later runs wait. Nothing where there are none. */
-export async function tellGuardsLeft({ guard: given = [] }: GuardFiles, settings: Settings, screen: Screen): Promise<void> {
+/**
+ * After a run with guards: those that stay in force, for which later runs wait. Nothing where there
+ * are none.
+ */
+export async function tellGuardsLeft(
+  { guard: given = [] }: GuardFiles,
+  settings: Settings,
+  screen: Screen,
+): Promise<void> {
   if (given.length === 0) return
-  const left = (await withLog(settings, registeredGuards)).filter((guard) => !isStage(guard.name) && modeOf(guard) !== 'shadow')
+  const left = (await withLog(settings, registeredGuards)).filter(
+    (guard) => !isStage(guard.name) && modeOf(guard) !== 'shadow',
+  )
   for (const { name } of left)
     screen.print(
       `guard ${name} stays in force here: without it, calls wait for it in vain. weir guard mode ${name} shadow, or weir guard remove ${name}, ends that`,
     )
 }
 
-/** `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen. */
+/**
+ * `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen.
+ */
 export async function openAgent(
   agent: string,
   settings: Settings,
@@ -32,18 +43,30 @@ export async function openAgent(
   guardFiles: GuardFiles = {},
 ): Promise<{ weir: Weir; name: string }> {
   const guards = await guardsOf(guardFiles, settings)
-  const log = createLog({ level: settings.logLevel, destination: { write: (line) => screen.print(line) } })
+  const log = createLog({
+    level: settings.logLevel,
+    destination: { write: (line) => screen.print(line) },
+  })
   const weir = await open({ agents: agent, ...placeOf(settings), ...guards, log })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
-  throw new WeirError('usage', `${agent} has ${weir.agents.size} agents: name the file of one of them with --agent`)
+  throw new WeirError(
+    'usage',
+    `${agent} has ${weir.agents.size} agents: name the file of one of them with --agent`,
+  )
 }
 
-async function guardsOf({ guard: files = [], guardMode: mode }: GuardFiles, { bus }: Settings): Promise<Pick<WeirOptions, 'guards'>> {
+async function guardsOf(
+  { guard: files = [], guardMode: mode }: GuardFiles,
+  { bus }: Settings,
+): Promise<Pick<WeirOptions, 'guards'>> {
   if (files.length === 0) return {}
   if (bus === 'kafka')
-    throw new WeirError('usage', '--guard is for the embedded bus; on Kafka a guard has a process of its own: weir guard run')
+    throw new WeirError(
+      'usage',
+      '--guard is for the embedded bus; on Kafka a guard has a process of its own: weir guard run',
+    )
   const guards: Guard[] = []
   for (const given of files) guards.push(await guardNamed(given))
   return { guards: { guards, ...(mode && { mode }) } }
@@ -51,9 +74,11 @@ async function guardsOf({ guard: files = [], guardMode: mode }: GuardFiles, { bu
 
 /** On Kafka the partitions are those that the topics have. */
 function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
-  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = settings
+  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } =
+    settings
   const { bootstrapServer, commandConfig, commandProperty } = settings
-  if (settings.bus === 'embedded') return { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime }
+  if (settings.bus === 'embedded')
+    return { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime }
   return {
     dataFolder,
     topicPrefix,
@@ -67,12 +92,18 @@ async function open(options: WeirOptions): Promise<Weir> {
   try {
     return await Weir.open(options)
   } catch (error) {
-    throw error instanceof WeirError && error.code === 'bus.locked' ? inUse(options.dataFolder ?? '', error) : error
+    throw error instanceof WeirError && error.code === 'bus.locked'
+      ? inUse(options.dataFolder ?? '', error)
+      : error
   }
 }
 
 function inUse(dataFolder: string, cause: WeirError): WeirError {
   const holder = /process \d+/.exec(cause.message)?.[0] ?? 'another process'
   const advice = 'Wait for its end, or run beside it on another data folder: --data-folder FOLDER'
-  return new WeirError('bus.locked', `the data folder ${dataFolder} is in use by ${holder}. ${advice}`, { cause })
+  return new WeirError(
+    'bus.locked',
+    `the data folder ${dataFolder} is in use by ${holder}. ${advice}`,
+    { cause },
+  )
 }

@@ -22,15 +22,25 @@ export type ShowOptions = {
 const refreshMs = 500
 
 /**
- * Resolves with the end of the turn. The reply goes to `out`: to a terminal without what a terminal would obey, elsewhere as it is. Where screen and
- * `out` are one terminal, a reply that was streamed stands there already, and is not shown twice. `asker`: asks about calls that wait for a person.
+ * Resolves with the end of the turn. The reply goes to `out`: to a terminal without what a terminal
+ * would obey, elsewhere as it is. Where screen and `out` are one terminal, a reply that was
+ * streamed stands there already, and is not shown twice. `asker`: asks about calls that wait for a
+ * person.
  */
-export async function showTurn({ turn, screen, clock, out, isOneTerminal, asker }: ShowOptions): Promise<TurnFinished> {
+export async function showTurn({
+  turn,
+  screen,
+  clock,
+  out,
+  isOneTerminal,
+  asker,
+}: ShowOptions): Promise<TurnFinished> {
   let transcript = beginTranscript(clock.monotonic())
   let cancelRefresh = (): void => {}
 
   function draw(): void {
-    if (asker?.isAsking !== true) screen.live(liveLine(transcript, screen.layout().columns, clock.monotonic()))
+    if (asker?.isAsking !== true)
+      screen.live(liveLine(transcript, screen.layout().columns, clock.monotonic()))
   }
 
   function refresh(): void {
@@ -54,7 +64,8 @@ export async function showTurn({ turn, screen, clock, out, isOneTerminal, asker 
     screen.live(undefined)
   }
   const finished = await turn.finished
-  if (!(isOneTerminal && transcript.said.trim() === finished.reply.trim())) out.write(`${shownReply(finished.reply, out, screen)}\n`)
+  if (!(isOneTerminal && transcript.said.trim() === finished.reply.trim()))
+    out.write(`${shownReply(finished.reply, out, screen)}\n`)
   return finished
 }
 
@@ -67,7 +78,10 @@ function shownReply(reply: string, out: NodeJS.WriteStream, screen: Screen): str
 }
 
 /** Whether what is written to both appears in one place. */
-export function areOneTerminal(a: NodeJS.WriteStream & { fd?: number }, b: NodeJS.WriteStream & { fd?: number }): boolean {
+export function areOneTerminal(
+  a: NodeJS.WriteStream & { fd?: number },
+  b: NodeJS.WriteStream & { fd?: number },
+): boolean {
   if (a.isTTY !== true || b.isTTY !== true || a.fd === undefined || b.fd === undefined) return false
   return fstatSync(a.fd).rdev === fstatSync(b.fd).rdev
 }

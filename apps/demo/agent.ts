@@ -2,16 +2,20 @@
 
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import type { Agent } from '../../shared/agents/agents.ts'
-import { defaultSettings } from '../../shared/agents/agents.ts'
-import type { BadModel } from './reflex-model.ts'
-import { badModels } from './reflex-model.ts'
+import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
+import { type BadModel, badModels } from './reflex-model.ts'
 
 export function demoAgent(baseUrl: string): Agent {
   return {
     name: 'demo',
     system: 'You are a helpful assistant with a shell.',
-    model: { provider: 'anthropic', name: 'demo', baseUrl, apiKey: 'no-key-needed', maxOutputTokens: 1_024 },
+    model: {
+      provider: 'anthropic',
+      name: 'demo',
+      baseUrl,
+      apiKey: 'no-key-needed',
+      maxOutputTokens: 1_024,
+    },
     tools: [
       {
         declaration: {
@@ -27,7 +31,10 @@ export function demoAgent(baseUrl: string): Agent {
           poll: false,
           hints: null,
         },
-        run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('exec-tool.mjs', import.meta.url))] },
+        run: {
+          kind: 'command',
+          argv: [process.execPath, fileURLToPath(new URL('exec-tool.mjs', import.meta.url))],
+        },
       },
     ],
     settings: { ...defaultSettings, fallback: 'I could not find out which command to run.' },

@@ -1,8 +1,8 @@
-// A local HTTP server that speaks Anthropic's Messages API as server-sent events, so that the real SDK can talk to it without a key.
-// It plays what a script says; what it answers is decided per request. Also the neighbour that the end-to-end tests fake whole.
+// A local HTTP server that speaks Anthropic's Messages API as server-sent events, so that the real
+// SDK can talk to it without a key. It plays what a script says; what it answers is decided per
+// request. Also the neighbour that the end-to-end tests fake whole.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -22,9 +22,11 @@ export type Block =
   | { type: 'tool_use'; id: string; name: string; input: string; pieceChars?: number }
 
 /**
- * `message`: content blocks, `input` of a call as raw JSON text that is streamed in pieces; `error`: an HTTP error; `cut`: the blocks, then
- * the connection breaks; `garbage`: bytes that are no events; `stall`: headers and perhaps blocks, then silence until the client leaves;
- * `bytes`: this body and no other, with status 200 if none is given; `hangup`: the connection breaks without an answer.
+ * `message`: content blocks, `input` of a call as raw JSON text that is streamed in pieces;
+ * `error`: an HTTP error; `cut`: the blocks, then the connection breaks; `garbage`: bytes that are
+ * no events; `stall`: headers and perhaps blocks, then silence until the client leaves; `bytes`:
+ * this body and no other, with status 200 if none is given; `hangup`: the connection breaks without
+ * an answer.
  */
 export type Reply =
   | { kind: 'message'; blocks: Block[]; stopReason?: string }
@@ -48,8 +50,9 @@ export type AnthropicServer = {
 }
 
 /**
- * `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the model "thinks" before its first byte. `at`: where it
- * listens; default: on any port of this machine, for this machine.
+ * `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the
+ * model "thinks" before its first byte. `at`: where it listens; default: on any port of this
+ * machine, for this machine.
  */
 export async function startAnthropicServer(
   respond: (call: ModelCall, number: number) => Reply,
@@ -82,10 +85,14 @@ export async function startAnthropicServer(
         return
       case 'error':
         response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
-        response.end(JSON.stringify({ type: 'error', error: { type: 'api_error', message: reply.message } }))
+        response.end(
+          JSON.stringify({ type: 'error', error: { type: 'api_error', message: reply.message } }),
+        )
         return
       case 'bytes':
-        response.writeHead(reply.status ?? 200, { 'content-type': reply.contentType ?? 'text/event-stream' })
+        response.writeHead(reply.status ?? 200, {
+          'content-type': reply.contentType ?? 'text/event-stream',
+        })
         response.end(reply.bytes)
         return
       case 'garbage':
@@ -101,8 +108,10 @@ export async function startAnthropicServer(
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
     if (reply.blocks === undefined) return
-    const stopReason = reply.kind === 'message' ? (reply.stopReason ?? stopReasonOf(reply.blocks)) : undefined
-    for (const event of eventsOf(call, reply.blocks, stopReason)) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    const stopReason =
+      reply.kind === 'message' ? (reply.stopReason ?? stopReasonOf(reply.blocks)) : undefined
+    for (const event of eventsOf(call, reply.blocks, stopReason))
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     if (reply.kind === 'stall') return
     if (reply.kind === 'cut') {
       await sleep(10) // so that what was written is on its way before the connection breaks
@@ -126,15 +135,25 @@ export async function startAnthropicServer(
   }
 }
 
-/** Tokens as this server counts them: four characters each. Real providers count otherwise; for a comparison of two runs it will do. */
+/**
+ * Tokens as this server counts them: four characters each. Real providers count otherwise; for a
+ * comparison of two runs it will do.
+ */
 export function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value ?? '').length / 4)
 }
 
 type ServerEvent = { type: string; [key: string]: unknown }
 
-function* eventsOf(call: ModelCall, blocks: Block[], stopReason: string | undefined): Generator<ServerEvent> {
-  const usage = { input_tokens: tokensOf([call.system, call.messages, call.tools]), output_tokens: tokensOf(blocks) }
+function* eventsOf(
+  call: ModelCall,
+  blocks: Block[],
+  stopReason: string | undefined,
+): Generator<ServerEvent> {
+  const usage = {
+    input_tokens: tokensOf([call.system, call.messages, call.tools]),
+    output_tokens: tokensOf(blocks),
+  }
   yield {
     type: 'message_start',
     message: {
@@ -153,7 +172,11 @@ function* eventsOf(call: ModelCall, blocks: Block[], stopReason: string | undefi
     yield { type: 'content_block_stop', index }
   }
   if (stopReason === undefined) return
-  yield { type: 'message_delta', delta: { stop_reason: stopReason }, usage: { output_tokens: usage.output_tokens } }
+  yield {
+    type: 'message_delta',
+    delta: { stop_reason: stopReason },
+    usage: { output_tokens: usage.output_tokens },
+  }
   yield { type: 'message_stop' }
 }
 
@@ -165,20 +188,38 @@ function* blockEvents(index: number, block: Block): Generator<ServerEvent> {
         yield { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
       break
     case 'thinking':
-      yield { type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } }
+      yield {
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'thinking', thinking: '', signature: '' },
+      }
       for (const thinking of piecesOf(block.thinking))
         yield { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } }
-      yield { type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: 'signed' } }
+      yield {
+        type: 'content_block_delta',
+        index,
+        delta: { type: 'signature_delta', signature: 'signed' },
+      }
       break
     case 'tool_use':
-      yield { type: 'content_block_start', index, content_block: { type: 'tool_use', id: block.id, name: block.name, input: {} } }
+      yield {
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'tool_use', id: block.id, name: block.name, input: {} },
+      }
       for (const partial_json of piecesOf(block.input, block.pieceChars))
-        yield { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } }
+        yield {
+          type: 'content_block_delta',
+          index,
+          delta: { type: 'input_json_delta', partial_json },
+        }
   }
 }
 
 function piecesOf(text: string, pieceChars = 12): string[] {
-  return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) => text.slice(i * pieceChars, (i + 1) * pieceChars))
+  return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) =>
+    text.slice(i * pieceChars, (i + 1) * pieceChars),
+  )
 }
 
 function stopReasonOf(blocks: Block[]): string {

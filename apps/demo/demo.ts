@@ -1,4 +1,5 @@
-// `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the same scripted model over real HTTP.
+// `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the
+// same scripted model over real HTTP.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,21 +16,23 @@ import { foldFrom } from '../../shared/runtime/position.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { demoAgent, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
-import type { LoopEnd } from './plain-loop.ts'
-import { runPlainLoop } from './plain-loop.ts'
+import { type LoopEnd, runPlainLoop } from './plain-loop.ts'
 import { playTurn } from './play-turn.ts'
-import type { BadModel } from './reflex-model.ts'
-import { reflexModel, thinkingMs } from './reflex-model.ts'
-import type { Screen } from './screen.ts'
-import { createScreen, incident, plainLoop } from './screen.ts'
+import { type BadModel, reflexModel, thinkingMs } from './reflex-model.ts'
+import { createScreen, incident, plainLoop, type Screen } from './screen.ts'
 
 export type DemoOptions = { bad: BadModel; keptIn?: string | undefined }
 
 /**
- * Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone afterwards, but for the log where a folder is named for it.
- * Throws `output.exists` where that has a log: its turns are other agents', and the stages of the demo would fail them.
+ * Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone
+ * afterwards, but for the log where a folder is named for it. Throws `output.exists` where that has
+ * a log: its turns are other agents', and the stages of the demo would fail them.
  */
-export async function runDemo({ bad, keptIn }: DemoOptions, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+export async function runDemo(
+  { bad, keptIn }: DemoOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   if (keptIn !== undefined && existsSync(logFileIn(keptIn)))
     throw new WeirError(
       'output.exists',
@@ -55,7 +58,11 @@ async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { req
   }
 }
 
-async function playWeir({ bad, keptIn }: DemoOptions, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
+async function playWeir(
+  { bad, keptIn }: DemoOptions,
+  settings: Settings,
+  screen: Screen,
+): Promise<LoopEnd & { requests: number }> {
   screen.half('With Weir', 'its stages on the embedded bus: the same model, the same tool')
   const folder = keptIn === undefined ? makeFolder() : { path: keptIn, remove() {} }
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
@@ -96,7 +103,12 @@ function makeFolder(): { path: string; remove: () => void } {
   }
 }
 
-async function throughWeir(agent: Agent, folder: string, settings: Settings, screen: Screen): Promise<LoopEnd> {
+async function throughWeir(
+  agent: Agent,
+  folder: string,
+  settings: Settings,
+  screen: Screen,
+): Promise<LoopEnd> {
   const log = createLog({ level: settings.logLevel })
   const { topicPrefix, partitions } = settings
   const bus = await openEmbeddedBus({
@@ -106,7 +118,13 @@ async function throughWeir(agent: Agent, folder: string, settings: Settings, scr
     keepFrom: foldFrom,
     log,
   })
-  const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
+  const running = await startStages({
+    bus,
+    agents: new Map([[agent.name, agent]]),
+    topicPrefix,
+    partitions,
+    log,
+  })
   const edge = openEdge({ bus, topicPrefix, partitions })
   try {
     return await playTurn({ edge, agent, conversation: 'demo', failed: running.failed, screen })

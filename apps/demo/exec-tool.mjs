@@ -1,4 +1,5 @@
-// The tool of incident I1: it wants a command, and without one it says what the real one said. It runs nothing: this is a demo.
+// The tool of incident I1: it wants a command, and without one it says what the real one said. It
+// runs nothing: this is a demo.
 
 let input = ''
 process.stdin.setEncoding('utf8')

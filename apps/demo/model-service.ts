@@ -1,5 +1,6 @@
-// `weir demo-model`: the scripted models as a service, for weir ask without a key, and where the gateway that asks them runs in another container. Which one
-// plays says the request's model: `reflex` or `stubborn`.
+// `weir demo-model`: the scripted models as a service, for weir ask without a key, and where the
+// gateway that asks them runs in another container. Which one plays says the request's model:
+// `reflex` or `stubborn`.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
@@ -8,14 +9,22 @@ import { ownCommand, shellWord } from '../terminal/own-command.ts'
 import { printable } from '../terminal/printable.ts'
 import { demoAgentFile, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
-import type { BadModel } from './reflex-model.ts'
-import { badModels, reflexModel, thinkingMs } from './reflex-model.ts'
+import { type BadModel, badModels, reflexModel, thinkingMs } from './reflex-model.ts'
 
 /** `agent`: an agent file to write, that asks this model. */
-export type ModelOptions = { host: string; port: string; agent?: string; bad: BadModel; force?: boolean }
+export type ModelOptions = {
+  host: string
+  port: string
+  agent?: string
+  bad: BadModel
+  force?: boolean
+}
 
 /** Until a signal comes. Throws `usage` where it cannot listen, `output.*` for the agent file. */
-export async function serveModel({ host, port, agent, bad, force = false }: ModelOptions, out: NodeJS.WriteStream): Promise<void> {
+export async function serveModel(
+  { host, port, agent, bad, force = false }: ModelOptions,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   if (agent !== undefined) refuseTaken(agent, { force })
   const stop = Promise.withResolvers<void>()
   const at = { host, port: portOf(port) }
@@ -27,7 +36,11 @@ export async function serveModel({ host, port, agent, bad, force = false }: Mode
     thinkingMs,
     at,
   ).catch((cause: unknown) => {
-    throw new WeirError('usage', `the demo's model cannot listen on ${host}, port ${port}: ${String(cause)}`, { cause })
+    throw new WeirError(
+      'usage',
+      `the demo's model cannot listen on ${host}, port ${port}: ${String(cause)}`,
+      { cause },
+    )
   })
   const stopListening = listenForInterrupts(() => stop.resolve())
   try {
@@ -57,5 +70,8 @@ function next(agent: string): string {
 function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
-  throw new WeirError('usage', `--port is ${JSON.stringify(text)}; must be a whole number from 0 to 65535`)
+  throw new WeirError(
+    'usage',
+    `--port is ${JSON.stringify(text)}; must be a whole number from 0 to 65535`,
+  )
 }

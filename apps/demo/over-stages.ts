@@ -1,5 +1,6 @@
-// `weir demo --bus kafka`: incident I1 through a plain loop in this process, then through stages that run elsewhere. The model is a service that this
-// process and the gateway can both reach (model-service.ts); agent files say where, the same ones for gateway, executor and this process.
+// `weir demo --bus kafka`: incident I1 through a plain loop in this process, then through stages
+// that run elsewhere. The model is a service that this process and the gateway can both reach
+// (model-service.ts); agent files say where, the same ones for gateway, executor and this process.
 
 import { randomBytes } from 'node:crypto'
 import { openEdge } from '../../client/edge.ts'
@@ -10,18 +11,23 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { question } from './agent.ts'
-import type { LoopEnd } from './plain-loop.ts'
-import { runPlainLoop } from './plain-loop.ts'
+import { type LoopEnd, runPlainLoop } from './plain-loop.ts'
 import { playTurn } from './play-turn.ts'
 import type { BadModel } from './reflex-model.ts'
-import type { Screen } from './screen.ts'
-import { createScreen, incident, plainLoop } from './screen.ts'
+import { createScreen, incident, plainLoop, type Screen } from './screen.ts'
 
 /** A turn takes about a second. */
 const turnMsMax = 120_000
 
-/** Plays both halves and prints the comparison to `out`. Throws `usage` where the agent files have no agent of the demo, and what the bus throws. */
-export async function runDemoOverStages(bad: BadModel, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+/**
+ * Plays both halves and prints the comparison to `out`. Throws `usage` where the agent files have
+ * no agent of the demo, and what the bus throws.
+ */
+export async function runDemoOverStages(
+  bad: BadModel,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   const agent = demoAgentIn(settings.agents, bad)
   const conversation = `demo-${randomBytes(4).toString('hex')}`
   const screen = createScreen(out)
@@ -38,13 +44,25 @@ export async function runDemoOverStages(bad: BadModel, settings: Settings, out: 
 function demoAgentIn(path: string, bad: BadModel): Agent {
   const name = `demo-${bad}`
   const advice = `on Kafka the demo plays over stages that run, with the agent ${name} of their agent files`
-  if (path === '') throw new WeirError('usage', `${advice}: name them with --agents (WEIR_AGENTS); apps/demo/agents has such files`)
+  if (path === '')
+    throw new WeirError(
+      'usage',
+      `${advice}: name them with --agents (WEIR_AGENTS); apps/demo/agents has such files`,
+    )
   const agent = loadAgents(path).get(name)
   if (agent?.model.baseUrl !== undefined) return agent
-  throw new WeirError('usage', `${advice}, and ${path} has none whose model is served at a baseUrl; apps/demo/agents has such files`)
+  throw new WeirError(
+    'usage',
+    `${advice}, and ${path} has none whose model is served at a baseUrl; apps/demo/agents has such files`,
+  )
 }
 
-async function throughStages(agent: Agent, conversation: string, settings: Settings, screen: Screen): Promise<LoopEnd> {
+async function throughStages(
+  agent: Agent,
+  conversation: string,
+  settings: Settings,
+  screen: Screen,
+): Promise<LoopEnd> {
   const { topicPrefix } = settings
   const bus = await openBus(settings, createLog({ level: settings.logLevel }))
   try {
@@ -70,7 +88,10 @@ function noStages(): WeirError {
 }
 
 /** With how many requests the model's service got meanwhile, from whomever. */
-async function counted(agent: Agent, play: () => Promise<LoopEnd>): Promise<LoopEnd & { requests: number }> {
+async function counted(
+  agent: Agent,
+  play: () => Promise<LoopEnd>,
+): Promise<LoopEnd & { requests: number }> {
   const before = await requestsAt(agent.model.baseUrl ?? '')
   const end = await play()
   return { ...end, requests: (await requestsAt(agent.model.baseUrl ?? '')) - before }

@@ -1,4 +1,5 @@
-// The loop of incident I1, as many runtimes have it: ask the model, run what it calls, ask again; the only stop is a cap on iterations.
+// The loop of incident I1, as many runtimes have it: ask the model, run what it calls, ask again;
+// the only stop is a cap on iterations.
 
 import { spawn } from 'node:child_process'
 import Anthropic from '@anthropic-ai/sdk'
@@ -10,8 +11,16 @@ export type LoopEnd = { rounds: number; toolStarts: number; tokens: number; end:
 export const iterationsMax = 25
 
 /** Runs one turn with nothing between model and tool. `show` gets a line a round. */
-export async function runPlainLoop(agent: Agent, question: string, show: (round: number, line: string) => void): Promise<LoopEnd> {
-  const client = new Anthropic({ apiKey: agent.model.apiKey, baseURL: agent.model.baseUrl, maxRetries: 0 })
+export async function runPlainLoop(
+  agent: Agent,
+  question: string,
+  show: (round: number, line: string) => void,
+): Promise<LoopEnd> {
+  const client = new Anthropic({
+    apiKey: agent.model.apiKey,
+    baseURL: agent.model.baseUrl,
+    maxRetries: 0,
+  })
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
   let toolStarts = 0
   let tokens = 0
@@ -36,17 +45,33 @@ export async function runPlainLoop(agent: Agent, question: string, show: (round:
     for (const call of calls) {
       toolStarts++
       const { text, isError } = await runTool(agent, call.name, JSON.stringify(call.input))
-      show(round, `${call.name}(${JSON.stringify(call.input)}) → ${isError ? 'error' : 'ok'}: ${text.trim()}`)
+      show(
+        round,
+        `${call.name}(${JSON.stringify(call.input)}) → ${isError ? 'error' : 'ok'}: ${text.trim()}`,
+      )
       results.push({ type: 'tool_result', tool_use_id: call.id, content: text, is_error: isError })
     }
-    messages.push({ role: 'assistant', content: answer.content }, { role: 'user', content: results })
+    messages.push(
+      { role: 'assistant', content: answer.content },
+      { role: 'user', content: results },
+    )
   }
-  return { rounds: iterationsMax, toolStarts, tokens, end: `aborted by the limit of ${iterationsMax} iterations` }
+  return {
+    rounds: iterationsMax,
+    toolStarts,
+    tokens,
+    end: `aborted by the limit of ${iterationsMax} iterations`,
+  }
 }
 
-function runTool(agent: Agent, name: string, input: string): Promise<{ text: string; isError: boolean }> {
+function runTool(
+  agent: Agent,
+  name: string,
+  input: string,
+): Promise<{ text: string; isError: boolean }> {
   const tool = agent.tools.find(({ declaration }) => declaration.name === name)
-  if (tool?.run.kind !== 'command') return Promise.resolve({ text: `no tool ${name}`, isError: true })
+  if (tool?.run.kind !== 'command')
+    return Promise.resolve({ text: `no tool ${name}`, isError: true })
   const [program, ...args] = tool.run.argv
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })

@@ -7,9 +7,21 @@ import type { LoopEnd } from './plain-loop.ts'
 import type { Screen } from './screen.ts'
 
 /** `failed`: rejects when the turn need not be waited for any more. */
-export type DemoTurn = { edge: Edge; agent: Agent; conversation: string; failed: Promise<never>; screen: Pick<Screen, 'activity'> }
+export type DemoTurn = {
+  edge: Edge
+  agent: Agent
+  conversation: string
+  failed: Promise<never>
+  screen: Pick<Screen, 'activity'>
+}
 
-export async function playTurn({ edge, agent, conversation, failed, screen }: DemoTurn): Promise<LoopEnd> {
+export async function playTurn({
+  edge,
+  agent,
+  conversation,
+  failed,
+  screen,
+}: DemoTurn): Promise<LoopEnd> {
   let toolStarts = 0
   const turn = edge.ask({ agent, conversation, messageId: 'demo-1', text: question })
   for (;;) {
@@ -19,7 +31,12 @@ export async function playTurn({ edge, agent, conversation, failed, screen }: De
     if (activity.type === 'tool-started') toolStarts++
     if (activity.type === 'turn-finished') {
       const { totals, outcome, reason } = activity
-      return { rounds: totals.rounds, toolStarts, tokens: totals.inputTokens + totals.outputTokens, end: `${outcome}: ${reason}` }
+      return {
+        rounds: totals.rounds,
+        toolStarts,
+        tokens: totals.inputTokens + totals.outputTokens,
+        end: `${outcome}: ${reason}`,
+      }
     }
   }
 }

@@ -1,8 +1,12 @@
-// The model of incident I1, as a script: it calls `exec` with `{}` over and over, until it is told to stop, or (stubborn) until it has no tools.
+// The model of incident I1, as a script: it calls `exec` with `{}` over and over, until it is told
+// to stop, or (stubborn) until it has no tools.
 
 import type { Block, ModelCall, Reply } from './anthropic-server.ts'
 
-/** `reflex`: stops when it reads an intervention; `stubborn`: ignores it and calls on for as long as a call is allowed. */
+/**
+ * `reflex`: stops when it reads an intervention; `stubborn`: ignores it and calls on for as long as
+ * a call is allowed.
+ */
 export const badModels = ['reflex', 'stubborn'] as const
 export type BadModel = (typeof badModels)[number]
 
@@ -25,5 +29,7 @@ export function reflexModel(kind: BadModel): (call: ModelCall, number: number) =
 }
 
 function systemText(call: ModelCall): string {
-  return typeof call.system === 'string' ? call.system : (call.system ?? []).map((block) => block.text).join('\n')
+  return typeof call.system === 'string'
+    ? call.system
+    : (call.system ?? []).map((block) => block.text).join('\n')
 }

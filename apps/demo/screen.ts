@@ -1,4 +1,5 @@
-// What the demo shows: both halves line by line as they happen, then one comparison. 80 columns; colour only where the terminal wants it.
+// What the demo shows: both halves line by line as they happen, then one comparison. 80 columns;
+// colour only where the terminal wants it.
 
 import { styleText } from 'node:util'
 import type { Activity } from '../../client/edge.ts'
@@ -18,7 +19,8 @@ export const plainLoop = 'a plain loop: ask the model, run what it calls, ask ag
 export type Screen = ReturnType<typeof createScreen>
 
 export function createScreen(out: NodeJS.WriteStream) {
-  const paint = (format: Parameters<typeof styleText>[0], text: string) => styleText(format, text, { stream: out })
+  const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+    styleText(format, text, { stream: out })
   const line = (text = ''): void => {
     out.write(`${text}\n`)
   }
@@ -68,7 +70,8 @@ export function createScreen(out: NodeJS.WriteStream) {
         ['tool starts', plain.toolStarts, weir.toolStarts],
       ]
       line()
-      for (const [name, left, right] of rows) line(`  ${name.padEnd(28)}${String(left).padStart(14)}${String(right).padStart(14)}`)
+      for (const [name, left, right] of rows)
+        line(`  ${name.padEnd(28)}${String(left).padStart(14)}${String(right).padStart(14)}`)
       line()
       line(`  without Weir it was ${plain.end}`)
       line(`  with Weir it ended ${weir.end}`)
@@ -80,7 +83,8 @@ export function createScreen(out: NodeJS.WriteStream) {
       line('Next:')
       const steps = stepsBehind(bad, keptIn)
       const width = Math.max(...steps.map(([command]) => command.length))
-      for (const [command, what] of steps) line(`  ${printable(command.padEnd(width))}   ${paint('dim', what)}`)
+      for (const [command, what] of steps)
+        line(`  ${printable(command.padEnd(width))}   ${paint('dim', what)}`)
     },
 
     nextOverStages(bad: BadModel, conversation: string): void {
@@ -108,10 +112,17 @@ function stepsBehind(bad: BadModel, keptIn: string | undefined): Step[] {
     ...(keptIn === undefined ? [] : stepsWithLog(weir, shellWord(keptIn))),
     other,
     ...(keptIn === undefined
-      ? [[`${weir} demo --data-folder demo-log`, 'with its log kept, to look at, export and replay'] satisfies Step]
+      ? [
+          [
+            `${weir} demo --data-folder demo-log`,
+            'with its log kept, to look at, export and replay',
+          ] satisfies Step,
+        ]
       : []),
     [`${weir} demo-model --agent demo-agent.yaml`, 'this model for weir ask, without a key'],
-    ...(isCheckout ? stepsInCheckout : [[`${weir} init my-agent`, 'an agent file and tools to start from'] satisfies Step]),
+    ...(isCheckout
+      ? stepsInCheckout
+      : [[`${weir} init my-agent`, 'an agent file and tools to start from'] satisfies Step]),
   ]
 }
 

@@ -1,13 +1,20 @@
-// What a policy comes to, key by key, with the origin of each value. The agent file is not in the log, so a key that nobody has set is as that file says, and
-// without it as by default.
+// What a policy comes to, key by key, with the origin of each value. The agent file is not in the
+// log, so a key that nobody has set is as that file says, and without it as by default.
 
 import { defaultPolicy } from '../../shared/agents/agents.ts'
-import type { EntryFault } from '../../shared/agents/policy/entries.ts'
-import { policyKey, policyKeys, readEntries } from '../../shared/agents/policy/entries.ts'
+import {
+  type EntryFault,
+  policyKey,
+  policyKeys,
+  readEntries,
+} from '../../shared/agents/policy/entries.ts'
 import type { AgentPolicy, Policy, PolicyEntry } from '../../shared/contract/messages.ts'
 import { everyAgent } from '../../shared/contract/topology.ts'
 
-/** operator: set for this agent; operator-all: for all agents; default: not set, so what the agent file says comes before it. */
+/**
+ * operator: set for this agent; operator-all: for all agents; default: not set, so what the agent
+ * file says comes before it.
+ */
 export type Origin = 'operator' | 'operator-all' | 'default'
 
 /** `value`: as a command takes it; null: not capped. */
@@ -15,8 +22,15 @@ export type EffectiveValue = { value: string | null; origin: Origin }
 
 export type Effective = ReadonlyMap<string, EffectiveValue>
 
-/** All keys. `entries`: what is or would be set for the agent. What cannot be used is left aside, as the gateway leaves it. */
-export function effective(agent: string, entries: readonly PolicyEntry[], stored: ReadonlyMap<string, AgentPolicy>): Effective {
+/**
+ * All keys. `entries`: what is or would be set for the agent. What cannot be used is left aside, as
+ * the gateway leaves it.
+ */
+export function effective(
+  agent: string,
+  entries: readonly PolicyEntry[],
+  stored: ReadonlyMap<string, AgentPolicy>,
+): Effective {
   const isAll = agent === everyAgent
   const ownValues = usable(isAll ? [] : entries)
   const allValues = usable(isAll ? entries : (stored.get(everyAgent)?.entries ?? []))

@@ -1,9 +1,9 @@
-// The log of a Weir, open for looking at it: beside the processes that write it, or when none does; or a bundle of it. Changes nothing.
+// The log of a Weir, open for looking at it: beside the processes that write it, or when none does;
+// or a bundle of it. Changes nothing.
 
 import { existsSync } from 'node:fs'
 import { logFileIn, openBus, partitionCount } from '../../client/open-bus.ts'
-import type { Bundle } from '../../shared/bus/bundle/bus.ts'
-import { openBundle } from '../../shared/bus/bundle/bus.ts'
+import { type Bundle, openBundle } from '../../shared/bus/bundle/bus.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
 import type { GuardTopicName, TopicName } from '../../shared/contract/topology.ts'
@@ -11,15 +11,17 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import type { Progress } from '../terminal/progress.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgress, type Progress } from '../terminal/progress.ts'
 
 export type OpenLog = {
   bus: Bus
   topicPrefix: string
   /** Those that the topics have, whatever the settings say. */
   partitions: number
-  /** The tables of the bus can be asked by key at once. Else it would copy them first, and reading them through once is less. */
+  /**
+   * The tables of the bus can be asked by key at once. Else it would copy them first, and reading
+   * them through once is less.
+   */
   hasIndex: boolean
   progress: Progress
   /** Of a log of the embedded bus. */
@@ -28,15 +30,23 @@ export type OpenLog = {
   bundle?: Bundle | undefined
 }
 
-/** `bundle`: a file of `weir export` to look at, in the place of the log that the settings name. `signal`: once it aborts, opening that throws. */
+/**
+ * `bundle`: a file of `weir export` to look at, in the place of the log that the settings name.
+ * `signal`: once it aborts, opening that throws.
+ */
 export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
 
 /**
- * Opens the log for `look`, and closes it whatever happens. Errors: `bus.not-a-database` where there is none in the data folder,
- * `bus.topic-missing` where its topics have another prefix;
- * and those of opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts), or of Kafka's client.
+ * Opens the log for `look`, and closes it whatever happens. Errors: `bus.not-a-database` where
+ * there is none in the data folder, `bus.topic-missing` where its topics have another prefix; and
+ * those of opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts), or of Kafka's
+ * client.
  */
-export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Promise<T>, { bundle, signal }: LogOptions = {}): Promise<T> {
+export async function withLog<T>(
+  settings: Settings,
+  look: (log: OpenLog) => Promise<T>,
+  { bundle, signal }: LogOptions = {},
+): Promise<T> {
   if (bundle !== undefined) return withBundle(bundle, look, signal)
   const { topicPrefix } = settings
   const bus = settings.bus === 'embedded' ? await openFile(settings) : await openOverKafka(settings)
@@ -44,7 +54,14 @@ export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Pro
   try {
     const partitions = await partitionsIn(bus, settings)
     const logFile = settings.bus === 'embedded' ? existingLogFile(settings) : undefined
-    return await look({ bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile })
+    return await look({
+      bus,
+      topicPrefix,
+      partitions,
+      hasIndex: logFile !== undefined,
+      progress,
+      logFile,
+    })
   } finally {
     progress.end()
     await bus.close()
@@ -52,13 +69,24 @@ export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Pro
 }
 
 /** As withLog, of a bundle. */
-export async function withBundle<T>(file: string, look: (log: OpenLog) => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withBundle<T>(
+  file: string,
+  look: (log: OpenLog) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   const checking = createProgress(process.stderr, systemClock, process.env, checkingBundle)
   const bundle = await openBundle(file, systemClock, { checking, signal }).finally(checking.end)
   const { bus, facts } = bundle
   const progress = createProgress(process.stderr, systemClock, process.env)
   try {
-    return await look({ bus, topicPrefix: facts.topicPrefix, partitions: facts.partitions, hasIndex: true, progress, bundle })
+    return await look({
+      bus,
+      topicPrefix: facts.topicPrefix,
+      partitions: facts.partitions,
+      hasIndex: true,
+      progress,
+      bundle,
+    })
   } finally {
     progress.end()
     await bus.close()
@@ -71,7 +99,10 @@ const checkingBundle = { doing: 'checking the bundle', what: 'byte' }
 const connectMs = 10_000
 
 function openOverKafka(settings: Settings): Promise<Bus> {
-  return openBus(settings, createLog({ level: settings.logLevel }), { connectMs, keepsTables: false })
+  return openBus(settings, createLog({ level: settings.logLevel }), {
+    connectMs,
+    keepsTables: false,
+  })
 }
 
 async function openFile(settings: Settings): Promise<Bus> {

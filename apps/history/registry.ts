@@ -1,5 +1,5 @@
-// The registry of guards, open for a command that changes it, while everything else runs: on the embedded bus the process that writes the data folder
-// is asked to write, if there is one.
+// The registry of guards, open for a command that changes it, while everything else runs: on the
+// embedded bus the process that writes the data folder is asked to write, if there is one.
 
 import { openBusBeside, partitionCount } from '../../client/open-bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -14,21 +14,40 @@ import { existingLogFile } from './open-log.ts'
 /** Somebody waits for it. */
 const connectMs = 10_000
 
-/** As withRegistry, for what changes nothing where nothing is registered: a folder without a log is not made. Throws `bus.not-a-database` there. */
-export async function withKnownRegistry<T>(settings: Settings, work: (registry: Registry & { bus: Bus }) => Promise<T>): Promise<T> {
+/**
+ * As withRegistry, for what changes nothing where nothing is registered: a folder without a log is
+ * not made. Throws `bus.not-a-database` there.
+ */
+export async function withKnownRegistry<T>(
+  settings: Settings,
+  work: (registry: Registry & { bus: Bus }) => Promise<T>,
+): Promise<T> {
   if (settings.bus === 'embedded') existingLogFile(settings)
   return withRegistry(settings, work)
 }
 
 /** Opens the bus for `work`, and closes it whatever happens. */
-export async function withRegistry<T>(settings: Settings, work: (registry: Registry & { bus: Bus }) => Promise<T>): Promise<T> {
+export async function withRegistry<T>(
+  settings: Settings,
+  work: (registry: Registry & { bus: Bus }) => Promise<T>,
+): Promise<T> {
   const { topicPrefix, replicationFactor } = settings
-  const bus = await openBusBeside(settings, createLog({ level: settings.logLevel }), { connectMs, replicationFactor, keepsTables: false })
+  const bus = await openBusBeside(settings, createLog({ level: settings.logLevel }), {
+    connectMs,
+    replicationFactor,
+    keepsTables: false,
+  })
   try {
     await partitionCount(bus, topicPrefix).catch(async (error: unknown) => {
       // On Kafka it says so; a file of this machine may begin with what is registered in it.
-      if (settings.bus === 'kafka' || !(error instanceof WeirError && error.code === 'bus.topic-missing')) throw error
-      await bus.ensureTopics(topicSpecs(topicPrefix, settings.partitions, retentionMsOf(settings.retention)))
+      if (
+        settings.bus === 'kafka' ||
+        !(error instanceof WeirError && error.code === 'bus.topic-missing')
+      )
+        throw error
+      await bus.ensureTopics(
+        topicSpecs(topicPrefix, settings.partitions, retentionMsOf(settings.retention)),
+      )
     })
     return await work({ bus, topicPrefix })
   } finally {

@@ -1,14 +1,13 @@
-// A partition of a topic read through, for commands that look for something in a log. It says how far it has come, and lets Ctrl-C be heard: reading a file
-// waits for nothing, so without it nothing else would run until the end.
+// A partition of a topic read through, for commands that look for something in a log. It says how
+// far it has come, and lets Ctrl-C be heard: reading a file waits for nothing, so without it
+// nothing else would run until the end.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import type { Range } from '../../shared/bus/range.ts'
-import { batchesOf, firstOffsetSince } from '../../shared/bus/range.ts'
+import { batchesOf, firstOffsetSince, type Range } from '../../shared/bus/range.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { GuardTopicName, TopicName } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { OpenLog } from './open-log.ts'
-import { endsOf } from './open-log.ts'
+import { endsOf, type OpenLog } from './open-log.ts'
 
 export type Scanned = {
   topic: TopicName | GuardTopicName
@@ -17,7 +16,10 @@ export type Scanned = {
   since?: Milliseconds
 }
 
-/** Batches in order, to the end that the log has now. Memory: one batch. Nothing where the log is older than the topic. */
+/**
+ * Batches in order, to the end that the log has now. Memory: one batch. Nothing where the log is
+ * older than the topic.
+ */
 export async function* scan(log: OpenLog, scanned: Scanned): AsyncGenerator<StoredRecord[]> {
   const range = await rangeOf(log, scanned)
   if (range === undefined) return
@@ -25,8 +27,14 @@ export async function* scan(log: OpenLog, scanned: Scanned): AsyncGenerator<Stor
   yield* readThrough(log, range)
 }
 
-/** As scan, of many, one behind the other: how much there is to read in all is known before the first. */
-export async function* scanAll<S extends Scanned>(log: OpenLog, all: readonly S[]): AsyncGenerator<{ scanned: S; batches: Batches }> {
+/**
+ * As scan, of many, one behind the other: how much there is to read in all is known before the
+ * first.
+ */
+export async function* scanAll<S extends Scanned>(
+  log: OpenLog,
+  all: readonly S[],
+): AsyncGenerator<{ scanned: S; batches: Batches }> {
   const ranges: { scanned: S; range: Range }[] = []
   for (const scanned of all) {
     const range = await rangeOf(log, scanned)
@@ -38,7 +46,10 @@ export async function* scanAll<S extends Scanned>(log: OpenLog, all: readonly S[
 
 export type Batches = AsyncIterable<StoredRecord[]>
 
-async function rangeOf(log: OpenLog, { topic, partition, since = 0 }: Scanned): Promise<Range | undefined> {
+async function rangeOf(
+  log: OpenLog,
+  { topic, partition, since = 0 }: Scanned,
+): Promise<Range | undefined> {
   const ends = (await endsOf(log, topic)).find((other) => other.partition === partition)
   if (ends === undefined) return undefined
   const whole = { topic: log.topicPrefix + topic, partition, from: ends.begin, to: ends.end }

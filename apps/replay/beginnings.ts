@@ -1,8 +1,10 @@
 // Whose beginning is in the range: only that can be judged (R2 of log-range.ts).
-// B1. A turn is judged where the record that opened it is in the range: its number is that record's offset.
-// B2. What a conversation remembers from turn to turn stands in a `carried` (R1). It is judged behind the first one that counts for whoever began to read in
-//     the middle, which is one from whose `from` on the range has all records of the conversation; and before it too, where that one remembers nothing but
-//     what the range has, so that nothing was known when the range began.
+// B1. A turn is judged where the record that opened it is in the range: its number is that record's
+//     offset.
+// B2. What a conversation remembers from turn to turn stands in a `carried` (R1). It is judged
+//     behind the first one that counts for whoever began to read in the middle, which is one from
+//     whose `from` on the range has all records of the conversation; and before it too, where that
+//     one remembers nothing but what the range has, so that nothing was known when the range began.
 
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
@@ -17,7 +19,10 @@ export type Begun = 'yes' | 'no' | 'unknown'
 export type Beginnings = {
   /** Takes a record of conversation-events, in order, before it is folded. */
   read(record: StoredRecord): void
-  /** Whether a record of the stage's inbox at this offset, with this content or with an output of this content, belongs to a unit that began in the range. */
+  /**
+   * Whether a record of the stage's inbox at this offset, with this content or with an output of
+   * this content, belongs to a unit that began in the range.
+   */
   begun(stage: StageName, content: Uint8Array | null, inputOffset: Offset): Begun
 }
 
@@ -26,8 +31,17 @@ export const wholeLog: Beginnings = { read() {}, begun: () => 'yes' }
 /** What is known of a conversation before its first `carried` that counts. */
 type Unknown = { opensWith: Message['type'] | undefined; newest: Offset; messageIds: Set<string> }
 
-/** `hasTurn`: whether the record is in the range that opened it. `eventsFrom`: where conversation-events are read from. */
-export function beginningsIn({ hasTurn, eventsFrom }: { hasTurn(turn: number): boolean; eventsFrom: Offset }): Beginnings {
+/**
+ * `hasTurn`: whether the record is in the range that opened it. `eventsFrom`: where
+ * conversation-events are read from.
+ */
+export function beginningsIn({
+  hasTurn,
+  eventsFrom,
+}: {
+  hasTurn(turn: number): boolean
+  eventsFrom: Offset
+}): Beginnings {
   const unknown = new Map<string, Unknown>()
   const knownFrom = new Map<string, Offset>()
 
@@ -38,7 +52,11 @@ export function beginningsIn({ hasTurn, eventsFrom }: { hasTurn(turn: number): b
       const type = value === null ? undefined : typeIn(value)
       const known = unknown.get(key) ?? { opensWith: type, newest: -1, messageIds: new Set() }
       const message = type === 'carried' || type === 'user-message' ? messageIn(value) : undefined
-      if (message?.type === 'carried' && message.from >= eventsFrom && message.from === known.newest) {
+      if (
+        message?.type === 'carried' &&
+        message.from >= eventsFrom &&
+        message.from === known.newest
+      ) {
         unknown.delete(key)
         knownFrom.set(key, beganWithNothing(known, message) ? 0 : offset)
         return
@@ -48,7 +66,10 @@ export function beginningsIn({ hasTurn, eventsFrom }: { hasTurn(turn: number): b
       unknown.set(key, known)
     },
 
-    /** Both a record and what it leads to name the conversation and the turn. What nobody could read was so then as now. */
+    /**
+     * Both a record and what it leads to name the conversation and the turn. What nobody could read
+     * was so then as now.
+     */
     begun(stage, content, inputOffset) {
       const found = messageIn(content)
       const message = found?.type === 'dead-letter' ? messageIn(found.value) : found
@@ -62,7 +83,11 @@ export function beginningsIn({ hasTurn, eventsFrom }: { hasTurn(turn: number): b
 
 function beganWithNothing({ opensWith, messageIds }: Unknown, { state }: Carried): boolean {
   if (messageIds.size >= limits.recentMessageIdsMax) return false // older ones would be forgotten
-  return opensWith === 'user-message' && state !== null && state.recentMessageIds.every((id) => messageIds.has(id))
+  return (
+    opensWith === 'user-message' &&
+    state !== null &&
+    state.recentMessageIds.every((id) => messageIds.has(id))
+  )
 }
 
 function turnOf(message: Message): number | undefined {
@@ -70,7 +95,10 @@ function turnOf(message: Message): number | undefined {
   return 'turn' in message && typeof message.turn === 'number' ? message.turn : undefined
 }
 
-/** The unit of a tick is [conversation, turn] or [conversation, turn, round], but for the conversation's own. */
+/**
+ * The unit of a tick is [conversation, turn] or [conversation, turn, round], but for the
+ * conversation's own.
+ */
 function turnInUnit(unit: string): number | undefined {
   try {
     const parts: unknown = JSON.parse(unit)

@@ -1,25 +1,31 @@
-// One partition judged again: each stage's inbox through the runtime's own fold, and what it writes beside what the log has.
-// C1. What the log has decides what is folded: no stage ever reads what another one wrote in the replay. So one difference leads to no second one elsewhere.
-// C2. Each record is read once, for the fold whose inbox it stands in and for the stage that wrote it.
-// C3. What is not there yet, because the log was read while it grew, is no difference; nor is what cannot be judged (log-range.ts).
+// One partition judged again: each stage's inbox through the runtime's own fold, and what it writes
+// beside what the log has.
+// C1. What the log has decides what is folded: no stage ever reads what another one wrote in the
+//     replay. So one difference leads to no second one elsewhere.
+// C2. Each record is read once, for the fold whose inbox it stands in and for the stage that wrote
+//     it.
+// C3. What is not there yet, because the log was read while it grew, is no difference; nor is what
+//     cannot be judged (log-range.ts).
 
 import type { AnyStage } from '../../services/reducers.ts'
 import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
-import type { StageName, TopicName } from '../../shared/contract/topology.ts'
-import { historyPrefix, stages, topics } from '../../shared/contract/topology.ts'
+import {
+  historyPrefix,
+  type StageName,
+  stages,
+  type TopicName,
+  topics,
+} from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
-import type { Fold, Taken } from '../../shared/runtime/fold.ts'
-import { createFold } from '../../shared/runtime/fold.ts'
+import { createFold, type Fold, type Taken } from '../../shared/runtime/fold.ts'
 import { beginningsIn, wholeLog } from './beginnings.ts'
-import type { Difference } from './difference.ts'
-import { messageIn, sameness } from './difference.ts'
+import { type Difference, messageIn, sameness } from './difference.ts'
 import { inTurns } from './lanes.ts'
 import type { PartitionRange, ReadLog, TopicRange } from './log-range.ts'
-import type { Again, Found, Pair } from './pair.ts'
-import { createPair } from './pair.ts'
+import { type Again, createPair, type Found, type Pair } from './pair.ts'
 
 export type CompareOptions = {
   log: ReadLog
@@ -44,7 +50,10 @@ export type Tally = {
   same: number
   /** Of these: in another version of their schema in the log, so compared by what they say. */
   sameContent: number
-  /** Written again, and not in the log yet: by a stage that is behind, or behind the end of the range. */
+  /**
+   * Written again, and not in the log yet: by a stage that is behind, or behind the end of the
+   * range.
+   */
   awaited: number
   /** In a table or a log of which that part was deleted. */
   deleted: number
@@ -74,9 +83,15 @@ export function beginTally(): Tally {
 /** So much of one side may wait before the other one is read first. */
 const waitingBytesMax = 16 * 1024 * 1024
 const unjudgedNamesMax = 100
-/** Differences that wait for word whether they are to be judged. Then it is looked after those of which the log itself can tell. */
+/**
+ * Differences that wait for word whether they are to be judged. Then it is looked after those of
+ * which the log itself can tell.
+ */
 const heldMax = 1_000
-/** A table forgets an entry only when nothing happened in its conversation for longer than a turn may take (shared/contract/retention.ts). */
+/**
+ * A table forgets an entry only when nothing happened in its conversation for longer than a turn
+ * may take (shared/contract/retention.ts).
+ */
 const tableKeptMs: Milliseconds = 24 * 60 * 60 * 1000
 
 type Replayed = {
@@ -85,7 +100,10 @@ type Replayed = {
   fold: Fold<unknown>
   /** By the topic that it writes to, with the prefix. */
   pairs: Map<string, Pair>
-  /** The newest record of its inbox of which something stood in the log when the log was first looked at. */
+  /**
+   * The newest record of its inbox of which something stood in the log when the log was first
+   * looked at.
+   */
   writtenTo: Offset
 }
 
@@ -94,13 +112,18 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   const { partition } = range
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
   const eventsFrom = range.topics.find(({ name }) => name === stages.conversation.inbox)?.from ?? 0
-  const beginnings = range.hasTurn === undefined ? wholeLog : beginningsIn({ hasTurn: range.hasTurn, eventsFrom })
+  const beginnings =
+    range.hasTurn === undefined ? wholeLog : beginningsIn({ hasTurn: range.hasTurn, eventsFrom })
   let held: Difference[] = []
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
   for (const stage of options.stages) begin(stage)
 
-  for await (const { range: topic, records } of inTurns(log.bus, range.topics.filter(isOfStages), isAhead)) {
+  for await (const { range: topic, records } of inTurns(
+    log.bus,
+    range.topics.filter(isOfStages),
+    isAhead,
+  )) {
     const reader = readers.get(topic.topic)
     const isEvents = topic.name === stages.conversation.inbox
     const saysVersion = topic.name === stages['llm-gateway'].inbox
@@ -114,7 +137,8 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       written(reader, record, taking instanceof Promise ? await taking : taking)
     }
     const next = (records.at(-1)?.offset ?? -1) + 1
-    if (reader !== undefined) for (const pair of reader.pairs.values()) pair.foldedTo(Math.min(next, topic.to))
+    if (reader !== undefined)
+      for (const pair of reader.pairs.values()) pair.foldedTo(Math.min(next, topic.to))
     tally.records += records.length
     options.read(records.length)
     if (held.length > heldMax) await settleHeld('so far')
@@ -147,20 +171,29 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     readers.set(inbox.topic, one)
   }
 
-  async function* readBack({ topic }: TopicRange, from: Offset, to: Offset): AsyncGenerator<StoredRecord[]> {
+  async function* readBack(
+    { topic }: TopicRange,
+    from: Offset,
+    to: Offset,
+  ): AsyncGenerator<StoredRecord[]> {
     for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
       yield conversation === undefined ? records : records.filter(({ key }) => key === conversation)
   }
 
   function isAhead(topic: TopicRange): boolean {
-    for (const { pairs } of replayed.values()) if ((pairs.get(topic.topic)?.waiting.logged ?? 0) > waitingBytesMax) return true
-    for (const { waiting } of readers.get(topic.topic)?.pairs.values() ?? []) if (waiting.again > waitingBytesMax) return true
+    for (const { pairs } of replayed.values())
+      if ((pairs.get(topic.topic)?.waiting.logged ?? 0) > waitingBytesMax) return true
+    for (const { waiting } of readers.get(topic.topic)?.pairs.values() ?? [])
+      if (waiting.again > waitingBytesMax) return true
     return false
   }
 
   function logged(topic: TopicRange, record: StoredRecord, idText: string): void {
     const id = parseId(idText)
-    const writer = id === undefined || id.partition !== partition ? undefined : replayed.get(id.stage as StageName)
+    const writer =
+      id === undefined || id.partition !== partition
+        ? undefined
+        : replayed.get(id.stage as StageName)
     if (id === undefined || writer === undefined) return // a fold that reads it says what is wrong with it
     if (id.offset < writer.inbox.from || id.offset >= writer.inbox.to) return // what led to it is not in the range
     if (record.offset < topic.to) writer.writtenTo = Math.max(writer.writtenTo, id.offset)
@@ -169,7 +202,9 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
 
   function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Taken): void {
     // Some more are read than are judged: brokers' clocks differ.
-    for (const { message } of outputs) if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false) tally.turns += 1
+    for (const { message } of outputs)
+      if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false)
+        tally.turns += 1
     records.forEach((record, n) => {
       const pair = pairs.get(record.topic)
       if (pair === undefined)
@@ -194,7 +229,14 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       case 'added': {
         const { logged, id } = found
         const input = { topic: inbox.topic, partition, offset: id.offset }
-        held.push({ kind: 'added', stage: stage.name, input, inputRecord: undefined, logged, again: undefined })
+        held.push({
+          kind: 'added',
+          stage: stage.name,
+          input,
+          inputRecord: undefined,
+          logged,
+          again: undefined,
+        })
         return
       }
       default:
@@ -203,7 +245,9 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   }
 
   function missing(stage: StageName, topic: TopicRange, again: Again): void {
-    const isDeleted = topic.gone || (topics[topic.name].kind === 'table' && again.input.time < range.newest - tableKeptMs)
+    const isDeleted =
+      topic.gone ||
+      (topics[topic.name].kind === 'table' && again.input.time < range.newest - tableKeptMs)
     if (isDeleted) tally.deleted += 1
     else held.push({ kind: 'missing', stage, ...of(again), logged: undefined })
   }
@@ -228,15 +272,21 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       const { stage, input, inputRecord, logged } = difference
       const begun = beginnings.begun(stage, (inputRecord ?? logged)?.value ?? null, input.offset)
       if (begun === 'unknown' && until === 'so far') held.push(difference)
-      else if (begun === 'yes' && (inputRecord !== undefined || (await isInputThere(difference)))) differs(difference)
+      else if (begun === 'yes' && (inputRecord !== undefined || (await isInputThere(difference))))
+        differs(difference)
       else leaveOut((inputRecord ?? logged)?.key ?? '')
     }
   }
 
-  /** A log has all records between its ends; a bundle may have left out those that belong to no turn. */
+  /**
+   * A log has all records between its ends; a bundle may have left out those that belong to no
+   * turn.
+   */
   async function isInputThere({ input: { topic, offset } }: Difference): Promise<boolean> {
     if (range.hasTurn === undefined) return true
-    return (await log.bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })).length > 0
+    return (
+      (await log.bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })).length > 0
+    )
   }
 
   function leaveOut(key: string): void {
@@ -259,5 +309,7 @@ function writerOf({ value }: StoredRecord): string | undefined {
 
 /** Entries of a table have keys of their own. Dead letters keep the key of their record. */
 function isOf(conversation: string, topic: TopicName, { key }: StoredRecord): boolean {
-  return topics[topic].kind === 'table' ? key.startsWith(historyPrefix(conversation)) : key === conversation
+  return topics[topic].kind === 'table'
+    ? key.startsWith(historyPrefix(conversation))
+    : key === conversation
 }

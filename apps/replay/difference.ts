@@ -1,5 +1,6 @@
 // A difference between the log and what is written again, and what is known about its cause.
-// D1. Records are compared byte for byte. Where only the version of a record's schema is another one, its content is compared as this version reads it.
+// D1. Records are compared byte for byte. Where only the version of a record's schema is another
+//     one, its content is compared as this version reads it.
 
 import { decode, encode, knownSchemas, schemaIdIn } from '../../shared/codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
@@ -47,32 +48,60 @@ function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
 }
 
-/** What differs in the code or the policy that wrote the two, as sentences; empty: nothing that the records name. */
-export function causesOf({ logged, again }: Difference, versions: { log: string | undefined; own: string }): string[] {
+/**
+ * What differs in the code or the policy that wrote the two, as sentences; empty: nothing that the
+ * records name.
+ */
+export function causesOf(
+  { logged, again }: Difference,
+  versions: { log: string | undefined; own: string },
+): string[] {
   const causes: string[] = []
   if (versions.log !== undefined && versions.log !== versions.own)
-    causes.push(`code version differs: Weir ${versions.log} wrote the log, and this is ${versions.own}`)
+    causes.push(
+      `code version differs: Weir ${versions.log} wrote the log, and this is ${versions.own}`,
+    )
   const [before, after] = [schemaOf(logged), schemaOf(again)]
-  if (before !== undefined && after !== undefined && before.type === after.type && before.version !== after.version)
-    causes.push(`code version differs: ${before.type} has schema version ${before.version} in the log, and ${after.version} here`)
+  if (
+    before !== undefined &&
+    after !== undefined &&
+    before.type === after.type &&
+    before.version !== after.version
+  )
+    causes.push(
+      `code version differs: ${before.type} has schema version ${before.version} in the log, and ${after.version} here`,
+    )
   const [was, is] = [messageIn(logged?.value), messageIn(again?.value)]
   if (was === undefined || is === undefined) return causes
   const [ruleWas, ruleIs] = [ruleOf(was), ruleOf(is)]
-  if (ruleWas !== undefined && ruleIs !== undefined && ruleWas.name === ruleIs.name && ruleWas.version !== ruleIs.version)
-    causes.push(`code version differs: the rule ${ruleIs.name} has version ${ruleWas.version} in the log, and ${ruleIs.version} here`)
+  if (
+    ruleWas !== undefined &&
+    ruleIs !== undefined &&
+    ruleWas.name === ruleIs.name &&
+    ruleWas.version !== ruleIs.version
+  )
+    causes.push(
+      `code version differs: the rule ${ruleIs.name} has version ${ruleWas.version} in the log, and ${ruleIs.version} here`,
+    )
   if ('policy' in was && 'policy' in is && was.policy.version !== is.policy.version)
-    causes.push(`policy version differs: ${was.policy.version} in the log, and ${is.policy.version} here`)
+    causes.push(
+      `policy version differs: ${was.policy.version} in the log, and ${is.policy.version} here`,
+    )
   return causes
 }
 
-function schemaOf(record: RecordToAppend | undefined): { type: string; version: number } | undefined {
+function schemaOf(
+  record: RecordToAppend | undefined,
+): { type: string; version: number } | undefined {
   const id = record?.value == null ? undefined : schemaIdIn(record.value)
   return knownSchemas.find((schema) => schema.id === id)
 }
 
 function ruleOf(message: Message): { name: string; version: number } | undefined {
   const intervention = 'intervention' in message ? message.intervention : null
-  return intervention !== null && 'rule' in intervention ? { name: intervention.rule, version: intervention.ruleVersion } : undefined
+  return intervention !== null && 'rule' in intervention
+    ? { name: intervention.rule, version: intervention.ruleVersion }
+    : undefined
 }
 
 /** Undefined: there is none, or it cannot be read. */

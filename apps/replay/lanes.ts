@@ -1,11 +1,16 @@
-// All topics of one partition, each read once, a batch at a time, about in the order in which they were written. So a record and what it led to come close
-// to each other, and little must wait. Memory: one batch for each topic.
+// All topics of one partition, each read once, a batch at a time, about in the order in which they
+// were written. So a record and what it led to come close to each other, and little must wait.
+// Memory: one batch for each topic.
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ReadLog, TopicRange } from './log-range.ts'
 
-type Lane = { range: TopicRange; batches: AsyncGenerator<StoredRecord[]>; batch: StoredRecord[] | undefined }
+type Lane = {
+  range: TopicRange
+  batches: AsyncGenerator<StoredRecord[]>
+  batch: StoredRecord[] | undefined
+}
 
 /** `isAhead`: of a topic of which so much waits for others that they should come first. */
 export async function* inTurns(
@@ -15,7 +20,11 @@ export async function* inTurns(
 ): AsyncGenerator<{ range: TopicRange; records: StoredRecord[] }> {
   const lanes = ranges.map((range): Lane => {
     const { topic, partition, from, seenTo } = range
-    return { range, batches: batchesOf(bus, { topic, partition, from, to: seenTo }), batch: undefined }
+    return {
+      range,
+      batches: batchesOf(bus, { topic, partition, from, to: seenTo }),
+      batch: undefined,
+    }
   })
   await Promise.all(lanes.map(fill))
   for (;;) {
@@ -34,7 +43,10 @@ async function fill(lane: Lane): Promise<void> {
 }
 
 function oldest(lanes: Lane[]): Lane | undefined {
-  return lanes.reduce<Lane | undefined>((best, lane) => (timeOf(lane) < timeOf(best) ? lane : best), undefined)
+  return lanes.reduce<Lane | undefined>(
+    (best, lane) => (timeOf(lane) < timeOf(best) ? lane : best),
+    undefined,
+  )
 }
 
 function timeOf(lane: Lane | undefined): number {

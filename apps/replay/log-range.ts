@@ -1,19 +1,21 @@
-// Which stretch of the log is judged again: of each topic and partition from where to where, and of which units the beginning is in it.
-// R1. What is read of an inbox ends where that log ended when it was looked at, or at --until; of what stages wrote so much more is read as they may have
-//     written meanwhile.
-// R2. A unit is judged only if its beginning is there: a turn that opened before the cut, or a conversation of which nothing says what it remembered at the
-//     cut, would be a false difference. A log that nobody cut is judged whole.
+// Which stretch of the log is judged again: of each topic and partition from where to where, and of
+// which units the beginning is in it.
+// R1. What is read of an inbox ends where that log ended when it was looked at, or at --until; of
+//     what stages wrote so much more is read as they may have written meanwhile.
+// R2. A unit is judged only if its beginning is there: a turn that opened before the cut, or a
+//     conversation of which nothing says what it remembered at the cut, would be a false
+//     difference. A log that nobody cut is judged whole.
 
 import { firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import type { Bus, Offset, PartitionEnds } from '../../shared/contract/bus.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { stages, topics } from '../../shared/contract/topology.ts'
+import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { endsOf } from '../history/open-log.ts'
 
 /**
- * A log as a replay reads it: nothing of it can write. `turns`: of a bundle, and of a log that was made of one, whether all records of the turn are in it that
- * the record at this offset of conversation-events opened.
+ * A log as a replay reads it: nothing of it can write. `turns`: of a bundle, and of a log that was
+ * made of one, whether all records of the turn are in it that the record at this offset of
+ * conversation-events opened.
  */
 export type ReadLog = {
   bus: Pick<Bus, 'ends' | 'read'>
@@ -26,8 +28,19 @@ export type ReadLog = {
 
 export type Period = { since: Milliseconds | undefined; until: Milliseconds | undefined }
 
-/** `to`: where its inbox ends; `seenTo`: how far it is read as what others wrote. `gone`: nothing is left of what it held. */
-export type TopicRange = { name: TopicName; topic: string; partition: number; from: Offset; to: Offset; seenTo: Offset; gone: boolean }
+/**
+ * `to`: where its inbox ends; `seenTo`: how far it is read as what others wrote. `gone`: nothing is
+ * left of what it held.
+ */
+export type TopicRange = {
+  name: TopicName
+  topic: string
+  partition: number
+  from: Offset
+  to: Offset
+  seenTo: Offset
+  gone: boolean
+}
 
 export type PartitionRange = {
   partition: number
@@ -38,19 +51,31 @@ export type PartitionRange = {
   newest: Milliseconds
 }
 
-/** Topics that a reducer writes or reads. Others, such as policies, hold nothing that it decides by. */
-const replayedTopics = [...new Set(Object.values(stages).flatMap(({ inbox, ports }) => [inbox, ...Object.values(ports)]))] as TopicName[]
+/**
+ * Topics that a reducer writes or reads. Others, such as policies, hold nothing that it decides by.
+ */
+const replayedTopics = [
+  ...new Set(Object.values(stages).flatMap(({ inbox, ports }) => [inbox, ...Object.values(ports)])),
+] as TopicName[]
 
 /** Of the partitions, in their order. */
-export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: readonly number[]): Promise<PartitionRange[]> {
+export async function rangesOf(
+  log: ReadLog,
+  { since, until }: Period,
+  chosen: readonly number[],
+): Promise<PartitionRange[]> {
   const first = await allEnds(log)
   const second = await allEnds(log) // what led to a record in the first is in these (R1)
   return Promise.all(chosen.map((partition) => rangeOf(partition)))
 
   async function rangeOf(partition: number): Promise<PartitionRange> {
     const ends = replayedTopics.flatMap((name) => {
-      const [before, after] = [first, second].map((all) => all.get(name)?.find((one) => one.partition === partition))
-      return before === undefined || after === undefined ? [] : [{ name, topic: log.topicPrefix + name, ...after, to: before.end }]
+      const [before, after] = [first, second].map((all) =>
+        all.get(name)?.find((one) => one.partition === partition),
+      )
+      return before === undefined || after === undefined
+        ? []
+        : [{ name, topic: log.topicPrefix + name, ...after, to: before.end }]
     })
     const cut = await cutOf(ends)
     const ranges = await Promise.all(ends.map((one) => topicRange(one, cut)))
@@ -58,7 +83,11 @@ export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: r
     const turnsFrom =
       cut === undefined || events === undefined
         ? 0
-        : await firstOffsetSince(log.bus, { topic: events.topic, partition, from: events.begin, to: events.end }, cut)
+        : await firstOffsetSince(
+            log.bus,
+            { topic: events.topic, partition, from: events.begin, to: events.end },
+            cut,
+          )
     const isWhole = cut === undefined && log.turns === undefined
     const hasTurn = (turn: Offset) => turn >= turnsFrom && log.turns?.(partition, turn) !== false
     return {
@@ -72,7 +101,10 @@ export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: r
   /** The time from which on nothing is missing; undefined: nothing is missing at all. */
   async function cutOf(ends: EndsOfTopic[]): Promise<Milliseconds | undefined> {
     // A bundle begins where its first turn does, and says itself which of them are whole.
-    const trimmed = log.isBundle === true ? [] : ends.filter(({ name, begin }) => begin > 0 && topics[name].kind === 'log')
+    const trimmed =
+      log.isBundle === true
+        ? []
+        : ends.filter(({ name, begin }) => begin > 0 && topics[name].kind === 'log')
     const cuts = since === undefined ? [] : [since]
     for (const { topic, partition, begin, end } of trimmed) {
       const [oldest] = await log.bus.read({ topic, partition, from: begin, to: end, limit: 1 })
@@ -82,27 +114,51 @@ export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: r
     return trimmed.length === 0 ? undefined : Number.POSITIVE_INFINITY
   }
 
-  async function newestOf({ name, topic, partition, begin, end }: EndsOfTopic): Promise<Milliseconds> {
+  async function newestOf({
+    name,
+    topic,
+    partition,
+    begin,
+    end,
+  }: EndsOfTopic): Promise<Milliseconds> {
     if (topics[name].kind === 'table' || end === begin) return 0
     const [newest] = await log.bus.read({ topic, partition, from: end - 1, limit: 1 })
     return newest?.time ?? 0
   }
 
-  async function topicRange({ name, topic, partition, begin, end, to }: EndsOfTopic, cut: Milliseconds | undefined): Promise<TopicRange> {
+  async function topicRange(
+    { name, topic, partition, begin, end, to }: EndsOfTopic,
+    cut: Milliseconds | undefined,
+  ): Promise<TopicRange> {
     const whole = { topic, partition, from: begin, to: end }
-    // A turn's records are not older than the one that opened it, but for the clocks of several brokers.
-    const from = cut === undefined ? begin : await firstOffsetSince(log.bus, whole, cut - leadersApartMs)
+    // A turn's records are not older than the one that opened it, but for the clocks of several
+    // brokers.
+    const from =
+      cut === undefined ? begin : await firstOffsetSince(log.bus, whole, cut - leadersApartMs)
     const gone = begin === end && begin > 0
     if (until === undefined) return { name, topic, partition, from, to, seenTo: end, gone }
     const cutOff = await firstOffsetSince(log.bus, { ...whole, from }, until)
-    const seenTo = await firstOffsetSince(log.bus, { ...whole, from: cutOff }, until + leadersApartMs)
+    const seenTo = await firstOffsetSince(
+      log.bus,
+      { ...whole, from: cutOff },
+      until + leadersApartMs,
+    )
     return { name, topic, partition, from, to: Math.min(cutOff, to), seenTo, gone }
   }
 }
 
-type EndsOfTopic = { name: TopicName; topic: string; partition: number; begin: Offset; end: Offset; to: Offset }
+type EndsOfTopic = {
+  name: TopicName
+  topic: string
+  partition: number
+  begin: Offset
+  end: Offset
+  to: Offset
+}
 
 /** Topics that are not there are left out: a log may be older than they are. */
 async function allEnds(log: ReadLog): Promise<Map<TopicName, PartitionEnds[]>> {
-  return new Map(await Promise.all(replayedTopics.map(async (name) => [name, await endsOf(log, name)] as const)))
+  return new Map(
+    await Promise.all(replayedTopics.map(async (name) => [name, await endsOf(log, name)] as const)),
+  )
 }

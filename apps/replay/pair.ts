@@ -1,8 +1,11 @@
-// What one stage writes to one partition of a topic, as the log has it and as the fold writes it again, side by side.
-// P1. Both come in the order of their ids (R3: outputs reach a partition in input order), so the two heads decide: the same id, one to compare; a lower one
-//     in the log, one that nobody writes; a lower one from the fold, one that is not there.
+// What one stage writes to one partition of a topic, as the log has it and as the fold writes it
+// again, side by side.
+// P1. Both come in the order of their ids (R3: outputs reach a partition in input order), so the
+//     two heads decide: the same id, one to compare; a lower one in the log, one that nobody
+//     writes; a lower one from the fold, one that is not there.
 // P2. A record that stands in the log again is a repeat, as readers see it, and is left out.
-// P3. Neither side waits for more than the other one is behind. What is kept is told as bytes, so that whoever reads can let the other one catch up.
+// P3. Neither side waits for more than the other one is behind. What is kept is told as bytes, so
+//     that whoever reads can let the other one catch up.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ReadId } from '../../shared/runtime/derived-id.ts'
@@ -50,7 +53,8 @@ export function createPair(tell: (found: Found) => void): Pair {
 
   function add(): void {
     const logged = log.head()
-    if (logged !== undefined) tell({ kind: 'added', logged: takeLogged(logged).record, id: logged.id })
+    if (logged !== undefined)
+      tell({ kind: 'added', logged: takeLogged(logged).record, id: logged.id })
   }
 
   function takeLogged(logged: Logged): Logged {
@@ -83,7 +87,12 @@ export function createPair(tell: (found: Found) => void): Pair {
     },
 
     foldedTo(offset) {
-      for (let head = log.head(); head !== undefined && head.id.offset < offset && fold.head() === undefined; head = log.head()) add()
+      for (
+        let head = log.head();
+        head !== undefined && head.id.offset < offset && fold.head() === undefined;
+        head = log.head()
+      )
+        add()
     },
 
     rest: () => fold.all(),

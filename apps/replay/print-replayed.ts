@@ -5,23 +5,25 @@ import type { RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { version } from '../../shared/lib/version.ts'
 import { contentOf } from '../history/tail/record-line.ts'
-import type { Tone } from '../terminal/paint.ts'
-import { columnsToCut, painted } from '../terminal/paint.ts'
+import { columnsToCut, painted, type Tone } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count, instant } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
-import type { Address, Difference } from './difference.ts'
-import { causesOf, timeOf } from './difference.ts'
+import { type Address, causesOf, type Difference, timeOf } from './difference.ts'
 import { commonText, cut, differingLines, differingMembers, memberLines } from './record-members.ts'
 import type { Replayed } from './replay-log.ts'
 
 /**
- * `cut`: of a bundle, the turns whose beginning it lacks. `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot
- * come out the same.
+ * `cut`: of a bundle, the turns whose beginning it lacks. `isRedacted`: of a bundle in which texts
+ * were taken out, so that what was decided by them cannot come out the same.
  */
 export function printReplayed(
   { tally, differences, first }: Replayed,
-  { full, isRedacted, cut: cutTurns }: { full: boolean; isRedacted: boolean; cut: readonly BundleTurn[] },
+  {
+    full,
+    isRedacted,
+    cut: cutTurns,
+  }: { full: boolean; isRedacted: boolean; cut: readonly BundleTurn[] },
   out: NodeJS.WriteStream,
 ): void {
   const what = `${count(tally.records, 'record')} read, ${count(tally.turns, 'turn')}`
@@ -31,20 +33,32 @@ export function printReplayed(
       'good',
       `The same: ${what}, ${count(tally.same, 'decision')} again as in the log, ${tally.sameContent === 0 ? 'byte for byte' : 'by their content'}.`,
     )
-  else line('bad', `Differs: ${what}, ${count(tally.same, 'decision')} as in the log, ${differences} not.`)
+  else
+    line(
+      'bad',
+      `Differs: ${what}, ${count(tally.same, 'decision')} as in the log, ${differences} not.`,
+    )
   for (const note of [...notesOf(tally), ...cutNotes(cutTurns)]) line('faint', note)
   if (first === undefined) return
-  if (isRedacted) line('warning', '  the bundle is redacted: what was decided by a text that was taken out differs')
+  if (isRedacted)
+    line(
+      'warning',
+      '  the bundle is redacted: what was decided by a text that was taken out differs',
+    )
 
   line('plain', '')
   line('title', `The first difference, at ${instant(timeOf(first))}: ${differenceText(first)}`)
   line('plain', `  led to by  ${inputText(first)}`)
-  line('plain', `  log        ${first.logged === undefined ? 'nothing' : `${addressText(first.logged)}, id ${first.logged.id}`}`)
+  line(
+    'plain',
+    `  log        ${first.logged === undefined ? 'nothing' : `${addressText(first.logged)}, id ${first.logged.id}`}`,
+  )
   line(
     'plain',
     `  replay     ${first.again === undefined ? 'nothing' : `${first.again.topic}/${first.again.partition}, id ${first.again.id}`}`,
   )
-  for (const cause of causesOf(first, { log: tally.writtenBy, own: version() })) line('warning', `  ${cause}`)
+  for (const cause of causesOf(first, { log: tally.writtenBy, own: version() }))
+    line('warning', `  ${cause}`)
   const width = columnsToCut(out)
   const shown = { width, full, line }
   const [log, replay, input] = [first.logged, first.again, first.inputRecord].map(membersOf)
@@ -68,12 +82,18 @@ function printPair(log: object, replay: object, { width, line }: Printing): void
   line('plain', '')
   line('title', 'What differs')
   if (members.length === 0) line('bad', '  their bytes: what they say is the same')
-  for (const member of members) for (const [at, text] of differingLines(member, width).entries()) line(at === 0 ? 'plain' : 'bad', text)
+  for (const member of members)
+    for (const [at, text] of differingLines(member, width).entries())
+      line(at === 0 ? 'plain' : 'bad', text)
   const common = commonText(log, replay)
   if (common !== undefined) line('faint', cut(`  the same in both: ${common}`, width))
 }
 
-function printRecord(title: string, record: object | undefined, { width, full, line }: Printing & { full: boolean }): void {
+function printRecord(
+  title: string,
+  record: object | undefined,
+  { width, full, line }: Printing & { full: boolean },
+): void {
   if (record === undefined) return
   line('plain', '')
   line('title', title)
@@ -89,9 +109,21 @@ function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tall
   const names = [...unjudgedKeys].slice(0, 5).join(', ')
   const more = unjudgedKeys.size > 5 ? ', …' : ''
   return [
-    ...(sameContent > 0 ? [`  in another version of their schema, so compared by content: ${count(sameContent, 'record')}`] : []),
-    ...(unjudged > 0 ? [`  not judged: ${count(unjudged, 'record')} of units whose beginning is not there (${names}${more})`] : []),
-    ...(awaited > 0 ? [`  not in the log yet: ${count(awaited, 'record')}; a stage is behind, or the range ends there`] : []),
+    ...(sameContent > 0
+      ? [
+          `  in another version of their schema, so compared by content: ${count(sameContent, 'record')}`,
+        ]
+      : []),
+    ...(unjudged > 0
+      ? [
+          `  not judged: ${count(unjudged, 'record')} of units whose beginning is not there (${names}${more})`,
+        ]
+      : []),
+    ...(awaited > 0
+      ? [
+          `  not in the log yet: ${count(awaited, 'record')}; a stage is behind, or the range ends there`,
+        ]
+      : []),
     ...(deleted > 0 ? [`  no longer in the log: ${count(deleted, 'record')}`] : []),
   ]
 }
@@ -102,7 +134,9 @@ function cutNotes(turns: readonly BundleTurn[]): string[] {
   const more = turns.length > names.length ? ', …' : ''
   return turns.length === 0
     ? []
-    : [`  the bundle lacks the beginning of ${count(turns.length, 'turn')}, counted as none: ${names.join(', ')}${more}`]
+    : [
+        `  the bundle lacks the beginning of ${count(turns.length, 'turn')}, counted as none: ${names.join(', ')}${more}`,
+      ]
 }
 
 function differenceText({ kind, stage, logged, again }: Difference): string {
@@ -144,7 +178,9 @@ function contentIn(record: RecordToAppend | undefined): object | undefined {
 }
 
 function readable(message: Message): object {
-  return message.type === 'dead-letter' ? { ...message, value: Buffer.from(message.value).toString('base64') } : message
+  return message.type === 'dead-letter'
+    ? { ...message, value: Buffer.from(message.value).toString('base64') }
+    : message
 }
 
 /** What `weir replay --json` prints. Fields are added, none changes its meaning. */
@@ -152,8 +188,15 @@ export function replayedJson({ tally, differences, first }: Replayed): string {
   const { unjudgedKeys, same, ...counts } = tally
   const recordJson = (record: RecordToAppend | StoredRecord | undefined) =>
     record && {
-      ...{ topic: record.topic, partition: record.partition, key: record.key, id: record.id ?? null },
-      ...('offset' in record ? { offset: record.offset, time: new Date(record.time).toISOString() } : {}),
+      ...{
+        topic: record.topic,
+        partition: record.partition,
+        key: record.key,
+        id: record.id ?? null,
+      },
+      ...('offset' in record
+        ? { offset: record.offset, time: new Date(record.time).toISOString() }
+        : {}),
       message: contentIn(record),
     }
   return printableJson({
@@ -168,7 +211,10 @@ export function replayedJson({ tally, differences, first }: Replayed): string {
       input: { ...first.input, ...recordJson(first.inputRecord) },
       logged: recordJson(first.logged) ?? null,
       replayed: recordJson(first.again) ?? null,
-      differs: first.logged && first.again ? differingMembers(membersOf(first.logged), membersOf(first.again)) : [],
+      differs:
+        first.logged && first.again
+          ? differingMembers(membersOf(first.logged), membersOf(first.again))
+          : [],
       causes: causesOf(first, { log: tally.writtenBy, own: version() }),
     },
   })

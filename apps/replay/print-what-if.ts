@@ -5,8 +5,7 @@ import { printable, printableJson } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Address } from './difference.ts'
 import { cut } from './record-members.ts'
-import type { Change, Decision, Totals } from './what-if/change.ts'
-import { totalsOf } from './what-if/change.ts'
+import { type Change, type Decision, type Totals, totalsOf } from './what-if/change.ts'
 
 /** Of each list, without --full. */
 const shownMax = 20
@@ -14,8 +13,13 @@ const shownMax = 20
 /** `asked`: in words; `conversations`: of how many a round was judged. */
 export type WhatIfPage = { asked: string; conversations: number; changes: readonly Change[] }
 
-export function printWhatIf({ asked, conversations, changes }: WhatIfPage, { full }: { full: boolean }, out: NodeJS.WriteStream): void {
-  const line = (tone: Parameters<typeof painted>[1], text: string): boolean => out.write(`${painted(out, tone, printable(text))}\n`)
+export function printWhatIf(
+  { asked, conversations, changes }: WhatIfPage,
+  { full }: { full: boolean },
+  out: NodeJS.WriteStream,
+): void {
+  const line = (tone: Parameters<typeof painted>[1], text: string): boolean =>
+    out.write(`${painted(out, tone, printable(text))}\n`)
   const shown = full ? changes : changes.slice(0, shownMax)
   line('title', `What if ${asked}`)
   const width = full ? Number.POSITIVE_INFINITY : columnsToCut(out)
@@ -29,7 +33,8 @@ export function printWhatIf({ asked, conversations, changes }: WhatIfPage, { ful
   }
   if (shown.some(({ was, is }) => wasText(was).length > width || wouldBeText(is).length > width))
     line('faint', '  cut to the width of the terminal: --full shows the reasons whole')
-  if (shown.length < changes.length) line('faint', `… and ${changes.length - shown.length} more (--full)`)
+  if (shown.length < changes.length)
+    line('faint', `… and ${changes.length - shown.length} more (--full)`)
   line('plain', '')
   printTotals(totalsOf(changes), { conversations, full }, line)
 }
@@ -52,17 +57,27 @@ function printTotals(
     'plain',
     `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in ${touched === 1 ? 'that turn' : 'those turns'}; of later turns nothing is known`,
   )
-  if (refused.length === 0) return line('good', 'false alarms    none: no call that had succeeded would have been refused')
-  line('bad', `false alarms    ${count(refused.length, 'call')} that had succeeded would have been refused:`)
+  if (refused.length === 0)
+    return line('good', 'false alarms    none: no call that had succeeded would have been refused')
+  line(
+    'bad',
+    `false alarms    ${count(refused.length, 'call')} that had succeeded would have been refused:`,
+  )
   const repeated = refused.filter(({ repeats }) => repeats).length
   if (repeated > 0)
     line(
       'plain',
       `                ${repeated} of them only repeated a call of the same turn, with the same result: that is what a loop is made of`,
     )
-  for (const { conversation, turn, round, ordinal, tool, at } of full ? refused : refused.slice(0, shownMax))
-    line('plain', `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, turn ${turn}, round ${round}`)
-  if (!full && refused.length > shownMax) line('plain', `  … and ${refused.length - shownMax} more (--full)`)
+  for (const { conversation, turn, round, ordinal, tool, at } of full
+    ? refused
+    : refused.slice(0, shownMax))
+    line(
+      'plain',
+      `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, turn ${turn}, round ${round}`,
+    )
+  if (!full && refused.length > shownMax)
+    line('plain', `  … and ${refused.length - shownMax} more (--full)`)
 }
 
 export function decisionText(decision: Decision | null): string {
@@ -79,14 +94,19 @@ const rungTexts: Record<Decision['rung'], string> = {
 }
 
 function savedText({ roundsSaved, tokensSaved }: Change): string {
-  return roundsSaved === 0 ? '' : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in that turn`
+  return roundsSaved === 0
+    ? ''
+    : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in that turn`
 }
 
 function addressText({ topic, partition, offset }: Address): string {
   return `${topic}/${partition}/${offset}`
 }
 
-/** What `weir replay --set … --json` prints; what was saved is of the turn of each change alone (H1). Fields are added, none changes its meaning. */
+/**
+ * What `weir replay --set … --json` prints; what was saved is of the turn of each change alone
+ * (H1). Fields are added, none changes its meaning.
+ */
 export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
   const { roundsSaved, tokensSaved, refused } = totalsOf(changes)
   const totals = {
@@ -96,5 +116,9 @@ export function whatIfJson({ asked, conversations, changes }: WhatIfPage): strin
     tokensSavedAtMost: tokensSaved,
     falseAlarms: refused,
   }
-  return printableJson({ asked, totals, changes: changes.map(({ refused: _, ...change }) => change) })
+  return printableJson({
+    asked,
+    totals,
+    changes: changes.map(({ refused: _, ...change }) => change),
+  })
 }

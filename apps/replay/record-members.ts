@@ -1,4 +1,5 @@
-// Decoded records as lines: of two the members that differ, each with both values, and of one all its members. A value is cut only to the width of a terminal.
+// Decoded records as lines: of two the members that differ, each with both values, and of one all
+// its members. A value is cut only to the width of a terminal.
 
 /** `path`: `results[0].status`. `log`, `replay`: undefined where that record has no such member. */
 export type DifferingMember = { path: string; log: unknown; replay: unknown }
@@ -9,11 +10,18 @@ export function differingMembers(log: unknown, replay: unknown, path = ''): Diff
     return JSON.stringify(log) === JSON.stringify(replay) ? [] : [{ path, log, replay }]
   const names = new Set([...Object.keys(log), ...Object.keys(replay)])
   return [...names].flatMap((name) =>
-    differingMembers(log[name], replay[name], Array.isArray(log) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`),
+    differingMembers(
+      log[name],
+      replay[name],
+      Array.isArray(log) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`,
+    ),
   )
 }
 
-/** Three lines: the path, and both values; long ones from a little before where they begin to differ. */
+/**
+ * Three lines: the path, and both values; long ones from a little before where they begin to
+ * differ.
+ */
 export function differingLines({ path, log, replay }: DifferingMember, width: number): string[] {
   const texts = [log, replay].map(textOf)
   const [a = '', b = ''] = texts
@@ -28,22 +36,32 @@ export function differingLines({ path, log, replay }: DifferingMember, width: nu
 /** Characters behind which a difference is looked for. */
 const eyeCatches = 40
 
-/** What two records have in common: single values, and the names of what holds more. Undefined: nothing. */
+/**
+ * What two records have in common: single values, and the names of what holds more. Undefined:
+ * nothing.
+ */
 export function commonText(log: object, replay: object): string | undefined {
   const others = Object.entries(replay)
   const common = Object.entries(log).filter(([name, value]) =>
     others.some(([other, found]) => other === name && differingMembers(value, found).length === 0),
   )
-  const single = common.flatMap(([name, value]) => (isBranch(value) ? [] : [`${name} ${textOf(value)}`]))
+  const single = common.flatMap(([name, value]) =>
+    isBranch(value) ? [] : [`${name} ${textOf(value)}`],
+  )
   const names = common.flatMap(([name, value]) => (isBranch(value) ? [name] : []))
-  const parts = [single.join(', '), names.length === 0 ? '' : `all of ${names.join(', ')}`].filter((part) => part !== '')
+  const parts = [single.join(', '), names.length === 0 ? '' : `all of ${names.join(', ')}`].filter(
+    (part) => part !== '',
+  )
   return parts.length === 0 ? undefined : parts.join('; ')
 }
 
 /** One line for each member. */
 export function memberLines(record: object, width: number): string[] {
   const nameWidth = Math.max(...Object.keys(record).map((name) => name.length))
-  return Object.entries(record).map(([name, value]) => `    ${name.padEnd(nameWidth)}  ${cut(textOf(value), width - nameWidth - 6)}`)
+  return Object.entries(record).map(
+    ([name, value]) =>
+      `    ${name.padEnd(nameWidth)}  ${cut(textOf(value), width - nameWidth - 6)}`,
+  )
 }
 
 export function cut(text: string, width: number): string {

@@ -1,22 +1,22 @@
-// A log judged again by all reducers, partition by partition. Reads, and does nothing else: what it is given can only be read, and no performer is imported
-// here or by anything that this file imports.
+// A log judged again by all reducers, partition by partition. Reads, and does nothing else: what it
+// is given can only be read, and no performer is imported here or by anything that this file
+// imports.
 
-import type { AnyStage } from '../../services/reducers.ts'
-import { reducers } from '../../services/reducers.ts'
+import { type AnyStage, reducers } from '../../services/reducers.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { Tally } from './compare.ts'
-import { beginTally, comparePartition } from './compare.ts'
-import type { Difference } from './difference.ts'
-import { timeOf } from './difference.ts'
-import type { Period, ReadLog } from './log-range.ts'
-import { rangesOf } from './log-range.ts'
+import { beginTally, comparePartition, type Tally } from './compare.ts'
+import { type Difference, timeOf } from './difference.ts'
+import { type Period, type ReadLog, rangesOf } from './log-range.ts'
 
 export type ReplayOptions = Period & {
   log: ReadLog
   /** Only of this one; default: all. */
   conversation?: string | undefined
-  /** Whether others may write the log while it is read; what is on its way is no difference then. `now`: by the log's clock. */
+  /**
+   * Whether others may write the log while it is read; what is on its way is no difference then.
+   * `now`: by the log's clock.
+   */
   grows: boolean
   now: Milliseconds
   /** Default: all that there are. */
@@ -45,7 +45,8 @@ export async function replayLog({
   const all = Array.from({ length: log.partitions }, (_, partition) => partition)
   const chosen = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
   const ranges = await rangesOf(log, options, chosen)
-  for (const { topics } of ranges) progress?.expect(topics.reduce((sum, { from, seenTo }) => sum + seenTo - from, 0))
+  for (const { topics } of ranges)
+    progress?.expect(topics.reduce((sum, { from, seenTo }) => sum + seenTo - from, 0))
   for (const range of ranges)
     await comparePartition({
       ...{ log, range, stages, conversation, tally },

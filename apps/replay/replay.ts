@@ -1,14 +1,14 @@
-// `weir replay`: every stage's decisions again, from the log alone, compared with what was written; or, with another policy or a further guard, what would
-// have been decided otherwise. No model, no tool: nothing that this file imports can reach one.
-// Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble, and where there was nothing to compare.
+// `weir replay`: every stage's decisions again, from the log alone, compared with what was written;
+// or, with another policy or a further guard, what would have been decided otherwise. No model, no
+// tool: nothing that this file imports can reach one. Exit codes: 0 the same, or what was asked is
+// told; 1 something differs; 2 trouble, and where there was nothing to compare.
 
 import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import type { OpenLog } from '../history/open-log.ts'
-import { withLog } from '../history/open-log.ts'
+import { type OpenLog, withLog } from '../history/open-log.ts'
 import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
 import { count } from '../terminal/quantities.ts'
@@ -19,8 +19,7 @@ import { printWhatIf, whatIfJson } from './print-what-if.ts'
 import { replayLog } from './replay-log.ts'
 import { printSweep, sweepJson, sweepPage } from './sweep.ts'
 import { sweepSvg } from './sweep-plot.ts'
-import type { Sweep } from './what-if/asked.ts'
-import { contentOf, contentsOf, sweepOf } from './what-if/asked.ts'
+import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/asked.ts'
 import { whatIf } from './what-if/what-if.ts'
 
 export type ReplayOptions = {
@@ -39,7 +38,10 @@ export type ReplayOptions = {
 
 type Asked = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; isKafka: boolean }
 
-/** `bundle`: a file of weir export; undefined: the log that the settings name. Resolves to the exit code. */
+/**
+ * `bundle`: a file of weir export; undefined: the log that the settings name. Resolves to the exit
+ * code.
+ */
 export async function replay(
   bundle: string | undefined,
   options: ReplayOptions,
@@ -47,12 +49,21 @@ export async function replay(
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const { since, until, sweep, ...rest } = options
-  const asked: Asked = { ...rest, period: periodOf(options, Date.now()), isKafka: bundle === undefined && settings.bus === 'kafka' }
-  if (options.output !== undefined && sweep === undefined) throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
-  if (options.output !== undefined) refuseTaken(options.output, { force: options.force ?? false, reads: bundle })
+  const asked: Asked = {
+    ...rest,
+    period: periodOf(options, Date.now()),
+    isKafka: bundle === undefined && settings.bus === 'kafka',
+  }
+  if (options.output !== undefined && sweep === undefined)
+    throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
+  if (options.output !== undefined)
+    refuseTaken(options.output, { force: options.force ?? false, reads: bundle })
   if (sweep !== undefined) {
     if (options.set !== undefined || options.policy !== undefined || options.guard !== undefined)
-      throw new WeirError('usage', '--sweep tries one threshold by itself: give it without --set, --policy and --guard')
+      throw new WeirError(
+        'usage',
+        '--sweep tries one threshold by itself: give it without --set, --policy and --guard',
+      )
     const swept = sweepOf(sweep)
     return withLog(settings, (log) => trySweep(log, swept, asked, out), { bundle })
   }
@@ -70,17 +81,42 @@ async function compare(
 ): Promise<0 | 1> {
   const { progress } = log
   // Of the embedded bus a step is written whole, so there nothing is on its way.
-  const replayed = await replayLog({ log: readOnly(log), conversation, ...period, grows: isKafka, now: log.bus.clock.now(), progress })
+  const replayed = await replayLog({
+    log: readOnly(log),
+    conversation,
+    ...period,
+    grows: isKafka,
+    now: log.bus.clock.now(),
+    progress,
+  })
   progress.end()
-  if (replayed.differences === 0 && isNothing(replayed.tally, period)) throw nothingJudged(conversation, period, replayed.tally)
+  if (replayed.differences === 0 && isNothing(replayed.tally, period))
+    throw nothingJudged(conversation, period, replayed.tally)
   if (json) out.write(`${replayedJson(replayed)}\n`)
-  else printReplayed(replayed, { full, isRedacted: log.bundle?.facts.redaction != null, cut: log.bundle ? cutTurns(log.bundle) : [] }, out)
+  else
+    printReplayed(
+      replayed,
+      {
+        full,
+        isRedacted: log.bundle?.facts.redaction != null,
+        cut: log.bundle ? cutTurns(log.bundle) : [],
+      },
+      out,
+    )
   return replayed.differences === 0 ? 0 : 1
 }
 
-async function tryWhatIf(log: OpenLog, content: ReturnType<typeof contentOf>, asked: Asked, out: NodeJS.WriteStream): Promise<0> {
+async function tryWhatIf(
+  log: OpenLog,
+  content: ReturnType<typeof contentOf>,
+  asked: Asked,
+  out: NodeJS.WriteStream,
+): Promise<0> {
   const { conversation, json, full = false, period } = asked
-  const guard = asked.guard === undefined ? undefined : await (await import('./guard/guard-process.ts')).startGuardProcess(asked.guard)
+  const guard =
+    asked.guard === undefined
+      ? undefined
+      : await (await import('./guard/guard-process.ts')).startGuardProcess(asked.guard)
   try {
     const { changes, conversations } = await whatIf({
       log: readOnly(log),
@@ -107,7 +143,13 @@ async function trySweep(
   { conversation, json, output, force = false, period }: Asked,
   out: NodeJS.WriteStream,
 ): Promise<0> {
-  const found = await whatIf({ log: readOnly(log), contents: contentsOf(sweep), conversation, ...period, progress: log.progress })
+  const found = await whatIf({
+    log: readOnly(log),
+    contents: contentsOf(sweep),
+    conversation,
+    ...period,
+    progress: log.progress,
+  })
   log.progress.end()
   if (found.conversations === 0) throw nothingJudged(conversation, period)
   const page = sweepPage(sweep, found)
@@ -120,9 +162,11 @@ async function trySweep(
 /** What a replay sees of a log: nothing by which it could change it. */
 function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
-  if (bundle === undefined) return { ...read, turns: logFile === undefined ? undefined : importedTurnsIn(logFile) }
+  if (bundle === undefined)
+    return { ...read, turns: logFile === undefined ? undefined : importedTurnsIn(logFile) }
   const whole = new Set<string>()
-  for (const { partition, turn, whole: isWhole } of bundle.turns()) if (isWhole) whole.add(`${partition}/${turn}`)
+  for (const { partition, turn, whole: isWhole } of bundle.turns())
+    if (isWhole) whole.add(`${partition}/${turn}`)
   return { ...read, turns: (partition, turn) => whole.has(`${partition}/${turn}`), isBundle: true }
 }
 
@@ -133,7 +177,10 @@ function periodOf({ since, until }: ReplayOptions, now: number): Period {
     until: until === undefined ? undefined : instantOfFlag('--until', until, now),
   }
   if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
-    throw new WeirError('usage', `--since ${since} is not before --until ${until}: there is nothing between them`)
+    throw new WeirError(
+      'usage',
+      `--since ${since} is not before --until ${until}: there is nothing between them`,
+    )
   return period
 }
 
@@ -146,26 +193,48 @@ function wordsFor({ set = [], policy, guard }: Asked): string {
   return `${parts.join(', ')}${parts.length === 1 ? ' had been' : ' had all been'} in force`
 }
 
-/** Of a stretch of time also what was read a little before it: that is there to fold the turns in it by. */
+/**
+ * Of a stretch of time also what was read a little before it: that is there to fold the turns in it
+ * by.
+ */
 function isNothing({ same, turns, unjudged }: Tally, { since }: Period): boolean {
   return same === 0 || (turns === 0 && (since !== undefined || unjudged > 0))
 }
 
-/** That nothing was judged is no "the same": whoever waits for the exit code would take an empty stretch of the log for a good one. */
-function nothingJudged(conversation: string | undefined, { since, until }: Period, tally?: Tally): WeirError {
+/**
+ * That nothing was judged is no "the same": whoever waits for the exit code would take an empty
+ * stretch of the log for a good one.
+ */
+function nothingJudged(
+  conversation: string | undefined,
+  { since, until }: Period,
+  tally?: Tally,
+): WeirError {
   const isCut = since !== undefined || until !== undefined
   const where = `${conversation === undefined ? '' : ` of a conversation ${JSON.stringify(conversation)}`}${isCut ? ' in that time' : ''}`
   const there = tally === undefined ? [] : thereOf(tally)
-  const what = there.length === 0 ? `the log has nothing${where} to judge` : `nothing can be judged${where}: ${there.join('; ')}`
-  return new WeirError('replay.nothing', `${what}${since === undefined ? '' : '. --since is about when a turn began'}`)
+  const what =
+    there.length === 0
+      ? `the log has nothing${where} to judge`
+      : `nothing can be judged${where}: ${there.join('; ')}`
+  return new WeirError(
+    'replay.nothing',
+    `${what}${since === undefined ? '' : '. --since is about when a turn began'}`,
+  )
 }
 
 /** What was read, and why it could not be compared. */
 function thereOf({ same, unjudged, awaited, deleted }: Tally): string[] {
   return [
-    ...(same > 0 ? [`no turn began there, and ${count(same, 'record')} are of turns that began before`] : []),
+    ...(same > 0
+      ? [`no turn began there, and ${count(same, 'record')} are of turns that began before`]
+      : []),
     ...(unjudged > 0 ? [`${count(unjudged, 'record')} of units whose beginning is not there`] : []),
-    ...(awaited > 0 ? [`${count(awaited, 'record')} not in the log yet, because a stage is behind or the range ends there`] : []),
+    ...(awaited > 0
+      ? [
+          `${count(awaited, 'record')} not in the log yet, because a stage is behind or the range ends there`,
+        ]
+      : []),
     ...(deleted > 0 ? [`${count(deleted, 'record')} no longer in the log`] : []),
   ]
 }

@@ -1,20 +1,37 @@
-// `--sweep`: one threshold at several values, as a table and bars: what each would have saved at most, and the good calls that it would have cost.
+// `--sweep`: one threshold at several values, as a table and bars: what each would have saved at
+// most, and the good calls that it would have cost.
 
 import { painted } from '../terminal/paint.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Sweep } from './what-if/asked.ts'
-import type { Change } from './what-if/change.ts'
-import { totalsOf } from './what-if/change.ts'
+import { type Change, totalsOf } from './what-if/change.ts'
 
-/** Of each conversation what was saved is of one turn only, that of its first changed decision (H1 of what-if/change.ts). */
-export type SweepRow = { value: number; touched: number; roundsSaved: number; tokensSaved: number; falseAlarms: number }
+/**
+ * Of each conversation what was saved is of one turn only, that of its first changed decision (H1
+ * of what-if/change.ts).
+ */
+export type SweepRow = {
+  value: number
+  touched: number
+  roundsSaved: number
+  tokensSaved: number
+  falseAlarms: number
+}
 
 export type SweepPage = { key: string; conversations: number; rows: SweepRow[] }
 
-export function sweepPage({ key, values }: Sweep, { changes, conversations }: { changes: Change[][]; conversations: number }): SweepPage {
+export function sweepPage(
+  { key, values }: Sweep,
+  { changes, conversations }: { changes: Change[][]; conversations: number },
+): SweepPage {
   const rows = values.map((value, index): SweepRow => {
-    const { conversations: touched, roundsSaved, tokensSaved, refused } = totalsOf(changes[index] ?? [])
+    const {
+      conversations: touched,
+      roundsSaved,
+      tokensSaved,
+      refused,
+    } = totalsOf(changes[index] ?? [])
     return { value, touched, roundsSaved, tokensSaved, falseAlarms: refused.length }
   })
   return { key, conversations, rows }
@@ -27,13 +44,25 @@ export function printSweep({ key, conversations, rows }: SweepPage, out: NodeJS.
   const cells = rows.map(({ value, touched, roundsSaved, tokensSaved, falseAlarms }) =>
     [value, touched, `≤ ${roundsSaved}`, `≤ ${tokensSaved}`, falseAlarms].map(String),
   )
-  const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)))
-  const text = (row: string[]) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')
-  out.write(`${painted(out, 'title', text(heads))}\n${cells.map((row) => `${text(row)}\n`).join('')}\n`)
-  const most = Math.max(1, ...rows.flatMap(({ roundsSaved, falseAlarms }) => [roundsSaved, falseAlarms]))
+  const widths = heads.map((head, column) =>
+    Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  )
+  const text = (row: string[]) =>
+    row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')
+  out.write(
+    `${painted(out, 'title', text(heads))}\n${cells.map((row) => `${text(row)}\n`).join('')}\n`,
+  )
+  const most = Math.max(
+    1,
+    ...rows.flatMap(({ roundsSaved, falseAlarms }) => [roundsSaved, falseAlarms]),
+  )
   for (const { value, roundsSaved, falseAlarms } of rows) {
-    out.write(`${`${value}`.padStart(6)}  ${painted(out, 'good', bar(roundsSaved, most))} ${count(roundsSaved, 'round')}\n`)
-    out.write(`        ${painted(out, 'bad', bar(falseAlarms, most))} ${count(falseAlarms, 'false alarm')}\n`)
+    out.write(
+      `${`${value}`.padStart(6)}  ${painted(out, 'good', bar(roundsSaved, most))} ${count(roundsSaved, 'round')}\n`,
+    )
+    out.write(
+      `        ${painted(out, 'bad', bar(falseAlarms, most))} ${count(falseAlarms, 'false alarm')}\n`,
+    )
   }
   out.write(
     `\nof ${count(conversations, 'conversation')}; saved is told at most, and only of the turn in which a conversation's first decision changes: ` +

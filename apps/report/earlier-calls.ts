@@ -1,4 +1,5 @@
-// For each call of a turn the one before it that it is compared with, and its arguments as the loop-detector sees them.
+// For each call of a turn the one before it that it is compared with, and its arguments as the
+// loop-detector sees them.
 
 import { readArguments } from '../../services/loop-detector/arguments.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
@@ -9,13 +10,19 @@ export type EarlierCalls = (round: RoundTimeline, declarations: Declaration[]) =
 
 type Place = { round: number; ordinal: number }
 
-/** To be asked for the rounds of a turn in their order. `declarations`: of the tools that were called. */
+/**
+ * To be asked for the rounds of a turn in their order. `declarations`: of the tools that were
+ * called.
+ */
 export function earlierCalls(): EarlierCalls {
   const byCall = new Map<string, Place>()
   const byTool = new Map<string, Place>()
   return ({ round, calls }, declarations) => {
     const found = calls.map(({ name, raw }) => {
-      const { canonical } = readArguments(raw, declarations.find((declared) => declared.name === name)?.hints)
+      const { canonical } = readArguments(
+        raw,
+        declarations.find((declared) => declared.name === name)?.hints,
+      )
       const same = byCall.get(keyOf(name, canonical))
       const previous = same ?? byTool.get(name)
       return {

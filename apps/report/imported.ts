@@ -1,5 +1,6 @@
-// What a report says of a conversation that was imported from a transcript: Weir was not in force in it, so its records hold no intervention, and what Weir
-// would have done is judged anew, as `weir judge` does it.
+// What a report says of a conversation that was imported from a transcript: Weir was not in force
+// in it, so its records hold no intervention, and what Weir would have done is judged anew, as
+// `weir judge` does it.
 
 import type { Timeline } from '../history/inspect/timeline.ts'
 import { givenBy } from '../replay/judge/overrides.ts'
@@ -13,13 +14,22 @@ export function importedOf(timeline: Timeline): Imported | null {
   if (!isPlayed(timeline.turns)) return null
   const { step, rung, rule, reason } = judge(scenarioOf(timeline), givenBy([]))
   if (step === null) return { wouldHave: null }
-  return { wouldHave: { ...placeOf(timeline, step), rung: rung ?? '', rule: rule ?? '', reason: reason ?? '' } }
+  return {
+    wouldHave: {
+      ...placeOf(timeline, step),
+      rung: rung ?? '',
+      rule: rule ?? '',
+      reason: reason ?? '',
+    },
+  }
 }
 
 /** Behind the sentence about what happened: an index shows no more of a conversation. */
 export function wouldHaveText({ wouldHave }: Imported, turns: number): string[] {
   if (wouldHave === null) return []
-  return [` Weir would have stepped in after round ${wouldHave.round}${turns > 1 ? ` of turn ${wouldHave.turn + 1}` : ''}.`]
+  return [
+    ` Weir would have stepped in after round ${wouldHave.round}${turns > 1 ? ` of turn ${wouldHave.turn + 1}` : ''}.`,
+  ]
 }
 
 /** Where a step of its scenario is; each turn begins with one of its user. */
@@ -32,5 +42,7 @@ function placeOf({ conversation, turns }: Timeline, step: number): { turn: numbe
       if (last >= step) return { turn: place, round: round.round }
     }
   }
-  throw new Error(`step ${step} is behind the end of conversation ${conversation}, which has ${last}`)
+  throw new Error(
+    `step ${step} is behind the end of conversation ${conversation}, which has ${last}`,
+  )
 }

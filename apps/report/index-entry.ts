@@ -2,10 +2,20 @@
 
 import type { Group, IndexEntry, ReportData } from './page/data.ts'
 
-/** Where a conversation is: its data in the page, and the times of its first and its last record. */
-export type Entered = { conversation: string; from: number | null; to: number | null; place: number }
+/**
+ * Where a conversation is: its data in the page, and the times of its first and its last record.
+ */
+export type Entered = {
+  conversation: string
+  from: number | null
+  to: number | null
+  place: number
+}
 
-export function indexEntry({ conversation, from, to, place }: Entered, data: ReportData): IndexEntry {
+export function indexEntry(
+  { conversation, from, to, place }: Entered,
+  data: ReportData,
+): IndexEntry {
   const { timeline, imported, sentence, tone, figures } = data
   return {
     ...{ conversation, from, to, place, sentence, tone },
@@ -19,7 +29,10 @@ export function indexEntry({ conversation, from, to, place }: Entered, data: Rep
   }
 }
 
-/** What somebody looks for first comes first: an answer says nothing of the loop before it. Else the newest turn counts: who failed may be answered by now. */
+/**
+ * What somebody looks for first comes first: an answer says nothing of the loop before it. Else the
+ * newest turn counts: who failed may be answered by now.
+ */
 function groupOf({ timeline: { turns, messages }, imported, tone }: ReportData): Group {
   if (turns.some(({ loops }) => loops.length > 0)) return 'loop'
   if (imported !== null && imported.wouldHave !== null) return 'imported'
@@ -35,7 +48,11 @@ const groupsByTone = { bad: 'unanswered', warning: 'limited', good: 'answered' }
 export function listedEntry(conversation: string): IndexEntry {
   return {
     ...{ conversation, from: null, to: null, place: null },
-    ...{ sentence: ['Not in this page: it would have become too large.'], tone: 'warning', group: 'answered' },
+    ...{
+      sentence: ['Not in this page: it would have become too large.'],
+      tone: 'warning',
+      group: 'answered',
+    },
     ...{ turns: 0, rounds: 0, loopRounds: 0, tokens: 0, openTurns: 0, cutTurns: 0 },
   }
 }

@@ -1,6 +1,7 @@
 // The loops of a turn: runs of rounds that came back without progress, by the loop-detector's word.
-// G1. Nothing is judged here: what is a loop is what the detector's interventions name as their evidence. Their evidence is bounded, so a run reaches
-//     back over the rounds before it that made the same calls with the same end.
+// G1. Nothing is judged here: what is a loop is what the detector's interventions name as their
+//     evidence. Their evidence is bounded, so a run reaches back over the rounds before it that
+//     made the same calls with the same end.
 // G2. A usual reminder and a guard's wish are no loops.
 
 import type { CallTimeline, RoundTimeline } from '../history/inspect/timeline.ts'
@@ -34,24 +35,43 @@ function begun(round: RoundTimeline, { rule, key }: Named): Loop {
 /** A run may climb from one reason to another; the last one is the one that counted. */
 function take(loop: Loop, round: RoundTimeline, { rule, key }: Named): void {
   const { ms, tokens } = costOf(round)
-  Object.assign(loop, { to: round.round, rule, key, ms: loop.ms + ms, tokens: loop.tokens + tokens })
+  Object.assign(loop, {
+    to: round.round,
+    rule,
+    key,
+    ms: loop.ms + ms,
+    tokens: loop.tokens + tokens,
+  })
 }
 
 /** Of one round: milliseconds from its request to its outcome, and tokens, cached ones included. */
-export function costOf({ askedAt, endedAt, response }: RoundTimeline): { ms: number; tokens: number } {
+export function costOf({ askedAt, endedAt, response }: RoundTimeline): {
+  ms: number
+  tokens: number
+} {
   const usage = response?.usage
-  const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  const tokens =
+    usage === undefined
+      ? 0
+      : usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
   return { ms: askedAt === null || endedAt === null ? 0 : Math.max(0, endedAt - askedAt), tokens }
 }
 
 /** Keeps G1. */
 function withEarlier(evidence: number[], rounds: RoundTimeline[]): number[] {
   const known = new Set(evidence)
-  const alike = new Set(rounds.filter(({ round }) => known.has(round)).flatMap(({ calls }) => calls.map(identityOf)))
+  const alike = new Set(
+    rounds.filter(({ round }) => known.has(round)).flatMap(({ calls }) => calls.map(identityOf)),
+  )
   const first = Math.min(...evidence)
   const earlier = rounds.filter(({ round }) => round < first).toReversed()
-  const until = earlier.findIndex(({ calls }) => calls.length === 0 || !calls.every((call) => alike.has(identityOf(call))))
-  return [...known, ...earlier.slice(0, until < 0 ? earlier.length : until).map(({ round }) => round)]
+  const until = earlier.findIndex(
+    ({ calls }) => calls.length === 0 || !calls.every((call) => alike.has(identityOf(call))),
+  )
+  return [
+    ...known,
+    ...earlier.slice(0, until < 0 ? earlier.length : until).map(({ round }) => round),
+  ]
 }
 
 function identityOf({ name, raw, result }: CallTimeline): string {

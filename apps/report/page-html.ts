@@ -1,7 +1,9 @@
 // The page as one file: style, data and script inside of it, and nothing from anywhere else.
-// X1. What is in the log was written by models, tools and users. It stands in the page as data only: as JSON in which no `<` is left, or as text whose
-//     markup is escaped. The script makes text nodes of it, never markup (apps/report/page/element.ts).
-// X2. The policy of the page lets run only what has the hash of our script and of our style, and lets nothing be loaded or sent.
+// X1. What is in the log was written by models, tools and users. It stands in the page as data
+//     only: as JSON in which no `<` is left, or as text whose markup is escaped. The script makes
+//     text nodes of it, never markup (apps/report/page/element.ts).
+// X2. The policy of the page lets run only what has the hash of our script and of our style, and
+//     lets nothing be loaded or sent.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -14,12 +16,18 @@ import type { MadeReport } from './report-data.ts'
 const folder = join(import.meta.dirname, 'page')
 const styles = ['colours.css', 'page.css', 'timeline.css', 'rounds.css', 'details.css', 'print.css']
 
-/** `reports`: by their places in the index. In pieces, because a page may be longer than a string can be. */
+/**
+ * `reports`: by their places in the index. In pieces, because a page may be longer than a string
+ * can be.
+ */
 export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
   const style = styles.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
   const script = joinedScript(join(folder, 'main.ts'))
   const [only] = index.conversations
-  const title = index.conversations.length === 1 && only !== undefined ? only.conversation : `${index.conversations.length} conversations`
+  const title =
+    index.conversations.length === 1 && only !== undefined
+      ? only.conversation
+      : `${index.conversations.length} conversations`
   const head = `<!doctype html>
 <html lang="en">
 <head>
@@ -37,38 +45,54 @@ export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
   return [
     head,
     dataBlock('index', index),
-    ...reports.flatMap(({ data, records }, place) => [dataBlock(`data-${place}`, data), dataBlock(`records-${place}`, records)]),
+    ...reports.flatMap(({ data, records }, place) => [
+      dataBlock(`data-${place}`, data),
+      dataBlock(`records-${place}`, records),
+    ]),
     `<script>${script}</script>\n</body>\n</html>\n`,
   ]
 }
 
 function policy(script: string, style: string): string {
   const inlined = { 'script-src': script, 'style-src': style }
-  const hashes = Object.entries(inlined).map(([what, text]) => `${what} 'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+  const hashes = Object.entries(inlined).map(
+    ([what, text]) => `${what} 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+  )
   return ["default-src 'none'", ...hashes, "base-uri 'none'", "form-action 'none'"].join('; ')
 }
 
 /** Keeps X1. A browser parses what is in it only when the script asks for it. */
 export function dataBlock(id: string, data: unknown): string {
-  const json = printableJson(data).replace(/[<>&]/g, (found) => `\\u00${found.charCodeAt(0).toString(16)}`)
+  const json = printableJson(data).replace(
+    /[<>&]/g,
+    (found) => `\\u00${found.charCodeAt(0).toString(16)}`,
+  )
   return `<script type="application/json" id="${id}">${json}</script>\n`
 }
 
-/** What is there before the script has read the data, and all that there is where no script runs. */
+/**
+ * What is there before the script has read the data, and all that there is where no script runs.
+ */
 function beginning({ conversations }: ReportIndex): string {
   const [only] = conversations
-  const without = '<noscript><p>This page shows a log of Weir with a script of its own, which this browser does not run.</p></noscript>'
+  const without =
+    '<noscript><p>This page shows a log of Weir with a script of its own, which this browser does not run.</p></noscript>'
   if (conversations.length === 1 && only !== undefined)
     return `<div class="conversation"><p class="origin"><span class="wordmark">weir report</span><b>${escaped(printable(only.conversation))}</b></p><h1 class="sentence">${phrasesText(only.sentence)}</h1>${without}</div>`
   const items = conversations.map(
-    ({ conversation, sentence }) => `<li>${escaped(printable(conversation))}<p>${phrasesText(sentence)}</p></li>`,
+    ({ conversation, sentence }) =>
+      `<li>${escaped(printable(conversation))}<p>${phrasesText(sentence)}</p></li>`,
   )
   return `<div class="index"><p class="origin"><span class="wordmark">weir report</span></p>${without}<ol class="conversations">${items.join('')}</ol></div>`
 }
 
 function phrasesText(sentence: Phrase[]): string {
   return sentence
-    .map((phrase) => (typeof phrase === 'string' ? escaped(phrase) : `<code>${escaped(printable(phrase.code))}</code>`))
+    .map((phrase) =>
+      typeof phrase === 'string'
+        ? escaped(phrase)
+        : `<code>${escaped(printable(phrase.code))}</code>`,
+    )
     .join('')
 }
 

@@ -1,4 +1,5 @@
-// Raw records for a page, compact: what many records have in common, the response and the policy above all, stands in the table once.
+// Raw records for a page, compact: what many records have in common, the response and the policy
+// above all, stands in the table once.
 
 import type { Logged } from '../history/inspect/logged.ts'
 import type { Places, RecordTable } from './page/data.ts'
@@ -43,7 +44,12 @@ export function beginTable(): TableBuilder {
     else if (characters > charactersMax) cells.push(leftOut)
     else {
       const fields = Object.keys(message).filter((key) => key !== 'type')
-      cells.push(numberOf(types, `${message.type} ${fields.join()}`, table.types, () => ({ type: message.type, fields })))
+      cells.push(
+        numberOf(types, `${message.type} ${fields.join()}`, table.types, () => ({
+          type: message.type,
+          fields,
+        })),
+      )
       for (const field of fields) cells.push(placeOf(Reflect.get(message, field)))
     }
     return cells
@@ -61,5 +67,7 @@ export function beginTable(): TableBuilder {
 
 /** Bytes are shown as base64: JSON would make an object of numbers of them. */
 function plain(value: unknown): unknown {
-  return value instanceof Uint8Array ? { base64: Buffer.from(value).toString('base64') } : (value ?? null)
+  return value instanceof Uint8Array
+    ? { base64: Buffer.from(value).toString('base64') }
+    : (value ?? null)
 }

@@ -1,15 +1,14 @@
-// What a report shows of one conversation: its timeline with what is found out about it, and its raw records. Pure.
+// What a report shows of one conversation: its timeline with what is found out about it, and its
+// raw records. Pure.
 
 import type { Declaration, ResultStatus } from '../../shared/contract/messages.ts'
-import type { Logged } from '../history/inspect/logged.ts'
-import { all, inOrder } from '../history/inspect/logged.ts'
+import { all, inOrder, type Logged } from '../history/inspect/logged.ts'
 import type { RoundTimeline, Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
 import { earlierCalls } from './earlier-calls.ts'
 import { importedOf, wouldHaveText } from './imported.ts'
 import { costOf, loopsOf } from './loops.ts'
 import type { Figures, Loop, RecordTable, ReportData, ShownRound, ShownTurn } from './page/data.ts'
-import type { TableBuilder } from './record-table.ts'
-import { beginTable } from './record-table.ts'
+import { beginTable, type TableBuilder } from './record-table.ts'
 import { sentenceOf, sentenceOfAll } from './sentence.ts'
 import { streaksOf } from './streaks.ts'
 
@@ -18,25 +17,47 @@ export type MadeReport = { data: ReportData; records: RecordTable }
 export type Where = { partition: number; topicPrefix: string; readAt?: number | undefined }
 
 /**
- * `given`: the records that the timeline was made of. `partition`: the one that they stand in. `readAt`: when the log was read, for what was not over then;
- * without it nothing is known beyond its last record.
+ * `given`: the records that the timeline was made of. `partition`: the one that they stand in.
+ * `readAt`: when the log was read, for what was not over then; without it nothing is known beyond
+ * its last record.
  */
-export function reportData(timeline: Timeline, given: readonly Logged[], { readAt = 0, ...where }: Where): MadeReport {
+export function reportData(
+  timeline: Timeline,
+  given: readonly Logged[],
+  { readAt = 0, ...where }: Where,
+): MadeReport {
   const table = beginTable()
   const imported = importedOf(timeline)
   const isImported = imported !== null
   const byMessage = new Map(timeline.turns.map(({ messageId, turn }) => [messageId, turn]))
   const byTurn = Map.groupBy(inOrder(given), (record) => turnOf(record, byMessage))
-  const opened = new Set(given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset))
+  const opened = new Set(
+    given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset),
+  )
   const turns = timeline.turns.map((turn) => {
     const records = byTurn.get(turn.turn) ?? []
-    return shownTurn({ turn, records, isWhole: opened.has(turn.turn), isImported, until: untilOf(turn, records, readAt) }, table)
+    return shownTurn(
+      {
+        turn,
+        records,
+        isWhole: opened.has(turn.turn),
+        isImported,
+        until: untilOf(turn, records, readAt),
+      },
+      table,
+    )
   })
   const shown = new Set(timeline.turns.map(({ turn }) => turn))
-  const others = [...byTurn].flatMap(([turn, records]) => (turn !== undefined && shown.has(turn) ? [] : records))
+  const others = [...byTurn].flatMap(([turn, records]) =>
+    turn !== undefined && shown.has(turn) ? [] : records,
+  )
   const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
   const told = sentenceOfAll(
-    turns.map(({ shown }, index) => ({ ...shown, isImported, turn: timeline.turns[index] as TurnTimeline })),
+    turns.map(({ shown }, index) => ({
+      ...shown,
+      isImported,
+      turn: timeline.turns[index] as TurnTimeline,
+    })),
     figures,
   )
   const [only] = turns
@@ -45,7 +66,8 @@ export function reportData(timeline: Timeline, given: readonly Logged[], { readA
     data: {
       timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
       imported,
-      sentence: imported === null ? sentence : [...sentence, ...wouldHaveText(imported, turns.length)],
+      sentence:
+        imported === null ? sentence : [...sentence, ...wouldHaveText(imported, turns.length)],
       tone,
       figures,
       ...where,
@@ -55,9 +77,18 @@ export function reportData(timeline: Timeline, given: readonly Logged[], { readA
   }
 }
 
-type Found = { turn: TurnTimeline; records: Logged[]; isWhole: boolean; isImported: boolean; until: number }
+type Found = {
+  turn: TurnTimeline
+  records: Logged[]
+  isWhole: boolean
+  isImported: boolean
+  until: number
+}
 
-function shownTurn({ turn, records, isWhole, isImported, until }: Found, table: TableBuilder): { shown: ShownTurn; figures: Figures } {
+function shownTurn(
+  { turn, records, isWhole, isImported, until }: Found,
+  table: TableBuilder,
+): { shown: ShownTurn; figures: Figures } {
   const byRound = Map.groupBy(records, roundOf)
   const loops = loopsOf(turn.rounds)
   const figures = isImported ? figuresOfImported(turn) : figuresOf(turn, loops, until)
@@ -73,12 +104,19 @@ function shownTurn({ turn, records, isWhole, isImported, until }: Found, table: 
       records: table.add(own),
     }
   })
-  const others = [...byRound].flatMap(([round, own]) => (round === undefined || round === 0 ? own : []))
+  const others = [...byRound].flatMap(([round, own]) =>
+    round === undefined || round === 0 ? own : [],
+  )
   const told = sentenceOf({ turn, loops, isWhole, isImported }, figures)
-  return { shown: { ...turn, ...told, isWhole, until, loops, rounds, records: table.add(others) }, figures }
+  return {
+    shown: { ...turn, ...told, isWhole, until, loops, rounds, records: table.add(others) },
+    figures,
+  }
 }
 
-/** A user's message belongs to the turn that answers it, though it was written before there was one. */
+/**
+ * A user's message belongs to the turn that answers it, though it was written before there was one.
+ */
 function turnOf({ message }: Logged, byMessage: Map<string, number>): number | undefined {
   if (message?.type === 'user-message') return byMessage.get(message.messageId)
   return message !== undefined && 'turn' in message ? (message.turn ?? undefined) : undefined
@@ -93,7 +131,11 @@ function declarationsIn(own: Logged[]): Declaration[] {
 }
 
 /** The end of a round may be written a moment after that of its turn. */
-function untilOf({ end, rounds, startedAt }: TurnTimeline, records: Logged[], readAt: number): number {
+function untilOf(
+  { end, rounds, startedAt }: TurnTimeline,
+  records: Logged[],
+  readAt: number,
+): number {
   const known = end === null ? Math.max(readAt, records.at(-1)?.time ?? 0) : end.at
   return Math.max(known, rounds.at(-1)?.endedAt ?? 0, startedAt)
 }
@@ -101,10 +143,25 @@ function untilOf({ end, rounds, startedAt }: TurnTimeline, records: Logged[], re
 // ── Figures ──
 
 const nothing: Figures = {
-  ...{ rounds: 0, loopRounds: 0, ms: 0, loopMs: 0, inputTokens: 0, outputTokens: 0, loopTokens: 0, calls: 0, ran: 0, stopped: 0 },
+  ...{
+    rounds: 0,
+    loopRounds: 0,
+    ms: 0,
+    loopMs: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    loopTokens: 0,
+    calls: 0,
+    ran: 0,
+    stopped: 0,
+  },
 }
 
-function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[], until: number): Figures {
+function figuresOf(
+  { rounds, startedAt, end }: TurnTimeline,
+  loops: Loop[],
+  until: number,
+): Figures {
   const last = end?.at ?? until
   const figures = rounds.map(figuresOfRound).reduce(summed, nothing)
   return {
@@ -118,7 +175,9 @@ function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[], unti
 
 /** Nobody started its calls here: one that has a result of its tool has run. */
 function figuresOfImported({ rounds }: TurnTimeline): Figures {
-  const ran = rounds.flatMap(({ calls }) => calls.filter(({ result }) => result !== null && ranBy[result.status])).length
+  const ran = rounds.flatMap(({ calls }) =>
+    calls.filter(({ result }) => result !== null && ranBy[result.status]),
+  ).length
   return { ...rounds.map(figuresOfRound).reduce(summed, nothing), ran }
 }
 
@@ -138,7 +197,9 @@ function figuresOfRound(round: RoundTimeline): Figures {
     outputTokens,
     calls: calls.length,
     ran: calls.filter(({ tries }) => tries.some(({ startedAt }) => startedAt !== null)).length,
-    stopped: calls.filter(({ result }) => result?.status === 'rejected' || result?.status === 'vetoed').length,
+    stopped: calls.filter(
+      ({ result }) => result?.status === 'rejected' || result?.status === 'vetoed',
+    ).length,
   }
 }
 

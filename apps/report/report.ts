@@ -1,4 +1,5 @@
-// `weir report`: what happened in a conversation as one page for a browser, that needs nothing else and can be sent to somebody.
+// `weir report`: what happened in a conversation as one page for a browser, that needs nothing else
+// and can be sent to somebody.
 
 import { basename } from 'node:path'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -8,36 +9,46 @@ import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { newestIds } from '../history/conversations/newest-activity.ts'
 import { knownRecords } from '../history/inspect/known-records.ts'
-import type { Logged } from '../history/inspect/logged.ts'
-import { inOrder } from '../history/inspect/logged.ts'
+import { inOrder, type Logged } from '../history/inspect/logged.ts'
 import { recordsOf } from '../history/inspect/recorded.ts'
 import type { Timeline } from '../history/inspect/timeline.ts'
 import { timelineOf } from '../history/inspect/timeline-of.ts'
-import type { OpenLog } from '../history/open-log.ts'
-import { withLog } from '../history/open-log.ts'
+import { type OpenLog, withLog } from '../history/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
 import { isPlayed, transcriptSource } from '../transcripts/made-up-settings.ts'
 import { indexEntry, listedEntry } from './index-entry.ts'
 import type { IndexEntry, ReportIndex } from './page/data.ts'
 import { pageHtml } from './page-html.ts'
-import type { MadeReport } from './report-data.ts'
-import { reportData } from './report-data.ts'
+import { type MadeReport, reportData } from './report-data.ts'
 
-export type ReportOptions = { conversation?: string; turn?: string; output: string; force?: boolean; reasoning?: boolean }
+export type ReportOptions = {
+  conversation?: string
+  turn?: string
+  output: string
+  force?: boolean
+  reasoning?: boolean
+}
 
 export type Report = { settings: Settings; bundle: string | undefined; options: ReportOptions }
 
-/** In one page: conversations that are shown, conversations that are listed, and rounds after which no further one is shown. */
+/**
+ * In one page: conversations that are shown, conversations that are listed, and rounds after which
+ * no further one is shown.
+ */
 const shownMax = 50
 const listedMax = 1_000
 const roundsMax = 10_000
 
 /**
- * Writes the page and says so on `out`. `bundle`: reads this file instead of the log that the settings name. Throws `conversation.unknown`, and `usage`
- * for a turn that cannot be, `output.exists`, `output.unwritable`.
+ * Writes the page and says so on `out`. `bundle`: reads this file instead of the log that the
+ * settings name. Throws `conversation.unknown`, and `usage` for a turn that cannot be,
+ * `output.exists`, `output.unwritable`.
  */
-export async function report({ settings, bundle, options }: Report, out: NodeJS.WriteStream): Promise<void> {
+export async function report(
+  { settings, bundle, options }: Report,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   const { output, force = false } = options
   const turn = turnIn(options)
   refuseTaken(output, { force, reads: bundle })
@@ -46,10 +57,16 @@ export async function report({ settings, bundle, options }: Report, out: NodeJS.
     async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
     { bundle },
   )
-  const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), ...about, conversations: entries }
+  const index = {
+    madeAt: systemClock.now(),
+    source: sourceOf(settings, bundle),
+    ...about,
+    conversations: entries,
+  }
   const bytes = await writeWhole(output, pageHtml(index, reports), { force })
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
-  const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  const size =
+    bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
   const told = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries, gone)}`
   out.write(`${printable(output)}: ${told}. Open it in a browser.\n`)
 }
@@ -68,9 +85,15 @@ function notWhole(entries: IndexEntry[], gone: number): string {
 function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   if (turn === undefined) return undefined
   if (!/^\d{1,15}$/.test(turn))
-    throw new WeirError('usage', `--turn is '${printable(turn)}'; must be the number of a turn, as weir inspect shows it`)
+    throw new WeirError(
+      'usage',
+      `--turn is '${printable(turn)}'; must be the number of a turn, as weir inspect shows it`,
+    )
   if (conversation === undefined)
-    throw new WeirError('usage', '--turn needs --conversation: turns are numbered by partition, not by conversation')
+    throw new WeirError(
+      'usage',
+      '--turn needs --conversation: turns are numbered by partition, not by conversation',
+    )
   return Number(turn)
 }
 
@@ -80,15 +103,23 @@ function sourceOf({ bus }: Settings, bundle: string | undefined): string {
   return bus === 'kafka' ? 'Kafka' : 'a data folder'
 }
 
-function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'redaction'> & Partial<Pick<ReportIndex, 'source'>> {
+function aboutBundle({
+  bundle,
+}: OpenLog): Pick<ReportIndex, 'exportedAt' | 'redaction'> & Partial<Pick<ReportIndex, 'source'>> {
   if (bundle === undefined) return { exportedAt: null, redaction: null }
   const { madeAt, redaction, source } = bundle.facts
   const about = { exportedAt: Date.parse(madeAt), redaction }
   if (!source.startsWith(transcriptSource)) return about
-  return { ...about, source: `transcripts, at made-up times, in the bundle ${basename(bundle.file)}` }
+  return {
+    ...about,
+    source: `transcripts, at made-up times, in the bundle ${basename(bundle.file)}`,
+  }
 }
 
-/** A bundle says what was so when it was made. Undefined: the conversation was played out of a transcript, at times that were made up. */
+/**
+ * A bundle says what was so when it was made. Undefined: the conversation was played out of a
+ * transcript, at times that were made up.
+ */
 function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
   if (isPlayed(turns)) return undefined
   return bundle === undefined ? systemClock.now() : Date.parse(bundle.facts.madeAt)
@@ -100,9 +131,16 @@ function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
 type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
 type Wanted = { conversation?: string; turn: number | undefined; reasoning?: boolean }
 
-async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wanted): Promise<Found> {
+async function read(
+  log: OpenLog,
+  { conversation, turn, reasoning = false }: Wanted,
+): Promise<Found> {
   const ids = conversation === undefined ? await newestIds(log, listedMax) : [conversation]
-  if (ids.length === 0) throw new WeirError('conversation.unknown', 'there is no conversation in this log, so there is nothing to report')
+  if (ids.length === 0)
+    throw new WeirError(
+      'conversation.unknown',
+      'there is no conversation in this log, so there is nothing to report',
+    )
   const entries: IndexEntry[] = []
   const reports: MadeReport[] = []
   let rounds = 0
@@ -112,7 +150,8 @@ async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wan
       entries.push(listedEntry(id))
       continue
     }
-    const records = conversation === undefined ? await recordsOf(id, log) : await knownRecords(id, log)
+    const records =
+      conversation === undefined ? await recordsOf(id, log) : await knownRecords(id, log)
     if (records.length === 0) {
       gone += 1
       continue
@@ -125,7 +164,10 @@ async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wan
     reports.push(report)
   }
   if (reports.length === 0)
-    throw new WeirError('conversation.unknown', 'the log has no longer got any conversation, only that there were some: nothing to report')
+    throw new WeirError(
+      'conversation.unknown',
+      'the log has no longer got any conversation, only that there were some: nothing to report',
+    )
   return { entries, reports, gone }
 }
 
@@ -134,14 +176,29 @@ type Showing = { log: OpenLog; turn: number | undefined; reasoning: boolean }
 function reportOf(conversation: string, records: Logged[], { log, turn, reasoning }: Showing) {
   const timeline = timelineOf(conversation, records, { reasoning })
   const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
-  const chosen = turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
+  const chosen =
+    turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
   const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
-  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix, readAt: readAt(log, timeline) }
-  return { report: reportData(shown, chosen, where), from: records[0]?.time ?? null, to: records.at(-1)?.time ?? null }
+  const where = {
+    partition: partitionOf(conversation, log.partitions),
+    topicPrefix: log.topicPrefix,
+    readAt: readAt(log, timeline),
+  }
+  return {
+    report: reportData(shown, chosen, where),
+    from: records[0]?.time ?? null,
+    to: records.at(-1)?.time ?? null,
+  }
 }
 
-/** Its own records, and those from which it began: what opened it, and the message that it answers. */
-function isOfTurn({ topic, offset, message }: Logged, turn: number, messageId: string | undefined): boolean {
+/**
+ * Its own records, and those from which it began: what opened it, and the message that it answers.
+ */
+function isOfTurn(
+  { topic, offset, message }: Logged,
+  turn: number,
+  messageId: string | undefined,
+): boolean {
   if (topic === 'conversation-events' && offset === turn) return true
   if (message?.type === 'user-message') return message.messageId === messageId
   return message !== undefined && 'turn' in message && message.turn === turn
@@ -152,6 +209,11 @@ function onlyTurn(timeline: Timeline, turn: number): Timeline {
   if (turns.length > 0) return { ...timeline, turns, messages: [] }
   const there = timeline.turns.map((one) => one.turn).slice(-10)
   const known =
-    there.length === 0 ? 'it has no turn' : `its ${there.length === timeline.turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
-  throw new WeirError('usage', `conversation ${printable(timeline.conversation)} has no turn ${turn}; ${known}`)
+    there.length === 0
+      ? 'it has no turn'
+      : `its ${there.length === timeline.turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
+  throw new WeirError(
+    'usage',
+    `conversation ${printable(timeline.conversation)} has no turn ${turn}; ${known}`,
+  )
 }

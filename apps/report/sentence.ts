@@ -1,4 +1,5 @@
-// Why a turn ended, what share of it was a loop, and what it cost, in one sentence for somebody who never saw Weir.
+// Why a turn ended, what share of it was a loop, and what it cost, in one sentence for somebody who
+// never saw Weir.
 
 import { reasons } from '../../services/conversation/texts.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
@@ -9,7 +10,10 @@ import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Told = { sentence: Phrase[]; tone: Tone }
 
-/** `isWhole`: its beginning is there. `isImported`: out of a transcript, which says nothing of times and of how a turn was left. */
+/**
+ * `isWhole`: its beginning is there. `isImported`: out of a transcript, which says nothing of times
+ * and of how a turn was left.
+ */
 export type ToldTurn = { turn: TurnTimeline; loops: Loop[]; isWhole: boolean; isImported: boolean }
 
 /** `figures`: of this turn alone. */
@@ -19,17 +23,26 @@ export function sentenceOf({ turn, loops, isWhole, isImported }: ToldTurn, figur
   return { sentence: [...phrases, ...shareOf(loops, figures, isWhole), ...cost, '.'], tone }
 }
 
-/** Of a conversation with several turns. `figures`: of all of them. `turns`: each with what was told of it, and its own loops. */
+/**
+ * Of a conversation with several turns. `figures`: of all of them. `turns`: each with what was told
+ * of it, and its own loops.
+ */
 export function sentenceOfAll(turns: (Told & ToldTurn)[], figures: Figures): Told {
   const [only] = turns
-  if (only === undefined) return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
+  if (only === undefined)
+    return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
   const answered = turns.filter(({ turn }) => turn.end?.outcome === 'answered').length
-  const worst = turns.findLast(({ tone }) => tone === 'bad') ?? turns.findLast(({ tone }) => tone === 'warning')
+  const worst =
+    turns.findLast(({ tone }) => tone === 'bad') ?? turns.findLast(({ tone }) => tone === 'warning')
   const all = `${shareWords(answered, turns.length)} ended with an answer`
   const loops = turns.flatMap((one) => one.loops)
   const isWhole = turns.every((one) => one.isWhole)
   const isOver = turns.every(({ turn }) => turn.end !== null)
-  const end: Phrase[] = [...shareOf(loops, figures, isWhole), ...costOf(figures, { isWhole, isOver }), '.']
+  const end: Phrase[] = [
+    ...shareOf(loops, figures, isWhole),
+    ...costOf(figures, { isWhole, isOver }),
+    '.',
+  ]
   if (worst === undefined) {
     const looped = loops.length === 0 ? [] : loopText(loops, '; for a while ')
     return { sentence: [all, ...looped, ...end], tone: 'good' }
@@ -47,24 +60,50 @@ function shareWords(some: number, all: number): string {
 
 type End = { phrases: Phrase[]; tone: Tone }
 
-function endOf(turn: TurnTimeline, { loops, isImported }: Pick<ToldTurn, 'loops' | 'isImported'>): End {
+function endOf(
+  turn: TurnTimeline,
+  { loops, isImported }: Pick<ToldTurn, 'loops' | 'isImported'>,
+): End {
   const { end, rounds, startedAt } = turn
   if (isImported && (end === null || end.outcome === 'cancelled')) return leftIn(turn)
   if (end === null) {
     const last = rounds.at(-1)
     const where = last === undefined ? '' : `, in round ${last.round}`
-    return { phrases: [`Still running when the log was read${where}: `, ...waitsFor(last), ...loopText(loops, '; ')], tone: 'warning' }
+    return {
+      phrases: [
+        `Still running when the log was read${where}: `,
+        ...waitsFor(last),
+        ...loopText(loops, '; '),
+      ],
+      tone: 'warning',
+    }
   }
-  const after = afterText(end.totals.rounds, isImported ? null : took(Math.max(0, end.at - startedAt)))
+  const after = afterText(
+    end.totals.rounds,
+    isImported ? null : took(Math.max(0, end.at - startedAt)),
+  )
   switch (end.outcome) {
     case 'answered':
       return answered(end, loops, after)
     case 'capped':
-      return { phrases: [`Ended without an answer ${after}: `, capText(end), ...loopText(loops, ', while ')], tone: 'bad' }
+      return {
+        phrases: [
+          `Ended without an answer ${after}: `,
+          capText(end),
+          ...loopText(loops, ', while '),
+        ],
+        tone: 'bad',
+      }
     case 'cancelled':
-      return { phrases: [`Cancelled by the client ${after}`, ...doing(rounds.at(-1))], tone: 'warning' }
+      return {
+        phrases: [`Cancelled by the client ${after}`, ...doing(rounds.at(-1))],
+        tone: 'warning',
+      }
     case 'failed':
-      return { phrases: [`Ended without an answer ${after}: `, ...failureText(end, turn, loops)], tone: 'bad' }
+      return {
+        phrases: [`Ended without an answer ${after}: `, ...failureText(end, turn, loops)],
+        tone: 'bad',
+      }
     default:
       return unreachable(end.outcome)
   }
@@ -73,7 +112,9 @@ function endOf(turn: TurnTimeline, { loops, isImported }: Pick<ToldTurn, 'loops'
 /** `lasted` null: nobody knows. */
 function afterText(rounds: number, lasted: string | null): string {
   if (lasted === null) return `after ${roundsText(rounds)}`
-  return rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${roundsText(rounds)} and ${lasted}`
+  return rounds === 0
+    ? `after ${lasted}, before the model was asked`
+    : `after ${roundsText(rounds)} and ${lasted}`
 }
 
 /** A transcript that stops short of an answer, or in which the next message came before one. */
@@ -81,7 +122,9 @@ function leftIn({ end, rounds }: TurnTimeline): End {
   const last = rounds.at(-1)
   const where = last === undefined ? ', before the model was asked' : ` in round ${last.round}`
   return {
-    phrases: [`The transcript ${end === null ? 'ends' : 'goes on to the next message'}${where}, without an answer`],
+    phrases: [
+      `The transcript ${end === null ? 'ends' : 'goes on to the next message'}${where}, without an answer`,
+    ],
     tone: 'warning',
   }
 }
@@ -93,23 +136,43 @@ function answered({ cap, reason }: TurnEnd, loops: Loop[], after: string): End {
       ? loops.length === 0
         ? []
         : [', once Weir had stopped a loop: ', ...loopText(loops)]
-      : [`, in the last response that it was allowed: its limit on ${capWords[cap]} was reached`, ...loopText(loops, ', while ')]
+      : [
+          `, in the last response that it was allowed: its limit on ${capWords[cap]} was reached`,
+          ...loopText(loops, ', while '),
+        ]
   return {
-    phrases: [`The agent answered ${after}`, ...why, ...(isCut ? ['; its answer was cut short'] : [])],
+    phrases: [
+      `The agent answered ${after}`,
+      ...why,
+      ...(isCut ? ['; its answer was cut short'] : []),
+    ],
     tone: cap === null && !isCut ? 'good' : 'warning',
   }
 }
 
-const capWords = { rounds: 'model rounds', calls: 'tool calls', wall: 'time', tokens: 'tokens' } as const
+const capWords = {
+  rounds: 'model rounds',
+  calls: 'tool calls',
+  wall: 'time',
+  tokens: 'tokens',
+} as const
 
 function capText({ cap, reason }: TurnEnd): string {
-  return cap === null ? `a limit was reached (${reason})` : `the turn reached its limit on ${capWords[cap]}`
+  return cap === null
+    ? `a limit was reached (${reason})`
+    : `the turn reached its limit on ${capWords[cap]}`
 }
 
-function failureText({ class: failure, reason }: TurnEnd, turn: TurnTimeline, loops: Loop[]): Phrase[] {
+function failureText(
+  { class: failure, reason }: TurnEnd,
+  turn: TurnTimeline,
+  loops: Loop[],
+): Phrase[] {
   const internal = turn.failures[0]
-  if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, quoted(internal.reason), ')']
-  if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ', and did not stop when it was asked to']
+  if (internal !== undefined)
+    return [`something failed inside of Weir (${internal.stage}: `, quoted(internal.reason), ')']
+  if (failure === 'no_progress' && loops.length > 0)
+    return [...loopText(loops), ', and did not stop when it was asked to']
   return [
     failure === null ? 'it failed' : failureWords[failure],
     ' (',
@@ -162,41 +225,57 @@ function shareOf(loops: Loop[], { rounds, loopRounds }: Figures, isWhole: boolea
   if (loopRounds === 0) return []
   const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
   const all = `${loopRounds.toLocaleString('en')} of ${isWhole ? '' : 'the '}${roundsText(rounds)}${isWhole ? '' : ' that are left'}`
-  return [`; ${all} (${share}) ${loopRounds === 1 ? 'was' : 'were'} ${loops.length === 1 ? 'that loop' : 'loops'}`]
+  return [
+    `; ${all} (${share}) ${loopRounds === 1 ? 'was' : 'were'} ${loops.length === 1 ? 'that loop' : 'loops'}`,
+  ]
 }
 
 function roundsText(rounds: number): string {
   return `${rounds.toLocaleString('en')} ${rounds === 1 ? 'round' : 'rounds'}`
 }
 
-function costOf({ inputTokens, outputTokens, loopRounds }: Figures, { isWhole, isOver }: { isWhole: boolean; isOver: boolean }): Phrase[] {
+function costOf(
+  { inputTokens, outputTokens, loopRounds }: Figures,
+  { isWhole, isOver }: { isWhole: boolean; isOver: boolean },
+): Phrase[] {
   const tokens = inputTokens + outputTokens
   if (tokens === 0) return []
   const cost = `cost ${tokens.toLocaleString('en')} tokens`
-  return [`${loopRounds === 0 ? '; ' : ', and '}${isWhole ? `it ${cost} ${isOver ? 'in all' : 'so far'}` : `what is left of it ${cost}`}`]
+  return [
+    `${loopRounds === 0 ? '; ' : ', and '}${isWhole ? `it ${cost} ${isOver ? 'in all' : 'so far'}` : `what is left of it ${cost}`}`,
+  ]
 }
 
 // ── What it was at ──
 
 function doing(round: RoundTimeline | undefined): Phrase[] {
-  const running = round?.calls.find(({ tries }) => tries.some(({ startedAt }) => startedAt !== null))
+  const running = round?.calls.find(({ tries }) =>
+    tries.some(({ startedAt }) => startedAt !== null),
+  )
   if (round === undefined || running === undefined) return []
   return [`; the last tool that ran was `, quoted(running.name)]
 }
 
 function waitsFor(round: RoundTimeline | undefined): Phrase[] {
   if (round === undefined) return ['nothing was asked of the model yet']
-  const guards = round.guards.filter(({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'))
+  const guards = round.guards.filter(
+    ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),
+  )
   if (round.response === null && round.failure === null) return ['it waits for the model']
-  const call = round.calls.find(({ result, verdict }) => result === null && verdict.kind === 'cleared')
+  const call = round.calls.find(
+    ({ result, verdict }) => result === null && verdict.kind === 'cleared',
+  )
   if (call === undefined) return ['it waits to be judged']
-  if (call.tries.length === 0 && guards.length > 0) return ['it waits for ', quoted(guards.map(({ name }) => name).join(', '))]
+  if (call.tries.length === 0 && guards.length > 0)
+    return ['it waits for ', quoted(guards.map(({ name }) => name).join(', '))]
   return ['it waits for ', quoted(call.name)]
 }
 
 function lowered(phrases: Phrase[]): Phrase[] {
   const [first, ...rest] = phrases
-  return typeof first === 'string' ? [first.charAt(0).toLowerCase() + first.slice(1), ...rest] : phrases
+  return typeof first === 'string'
+    ? [first.charAt(0).toLowerCase() + first.slice(1), ...rest]
+    : phrases
 }
 
 /** A whole answer of a provider, or arguments of a page, are no part of a sentence. */
@@ -204,5 +283,7 @@ const quotedMax = 160
 
 function quoted(text: string): Phrase {
   const characters = [...text.slice(0, 2 * quotedMax + 2)]
-  return { code: characters.length > quotedMax ? `${characters.slice(0, quotedMax).join('')}…` : text }
+  return {
+    code: characters.length > quotedMax ? `${characters.slice(0, quotedMax).join('')}…` : text,
+  }
 }

@@ -1,10 +1,12 @@
-// How far something had come back before each round of a turn and after it: the loop-detector's own memory, folded again from its inbox.
-// K1. The fold is the detector's; here its memory is only read. A rule keeps whatever it likes, so what is a count is told by its form: an object with
-//     `rounds`, a number in a map, a number under one of `counted`. What has none of these is not shown.
-// K2. A record that the detector cannot take ends the fold, not the report: the rounds after it have no streaks.
+// How far something had come back before each round of a turn and after it: the loop-detector's own
+// memory, folded again from its inbox.
+// K1. The fold is the detector's; here its memory is only read. A rule keeps whatever it likes, so
+//     what is a count is told by its form: an object with `rounds`, a number in a map, a number
+//     under one of `counted`. What has none of these is not shown.
+// K2. A record that the detector cannot take ends the fold, not the report: the rounds after it
+//     have no streaks.
 
-import type { Turn } from '../../services/loop-detector/reducer.ts'
-import { loopDetector } from '../../services/loop-detector/reducer.ts'
+import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Logged } from '../history/inspect/logged.ts'
 import type { StreakChange } from './page/data.ts'
@@ -27,7 +29,10 @@ export function streaksOf(ofTurn: readonly Logged[]): Map<number, StreakChange[]
     previous = offset
     if (turn === undefined || !('round' in message) || turn.outstanding !== undefined) continue
     const after = countsIn(turn.memory.rules)
-    changes.set(message.round, [...(changes.get(message.round) ?? []), ...changesBetween(before, after)])
+    changes.set(message.round, [
+      ...(changes.get(message.round) ?? []),
+      ...changesBetween(before, after),
+    ])
     before = after
   }
   return changes
@@ -46,7 +51,8 @@ const counted: Record<string, string> = { inRow: 'in a row', inTurn: 'in the tur
 
 function countsIn(rules: ReadonlyMap<string, unknown>): Counts {
   const counts: Counts = new Map()
-  for (const [rule, memory] of rules) for (const count of read(rule, memory)) counts.set(JSON.stringify([rule, ...count.path]), count)
+  for (const [rule, memory] of rules)
+    for (const count of read(rule, memory)) counts.set(JSON.stringify([rule, ...count.path]), count)
   return counts
 }
 
@@ -55,7 +61,8 @@ type Found = Count & { path: string[] }
 const depthMax = 3
 
 function read(rule: string, value: unknown, path: string[] = []): Found[] {
-  if (path.length > depthMax || typeof value !== 'object' || value === null || value instanceof Set) return []
+  if (path.length > depthMax || typeof value !== 'object' || value === null || value instanceof Set)
+    return []
   if (value instanceof Map)
     return [...value].flatMap(([key, inner]) =>
       typeof inner === 'number'
@@ -64,17 +71,30 @@ function read(rule: string, value: unknown, path: string[] = []): Found[] {
     )
   const fields = Object.entries(value)
   const rounds = fields.find(([key]) => key === 'rounds')?.[1]
-  if (typeof rounds === 'number') return [{ rule, what: whatOf(value, path), count: rounds, rung: rungOf(value), path }]
+  if (typeof rounds === 'number')
+    return [{ rule, what: whatOf(value, path), count: rounds, rung: rungOf(value), path }]
   return fields.flatMap(([key, inner]) =>
     typeof inner === 'number' && Object.hasOwn(counted, key)
-      ? [{ rule, what: counted[key] ?? key, count: inner, rung: rungOf(value), path: [...path, key] }]
+      ? [
+          {
+            rule,
+            what: counted[key] ?? key,
+            count: inner,
+            rung: rungOf(value),
+            path: [...path, key],
+          },
+        ]
       : read(rule, inner, [...path, key]),
   )
 }
 
-/** The newest call that was counted; keys are hashes. By error the calls differ, so there the outcome is what came back. */
+/**
+ * The newest call that was counted; keys are hashes. By error the calls differ, so there the
+ * outcome is what came back.
+ */
 function whatOf(streak: object, path: string[]): string {
-  const shown: unknown = Reflect.get(streak, 'shown') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'shown')
+  const shown: unknown =
+    Reflect.get(streak, 'shown') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'shown')
   const last: unknown = Array.isArray(shown) ? shown.at(-1) : undefined
   if (typeof last !== 'object' || last === null) return path.at(-1) ?? ''
   const { tool = '', arguments: sent = '', outcome = '' } = last as Record<string, unknown>
@@ -82,7 +102,8 @@ function whatOf(streak: object, path: string[]): string {
 }
 
 function rungOf(streak: object): string {
-  const rung: unknown = Reflect.get(streak, 'rung') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'rung')
+  const rung: unknown =
+    Reflect.get(streak, 'rung') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'rung')
   return typeof rung === 'string' ? rung : 'none'
 }
 
@@ -92,10 +113,12 @@ function changesBetween(before: Counts, after: Counts): StreakChange[] {
   const changes: StreakChange[] = []
   for (const [key, { rule, what, count, rung }] of after) {
     const earlier = before.get(key)?.count ?? 0
-    if (earlier !== count && Math.max(earlier, count) >= toldMin) changes.push({ rule, what, before: earlier, after: count, rung })
+    if (earlier !== count && Math.max(earlier, count) >= toldMin)
+      changes.push({ rule, what, before: earlier, after: count, rung })
   }
   for (const [key, { rule, what, count }] of before)
-    if (!after.has(key) && count >= toldMin) changes.push({ rule, what, before: count, after: 0, rung: 'none' })
+    if (!after.has(key) && count >= toldMin)
+      changes.push({ rule, what, before: count, after: 0, rung: 'none' })
   return changes
 }
 

@@ -1,7 +1,6 @@
 // Which stages a process runs: `--stages validator,loop-detector`, or all.
 
-import type { StageName } from '../../shared/contract/topology.ts'
-import { stageNames } from '../../shared/contract/topology.ts'
+import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import { printable } from '../terminal/printable.ts'
@@ -9,14 +8,18 @@ import { printable } from '../terminal/printable.ts'
 /** Stages whose performers need agent files: models to ask, tools to run. */
 const withAgents: ReadonlySet<StageName> = new Set(['llm-gateway', 'executor'])
 
-/** In the order of the topology, each once. `list`: names with commas between them; undefined: all. Throws `usage` with the name that was perhaps meant. */
+/**
+ * In the order of the topology, each once. `list`: names with commas between them; undefined: all.
+ * Throws `usage` with the name that was perhaps meant.
+ */
 export function chosenStages(list: string | undefined): StageName[] {
   if (list === undefined) return stageNames
   const names = list
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  if (names.length === 0) throw new WeirError('usage', `--stages names no stage; there are ${stageNames.join(', ')}`)
+  if (names.length === 0)
+    throw new WeirError('usage', `--stages names no stage; there are ${stageNames.join(', ')}`)
   const unknown = names.filter((name) => !stageNames.some((known) => known === name))
   if (unknown.length > 0) throw new WeirError('usage', unknown.map(complaint).join('\n'))
   return stageNames.filter((known) => names.includes(known))

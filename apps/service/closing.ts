@@ -22,10 +22,16 @@ export async function closedInOrder(open: Open, log: Logger): Promise<boolean> {
     return true
   }
   const late = new AbortController()
-  const isInTime = await Promise.race([closeAll(), sleep(limits.shutdownMsMax, false, { signal: late.signal })])
+  const isInTime = await Promise.race([
+    closeAll(),
+    sleep(limits.shutdownMsMax, false, { signal: late.signal }),
+  ])
   late.abort()
   if (!isInTime) {
-    log.error({ afterMs: limits.shutdownMsMax }, 'closing took too long; the process ends without it')
+    log.error(
+      { afterMs: limits.shutdownMsMax },
+      'closing took too long; the process ends without it',
+    )
     killRunningGroups()
   }
   return isInOrder && isInTime

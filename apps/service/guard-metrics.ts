@@ -1,12 +1,11 @@
-// The metrics of guards that run in this process. The label `guard` holds the names of the guards that it was started with, so it is bounded.
+// The metrics of guards that run in this process. The label `guard` holds the names of the guards
+// that it was started with, so it is bounded.
 
-import type { Registry } from 'prom-client'
-import { Counter, Histogram } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
 import type { GuardVerdict } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
-import type { ReadPartitions } from './read-partitions.ts'
-import { readerOfGuard, readOn } from './read-partitions.ts'
+import { type ReadPartitions, readerOfGuard, readOn } from './read-partitions.ts'
 
 export type GuardMetricsOptions = {
   registry: Registry
@@ -18,26 +17,42 @@ export type GuardMetricsOptions = {
 /** Seconds; a guard that judges for a second is broken off. */
 const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 
-/** What the runner of guards says of an answer of its own making (shared/runtime/guards/judgement.ts). */
+/**
+ * What the runner of guards says of an answer of its own making
+ * (shared/runtime/guards/judgement.ts).
+ */
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
 const modes = ['enforce', 'shadow'] as const
 const verdicts = ['pass', 'reject'] as const
 
-export function createGuardMetrics({ registry, guards, partitions, clock }: GuardMetricsOptions): GuardInstruments {
+export function createGuardMetrics({
+  registry,
+  guards,
+  partitions,
+  clock,
+}: GuardMetricsOptions): GuardInstruments {
   const counters = guardCounters(registry)
   for (const guard of guards) {
     for (const counter of [counters.rounds, counters.late]) counter.inc({ guard }, 0)
-    for (const mode of modes) for (const verdict of verdicts) counters.verdicts.inc({ guard, mode, verdict }, 0)
+    for (const mode of modes)
+      for (const verdict of verdicts) counters.verdicts.inc({ guard, mode, verdict }, 0)
     for (const code of failureCodes) counters.failures.inc({ guard, code }, 0)
   }
 
-  function answered(guard: string, { verdicts, enforces, judgedMs, clearedAt, deadlineMs }: GuardVerdict): void {
+  function answered(
+    guard: string,
+    { verdicts, enforces, judgedMs, clearedAt, deadlineMs }: GuardVerdict,
+  ): void {
     counters.rounds.inc({ guard })
     counters.seconds.observe({ guard }, judgedMs / 1000)
     if (enforces.length > 0 && clock.now() - clearedAt >= deadlineMs) counters.late.inc({ guard })
     for (const { ordinal, verdict } of verdicts)
-      counters.verdicts.inc({ guard, mode: enforces.includes(ordinal) ? 'enforce' : 'shadow', verdict })
+      counters.verdicts.inc({
+        guard,
+        mode: enforces.includes(ordinal) ? 'enforce' : 'shadow',
+        verdict,
+      })
     const code = verdicts[0]?.code ?? ''
     if (failureCodes.includes(code)) counters.failures.inc({ guard, code })
   }

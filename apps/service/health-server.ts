@@ -1,9 +1,9 @@
-// Health and metrics over HTTP, for whoever starts and watches processes. It holds nothing back and changes nothing, so it needs no credentials; by
-// default only this machine can ask.
-// Whoever asks slowly, reads slowly or keeps connections open is dropped: a probe must not be able to hold up the process that it probes.
+// Health and metrics over HTTP, for whoever starts and watches processes. It holds nothing back and
+// changes nothing, so it needs no credentials; by default only this machine can ask. Whoever asks
+// slowly, reads slowly or keeps connections open is dropped: a probe must not be able to hold up
+// the process that it probes.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Health } from './health.ts'
@@ -27,14 +27,28 @@ const connectionsMax = 64
 const headerBytesMax = 8 * 1024
 
 /** Throws `settings.invalid` where it cannot listen there. */
-export async function startHealthServer({ host, port, health, metrics }: HealthServerOptions): Promise<HealthServer> {
+export async function startHealthServer({
+  host,
+  port,
+  health,
+  metrics,
+}: HealthServerOptions): Promise<HealthServer> {
   const pages: Record<string, () => Answer | Promise<Answer>> = {
     '/livez': () => json(health.live.live ? 200 : 503, health.live),
     '/readyz': () => json(health.ready.ready ? 200 : 503, health.ready),
-    '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+    '/metrics': async () => ({
+      status: 200,
+      type: metrics.contentType,
+      body: await metrics.text(),
+    }),
   }
   const server = createServer(
-    { requestTimeout: requestMs, headersTimeout: requestMs, connectionsCheckingInterval: 1_000, maxHeaderSize: headerBytesMax },
+    {
+      requestTimeout: requestMs,
+      headersTimeout: requestMs,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: headerBytesMax,
+    },
     (request, response) => {
       answerTo(request)
         .catch(() => text(500, 'This could not be found out.\n'))
@@ -48,8 +62,10 @@ export async function startHealthServer({ host, port, health, metrics }: HealthS
 
   async function answerTo({ url = '', method = '' }: IncomingMessage): Promise<Answer> {
     const page = Object.hasOwn(pages, pathOf(url)) ? pages[pathOf(url)] : undefined
-    if (page === undefined) return text(404, `There is no such page; there are ${Object.keys(pages).join(', ')}.\n`)
-    if (method !== 'GET' && method !== 'HEAD') return { ...text(405, 'Only GET and HEAD are answered.\n'), headers: { allow: 'GET, HEAD' } }
+    if (page === undefined)
+      return text(404, `There is no such page; there are ${Object.keys(pages).join(', ')}.\n`)
+    if (method !== 'GET' && method !== 'HEAD')
+      return { ...text(405, 'Only GET and HEAD are answered.\n'), headers: { allow: 'GET, HEAD' } }
     return page()
   }
 
@@ -72,13 +88,26 @@ export async function startHealthServer({ host, port, health, metrics }: HealthS
   }
 }
 
-function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body, headers }: Answer): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', ...headers })
+function send(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { status, type, body, headers }: Answer,
+): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...headers,
+  })
   response.end(method === 'HEAD' ? undefined : body)
 }
 
 function json(status: number, value: object): Answer {
-  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(value, undefined, 2)}\n` }
+  return {
+    status,
+    type: 'application/json; charset=utf-8',
+    body: `${JSON.stringify(value, undefined, 2)}\n`,
+  }
 }
 
 function text(status: number, body: string): Answer {
@@ -95,8 +124,13 @@ function urlOf({ address, port, family }: AddressInfo): string {
 
 function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): WeirError {
   const reason = reasons[cause.code ?? ''] ?? cause.message
-  const advice = 'name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)'
-  return new WeirError('settings.invalid', `the health server cannot listen on ${host}, port ${port}: ${reason}; ${advice}`, { cause })
+  const advice =
+    'name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)'
+  return new WeirError(
+    'settings.invalid',
+    `the health server cannot listen on ${host}, port ${port}: ${reason}; ${advice}`,
+    { cause },
+  )
 }
 
 const reasons: Record<string, string> = {

@@ -1,5 +1,6 @@
-// Whether this process lives and whether it is ready, with the reasons. Ready: each of its stages and guards is a member of its group, and has caught up in every
-// partition that the group gave it, perhaps none. A later backlog is a matter of metrics: it makes nobody unready.
+// Whether this process lives and whether it is ready, with the reasons. Ready: each of its stages
+// and guards is a member of its group, and has caught up in every partition that the group gave it,
+// perhaps none. A later backlog is a matter of metrics: it makes nobody unready.
 
 import type { Subscription } from '../../shared/contract/bus.ts'
 import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
@@ -8,10 +9,24 @@ import type { ReaderName, ReadPartition, ReadPartitions } from './read-partition
 export type Phase = 'starting' | 'running' | 'stopping'
 
 /** `partitions`: by number, how far each is. */
-export type StageHealth = { ready: boolean; joined: boolean; partitions: Record<string, string>; why: string[] }
+export type StageHealth = {
+  ready: boolean
+  joined: boolean
+  partitions: Record<string, string>
+  why: string[]
+}
 
-/** The JSON of /readyz; `why`: all that is missing, a sentence each; `notes`: what should be known and keeps nothing from being ready. A guard stands among the stages, as `guard.NAME`. */
-export type Readiness = { ready: boolean; phase: Phase; why: string[]; notes?: string[]; stages: Partial<Record<ReaderName, StageHealth>> }
+/**
+ * The JSON of /readyz; `why`: all that is missing, a sentence each; `notes`: what should be known
+ * and keeps nothing from being ready. A guard stands among the stages, as `guard.NAME`.
+ */
+export type Readiness = {
+  ready: boolean
+  phase: Phase
+  why: string[]
+  notes?: string[]
+  stages: Partial<Record<ReaderName, StageHealth>>
+}
 
 /** The JSON of /livez. */
 export type Liveness = { live: boolean; why: string[] }
@@ -31,7 +46,10 @@ export type Health = {
   missed(stage: ReaderName, what: string | undefined): void
 }
 
-export function createHealth(names: readonly ReaderName[], partitions: Pick<ReadPartitions, 'all'>): Health {
+export function createHealth(
+  names: readonly ReaderName[],
+  partitions: Pick<ReadPartitions, 'all'>,
+): Health {
   const failures = new Map<ReaderName, string>()
   const notes = new Map<ReaderName, string | undefined>()
   const missing = new Map<ReaderName, string | undefined>()
@@ -40,16 +58,29 @@ export function createHealth(names: readonly ReaderName[], partitions: Pick<Read
 
   function stageHealth(name: ReaderName): StageHealth {
     const joined = subscriptions.get(name)?.joined ?? false
-    const read = [...partitions.all].filter(({ stage }) => stage === name).sort((a, b) => a.partition - b.partition)
+    const read = [...partitions.all]
+      .filter(({ stage }) => stage === name)
+      .sort((a, b) => a.partition - b.partition)
     const failure = failures.get(name)
     const why: string[] = []
     if (failure !== undefined) why.push(`${name} cannot go on: ${failure}`)
-    else if (!joined) why.push(`${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or is being given other partitions'}`)
+    else if (!joined)
+      why.push(
+        `${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or is being given other partitions'}`,
+      )
     const away = missing.get(name)
     if (away !== undefined) why.push(`${name}: ${away}`)
     for (const one of read)
-      if (!one.hasCaughtUp()) why.push(`${name} has not caught up in partition ${one.partition}: it is ${progressOf(one)}`)
-    return { ready: why.length === 0, joined, partitions: Object.fromEntries(read.map((one) => [one.partition, progressOf(one)])), why }
+      if (!one.hasCaughtUp())
+        why.push(
+          `${name} has not caught up in partition ${one.partition}: it is ${progressOf(one)}`,
+        )
+    return {
+      ready: why.length === 0,
+      joined,
+      partitions: Object.fromEntries(read.map((one) => [one.partition, progressOf(one)])),
+      why,
+    }
   }
 
   return {
@@ -61,8 +92,16 @@ export function createHealth(names: readonly ReaderName[], partitions: Pick<Read
       const stages = Object.fromEntries(names.map((name) => [name, stageHealth(name)]))
       const why = Object.values(stages).flatMap((stage) => stage.why)
       if (phase === 'stopping') why.unshift('this process is stopping')
-      const said = [...notes].flatMap(([name, text]) => (text === undefined ? [] : [`${name}: ${text}`]))
-      return { ready: why.length === 0, phase, why, ...(said.length > 0 && { notes: said }), stages }
+      const said = [...notes].flatMap(([name, text]) =>
+        text === undefined ? [] : [`${name}: ${text}`],
+      )
+      return {
+        ready: why.length === 0,
+        phase,
+        why,
+        ...(said.length > 0 && { notes: said }),
+        stages,
+      }
     },
     started(given) {
       subscriptions = given

@@ -1,7 +1,10 @@
-// The metrics of a process that runs stages, for Prometheus: what its stages read, wrote and decided, and how far they are behind.
-// M1. No label holds an id, a name that an agent file gives, or anything else that grows with use: values are stages, the guards that this process was
-//     started with, partitions, message types, and symbols of schemas.
-// M2. What a stage wrote counts when it is acknowledged. Records are delivered at least once, so after a crash a few may count twice.
+// The metrics of a process that runs stages, for Prometheus: what its stages read, wrote and
+// decided, and how far they are behind.
+// M1. No label holds an id, a name that an agent file gives, or anything else that grows with use:
+//     values are stages, the guards that this process was started with, partitions, message types,
+//     and symbols of schemas.
+// M2. What a stage wrote counts when it is acknowledged. Records are delivered at least once, so
+//     after a crash a few may count twice.
 // M3. One registry for each process instance; the library's global one stays empty.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -16,8 +19,7 @@ import type { GuardInstruments } from '../../shared/runtime/guards/guard-instrum
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import type { Lag } from './lag.ts'
-import type { ReaderName, ReadPartitions } from './read-partitions.ts'
-import { readerOfGuard, readOn } from './read-partitions.ts'
+import { type ReaderName, type ReadPartitions, readerOfGuard, readOn } from './read-partitions.ts'
 
 export type MetricsOptions = {
   stages: readonly StageName[]
@@ -42,7 +44,10 @@ export type Metrics = {
 /** Seconds; a tool may declare up to an hour. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600]
 
-/** How often the event loop's delay is measured. The library's default wakes an idle process a hundred times a second. */
+/**
+ * How often the event loop's delay is measured. The library's default wakes an idle process a
+ * hundred times a second.
+ */
 const eventLoopLookMs = 100
 
 export function createMetrics(options: MetricsOptions): Metrics {
@@ -52,9 +57,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const decisions = decisionCounters(registry)
   addGauges(registry, options)
   const lag = lagGauges(registry)
-  if (options.ofProcess) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs })
+  if (options.ofProcess)
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs })
   const guardInstruments = createGuardMetrics({ registry, guards, partitions, clock })
-  for (const stage of stages) for (const counter of [flow.readBytes, flow.writtenBytes, flow.foldedAgain]) counter.inc({ stage }, 0)
+  for (const stage of stages)
+    for (const counter of [flow.readBytes, flow.writtenBytes, flow.foldedAgain])
+      counter.inc({ stage }, 0)
 
   return {
     contentType: registry.contentType,
@@ -91,16 +99,30 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   function took(stage: StageName, done: Offset, records: readonly StoredRecord[]): void {
     const taken = records.filter(({ offset }) => offset >= done)
-    if (taken.length < records.length) flow.foldedAgain.inc({ stage }, records.length - taken.length)
-    for (const [type, count] of tally(taken, ({ value }) => (value && typeIn(value)) ?? 'unreadable')) flow.read.inc({ stage, type }, count)
+    if (taken.length < records.length)
+      flow.foldedAgain.inc({ stage }, records.length - taken.length)
+    for (const [type, count] of tally(
+      taken,
+      ({ value }) => (value && typeIn(value)) ?? 'unreadable',
+    ))
+      flow.read.inc({ stage, type }, count)
     flow.readBytes.inc({ stage }, bytesOf(taken))
   }
 
-  function wrote(stage: StageName, messages: readonly Message[], records: readonly RecordToAppend[]): void {
-    for (const [type, count] of tally(messages, (message) => message.type)) flow.written.inc({ stage, type }, count)
+  function wrote(
+    stage: StageName,
+    messages: readonly Message[],
+    records: readonly RecordToAppend[],
+  ): void {
+    for (const [type, count] of tally(messages, (message) => message.type))
+      flow.written.inc({ stage, type }, count)
     flow.writtenBytes.inc({ stage }, bytesOf(records))
     for (const message of messages) {
-      if (message.type === 'dead-letter') flow.deadLetters.inc({ stage, code: errorCodes.find((code) => code === message.code) ?? 'other' })
+      if (message.type === 'dead-letter')
+        flow.deadLetters.inc({
+          stage,
+          code: errorCodes.find((code) => code === message.code) ?? 'other',
+        })
       else decided(message)
     }
   }
@@ -109,17 +131,28 @@ export function createMetrics(options: MetricsOptions): Metrics {
   function decided(message: Message): void {
     switch (message.type) {
       case 'turn-finished':
-        decisions.turns.inc({ outcome: message.outcome, class: message.class ?? 'none', cap: message.cap ?? 'none' })
+        decisions.turns.inc({
+          outcome: message.outcome,
+          class: message.class ?? 'none',
+          cap: message.cap ?? 'none',
+        })
         return
       case 'round-checked':
         for (const { code } of message.rejections) decisions.verdicts.inc({ verdict: code })
-        decisions.verdicts.inc({ verdict: 'accepted' }, Math.max(0, message.response.calls.length - message.rejections.length))
+        decisions.verdicts.inc(
+          { verdict: 'accepted' },
+          Math.max(0, message.response.calls.length - message.rejections.length),
+        )
         return
       case 'round-outcome':
         for (const { status } of message.results) decisions.results.inc({ status })
         return
       case 'intervention-raised':
-        if (message.shadow) decisions.shadowed.inc({ rule: message.intervention.rule, rung: message.intervention.rung })
+        if (message.shadow)
+          decisions.shadowed.inc({
+            rule: message.intervention.rule,
+            rung: message.intervention.rung,
+          })
         else decisions.interventions.inc({ rung: message.intervention.rung })
         return
       case 'approval-decided':
@@ -132,7 +165,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
         decisions.attempts.inc({ outcome: message.class })
         return
       case 'outcome':
-        if (message.result !== null) decisions.toolSeconds.observe({ status: message.result.status }, message.result.durationMs / 1000)
+        if (message.result !== null)
+          decisions.toolSeconds.observe(
+            { status: message.result.status },
+            message.result.durationMs / 1000,
+          )
     }
   }
 }
@@ -235,10 +272,19 @@ function decisionCounters(registry: Registry) {
 }
 
 /** What is looked up when somebody asks. */
-function addGauges(registry: Registry, { stages, guards = [], partitions, clock }: MetricsOptions): void {
+function addGauges(
+  registry: Registry,
+  { stages, guards = [], partitions, clock }: MetricsOptions,
+): void {
   const registers = [registry]
-  const ofStage = (stage: ReaderName) => [...partitions.all].filter((partition) => partition.stage === stage)
-  const byStage = (name: string, help: string, readers: readonly ReaderName[], measure: (stage: ReaderName) => number) =>
+  const ofStage = (stage: ReaderName) =>
+    [...partitions.all].filter((partition) => partition.stage === stage)
+  const byStage = (
+    name: string,
+    help: string,
+    readers: readonly ReaderName[],
+    measure: (stage: ReaderName) => number,
+  ) =>
     new Gauge({
       name,
       help,
@@ -250,14 +296,27 @@ function addGauges(registry: Registry, { stages, guards = [], partitions, clock 
     })
 
   const assigned = 'Partitions of its inbox that the stage, or the guard, reads in this process.'
-  byStage('weir_partitions_assigned', assigned, [...stages, ...guards.map(readerOfGuard)], (stage) => ofStage(stage).length)
-  byStage('weir_open_units', 'Units (conversations, turns, rounds) that the stage keeps open in this process.', stages, (stage) =>
-    ofStage(stage).reduce((sum, { units }) => sum + units.size, 0),
+  byStage(
+    'weir_partitions_assigned',
+    assigned,
+    [...stages, ...guards.map(readerOfGuard)],
+    (stage) => ofStage(stage).length,
   )
-  byStage('weir_oldest_unit_age_seconds', 'Since the first record of the open unit that began first; 0: none is open.', stages, (stage) => {
-    const began = ofStage(stage).flatMap(({ units }) => units.values().next().value?.since ?? [])
-    return began.length === 0 ? 0 : Math.max(0, clock.now() - Math.min(...began)) / 1000
-  })
+  byStage(
+    'weir_open_units',
+    'Units (conversations, turns, rounds) that the stage keeps open in this process.',
+    stages,
+    (stage) => ofStage(stage).reduce((sum, { units }) => sum + units.size, 0),
+  )
+  byStage(
+    'weir_oldest_unit_age_seconds',
+    'Since the first record of the open unit that began first; 0: none is open.',
+    stages,
+    (stage) => {
+      const began = ofStage(stage).flatMap(({ units }) => units.values().next().value?.since ?? [])
+      return began.length === 0 ? 0 : Math.max(0, clock.now() - Math.min(...began)) / 1000
+    },
+  )
 }
 
 function lagGauges(registry: Registry) {

@@ -1,4 +1,5 @@
-// The partitions that this process reads right now, and how far it is in each. What health and metrics look at.
+// The partitions that this process reads right now, and how far it is in each. What health and
+// metrics look at.
 
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
@@ -39,7 +40,12 @@ export function createReadPartitions(clock: Pick<Clock, 'now'>): ReadPartitions 
   return {
     all,
     add(partition) {
-      const read = { ...partition, position: partition.from, assignedAt: clock.now(), newestTime: undefined }
+      const read = {
+        ...partition,
+        position: partition.from,
+        assignedAt: clock.now(),
+        newestTime: undefined,
+      }
       all.add(read)
       return read
     },

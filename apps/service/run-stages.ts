@@ -1,4 +1,5 @@
-// The life of `weir up` between its first and its last line: open the bus, start the stages, wait for a signal or a failure, close everything in bounds.
+// The life of `weir up` between its first and its last line: open the bus, start the stages, wait
+// for a signal or a failure, close everything in bounds.
 
 import type { Logger } from 'pino'
 import { openBus } from '../../client/open-bus.ts'
@@ -8,17 +9,17 @@ import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import type { GuardMode } from '../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
+import { type StageName, topicSpecs } from '../../shared/contract/topology.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
-import type { RunningGuards, StartGuardsOptions } from '../../shared/runtime/guards/start-guards.ts'
-import { startGuards } from '../../shared/runtime/guards/start-guards.ts'
+import {
+  type RunningGuards,
+  type StartGuardsOptions,
+  startGuards,
+} from '../../shared/runtime/guards/start-guards.ts'
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import type { Open } from './closing.ts'
-import { closedInOrder } from './closing.ts'
-import type { ReaderName } from './read-partitions.ts'
-import { readerOfGuard } from './read-partitions.ts'
+import { closedInOrder, type Open } from './closing.ts'
+import { type ReaderName, readerOfGuard } from './read-partitions.ts'
 import { topicsThere } from './topics-there.ts'
 
 export type RunOptions = {
@@ -39,8 +40,9 @@ export type RunOptions = {
 }
 
 /**
- * `stopped`: it was told to, and all was closed in order. `failed`: the bus could not be opened, a stage could not be started or go on, or something did
- * not close within `limits.shutdownMsMax`; the log says what. Rejects never.
+ * `stopped`: it was told to, and all was closed in order. `failed`: the bus could not be opened, a
+ * stage could not be started or go on, or something did not close within `limits.shutdownMsMax`;
+ * the log says what. Rejects never.
  */
 export async function runStages(options: RunOptions): Promise<'stopped' | 'failed'> {
   const { log, stop } = options
@@ -49,31 +51,77 @@ export async function runStages(options: RunOptions): Promise<'stopped' | 'faile
   const ended = run(options, open).catch((error: unknown) => {
     if (!isStopping) log.fatal({ err: error }, 'the stages cannot be started') // else it is the stopping that keeps them from starting
   })
-  const end = await Promise.race([stop.then(() => 'stopped' as const), ended.then(() => 'failed' as const)])
+  const end = await Promise.race([
+    stop.then(() => 'stopped' as const),
+    ended.then(() => 'failed' as const),
+  ])
   isStopping = true
   return (await closedInOrder(open, log)) ? end : 'failed'
 }
 
 /** Resolves when a stage cannot go on; rejects when they cannot be started. */
 async function run(options: RunOptions, open: Open): Promise<void> {
-  const { stages, agents, settings, guards, guardMode, log, instruments, guardInstruments, opened, started, failed } = options
-  const bus = await openBus(settings, log, guards.length === 0 ? {} : { replicationFactor: settings.replicationFactor })
+  const {
+    stages,
+    agents,
+    settings,
+    guards,
+    guardMode,
+    log,
+    instruments,
+    guardInstruments,
+    opened,
+    started,
+    failed,
+  } = options
+  const bus = await openBus(
+    settings,
+    log,
+    guards.length === 0 ? {} : { replicationFactor: settings.replicationFactor },
+  )
   open.push({ what: 'the bus', close: () => bus.close() })
   opened(bus)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const partitions = settings.bus === 'kafka' ? await topicsThere(bus, topicPrefix) : settings.partitions
-  const own = await guardsBeside({ bus, topicPrefix, partitions, retentionMs, guards, mode: guardMode, log, instruments: guardInstruments })
+  const partitions =
+    settings.bus === 'kafka' ? await topicsThere(bus, topicPrefix) : settings.partitions
+  const own = await guardsBeside({
+    bus,
+    topicPrefix,
+    partitions,
+    retentionMs,
+    guards,
+    mode: guardMode,
+    log,
+    instruments: guardInstruments,
+  })
   if (own !== undefined) open.push({ what: 'the guards', close: () => own.close() })
-  const running = await startStages({ bus, agents, topicPrefix, partitions, retentionMs, log, names: stages, instruments })
+  const running = await startStages({
+    bus,
+    agents,
+    topicPrefix,
+    partitions,
+    retentionMs,
+    log,
+    names: stages,
+    instruments,
+  })
   open.push({ what: 'the stages', close: () => running.close() })
-  const guardSubscriptions = [...(own?.subscriptions ?? [])].map(([name, one]) => [readerOfGuard(name), one] as const)
-  const subscriptions = new Map<ReaderName, Subscription>([...running.subscriptions, ...guardSubscriptions])
+  const guardSubscriptions = [...(own?.subscriptions ?? [])].map(
+    ([name, one]) => [readerOfGuard(name), one] as const,
+  )
+  const subscriptions = new Map<ReaderName, Subscription>([
+    ...running.subscriptions,
+    ...guardSubscriptions,
+  ])
   started(subscriptions)
   log.info({ partitions }, 'the stages are started')
   const { reader, error } = await firstFailure(subscriptions)
   failed(reader, error instanceof Error ? error.message : String(error))
-  log.fatal({ stage: reader, err: error }, reader.startsWith('guard.') ? 'a guard cannot go on' : 'a stage cannot go on')
+  log.fatal(
+    { stage: reader, err: error },
+    reader.startsWith('guard.') ? 'a guard cannot go on' : 'a stage cannot go on',
+  )
 }
 
 /** Before the stages: no turn that was open goes on without them. */
@@ -84,6 +132,12 @@ async function guardsBeside(options: StartGuardsOptions): Promise<RunningGuards 
   return startGuards(options)
 }
 
-function firstFailure(subscriptions: ReadonlyMap<ReaderName, Subscription>): Promise<{ reader: ReaderName; error: unknown }> {
-  return Promise.race([...subscriptions].map(([reader, { failed }]) => failed.catch((error: unknown) => ({ reader, error }))))
+function firstFailure(
+  subscriptions: ReadonlyMap<ReaderName, Subscription>,
+): Promise<{ reader: ReaderName; error: unknown }> {
+  return Promise.race(
+    [...subscriptions].map(([reader, { failed }]) =>
+      failed.catch((error: unknown) => ({ reader, error })),
+    ),
+  )
 }

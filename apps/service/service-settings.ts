@@ -1,12 +1,16 @@
 // The settings of a command that runs a service.
 
 import type { Settings } from '../../shared/settings/settings.ts'
-import type { SettingFlags } from '../terminal/command-settings.ts'
-import { commandSettingsWithOrigins } from '../terminal/command-settings.ts'
+import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 
-/** Whoever runs services looks at their logs, so `info` is enough of a default here. Throws `settings.invalid`. */
+/**
+ * Whoever runs services looks at their logs, so `info` is enough of a default here. Throws
+ * `settings.invalid`.
+ */
 export function serviceSettings(flags: SettingFlags): Settings {
   const found = commandSettingsWithOrigins(flags)
-  const settings = Object.fromEntries(Object.entries(found).map(([key, { value }]) => [key, value])) as Settings
+  const settings = Object.fromEntries(
+    Object.entries(found).map(([key, { value }]) => [key, value]),
+  ) as Settings
   return found.logLevel.origin.kind === 'default' ? { ...settings, logLevel: 'info' } : settings
 }

@@ -1,15 +1,17 @@
-// `weir up`: stages in this process, all or some, until SIGTERM or SIGINT. Exit codes: 0 it was stopped and ended in order, 1 it could not go on, or
-// not end in order, 2 bad usage. A second signal kills.
-// U1. Health answers from before the bus is opened until everything is closed; unready at once when a signal comes.
-// U2. What it does it logs, as JSON lines on standard error, from the first line that says what was started to the last that says how it ended.
+// `weir up`: stages in this process, all or some, until SIGTERM or SIGINT. Exit codes: 0 it was
+// stopped and ended in order, 1 it could not go on, or not end in order, 2 bad usage. A second
+// signal kills.
+// U1. Health answers from before the bus is opened until everything is closed; unready at once when
+//     a signal comes.
+// U2. What it does it logs, as JSON lines on standard error, from the first line that says what was
+//     started to the last that says how it ended.
 // U3. Its end is bounded, whatever the bus and the tools do.
 
 import type { Logger } from 'pino'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
-import { stageNames } from '../../shared/contract/topology.ts'
+import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
@@ -28,10 +30,21 @@ import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
 import { serviceSettings } from './service-settings.ts'
 
-/** `stages`: names with commas between them; default: all. `guards`: a folder of them; `guard`: single ones. */
-export type UpOptions = SettingFlags & { stages?: string; guards?: string; guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+/**
+ * `stages`: names with commas between them; default: all. `guards`: a folder of them; `guard`:
+ * single ones.
+ */
+export type UpOptions = SettingFlags & {
+  stages?: string
+  guards?: string
+  guard?: string[]
+  guardMode?: 'shadow' | 'enforce'
+}
 
-/** Resolves to the exit code. Throws what is wrong before anything was started: `usage`, `settings.invalid`, `agent.invalid`. */
+/**
+ * Resolves to the exit code. Throws what is wrong before anything was started: `usage`,
+ * `settings.invalid`, `agent.invalid`.
+ */
 export async function up(options: UpOptions): Promise<0 | 1> {
   const stages = chosenStages(options.stages)
   const settings = serviceSettings(options)
@@ -42,8 +55,20 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   const guardNames = guards.map(({ name }) => name)
   const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions)
   let readLags: ReturnType<typeof createLagReader> = async () => []
-  const metrics = createMetrics({ stages, guards: guardNames, partitions, clock: systemClock, lags: () => readLags(), ofProcess: true })
-  const server = await startHealthServer({ host: settings.healthHost, port: settings.healthPort, health, metrics })
+  const metrics = createMetrics({
+    stages,
+    guards: guardNames,
+    partitions,
+    clock: systemClock,
+    lags: () => readLags(),
+    ofProcess: true,
+  })
+  const server = await startHealthServer({
+    host: settings.healthHost,
+    port: settings.healthPort,
+    health,
+    metrics,
+  })
   logStart(log, stages, settings, server.url)
 
   const stop = Promise.withResolvers<void>()
@@ -54,7 +79,15 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   })
   try {
     const end = await runStages({
-      ...{ stages, agents, settings, log, guards, guardMode: options.guardMode, stop: stop.promise },
+      ...{
+        stages,
+        agents,
+        settings,
+        log,
+        guards,
+        guardMode: options.guardMode,
+        stop: stop.promise,
+      },
       ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },
       opened(bus) {
         readLags = createLagReader({ bus, clock: systemClock, partitions })
@@ -76,7 +109,10 @@ async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promi
   return guards
 }
 
-/** Those that need none do not read them, so that they need none of the variables that agent files name. */
+/**
+ * Those that need none do not read them, so that they need none of the variables that agent files
+ * name.
+ */
 function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
   const inNeed = stagesWithAgents(stages)
   if (inNeed.length === 0) return new Map()
@@ -88,7 +124,12 @@ function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
   return loadAgents(agents)
 }
 
-function logStart(log: Logger, stages: readonly StageName[], settings: Settings, health: string): void {
+function logStart(
+  log: Logger,
+  stages: readonly StageName[],
+  settings: Settings,
+  health: string,
+): void {
   const { bus, dataFolder, bootstrapServer, topicPrefix, partitions } = settings
   const where = bus === 'embedded' ? { dataFolder, partitions } : { bootstrapServer }
   log.info({ version: version(), bus, ...where, stages, topicPrefix, health }, 'starting')
@@ -99,5 +140,8 @@ function logStart(log: Logger, stages: readonly StageName[], settings: Settings,
     'the embedded bus has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; turns that are open go on',
   )
   if (missing.length > 0)
-    log.warn({ missing }, 'on the embedded bus no other process can run the stages that are missing here: turns stop there')
+    log.warn(
+      { missing },
+      'on the embedded bus no other process can run the stages that are missing here: turns stop there',
+    )
 }

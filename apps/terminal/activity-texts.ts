@@ -48,12 +48,20 @@ function statusText(status: CallFinished['status'], durationMs: number): string 
 /** A line for each call that waits. */
 export function callsWaitingTexts({ calls }: CallsWaiting): string[] {
   return calls.map(
-    ({ name, guards }) => `${printable(name)} waits for ${guards.length === 1 ? 'guard' : 'guards'} ${printable(guards.join(', '))}`,
+    ({ name, guards }) =>
+      `${printable(name)} waits for ${guards.length === 1 ? 'guard' : 'guards'} ${printable(guards.join(', '))}`,
   )
 }
 
-/** What a veto does not tell: a guard whose answer could not be used or did not come. Undefined: it answered. */
-export function guardVerdictText({ guard, answer, verdicts }: GuardVerdictGiven): string | undefined {
+/**
+ * What a veto does not tell: a guard whose answer could not be used or did not come. Undefined: it
+ * answered.
+ */
+export function guardVerdictText({
+  guard,
+  answer,
+  verdicts,
+}: GuardVerdictGiven): string | undefined {
   const passed = verdicts.filter(({ verdict }) => verdict === 'pass').length
   switch (answer) {
     case 'verdicts':
@@ -67,16 +75,28 @@ export function guardVerdictText({ guard, answer, verdicts }: GuardVerdictGiven)
   }
 }
 
-/** For each call that waits for a person: a line that says so, the exact arguments as lines of their own, and how to decide. */
+/**
+ * For each call that waits for a person: a line that says so, the exact arguments as lines of their
+ * own, and how to decide.
+ */
 /** What is said before the arguments of a call that waits, and after them. */
-export function approvalPendingTexts({ name, id, rule }: PendingCall): { before: string; after: string } {
+export function approvalPendingTexts({ name, id, rule }: PendingCall): {
+  before: string
+  after: string
+} {
   return {
     before: `${printable(name)} needs a person's approval (${printable(rule)}):`,
     after: `weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
   }
 }
 
-export function approvalDecidedText({ name, outcome, by, reason, waitedMs }: ApprovalDecided): string {
+export function approvalDecidedText({
+  name,
+  outcome,
+  by,
+  reason,
+  waitedMs,
+}: ApprovalDecided): string {
   const why = reason === '' ? '' : `: ${printable(reason)}`
   switch (outcome) {
     case 'approved':
@@ -99,7 +119,9 @@ export function interventionText({ intervention: { rule, reason } }: Interventio
 /** Undefined: an ordinary request. */
 export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | undefined {
   if (callsLeft === 0) return 'the model is asked once more, and cannot call a tool'
-  return nudged ? 'the model is asked, with the intervention as its newest system message' : undefined
+  return nudged
+    ? 'the model is asked, with the intervention as its newest system message'
+    : undefined
 }
 
 /** How a turn ended that was not simply answered: outcome, class where it says more, reason. */
@@ -107,6 +129,8 @@ export function endingText({ outcome, class: failureClass, reason }: TurnFinishe
   return `${outcome}${failureClass === null || failureClass === outcome ? '' : ` (${failureClass})`}: ${printable(reason)}`
 }
 
-export function totalsText({ totals: { rounds, calls, inputTokens, outputTokens, wallMs } }: TurnFinished): string {
+export function totalsText({
+  totals: { rounds, calls, inputTokens, outputTokens, wallMs },
+}: TurnFinished): string {
   return `${count(rounds, 'round')}, ${count(calls, 'call')}, ${inputTokens} + ${outputTokens} tokens, ${durationText(wallMs)}`
 }

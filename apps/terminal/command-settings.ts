@@ -1,11 +1,18 @@
-// The settings of a command: its flags, the environment, the settings file of the working folder or the one that is named, and defaults.
+// The settings of a command: its flags, the environment, the settings file of the working folder or
+// the one that is named, and defaults.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
-import type { SettingFlagValues, SettingKey, Settings, SettingValue } from '../../shared/settings/settings.ts'
-import { flagOf, readSettings, settingsWithOrigins } from '../../shared/settings/settings.ts'
-import type { SettingsFile } from '../../shared/settings/settings-file.ts'
-import { findSettingsFile } from '../../shared/settings/settings-file.ts'
+import {
+  flagOf,
+  readSettings,
+  type SettingFlagValues,
+  type SettingKey,
+  type Settings,
+  type SettingValue,
+  settingsWithOrigins,
+} from '../../shared/settings/settings.ts'
+import { findSettingsFile, type SettingsFile } from '../../shared/settings/settings-file.ts'
 
 /** `config`: the settings file. */
 export type SettingFlags = SettingFlagValues & { config?: string }
@@ -21,11 +28,19 @@ export function commandSettingsWithOrigins(flags: SettingFlags): Record<SettingK
 }
 
 /** All that says which log is meant. */
-const ofLog: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'commandConfig', 'commandProperty', 'topicPrefix']
+const ofLog: SettingKey[] = [
+  'bus',
+  'dataFolder',
+  'bootstrapServer',
+  'commandConfig',
+  'commandProperty',
+  'topicPrefix',
+]
 
 /**
- * Throws `usage` where flags name a log beside a bundle: one of the two would not be read, and nobody would be told. What the environment or a settings file
- * says is there for other commands too, and stands back.
+ * Throws `usage` where flags name a log beside a bundle: one of the two would not be read, and
+ * nobody would be told. What the environment or a settings file says is there for other commands
+ * too, and stands back.
  */
 export function refuseLogBeside(bundle: string, flags: SettingFlags): void {
   const given = ofLog.filter((key) => flags[key] !== undefined).map((key) => `--${flagOf(key)}`)

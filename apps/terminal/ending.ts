@@ -1,15 +1,16 @@
 // How the process of a command ends, and with which code:
-// E1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was given cannot be used: flags, settings, a file or a folder that was named.
-//     What may pass by itself, such as another program's lock on the file, is trouble.
-// E2. Of a command whose 1 is an answer, trouble is 2 as well, so that nobody takes one for the other (`answers`).
-// E3. Of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing; 130: stopped by Ctrl-C, and nothing was made.
+// E1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was given cannot
+//     be used: flags, settings, a file or a folder that was named. What may pass by itself, such as
+//     another program's lock on the file, is trouble.
+// E2. Of a command whose 1 is an answer, trouble is 2 as well, so that nobody takes one for the
+//     other (`answers`).
+// E3. Of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing; 130:
+//     stopped by Ctrl-C, and nothing was made.
 // What ends in no such way was ended by somebody else, and says so.
 
 import { writeSync } from 'node:fs'
-import type { Command } from 'commander'
-import { CommanderError } from 'commander'
-import type { ErrorCode } from '../../shared/lib/errors.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { type Command, CommanderError } from 'commander'
+import { type ErrorCode, WeirError } from '../../shared/lib/errors.ts'
 import { printableLines } from './printable.ts'
 
 /** What a person wrote or named, and has to write otherwise or to replace. */
@@ -51,14 +52,22 @@ let hasEnded = false
 
 let troubleCode = 1
 
-/** For a command whose 1 is an answer (E2), which its help says: `yes` and `no` complete `exit 0:` and `1:`. */
+/**
+ * For a command whose 1 is an answer (E2), which its help says: `yes` and `no` complete `exit 0:`
+ * and `1:`.
+ */
 export function answers(command: Command, { yes, no }: { yes: string; no: string }): Command {
-  return command.addHelpText('after', `\nExit codes: 0 ${yes}; 1 ${no}; 2 trouble, also bad usage.`).hook('preAction', () => {
-    troubleCode = 2
-  })
+  return command
+    .addHelpText('after', `\nExit codes: 0 ${yes}; 1 ${no}; 2 trouble, also bad usage.`)
+    .hook('preAction', () => {
+      troubleCode = 2
+    })
 }
 
-/** For a command that is asked for conversations: that there is none is trouble, and no mistake in what was written (E1). */
+/**
+ * For a command that is asked for conversations: that there is none is trouble, and no mistake in
+ * what was written (E1).
+ */
 export function findsConversations(command: Command): Command {
   return command.addHelpText(
     'after',
@@ -77,17 +86,22 @@ export async function runToItsEnd(command: () => Promise<unknown>): Promise<void
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error // whoever read it has enough: `weir inspect ID | head`
   })
-  // The module of a guard runs in this process and may call process.exit: that must not look like success.
+  // The module of a guard runs in this process and may call process.exit: that must not look like
+  // success.
   process.once('exit', (code) => {
     if (hasEnded || code > 128) return // the latter: as by a signal, such as Ctrl-C
     if (code === 0) process.exitCode = troubleCode
-    writeSync(2, 'weir: this process was ended before the command was done: does a guard call process.exit?\n')
+    writeSync(
+      2,
+      'weir: this process was ended before the command was done: does a guard call process.exit?\n',
+    )
   })
   try {
     await command()
   } catch (error) {
     process.exitCode = exitCodeOf(error)
-    if (!(error instanceof CommanderError)) process.stderr.write(`${printableLines(`weir: ${messageOf(error)}`).join('\n')}\n`)
+    if (!(error instanceof CommanderError))
+      process.stderr.write(`${printableLines(`weir: ${messageOf(error)}`).join('\n')}\n`)
   }
   hasEnded = true
 }
@@ -99,5 +113,7 @@ function messageOf(error: unknown): string {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  return error instanceof WeirError && usageErrors.has(error.code) && !error.retryable ? 2 : troubleCode
+  return error instanceof WeirError && usageErrors.has(error.code) && !error.retryable
+    ? 2
+    : troubleCode
 }

@@ -4,16 +4,27 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { printable } from './printable.ts'
 
-const units: Record<string, Milliseconds> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const units: Record<string, Milliseconds> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
 const ago = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*ago$/
 const iso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?\s*(?:Z|[+-]\d\d:\d\d)?)?$/
 
-/** Undefined: it is none. A time of day without a zone is that of this machine, a date alone begins at midnight UTC. */
+/**
+ * Undefined: it is none. A time of day without a zone is that of this machine, a date alone begins
+ * at midnight UTC.
+ */
 export function instantOf(text: string, now: Milliseconds): Milliseconds | undefined {
   if (text === 'now') return now
   const [, amount, unit = ''] = ago.exec(text) ?? []
   if (amount !== undefined) return now - Number(amount) * (units[unit] as number)
-  const time = iso.test(text) ? Date.parse(text.replace(/ (?=\d)/, 'T').replaceAll(' ', '')) : Number.NaN
+  const time = iso.test(text)
+    ? Date.parse(text.replace(/ (?=\d)/, 'T').replaceAll(' ', ''))
+    : Number.NaN
   return Number.isNaN(time) ? undefined : time
 }
 

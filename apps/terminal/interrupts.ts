@@ -1,5 +1,6 @@
-// Ctrl-C and SIGTERM: the first asks for an end, the second is the end. The second one kills as if nobody had listened, so that a shell sees it too;
-// and the tools that run with it, which a terminal does not reach: they lead process groups of their own.
+// Ctrl-C and SIGTERM: the first asks for an end, the second is the end. The second one kills as if
+// nobody had listened, so that a shell sees it too; and the tools that run with it, which a
+// terminal does not reach: they lead process groups of their own.
 
 import type { Turn } from '../../client/turn.ts'
 import { killRunningGroups } from '../../services/executor/tools/tool-process.ts'
@@ -32,7 +33,10 @@ export function listenForInterrupts(asked: (signal: InterruptSignal) => void): (
   return stop
 }
 
-/** `readers`: streams of which somebody must read for the turn to make sense. `asked`: called at the first signal too. */
+/**
+ * `readers`: streams of which somebody must read for the turn to make sense. `asked`: called at the
+ * first signal too.
+ */
 export type Cancellable = {
   turn: Turn
   screen: Screen
@@ -40,8 +44,14 @@ export type Cancellable = {
   asked?: (signal: InterruptSignal) => void
 }
 
-/** While `follow` runs, a signal cancels the turn, and so does a reader who has gone; its end is waited for. */
-export async function cancellable<T>({ turn, screen, readers, asked }: Cancellable, follow: () => Promise<T>): Promise<T> {
+/**
+ * While `follow` runs, a signal cancels the turn, and so does a reader who has gone; its end is
+ * waited for.
+ */
+export async function cancellable<T>(
+  { turn, screen, readers, asked }: Cancellable,
+  follow: () => Promise<T>,
+): Promise<T> {
   const cancel = (): void => {
     turn.cancel().catch(() => {}) // if that fails, the turn itself says why
   }

@@ -1,4 +1,5 @@
-// Where lines go: a terminal with a live line at its bottom, or a file or pipe without one. The live line is the only thing that is ever taken back.
+// Where lines go: a terminal with a live line at its bottom, or a file or pipe without one. The
+// live line is the only thing that is ever taken back.
 
 import { painted } from './paint.ts'
 import type { Layout, Line } from './transcript.ts'
@@ -20,7 +21,10 @@ const columnsMin = 20
 
 const clearLine = '\r\u001b[K'
 
-/** Colours where the terminal has them and NO_COLOR does not forbid them. `environment`: TERM=dumb has no live line. */
+/**
+ * Colours where the terminal has them and NO_COLOR does not forbid them. `environment`: TERM=dumb
+ * has no live line.
+ */
 export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Screen {
   const isLive = out.isTTY === true && environment.TERM !== 'dumb'
   let shown = ''
@@ -43,8 +47,11 @@ export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.Proces
 
   return {
     layout: () => {
-      // A live line that fills its line to the end would be broken by the terminal, and then not be taken back whole.
-      const columns = isLive ? Math.max(columnsMin, Math.min(out.columns || 80, columnsMax)) - 1 : Number.POSITIVE_INFINITY
+      // A live line that fills its line to the end would be broken by the terminal, and then not be
+      // taken back whole.
+      const columns = isLive
+        ? Math.max(columnsMin, Math.min(out.columns || 80, columnsMax)) - 1
+        : Number.POSITIVE_INFINITY
       return { columns, isLive }
     },
 

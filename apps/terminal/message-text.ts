@@ -1,20 +1,31 @@
-// The text of a message from the command line: an argument, or standard input. What cannot be a message is refused here, with what to do.
+// The text of a message from the command line: an argument, or standard input. What cannot be a
+// message is refused here, with what to do.
 
 import type { Readable } from 'node:stream'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
-/** `argument`: undefined or `-` for standard input. Without its last line end, as `$(...)` would have it. Throws `usage`. */
-export async function readMessageText(argument: string | undefined, input: Readable & { isTTY?: boolean }): Promise<string> {
+/**
+ * `argument`: undefined or `-` for standard input. Without its last line end, as `$(...)` would
+ * have it. Throws `usage`.
+ */
+export async function readMessageText(
+  argument: string | undefined,
+  input: Readable & { isTTY?: boolean },
+): Promise<string> {
   if (argument !== undefined && argument !== '-') return acceptable(argument, 'the message')
   if (input.isTTY === true && argument === undefined) throw noText
   return acceptable(decoded(await bytesOf(input)).replace(/\r?\n$/, ''), 'standard input')
 }
 
-const noText = new WeirError('usage', 'there is no message: give it in quotes as the last argument, or pipe it into standard input')
+const noText = new WeirError(
+  'usage',
+  'there is no message: give it in quotes as the last argument, or pipe it into standard input',
+)
 
 function acceptable(text: string, what: string): string {
-  if (text.trim() === '') throw new WeirError('usage', `${what} is empty or blank: a message must say something`)
+  if (text.trim() === '')
+    throw new WeirError('usage', `${what} is empty or blank: a message must say something`)
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.userMessageBytesMax) throw tooLong(what, `${bytes} bytes`)
   return text
@@ -22,7 +33,10 @@ function acceptable(text: string, what: string): string {
 
 function tooLong(what: string, size: string): WeirError {
   const max = limits.userMessageBytesMax
-  return new WeirError('usage', `${what} has ${size}: a message has at most ${max}. Let a tool read what is longer`)
+  return new WeirError(
+    'usage',
+    `${what} has ${size}: a message has at most ${max}. Let a tool read what is longer`,
+  )
 }
 
 /** Stops reading when there is too much. */
@@ -32,7 +46,8 @@ async function bytesOf(input: Readable): Promise<Uint8Array> {
   for await (const chunk of input) {
     chunks.push(chunk as Buffer)
     bytes += (chunk as Buffer).length
-    if (bytes > limits.userMessageBytesMax + 2) throw tooLong('standard input', `more than ${limits.userMessageBytesMax} bytes`)
+    if (bytes > limits.userMessageBytesMax + 2)
+      throw tooLong('standard input', `more than ${limits.userMessageBytesMax} bytes`)
   }
   return Buffer.concat(chunks)
 }
@@ -48,11 +63,17 @@ function decoded(bytes: Uint8Array): string {
 
 function notUtf8(bytes: Uint8Array, cause: unknown): WeirError {
   const fault = faultIn(bytes)
-  return new WeirError('usage', `standard input is no UTF-8 (${fault}): convert it first, for example with iconv`, { cause })
+  return new WeirError(
+    'usage',
+    `standard input is no UTF-8 (${fault}): convert it first, for example with iconv`,
+    { cause },
+  )
 }
 
 function faultIn(bytes: Uint8Array): string {
   const replaced = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const at = replaced.findIndex((byte, i) => byte !== bytes[i])
-  return at < 0 ? 'it ends in the middle of a character' : `byte ${at + 1} is 0x${bytes[at]?.toString(16).padStart(2, '0') ?? '?'}`
+  return at < 0
+    ? 'it ends in the middle of a character'
+    : `byte ${at + 1} is 0x${bytes[at]?.toString(16).padStart(2, '0') ?? '?'}`
 }

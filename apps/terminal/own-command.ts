@@ -1,4 +1,5 @@
-// What somebody writes at a shell to run this very command line once more, so that commands that are printed work where they are pasted.
+// What somebody writes at a shell to run this very command line once more, so that commands that
+// are printed work where they are pasted.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
@@ -6,9 +7,15 @@ import { delimiter, join, relative } from 'node:path'
 /** The package has JavaScript. */
 export const isCheckout = import.meta.filename.endsWith('.ts')
 
-const program = join(import.meta.dirname, ...(isCheckout ? ['../..', 'bin/weir'] : ['../../..', 'bin/weir.js']))
+const program = join(
+  import.meta.dirname,
+  ...(isCheckout ? ['../..', 'bin/weir'] : ['../../..', 'bin/weir.js']),
+)
 
-/** `weir` where the PATH leads to it; else, of a checkout, its path from `folder`, and of a package npx. */
+/**
+ * `weir` where the PATH leads to it; else, of a checkout, its path from `folder`, and of a package
+ * npx.
+ */
 export function ownCommand({ PATH = '' }: NodeJS.ProcessEnv, folder: string): string {
   const found = PATH.split(delimiter)
     .filter((one) => one !== '')

@@ -5,7 +5,14 @@ import { styleText } from 'node:util'
 /** What a piece of text is, not how it looks. */
 export type Tone = 'plain' | 'title' | 'faint' | 'good' | 'warning' | 'bad'
 
-const formats = { plain: undefined, title: 'bold', faint: 'dim', good: 'green', warning: 'yellow', bad: 'red' } as const
+const formats = {
+  plain: undefined,
+  title: 'bold',
+  faint: 'dim',
+  good: 'green',
+  warning: 'yellow',
+  bad: 'red',
+} as const
 
 /** `text` is printable already. */
 export function painted(out: NodeJS.WriteStream, tone: Tone, text: string): string {
@@ -13,7 +20,10 @@ export function painted(out: NodeJS.WriteStream, tone: Tone, text: string): stri
   return format === undefined || text === '' ? text : styleText(format, text, { stream: out })
 }
 
-/** Columns behind which a text is cut: those of a terminal. Elsewhere nothing is: whoever reads a file or a pipe has no line to keep to. */
+/**
+ * Columns behind which a text is cut: those of a terminal. Elsewhere nothing is: whoever reads a
+ * file or a pipe has no line to keep to.
+ */
 export function columnsToCut(out: NodeJS.WriteStream): number {
   return out.isTTY === true ? Math.max(40, out.columns || 80) : Number.POSITIVE_INFINITY
 }

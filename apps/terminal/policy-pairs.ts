@@ -1,13 +1,19 @@
 // KEY=VALUE on the command line: what `weir policy` sets and what `--set` judges by.
 
-import { policyKey, policyKeys, readEntries, unknownKey } from '../../shared/agents/policy/entries.ts'
+import {
+  policyKey,
+  policyKeys,
+  readEntries,
+  unknownKey,
+} from '../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 
 /**
- * One entry for each key, under its full name. `flag`: what stands before a pair on the command line, with its blank; `keys`: those that can be given.
- * Throws `usage`, which says what there is, also for a key that is given twice: whichever counted, somebody would have meant the other.
+ * One entry for each key, under its full name. `flag`: what stands before a pair on the command
+ * line, with its blank; `keys`: those that can be given. Throws `usage`, which says what there is,
+ * also for a key that is given twice: whichever counted, somebody would have meant the other.
  */
 export function entriesOf(
   pairs: readonly string[],
@@ -18,12 +24,17 @@ export function entriesOf(
     const at = pair.indexOf('=')
     const given = (at < 0 ? pair : pair.slice(0, at)).trim()
     const key = policyKey(given)
-    if (key === undefined || !keys.includes(key)) throw new WeirError('usage', `${flag}${shown(pair)} ${unknownKey(given, keys)}`)
-    if (at < 0) throw new WeirError('usage', `${flag}${key} has no value; write ${flag}${key}=VALUE`)
+    if (key === undefined || !keys.includes(key))
+      throw new WeirError('usage', `${flag}${shown(pair)} ${unknownKey(given, keys)}`)
+    if (at < 0)
+      throw new WeirError('usage', `${flag}${key} has no value; write ${flag}${key}=VALUE`)
     const value = pair.slice(at + 1).trim()
     const earlier = entries.get(key)
     if (earlier !== undefined)
-      throw new WeirError('usage', `${flag}${key} is given twice, as ${shown(earlier)} and as ${shown(value)}: give it once`)
+      throw new WeirError(
+        'usage',
+        `${flag}${key} is given twice, as ${shown(earlier)} and as ${shown(value)}: give it once`,
+      )
     entries.set(key, value)
   }
   const given = [...entries].map(([key, value]) => ({ key, value }))

@@ -31,5 +31,7 @@ export function took(ms: number): string {
 export function bytesText(bytes: number): string {
   const MiB = 1024 * 1024
   if (bytes < MiB / 10) return count(Math.round(bytes), 'byte')
-  return bytes >= 1024 * MiB ? `${(bytes / 1024 / MiB).toFixed(1)} GiB` : `${(bytes / MiB).toFixed(1)} MiB`
+  return bytes >= 1024 * MiB
+    ? `${(bytes / 1024 / MiB).toFixed(1)} GiB`
+    : `${(bytes / MiB).toFixed(1)} MiB`
 }

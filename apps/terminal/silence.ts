@@ -1,19 +1,21 @@
-// Where stages run elsewhere, nobody may be there to answer. Who waits is told once, after a while of silence, which stage nobody runs.
+// Where stages run elsewhere, nobody may be there to answer. Who waits is told once, after a while
+// of silence, which stage nobody runs.
 
 import { kafkaClient } from '../../client/open-bus.ts'
 import type { Turn } from '../../client/turn.ts'
 import type { TurnEvent } from '../../client/turn-events.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
-import { stageNames } from '../../shared/contract/topology.ts'
-import type { Clock } from '../../shared/lib/clock.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type StageName, stageNames } from '../../shared/contract/topology.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Screen } from './live-screen.ts'
 
 const silentMs = 5_000
 
-/** The same turn; while somebody reads its events, a long silence is spoken of on the screen. On the embedded bus the stages run in this process. */
+/**
+ * The same turn; while somebody reads its events, a long silence is spoken of on the screen. On the
+ * embedded bus the stages run in this process.
+ */
 export function noticingSilence(turn: Turn, settings: Settings, screen: Screen): Turn {
   if (settings.bus === 'embedded') return turn
   return hearingSilence(turn, systemClock, async (heard) => {
@@ -23,7 +25,11 @@ export function noticingSilence(turn: Turn, settings: Settings, screen: Screen):
 }
 
 /** `silent`: called once, when no event came for a while; `heard`: whether one had come before. */
-export function hearingSilence(turn: Turn, clock: Clock, silent: (heard: boolean) => Promise<void>): Turn {
+export function hearingSilence(
+  turn: Turn,
+  clock: Clock,
+  silent: (heard: boolean) => Promise<void>,
+): Turn {
   async function* events(): AsyncGenerator<TurnEvent, void> {
     let heard = false
     let isTold = false
@@ -48,7 +54,13 @@ export function hearingSilence(turn: Turn, clock: Clock, silent: (heard: boolean
     }
   }
   const { conversation, messageId, finished } = turn
-  return { conversation, messageId, finished, cancel: () => turn.cancel(), [Symbol.asyncIterator]: events }
+  return {
+    conversation,
+    messageId,
+    finished,
+    cancel: () => turn.cancel(),
+    [Symbol.asyncIterator]: events,
+  }
 }
 
 /** Undefined: there is no reason for one; a model may think, a tool may take its time. */
@@ -56,9 +68,13 @@ export function noticeOf(missing: StageName[] | undefined, heard: boolean): stri
   const silence = `nothing was heard for ${silentMs / 1000} s`
   const waiting = 'Still waiting; Ctrl-C cancels'
   if (missing === undefined) return `${silence}. Do the stages run? weir up starts them. ${waiting}`
-  if (missing.length === stageNames.length) return `${silence}: no stage runs. weir up starts them. ${waiting}`
-  if (missing.length > 0) return `${silence}: nobody runs ${missing.join(', ')}. weir up --stages ${missing.join(',')} does. ${waiting}`
-  return heard ? undefined : `${silence}, though all stages run; perhaps they have much to do, or lost their way to the brokers. ${waiting}`
+  if (missing.length === stageNames.length)
+    return `${silence}: no stage runs. weir up starts them. ${waiting}`
+  if (missing.length > 0)
+    return `${silence}: nobody runs ${missing.join(', ')}. weir up --stages ${missing.join(',')} does. ${waiting}`
+  return heard
+    ? undefined
+    : `${silence}, though all stages run; perhaps they have much to do, or lost their way to the brokers. ${waiting}`
 }
 
 /** Stages of whose group nobody is a member. Undefined: the brokers do not say. */
@@ -66,7 +82,11 @@ export async function missingStages(settings: Settings): Promise<StageName[] | u
   try {
     const { membersOfGroups } = await import('../../shared/bus/kafka/cluster-survey.ts')
     const groups = stageNames.map((stage) => settings.topicPrefix + stage)
-    const members = await membersOfGroups(await kafkaClient(settings), groups, createLog({ level: 'silent' }))
+    const members = await membersOfGroups(
+      await kafkaClient(settings),
+      groups,
+      createLog({ level: 'silent' }),
+    )
     return stageNames.filter((stage) => members.get(settings.topicPrefix + stage) === 0)
   } catch {
     return undefined

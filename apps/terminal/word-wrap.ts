@@ -1,8 +1,14 @@
-// Lines of a bounded width. A width is counted in columns of a terminal: wide characters take two, marks none. All texts here are printable already.
+// Lines of a bounded width. A width is counted in columns of a terminal: wide characters take two,
+// marks none. All texts here are printable already.
 
-/** Takes no column of its own: marks on a character, joiners, variation selectors (which are Mn). */
+/**
+ * Takes no column of its own: marks on a character, joiners, variation selectors (which are Mn).
+ */
 const markless = /\p{Mn}|\p{Me}|\p{Cf}/u
-/** Takes two: East Asian wide characters and emoji. Close enough to Unicode's tables for breaking lines: an error of a column breaks one early. */
+/**
+ * Takes two: East Asian wide characters and emoji. Close enough to Unicode's tables for breaking
+ * lines: an error of a column breaks one early.
+ */
 const wide =
   /[\u{1100}-\u{115f}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe30}-\u{fe6f}\u{ff00}-\u{ff60}\u{ffe0}-\u{ffe6}\p{Emoji_Presentation}]/u
 
@@ -10,7 +16,8 @@ const wide =
 export function columnsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let columns = 0
-  for (const character of text) columns += markless.test(character) ? 0 : wide.test(character) ? 2 : 1
+  for (const character of text)
+    columns += markless.test(character) ? 0 : wide.test(character) ? 2 : 1
   return columns
 }
 
@@ -19,13 +26,19 @@ export function cutToColumns(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : `${text.slice(0, lengthWithin(text, columns - 1))}…`
 }
 
-/** A text on one line as lines, broken between words; the second and later ones are indented by `indent`. */
+/**
+ * A text on one line as lines, broken between words; the second and later ones are indented by
+ * `indent`.
+ */
 export function wrapped(text: string, columns: number, indent = ''): string[] {
   const { lines, rest } = flow('', text, columns, indent)
   return [...lines, rest]
 }
 
-/** A text on one line as lines that are full, broken wherever that is; joined they are the text. Each takes at least a character. */
+/**
+ * A text on one line as lines that are full, broken wherever that is; joined they are the text.
+ * Each takes at least a character.
+ */
 export function brokenAnywhere(text: string, columns: number): string[] {
   const lines: string[] = []
   let left = text
@@ -40,10 +53,16 @@ export function brokenAnywhere(text: string, columns: number): string[] {
 }
 
 /**
- * A line that grows: the lines that are full, and what is left of it. A word that does not fit into a line is broken. Nothing but the blanks at a
- * break is left out, so the indentation of code stays. Each line takes at least a character of the text, however narrow it is.
+ * A line that grows: the lines that are full, and what is left of it. A word that does not fit into
+ * a line is broken. Nothing but the blanks at a break is left out, so the indentation of code
+ * stays. Each line takes at least a character of the text, however narrow it is.
  */
-export function flow(rest: string, more: string, columns: number, indent = ''): { lines: string[]; rest: string } {
+export function flow(
+  rest: string,
+  more: string,
+  columns: number,
+  indent = '',
+): { lines: string[]; rest: string } {
   const lines: string[] = []
   let left = rest + more
   for (;;) {
@@ -58,8 +77,9 @@ export function flow(rest: string, more: string, columns: number, indent = ''): 
 }
 
 /**
- * Where to break a text of which `fits` characters fit: after the last blank between two words, or in the middle of a long one; never in the indent,
- * which comes back on the next line, so that nothing would get shorter.
+ * Where to break a text of which `fits` characters fit: after the last blank between two words, or
+ * in the middle of a long one; never in the indent, which comes back on the next line, so that
+ * nothing would get shorter.
  */
 function breakAt(text: string, fits: number, indent: number): number {
   const [next = ''] = text.slice(indent)

@@ -1,8 +1,10 @@
 // Which conversation a line of a log says that it is of.
-// N1. What names a request, or its answer, names no conversation: with it, each request would be a conversation of its own.
-// N2. What names a run (a trace) gives a conversation its name and keeps nothing apart: the next question of the same conversation is another run.
-// N3. A bare `id` counts where it stands in a list's own object, and no answer beside it: there it can only be the list's. Ids that providers make are of
-//     answers.
+// N1. What names a request, or its answer, names no conversation: with it, each request would be a
+//     conversation of its own.
+// N2. What names a run (a trace) gives a conversation its name and keeps nothing apart: the next
+//     question of the same conversation is another run.
+// N3. A bare `id` counts where it stands in a list's own object, and no answer beside it: there it
+//     can only be the list's. Ids that providers make are of answers.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -18,11 +20,15 @@ export type IdField = readonly string[] | 'none' | undefined
 export const numberBytesMax = 16
 
 /** Without case and what is between words: `Helicone-Session-Id` is `session_id`. */
-const namesOfConversation = /^(helicone)?(conversation|thread|session|chat|group|dialog|dialogue)(id)?$/
+const namesOfConversation =
+  /^(helicone)?(conversation|thread|session|chat|group|dialog|dialogue)(id)?$/
 const namesOfRun = /^traceid$/
 const madeByProviders = /^(chatcmpl|cmpl|resp|msg|req|gen|batch|batch_req|call)[-_]/
 
-/** `holders`: the objects around and in it that may say so, outermost first. Undefined: none that can be a conversation's id. */
+/**
+ * `holders`: the objects around and in it that may say so, outermost first. Undefined: none that
+ * can be a conversation's id.
+ */
 export function conversationIdIn(
   value: unknown,
   holders: readonly Json[],
@@ -37,7 +43,10 @@ export function conversationIdIn(
   const places = holders.flatMap(placesIn)
   const named = among(places, namesOfConversation, false)
   if (named !== undefined) return named
-  const bare = isObject(value) && value === holders[0] && holders.length === 1 && !isAnswered ? idOf(value.id, false) : undefined
+  const bare =
+    isObject(value) && value === holders[0] && holders.length === 1 && !isAnswered
+      ? idOf(value.id, false)
+      : undefined
   if (bare !== undefined && !madeByProviders.test(bare.id)) return bare
   return among(places, namesOfRun, true)
 }
@@ -45,7 +54,9 @@ export function conversationIdIn(
 /** A holder and its metadata. Of a run of LangSmith `session_id` names the project. */
 function placesIn(holder: Json): Json[] {
   const { metadata, properties, request_properties: asked, extra } = holder
-  const inside = [metadata, properties, asked, isObject(extra) ? extra.metadata : undefined].filter(isObject)
+  const inside = [metadata, properties, asked, isObject(extra) ? extra.metadata : undefined].filter(
+    isObject,
+  )
   return 'run_type' in holder ? [{ trace_id: holder.trace_id }, ...inside] : [holder, ...inside]
 }
 
@@ -59,9 +70,16 @@ function among(places: readonly Json[], names: RegExp, isRun: boolean): Conversa
   return undefined
 }
 
-/** Tables of people's own count their conversations. What cannot be an id is as if there were none. */
+/**
+ * Tables of people's own count their conversations. What cannot be an id is as if there were none.
+ */
 function idOf(value: unknown, isRun: boolean): ConversationId | undefined {
   const id = typeof value === 'number' ? String(value) : value
-  if (typeof id !== 'string' || id.trim() === '' || Buffer.byteLength(id) > limits.conversationIdBytesMax - numberBytesMax) return undefined
+  if (
+    typeof id !== 'string' ||
+    id.trim() === '' ||
+    Buffer.byteLength(id) > limits.conversationIdBytesMax - numberBytesMax
+  )
+    return undefined
   return { id, isRun }
 }

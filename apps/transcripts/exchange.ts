@@ -1,30 +1,60 @@
-// What stands on a line of a log: a request to a model and what it was answered, in one of the wrappings that README.md lists. Whose words they are written
-// in, the format knows.
+// What stands on a line of a log: a request to a model and what it was answered, in one of the
+// wrappings that README.md lists. Whose words they are written in, the format knows.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { ConversationId, IdField } from './conversation-id.ts'
-import { conversationIdIn } from './conversation-id.ts'
+import { type ConversationId, conversationIdIn, type IdField } from './conversation-id.ts'
 import type { Json } from './json-fields.ts'
 
 export type Exchange = {
-  /** A body, or the list in it; the whole value where no request was found, so that the format can say what it misses. */
+  /**
+   * A body, or the list in it; the whole value where no request was found, so that the format can
+   * say what it misses.
+   */
   request: unknown
   /** Undefined: there is none. */
   answer: unknown
   conversation: ConversationId | undefined
-  /** Where the provider keeps what was said: by what a later request says that it goes on from this one, and by what this one says so. */
+  /**
+   * Where the provider keeps what was said: by what a later request says that it goes on from this
+   * one, and by what this one says so.
+   */
   names: string[]
   after: string | undefined
 }
 
-const requestNames = ['request', 'request_body', 'requestBody', 'body', 'params', 'kwargs', 'input', 'inputs']
-const answerNames = ['response', 'response_body', 'responseBody', 'output', 'outputs', 'completion', 'result']
+const requestNames = [
+  'request',
+  'request_body',
+  'requestBody',
+  'body',
+  'params',
+  'kwargs',
+  'input',
+  'inputs',
+]
+const answerNames = [
+  'response',
+  'response_body',
+  'responseBody',
+  'output',
+  'outputs',
+  'completion',
+  'result',
+]
 /** What is around both. */
 const wrapperNames = ['span_data', 'data', 'payload', 'event', 'record', 'log']
 const depthMax = 4
 
 /** Where a list of items may stand that is no request's: what the Agents SDK keeps. */
-export const itemListNames = ['items', 'history', 'input_items', 'newItems', 'new_items', 'generatedItems', 'generated_items']
+export const itemListNames = [
+  'items',
+  'history',
+  'input_items',
+  'newItems',
+  'new_items',
+  'generatedItems',
+  'generated_items',
+]
 
 export function exchangeIn(value: unknown, idField: IdField): Exchange {
   const { request = value, holders } = requestIn(value, 0)
@@ -36,13 +66,22 @@ export function exchangeIn(value: unknown, idField: IdField): Exchange {
   return {
     request,
     answer,
-    conversation: conversationIdIn(value, [...holders, ...body, ...answered], { idField, isAnswered: answer !== undefined }),
+    conversation: conversationIdIn(value, [...holders, ...body, ...answered], {
+      idField,
+      isAnswered: answer !== undefined,
+    }),
     names: [...(typeof id === 'string' ? [id] : []), ...(kept === undefined ? [] : [kept])],
-    after: [...body, ...answered].map(({ previous_response_id: before }) => before).find((one) => typeof one === 'string') ?? kept,
+    after:
+      [...body, ...answered]
+        .map(({ previous_response_id: before }) => before)
+        .find((one) => typeof one === 'string') ?? kept,
   }
 }
 
-/** Whether a list has transcripts, or messages with an envelope around each, and is no list of messages itself. */
+/**
+ * Whether a list has transcripts, or messages with an envelope around each, and is no list of
+ * messages itself.
+ */
 export function holdsTranscripts(list: unknown[]): boolean {
   return (
     list.every((one) => isObject(one) && !isSaid(one)) &&
@@ -55,21 +94,29 @@ export function hasRequest(value: unknown): boolean {
 }
 
 /**
- * The message, or the item, that a log of sessions says something of, or a row of the table in which the Agents SDK keeps sessions (`message_data`, a text).
- * Undefined: there is none. Items of some kinds have nothing but a type, which what stands beside a request may have too.
+ * The message, or the item, that a log of sessions says something of, or a row of the table in
+ * which the Agents SDK keeps sessions (`message_data`, a text). Undefined: there is none. Items of
+ * some kinds have nothing but a type, which what stands beside a request may have too.
  */
 export function envelopedIn(value: unknown): unknown {
   if (!isObject(value)) return undefined
   if ('message_data' in value) return unquoted(value.message_data)
   const { message, type } = value
-  const isItem = isSaid(message) || (isObject(message) && typeof message.type === 'string' && type === undefined && !hasRequest(value))
+  const isItem =
+    isSaid(message) ||
+    (isObject(message) &&
+      typeof message.type === 'string' &&
+      type === undefined &&
+      !hasRequest(value))
   return isItem ? message : undefined
 }
 
 /** A message, or an item of one. */
 export function isSaid(value: unknown): value is Json {
   return (
-    isObject(value) && !Array.isArray(value.messages) && ['role', 'call_id', 'callId', 'rawItem', 'raw_item'].some((name) => name in value)
+    isObject(value) &&
+    !Array.isArray(value.messages) &&
+    ['role', 'call_id', 'callId', 'rawItem', 'raw_item'].some((name) => name in value)
   )
 }
 
@@ -86,19 +133,29 @@ function requestIn(value: unknown, depth: number): { request?: unknown; holders:
     if (inner.request !== undefined && (!isAsked || listsSaid(inner.request)))
       return { request: inner.request, holders: [found, ...inner.holders] }
   }
-  return isAsked || itemListNames.some((name) => Array.isArray(found[name])) ? { request: found, holders: [] } : { holders: [] }
+  return isAsked || itemListNames.some((name) => Array.isArray(found[name]))
+    ? { request: found, holders: [] }
+    : { holders: [] }
 }
 
 /** Beside a question any list may stand. */
 function listsSaid(request: unknown): boolean {
-  const lists = isObject(request) ? ['messages', 'input', ...itemListNames].map((name) => request[name]) : [request]
+  const lists = isObject(request)
+    ? ['messages', 'input', ...itemListNames].map((name) => request[name])
+    : [request]
   return lists.some((list) => Array.isArray(list) && list.some(isSaid))
 }
 
-/** Of a request that says all: to Messages, to Chat Completions or to Responses. One that is only a question may stand beside the whole. */
+/**
+ * Of a request that says all: to Messages, to Chat Completions or to Responses. One that is only a
+ * question may stand beside the whole.
+ */
 function bodyIn(found: Json): Json | undefined {
   const messages = unquoted(found.messages)
-  if (Array.isArray(messages)) return messages === found.messages ? found : { ...found, messages, tools: unquoted(found.tools) }
+  if (Array.isArray(messages))
+    return messages === found.messages
+      ? found
+      : { ...found, messages, tools: unquoted(found.tools) }
   const input = unquoted(found.input)
   return Array.isArray(input) ? (input === found.input ? found : { ...found, input }) : undefined
 }

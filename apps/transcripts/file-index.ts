@@ -1,20 +1,20 @@
-// What a file of transcripts has, without what they say: which of its values make up one conversation, and which only repeat what another one says.
-// X1. A value is a transcript by itself, or goes on from one before it where the provider keeps what was said, or is one message.
-// X2. Of several values one that cannot be used is left out and counted, with the first place of its kind.
+// What a file of transcripts has, without what they say: which of its values make up one
+// conversation, and which only repeat what another one says.
+// X1. A value is a transcript by itself, or goes on from one before it where the provider keeps
+//     what was said, or is one message.
+// X2. Of several values one that cannot be used is left out and counted, with the first place of
+//     its kind.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { printable } from '../terminal/printable.ts'
-import type { IdField } from './conversation-id.ts'
-import { conversationIdIn } from './conversation-id.ts'
+import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
 import type { Found } from './file-values.ts'
 import type { Format } from './formats.ts'
 import type { LeftOut } from './left-out.ts'
 import { createLineKinds } from './line-kind.ts'
-import type { Digest } from './repetitions.ts'
-import { createRepetitions } from './repetitions.ts'
-import type { Piece } from './transcript.ts'
-import { invalid } from './transcript.ts'
+import { createRepetitions, type Digest } from './repetitions.ts'
+import { invalid, type Piece } from './transcript.ts'
 
 /** One value, or the messages of one transcript. */
 export type Entry = {
@@ -40,15 +40,32 @@ export type Repeated = { beginnings: number; equal: number }
 export type FileIndex = {
   /** Throws `transcript.invalid` where the value is the only one. */
   take(found: Found): void
-  /** Those that nothing repeats. Throws `transcript.invalid` where nothing could be used, and `usage` where no id is where it was said to be. */
+  /**
+   * Those that nothing repeats. Throws `transcript.invalid` where nothing could be used, and
+   * `usage` where no id is where it was said to be.
+   */
   kept(): { entries: Entry[]; repeated: Repeated }
-  /** Puts into all that was said in an entry what only others know of how the model's answers ended. */
+  /**
+   * Puts into all that was said in an entry what only others know of how the model's answers ended.
+   */
   withEndings(entry: Entry, pieces: Piece[]): Piece[]
 }
 
-export type FileIndexOptions = { file: string; areSeveral: boolean; format: Format; idField: IdField; leftOut: LeftOut }
+export type FileIndexOptions = {
+  file: string
+  areSeveral: boolean
+  format: Format
+  idField: IdField
+  leftOut: LeftOut
+}
 
-export function createFileIndex({ file, areSeveral, format, idField, leftOut }: FileIndexOptions): FileIndex {
+export function createFileIndex({
+  file,
+  areSeveral,
+  format,
+  idField,
+  leftOut,
+}: FileIndexOptions): FileIndex {
   const lineKinds = createLineKinds(idField)
   const repetitions = createRepetitions()
   const entries: Entry[] = []
@@ -62,18 +79,32 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
     if ('fault' in found) throw invalid(where, found.fault)
     const kind = areSeveral ? lineKinds.kindOf(found.value) : ({ kind: 'transcript' } as const)
     if (kind.kind === 'other') leftOut.leave(kind.what, where)
-    else if (kind.kind === 'message') addMessage({ number, where, of: kind.of, pieces: format.said(kind.message, where) })
+    else if (kind.kind === 'message')
+      addMessage({ number, where, of: kind.of, pieces: format.said(kind.message, where) })
     else addExchange({ number, where, value: found.value })
     if (kind.kind !== 'other' && typeof idField === 'object') lookForId(idField, found.value, where)
   }
 
-  /** Somebody said where it stands: what has none there may be of another conversation than it is taken for. */
+  /**
+   * Somebody said where it stands: what has none there may be of another conversation than it is
+   * taken for.
+   */
   function lookForId(path: readonly string[], value: unknown, where: string): void {
     if (conversationIdIn(value, [], { idField: path, isAnswered: false }) !== undefined) ids += 1
     else leftOut.note(`no id of a conversation at ${path.join('.')}`, where)
   }
 
-  function addMessage({ number, where, of, pieces }: { number: number; where: string; of: string; pieces: Piece[] }): void {
+  function addMessage({
+    number,
+    where,
+    of,
+    pieces,
+  }: {
+    number: number
+    where: string
+    of: string
+    pieces: Piece[]
+  }): void {
     const id = of === '' ? undefined : of
     const entry = messages.get(of) ?? empty({ where, name: id, id, isMessages: true })
     if (!messages.has(of)) entries.push(entry)
@@ -82,14 +113,30 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
     entry.rounds += roundsIn(pieces)
   }
 
-  function addExchange({ number, where, value }: { number: number; where: string; value: unknown }): void {
+  function addExchange({
+    number,
+    where,
+    value,
+  }: {
+    number: number
+    where: string
+    value: unknown
+  }): void {
     const { conversation, names, after, ...exchange } = exchangeIn(value, idField)
     const { pieces } = format.read(exchange, where)
     const before = after === undefined ? undefined : named.get(after)
     if (after !== undefined && before === undefined && !names.includes(after))
-      leftOut.leave('what was said before a request that goes on from one that is not in the file', where)
+      leftOut.leave(
+        'what was said before a request that goes on from one that is not in the file',
+        where,
+      )
     const name = before?.name ?? conversation?.id
-    const entry = empty({ where, name, id: before === undefined && conversation?.isRun !== true ? name : before?.id, isMessages: false })
+    const entry = empty({
+      where,
+      name,
+      id: before === undefined && conversation?.isRun !== true ? name : before?.id,
+      isMessages: false,
+    })
     entry.numbers.push(number)
     entry.before = before
     entry.digest = repetitions.see({ id: entry.id, after: before?.digest, pieces })
@@ -105,12 +152,19 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
       } catch (error) {
         if (!areSeveral || !(error instanceof WeirError)) throw error
         firstMistake ??= error
-        leftOut.leave(`a transcript that cannot be used: ${mistakeOf(error, found.where)}`, found.where)
+        leftOut.leave(
+          `a transcript that cannot be used: ${mistakeOf(error, found.where)}`,
+          found.where,
+        )
       }
     },
 
     kept() {
-      if (entries.length === 0) throw firstMistake ?? invalid(file, `there is no transcript in it: ${leftOut.lines().join('; ')}`)
+      if (entries.length === 0)
+        throw (
+          firstMistake ??
+          invalid(file, `there is no transcript in it: ${leftOut.lines().join('; ')}`)
+        )
       if (typeof idField === 'object' && ids === 0)
         throw new WeirError(
           'usage',
@@ -125,7 +179,8 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
       }
     },
 
-    withEndings: ({ id, isMessages }, pieces) => (isMessages ? pieces : repetitions.withEndings({ id, after: undefined, pieces })),
+    withEndings: ({ id, isMessages }, pieces) =>
+      isMessages ? pieces : repetitions.withEndings({ id, after: undefined, pieces }),
   }
 }
 

@@ -1,8 +1,8 @@
-// The JSON values of a file: its lines, the elements of its list, or the one value that it is. Lines are read twice, the second time only those that are
-// wanted, so a file of any size takes the memory of its longest line. What is no line is held as a whole.
+// The JSON values of a file: its lines, the elements of its list, or the one value that it is.
+// Lines are read twice, the second time only those that are wanted, so a file of any size takes the
+// memory of its longest line. What is no line is held as a whole.
 
-import type { Stats } from 'node:fs'
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { readText, unreadable } from '../../shared/settings/text-file.ts'
@@ -39,8 +39,15 @@ export async function openValues(file: string): Promise<FileValues> {
   if (second !== undefined && 'value' in lineValue(first)) return linesIn(file)
   if (bytes > valueBytesMax) {
     // The first line may be broken: a log that was cut at its beginning.
-    if (isBracket(first.bytes.toString('latin1')) || (second !== undefined && 'value' in lineValue(second))) return linesIn(file)
-    throw invalid(file, `is one value of ${bytes} bytes, which is held in memory; must have at most ${valueBytesMax}, or be JSON lines`)
+    if (
+      isBracket(first.bytes.toString('latin1')) ||
+      (second !== undefined && 'value' in lineValue(second))
+    )
+      return linesIn(file)
+    throw invalid(
+      file,
+      `is one value of ${bytes} bytes, which is held in memory; must have at most ${valueBytesMax}, or be JSON lines`,
+    )
   }
   const content = readText(file, valueBytesMax)
   if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
@@ -51,7 +58,11 @@ export async function openValues(file: string): Promise<FileValues> {
 /** In bytes. */
 export function sizeOf(file: string): number {
   const stat = statOf(file)
-  if (!stat.isFile()) throw new WeirError('usage', `${file} ${stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file'}`)
+  if (!stat.isFile())
+    throw new WeirError(
+      'usage',
+      `${file} ${stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file'}`,
+    )
   return stat.size
 }
 
@@ -92,7 +103,10 @@ function valuesIn(file: string, whole: unknown): FileValues {
   }
 }
 
-/** A list of transcripts, also as an interface gives it a page at a time; a list of messages is one transcript. */
+/**
+ * A list of transcripts, also as an interface gives it a page at a time; a list of messages is one
+ * transcript.
+ */
 function listIn(whole: unknown): unknown[] | undefined {
   const list = Array.isArray(whole)
     ? whole
@@ -112,14 +126,23 @@ function linesIn(file: string, fault?: string): FileValues {
       for await (const lines of linesOf(file, read))
         yield lines.flatMap(({ bytes, ...place }) => {
           if (bytes.length <= 2 && isBracket(bytes.toString('latin1'))) return []
-          return [{ ...lineValue({ bytes }, fault), where: `${file}:${place.number}`, number: places.push(place) - 1 }]
+          return [
+            {
+              ...lineValue({ bytes }, fault),
+              where: `${file}:${place.number}`,
+              number: places.push(place) - 1,
+            },
+          ]
         })
     },
     again(number) {
       const { offset, length, number: line } = places[number] as Line
       const where = `${file}:${line}`
       const bytes = Buffer.allocUnsafe(length)
-      const value = readSync(descriptor, bytes, 0, length, offset) === length ? lineValue({ bytes }) : { fault: 'is not there any more' }
+      const value =
+        readSync(descriptor, bytes, 0, length, offset) === length
+          ? lineValue({ bytes })
+          : { fault: 'is not there any more' }
       if ('value' in value) return { value: value.value, where }
       throw invalid(where, `${value.fault}: the file changed while it was read`)
     },
@@ -152,14 +175,21 @@ async function* linesOf(file: string, read: (bytes: number) => void): AsyncGener
       read(bytesRead)
       const lines: Line[] = []
       let from = 0
-      for (let at = chunk.indexOf(newline); at >= 0 && at < bytesRead; at = chunk.indexOf(newline, from)) {
+      for (
+        let at = chunk.indexOf(newline);
+        at >= 0 && at < bytesRead;
+        at = chunk.indexOf(newline, from)
+      ) {
         lines.push(...line(chunk.subarray(from, at)))
         from = at + 1
       }
       if (from < bytesRead) parts.push(chunk.subarray(from, bytesRead))
       held += bytesRead - from
       if (held > valueBytesMax)
-        throw invalid(`${file}:${number + 1}`, `is a line of more than ${valueBytesMax} bytes, the most that Weir holds`)
+        throw invalid(
+          `${file}:${number + 1}`,
+          `is a line of more than ${valueBytesMax} bytes, the most that Weir holds`,
+        )
       yield lines
     }
     if (parts.length > 0) yield line(Buffer.alloc(0))
@@ -188,7 +218,9 @@ function lineValue({ bytes }: Pick<Line, 'bytes'>, faultOfFile?: string): Value 
   const value = parsed(text.replace(/,\s*$/, ''))
   return 'value' in value
     ? value
-    : { fault: `is no JSON${faultOfFile === undefined ? '' : ` (${faultOfFile})`}; a transcript is JSON, or JSON lines` }
+    : {
+        fault: `is no JSON${faultOfFile === undefined ? '' : ` (${faultOfFile})`}; a transcript is JSON, or JSON lines`,
+      }
 }
 
 function parsed(text: string): Value {

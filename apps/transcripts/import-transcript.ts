@@ -1,59 +1,103 @@
-// `weir import-transcript FILE --format FORMAT -o FILE.weir`: conversations of another runtime as a bundle, to judge, to replay with Weir's thresholds and to
-// read: what would Weir have done with these logs.
+// `weir import-transcript FILE --format FORMAT -o FILE.weir`: conversations of another runtime as a
+// bundle, to judge, to replay with Weir's thresholds and to read: what would Weir have done with
+// these logs.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { topics } from '../../shared/contract/topology.ts'
+import { type TopicName, topics } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { refuseTaken } from '../../shared/lib/whole-file.ts'
 import { createTurnTally } from '../bundles/export/turn-tally.ts'
 import { makeBundle } from '../bundles/make-bundle.ts'
 import { printableLines } from '../terminal/printable.ts'
-import type { Progress } from '../terminal/progress.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgress, type Progress } from '../terminal/progress.ts'
 import { count } from '../terminal/quantities.ts'
 import type { IdField } from './conversation-id.ts'
 import type { Repeated } from './file-index.ts'
 import { sizeOf } from './file-values.ts'
 import type { TranscriptFormat } from './formats.ts'
-import type { LeftOut } from './left-out.ts'
-import { createLeftOut } from './left-out.ts'
+import { createLeftOut, type LeftOut } from './left-out.ts'
 import { transcriptSource } from './made-up-settings.ts'
 import { createPlayer } from './played.ts'
-import type { TranscriptFile } from './read-transcripts.ts'
-import { readTranscripts } from './read-transcripts.ts'
-import type { Transcript } from './transcript.ts'
-import { invalid } from './transcript.ts'
+import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
+import { invalid, type Transcript } from './transcript.ts'
 
-/** `conversationId`: where the id of a conversation stands in a line (`metadata.chat`), or `none`; default: where logs usually have it. */
-export type ImportTranscriptOptions = { format: TranscriptFormat; output: string; force?: boolean; conversationId?: string | undefined }
+/**
+ * `conversationId`: where the id of a conversation stands in a line (`metadata.chat`), or `none`;
+ * default: where logs usually have it.
+ */
+export type ImportTranscriptOptions = {
+  format: TranscriptFormat
+  output: string
+  force?: boolean
+  conversationId?: string | undefined
+}
 
 const topicPrefix = 'weir.'
 const partitions = 1
 
-/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `transcript.invalid`, `output.*`. */
-export async function importTranscript(file: string, options: ImportTranscriptOptions, out: NodeJS.WriteStream): Promise<0 | 130> {
+/**
+ * Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
+ * `transcript.invalid`, `output.*`.
+ */
+export async function importTranscript(
+  file: string,
+  options: ImportTranscriptOptions,
+  out: NodeJS.WriteStream,
+): Promise<0 | 130> {
   const { format, output, force = false } = options
   refuseTaken(output, { force, reads: file }) // before a large file is read
   const bytes = sizeOf(file)
   return makeBundle(options, out, async (bundle, signal) => {
     const leftOut = createLeftOut()
     try {
-      const reading = createProgress(process.stderr, systemClock, process.env, { doing: `reading ${file}`, what: 'byte' })
+      const reading = createProgress(process.stderr, systemClock, process.env, {
+        doing: `reading ${file}`,
+        what: 'byte',
+      })
       reading.expect(bytes)
-      const how = { format, idField: idFieldOf(options.conversationId), leftOut, signal, read: reading.read }
+      const how = {
+        format,
+        idField: idFieldOf(options.conversationId),
+        leftOut,
+        signal,
+        read: reading.read,
+      }
       const transcripts = await readTranscripts(file, how).finally(reading.end)
-      const progress = createProgress(process.stderr, systemClock, process.env, { doing: 'playing the transcript', what: 'round' })
-      const played = await play(transcripts, { bundle, leftOut, signal, progress }).finally(progress.end)
-      if (played.turns === 0) throw invalid(file, `there is no turn in it that Weir could play: ${leftOut.lines().join('; ')}`)
-      const facts = { topicPrefix, partitions, asked: JSON.stringify({ transcript: file }), redaction: null }
-      const made = { madeAt: new Date(systemClock.now()).toISOString(), source: transcriptSource + format }
+      const progress = createProgress(process.stderr, systemClock, process.env, {
+        doing: 'playing the transcript',
+        what: 'round',
+      })
+      const played = await play(transcripts, { bundle, leftOut, signal, progress }).finally(
+        progress.end,
+      )
+      if (played.turns === 0)
+        throw invalid(
+          file,
+          `there is no turn in it that Weir could play: ${leftOut.lines().join('; ')}`,
+        )
+      const facts = {
+        topicPrefix,
+        partitions,
+        asked: JSON.stringify({ transcript: file }),
+        redaction: null,
+      }
+      const made = {
+        madeAt: new Date(systemClock.now()).toISOString(),
+        source: transcriptSource + format,
+      }
       await bundle.finish({ ...made, ...facts }, signal)
-      const what = [count(played.conversations, 'conversation'), count(played.turns, 'turn'), count(bundle.records, 'record')].join(', ')
-      const lines = [`${output}: ${what}`, ...[...repetitionsIn(transcripts.repeated), ...leftOut.lines()].map((line) => `  ${line}`)]
+      const what = [
+        count(played.conversations, 'conversation'),
+        count(played.turns, 'turn'),
+        count(bundle.records, 'record'),
+      ].join(', ')
+      const lines = [
+        `${output}: ${what}`,
+        ...[...repetitionsIn(transcripts.repeated), ...leftOut.lines()].map((line) => `  ${line}`),
+      ]
       return lines.flatMap((line) => printableLines(line).map((printed) => `${printed}\n`)).join('')
     } catch (error) {
       if (signal.aborted) return undefined
@@ -66,12 +110,21 @@ function idFieldOf(path: string | undefined): IdField {
   return path === undefined || path === 'none' ? path : path.split('.')
 }
 
-/** Taken for the same conversation: who has several that say the same must learn that they are one here. */
+/**
+ * Taken for the same conversation: who has several that say the same must learn that they are one
+ * here.
+ */
 function repetitionsIn({ beginnings, equal }: Repeated): string[] {
   const having = (n: number) => `${count(n, 'transcript')} ${n === 1 ? 'is' : 'are'}`
   return [
-    ...(beginnings > 0 ? [`${having(beginnings)} the beginning of a longer one, and left out as the same conversation`] : []),
-    ...(equal > 0 ? [`${having(equal)} the same as a later one, and left out as the same conversation`] : []),
+    ...(beginnings > 0
+      ? [
+          `${having(beginnings)} the beginning of a longer one, and left out as the same conversation`,
+        ]
+      : []),
+    ...(equal > 0
+      ? [`${having(equal)} the same as a later one, and left out as the same conversation`]
+      : []),
   ]
 }
 
@@ -106,7 +159,11 @@ async function play(
       const { where } = transcript
       leftOut.leave('a response behind the end of its turn', where, unheard)
       leftOut.note('a call has no result in the transcript, and none here', where, unanswered)
-      leftOut.note('a call has no result in the transcript, and the model went on: its outcome is unknown here', where, unknown)
+      leftOut.note(
+        'a call has no result in the transcript, and the model went on: its outcome is unknown here',
+        where,
+        unknown,
+      )
     }
   } finally {
     close()
@@ -123,7 +180,11 @@ function byTopic(a: { topic: TopicName }, b: { topic: TopicName }): number {
 
 /** What Weir refuses before it runs has Weir's result here, whatever it brought there. */
 function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: LeftOut): void {
-  if (message.type === 'turn-finished' && message.outcome === 'failed' && message.totals.rounds === 0)
+  if (
+    message.type === 'turn-finished' &&
+    message.outcome === 'failed' &&
+    message.totals.rounds === 0
+  )
     leftOut.leave(`a message that Weir refuses (${message.reason})`, where)
   if (message.type !== 'round-checked') return
   for (const { code } of message.rejections) {

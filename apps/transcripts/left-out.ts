@@ -1,4 +1,5 @@
-// What of a file does not become part of the bundle, or does so in another form: by kind, how often, and where first.
+// What of a file does not become part of the bundle, or does so in another form: by kind, how
+// often, and where first.
 
 /** `note`: what it is, in a few words for people; `where`: `file:line path`. */
 export type LeftOut = {
@@ -24,7 +25,10 @@ export function createLeftOut(): LeftOut {
     note,
     leave: (what, where, times) => note(`left out: ${what}`, where, times),
     lines() {
-      const lines = [...kinds].map(([what, { times, where }]) => `${what} (${times === 1 ? where : `${times} times, first ${where}`})`)
+      const lines = [...kinds].map(
+        ([what, { times, where }]) =>
+          `${what} (${times === 1 ? where : `${times} times, first ${where}`})`,
+      )
       const more = lines.length - kindsShownMax
       return more > 0 ? [...lines.slice(0, kindsShownMax), `and ${more} further kinds`] : lines
     },

@@ -1,14 +1,20 @@
-// What one value of a file of several is: a transcript with its beginning, one message of a transcript that the file has line by line, or neither. Some logs of
-// sessions have an envelope around each message, and lines of their own between them.
+// What one value of a file of several is: a transcript with its beginning, one message of a
+// transcript that the file has line by line, or neither. Some logs of sessions have an envelope
+// around each message, and lines of their own between them.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { IdField } from './conversation-id.ts'
-import { conversationIdIn } from './conversation-id.ts'
+import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
 import type { Json } from './json-fields.ts'
 
-/** `of`: the messages of one transcript have it in common; '': nothing says which it is of. `what`: in words for people. */
-export type LineKind = { kind: 'transcript' } | { kind: 'message'; message: unknown; of: string } | { kind: 'other'; what: string }
+/**
+ * `of`: the messages of one transcript have it in common; '': nothing says which it is of. `what`:
+ * in words for people.
+ */
+export type LineKind =
+  | { kind: 'transcript' }
+  | { kind: 'message'; message: unknown; of: string }
+  | { kind: 'other'; what: string }
 
 /** Remembers which messages belong to an agent that another one started. */
 export type LineKinds = { kindOf(value: unknown): LineKind }
@@ -16,7 +22,10 @@ export type LineKinds = { kindOf(value: unknown): LineKind }
 export function createLineKinds(idField: IdField): LineKinds {
   const branches = new Map<string, string>()
 
-  /** Lines of agents that another one started name the line before, which may be no message, and the first of them none. */
+  /**
+   * Lines of agents that another one started name the line before, which may be no message, and the
+   * first of them none.
+   */
   function branchOf({ uuid, parentUuid, isSidechain }: Json): string {
     if (isSidechain !== true || typeof uuid !== 'string') return ''
     const branch = branches.get(String(parentUuid)) ?? `/${uuid}`
@@ -45,20 +54,30 @@ export function messageIn(value: unknown): unknown {
   if (isSaid(value)) return value
   const enveloped = envelopedIn(value)
   if (enveloped !== undefined) return enveloped
-  return isObject(value) && value.type === 'response_item' && isObject(value.payload) ? value.payload : undefined
+  return isObject(value) && value.type === 'response_item' && isObject(value.payload)
+    ? value.payload
+    : undefined
 }
 
-function writtenByRuntime({ isMeta, isCompactSummary, isApiErrorMessage }: Json): string | undefined {
-  return isMeta === true || isCompactSummary === true || isApiErrorMessage === true ? 'a message that the runtime wrote' : undefined
+function writtenByRuntime({
+  isMeta,
+  isCompactSummary,
+  isApiErrorMessage,
+}: Json): string | undefined {
+  return isMeta === true || isCompactSummary === true || isApiErrorMessage === true
+    ? 'a message that the runtime wrote'
+    : undefined
 }
 
 /** Steps of a run that are no request to a model, and what logs of sessions say beside messages. */
 function otherIn(value: Json): string | undefined {
   const { object, span_data: span, run_type: run, type, traceId } = value
-  if (isObject(span)) return span.type === 'generation' ? undefined : `a span of type ${String(span.type)}`
+  if (isObject(span))
+    return span.type === 'generation' ? undefined : `a span of type ${String(span.type)}`
   if (object === 'trace') return 'the head of a trace'
   if (typeof run === 'string') return run === 'llm' ? undefined : `a run of type ${run}`
   if (typeof type !== 'string') return undefined
-  if (typeof traceId === 'string') return type === 'GENERATION' ? undefined : `an observation of type ${type}`
+  if (typeof traceId === 'string')
+    return type === 'GENERATION' ? undefined : `an observation of type ${type}`
   return hasRequest(value) ? undefined : `a line of type ${type}`
 }

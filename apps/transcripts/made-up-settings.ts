@@ -1,12 +1,16 @@
-// The settings that a transcript is played with. No run wrote them: they let everything go the way it went (P1 of played.ts), and whoever judges a
-// conversation by its own settings has none here. They mark it, also where there is no bundle any more, in what `weir inspect --json` printed.
+// The settings that a transcript is played with. No run wrote them: they let everything go the way
+// it went (P1 of played.ts), and whoever judges a conversation by its own settings has none here.
+// They mark it, also where there is no bundle any more, in what `weir inspect --json` printed.
 
 import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings } from '../../shared/contract/messages.ts'
 import type { RoundTimeline } from '../history/inspect/timeline.ts'
 
-/** What a bundle of such conversations says of where it comes from begins so; behind it stands the format. */
+/**
+ * What a bundle of such conversations says of where it comes from begins so; behind it stands the
+ * format.
+ */
 export const transcriptSource = 'transcript '
 
 /** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
@@ -20,7 +24,12 @@ export const madeUpSettings: AgentSettings = {
   ...defaultSettings,
   policy: policyOf({
     ...policy,
-    caps: { rounds: limits.turnRoundsMax, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null },
+    caps: {
+      rounds: limits.turnRoundsMax,
+      calls: limits.turnCallsMax,
+      wallMs: limits.turnWallMsMax,
+      tokens: null,
+    },
     loop: {
       ...policy.loop,
       identicalFailures: outOfReach,
@@ -33,7 +42,14 @@ export const madeUpSettings: AgentSettings = {
   }),
 }
 
-/** Whether a conversation was played: no run of Weir wrote it, and its times are made up too (P4 of played.ts). Each that was has a response. */
-export function isPlayed(turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[]): boolean {
-  return turns.some(({ rounds }) => rounds.some(({ policy }) => policy?.differs['loop.identicalFailures'] === String(outOfReach)))
+/**
+ * Whether a conversation was played: no run of Weir wrote it, and its times are made up too (P4 of
+ * played.ts). Each that was has a response.
+ */
+export function isPlayed(
+  turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[],
+): boolean {
+  return turns.some(({ rounds }) =>
+    rounds.some(({ policy }) => policy?.differs['loop.identicalFailures'] === String(outOfReach)),
+  )
 }

@@ -1,25 +1,39 @@
-// The Agents SDK of OpenAI: what a session keeps, `to_input_list()` and `history`, items of a run with the provider's own inside, and the spans of a trace
-// that hold what a model was asked and said. In Python and in JavaScript the same things have other names.
+// The Agents SDK of OpenAI: what a session keeps, `to_input_list()` and `history`, items of a run
+// with the provider's own inside, and the spans of a trace that hold what a model was asked and
+// said. In Python and in JavaScript the same things have other names.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { Exchange } from './exchange.ts'
-import { itemListNames } from './exchange.ts'
+import { type Exchange, itemListNames } from './exchange.ts'
 import { listAt, objectAt } from './json-fields.ts'
 import { piecesOfSaid, readOpenai } from './openai.ts'
-import type { Piece, ReadPieces } from './transcript.ts'
-import { invalid } from './transcript.ts'
+import { invalid, type Piece, type ReadPieces } from './transcript.ts'
 
-export function readOpenaiAgents({ request, answer }: Pick<Exchange, 'request' | 'answer'>, where: string): ReadPieces {
+export function readOpenaiAgents(
+  { request, answer }: Pick<Exchange, 'request' | 'answer'>,
+  where: string,
+): ReadPieces {
   if (Array.isArray(request)) return { pieces: piecesIn(request, where), tools: undefined }
   const run = objectAt(request, where)
   const name = itemListNames.find((one) => Array.isArray(run[one]))
-  if (name === undefined && ('input' in run || 'messages' in run)) return readOpenai({ request, answer }, where)
+  if (name === undefined && ('input' in run || 'messages' in run))
+    return readOpenai({ request, answer }, where)
   if (name === undefined)
-    throw invalid(where, `has no list of items; must be one, or an object with ${itemListNames.slice(0, 4).join(', ')}`)
+    throw invalid(
+      where,
+      `has no list of items; must be one, or an object with ${itemListNames.slice(0, 4).join(', ')}`,
+    )
   const asked = run.originalInput ?? run.original_input ?? run.input
-  const before = typeof asked === 'string' ? [{ role: 'user', content: asked }] : asked === undefined ? [] : listAt(asked, `${where} input`)
+  const before =
+    typeof asked === 'string'
+      ? [{ role: 'user', content: asked }]
+      : asked === undefined
+        ? []
+        : listAt(asked, `${where} input`)
   return {
-    pieces: [...piecesIn(name === 'history' ? [] : before, `${where} input`), ...piecesIn(run[name] as unknown[], `${where} ${name}`)],
+    pieces: [
+      ...piecesIn(name === 'history' ? [] : before, `${where} input`),
+      ...piecesIn(run[name] as unknown[], `${where} ${name}`),
+    ],
     tools: undefined,
   }
 }

@@ -2,11 +2,9 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
-import type { Json } from './json-fields.ts'
-import { argumentTextAt, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
+import { argumentTextAt, type Json, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
 import { saidOf, textOf } from './openai-content.ts'
-import type { Piece } from './transcript.ts'
-import { invalid } from './transcript.ts'
+import { invalid, type Piece } from './transcript.ts'
 
 export function piecesOfMessage(value: unknown, where: string): Piece[] {
   const message = objectAt(value, where)
@@ -23,14 +21,24 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
         { kind: 'response', id: undefined },
         ...reasoningOf(message),
         ...saidOf(textOf(message.content ?? message.refusal ?? '', where)),
-        ...calls.map((call, at) => callOf(objectAt(call, `${where}.tool_calls[${at}]`), `${where}.tool_calls[${at}]`)),
+        ...calls.map((call, at) =>
+          callOf(objectAt(call, `${where}.tool_calls[${at}]`), `${where}.tool_calls[${at}]`),
+        ),
         ...(older === undefined ? [] : [callOf({ function: older }, `${where}.function_call`)]),
       ]
     }
     case 'tool':
     case 'function': {
       const text = textOf(message.content, where)
-      return [{ kind: 'result', id: idOf(message.tool_call_id), text, isError: readsAsError(text), where }]
+      return [
+        {
+          kind: 'result',
+          id: idOf(message.tool_call_id),
+          text,
+          isError: readsAsError(text),
+          where,
+        },
+      ]
     }
     default:
       throw invalid(
@@ -57,10 +65,18 @@ function callOf(call: Json, where: string): Piece {
     }
   const named = objectAt(call.function, `${where}.function`)
   const text = argumentTextAt(named.arguments, `${where}.function.arguments`)
-  return { kind: 'call', id: idOf(call.id), name: textAt(named, 'name', `${where}.function`), arguments: text }
+  return {
+    kind: 'call',
+    id: idOf(call.id),
+    name: textAt(named, 'name', `${where}.function`),
+    arguments: text,
+  }
 }
 
-/** Some servers give calls no ids, and before there were tools there was none: then results stand in the order of their calls. */
+/**
+ * Some servers give calls no ids, and before there were tools there was none: then results stand in
+ * the order of their calls.
+ */
 function idOf(id: unknown): string {
   return typeof id === 'string' ? id : ''
 }

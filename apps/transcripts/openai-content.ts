@@ -2,10 +2,12 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { listAt } from './json-fields.ts'
-import type { Piece } from './transcript.ts'
-import { invalid } from './transcript.ts'
+import { invalid, type Piece } from './transcript.ts'
 
-/** A text, or parts, a line each: of one that is no text, its type. Throws `transcript.invalid` for those that are Anthropic's. */
+/**
+ * A text, or parts, a line each: of one that is no text, its type. Throws `transcript.invalid` for
+ * those that are Anthropic's.
+ */
 export function textOf(content: unknown, where: string): string {
   if (typeof content === 'string') return content
   if (content === null || content === undefined) return ''
@@ -14,7 +16,10 @@ export function textOf(content: unknown, where: string): string {
     .map((part) => {
       if (!isObject(part)) return String(part)
       if (part.type === 'tool_use' || part.type === 'tool_result')
-        throw invalid(where, `has a part of type ${part.type}, which is of Anthropic: give --format anthropic`)
+        throw invalid(
+          where,
+          `has a part of type ${part.type}, which is of Anthropic: give --format anthropic`,
+        )
       const text = [part.text, part.refusal].find((one) => typeof one === 'string')
       return typeof text === 'string' ? text : `[${String(part.type)}]`
     })

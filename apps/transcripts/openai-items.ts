@@ -1,11 +1,17 @@
-// The items of OpenAI's Responses, in which requests, answers and what the Agents SDK keeps are written. The latter has words of its own for some.
+// The items of OpenAI's Responses, in which requests, answers and what the Agents SDK keeps are
+// written. The latter has words of its own for some.
 
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
-import type { Json } from './json-fields.ts'
-import { argumentTextAt, firstTextAt, objectAt, readsAsError, textAt } from './json-fields.ts'
+import {
+  argumentTextAt,
+  firstTextAt,
+  type Json,
+  objectAt,
+  readsAsError,
+  textAt,
+} from './json-fields.ts'
 import { saidOf, textOf } from './openai-content.ts'
-import type { Piece } from './transcript.ts'
-import { invalid } from './transcript.ts'
+import { invalid, type Piece } from './transcript.ts'
 
 /** Kinds of items of which nothing is kept: what the provider itself ran, and marks in the list. */
 const leftOutItems: Record<string, string> = {
@@ -23,22 +29,46 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
       return [{ kind: 'reasoning', block: item }]
     case 'function_call': {
       const text = argumentTextAt(item.arguments, `${where}.arguments`)
-      return [{ kind: 'call', id: firstTextAt(item, ['call_id', 'callId'], where), name: textAt(item, 'name', where), arguments: text }]
+      return [
+        {
+          kind: 'call',
+          id: firstTextAt(item, ['call_id', 'callId'], where),
+          name: textAt(item, 'name', where),
+          arguments: text,
+        },
+      ]
     }
     case 'custom_tool_call':
       return [
-        { kind: 'call', id: textAt(item, 'call_id', where), name: textAt(item, 'name', where), arguments: textAt(item, 'input', where) },
+        {
+          kind: 'call',
+          id: textAt(item, 'call_id', where),
+          name: textAt(item, 'name', where),
+          arguments: textAt(item, 'input', where),
+        },
       ]
     case 'function_call_output':
     case 'function_call_result':
     case 'custom_tool_call_output': {
       const text = textOf(item.output, `${where}.output`)
-      return [{ kind: 'result', id: firstTextAt(item, ['call_id', 'callId'], where), text, isError: readsAsError(text), where }]
+      return [
+        {
+          kind: 'result',
+          id: firstTextAt(item, ['call_id', 'callId'], where),
+          text,
+          isError: readsAsError(text),
+          where,
+        },
+      ]
     }
     default: {
       const what = leftOutItems[String(type)]
       if (what !== undefined) return [{ kind: 'left-out', what, where }]
-      if (/(_call|_call_output|_call_result|_request|_response|_list_tools|_approval)$/.test(String(type)))
+      if (
+        /(_call|_call_output|_call_result|_request|_response|_list_tools|_approval)$/.test(
+          String(type),
+        )
+      )
         return [{ kind: 'left-out', what: 'a tool that the provider ran', where }]
       throw invalid(
         `${where}.type`,
@@ -58,6 +88,9 @@ function piecesOfSpoken(item: Json, where: string): Piece[] {
     case 'assistant':
       return saidOf(textOf(item.content ?? item.refusal, where))
     default:
-      throw invalid(`${where}.role`, `is ${shown(item.role)}; must be ${alternatives(['system', 'developer', 'user', 'assistant'])}`)
+      throw invalid(
+        `${where}.role`,
+        `is ${shown(item.role)}; must be ${alternatives(['system', 'developer', 'user', 'assistant'])}`,
+      )
   }
 }

@@ -1,11 +1,16 @@
-// Plays a transcript through Weir's own reducers, in memory: what the users, the model and the tools of the foreign runtime did is what here a client and
-// performers write, and everything else is derived. So the records are whole ones: whatever reads or replays a conversation of Weir reads this one.
-// P1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the way it went. What Weir would have done is asked afterwards, with
-//     other thresholds (weir judge, weir replay --set).
-// P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused call brought elsewhere cannot stand in a record. It is told.
-// P3. What the transcript ends with stays open: the last calls of a turn that have no result are never answered, a turn without an end is cancelled when the
-//     next one begins.
-// P4. There is no clock: each step is a millisecond later than the one before, and what a step writes has one time, as in a log.
+// Plays a transcript through Weir's own reducers, in memory: what the users, the model and the
+// tools of the foreign runtime did is what here a client and performers write, and everything else
+// is derived. So the records are whole ones: whatever reads or replays a conversation of Weir reads
+// this one.
+// P1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the way it
+//     went. What Weir would have done is asked afterwards, with other thresholds (weir judge, weir
+//     replay --set).
+// P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused
+//     call brought elsewhere cannot stand in a record. It is told.
+// P3. What the transcript ends with stays open: the last calls of a turn that have no result are
+//     never answered, a turn without an end is cancelled when the next one begins.
+// P4. There is no clock: each step is a millisecond later than the one before, and what a step
+//     writes has one time, as in a log.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
@@ -13,41 +18,65 @@ import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
 import { errorLine } from '../../services/executor/tools/error-line.ts'
 import { meaningOf } from '../../services/llm-gateway/providers/finish-words.ts'
-import type { AttemptTask } from '../../services/llm-gateway/reducer.ts'
-import { llmGateway } from '../../services/llm-gateway/reducer.ts'
+import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
-import type { AttemptFinished, CallResult, Declaration, Message, PartEvent } from '../../shared/contract/messages.ts'
+import type {
+  AttemptFinished,
+  CallResult,
+  Declaration,
+  Message,
+  PartEvent,
+} from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
-import type { StageName, TopicName } from '../../shared/contract/topology.ts'
-import { keyOf, stages } from '../../shared/contract/topology.ts'
+import { keyOf, type StageName, stages, type TopicName } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { version } from '../../shared/lib/version.ts'
-import type { Fold } from '../../shared/runtime/fold.ts'
-import { createFold } from '../../shared/runtime/fold.ts'
+import { createFold, type Fold } from '../../shared/runtime/fold.ts'
 import { madeUpSettings as settings } from './made-up-settings.ts'
-import type { Transcript, TranscriptResponse, TranscriptResult, TranscriptTurn } from './transcript.ts'
-import { declarationOf } from './transcript.ts'
+import {
+  declarationOf,
+  type Transcript,
+  type TranscriptResponse,
+  type TranscriptResult,
+  type TranscriptTurn,
+} from './transcript.ts'
 
 export type Player = {
-  /** The records that a transcript makes, without the prefix in their topics, in the order in which they are written. */
+  /**
+   * The records that a transcript makes, without the prefix in their topics, in the order in which
+   * they are written.
+   */
   play(transcript: Transcript): Promise<Played>
 }
 
 /**
- * `unheard`: responses of the transcript behind the end of their turn. `unanswered`: calls without a result; `unknown`: those behind which the model went on.
+ * `unheard`: responses of the transcript behind the end of their turn. `unanswered`: calls without
+ * a result; `unknown`: those behind which the model went on.
  */
-export type Played = { records: (StoredRecord & { topic: TopicName })[]; unheard: number; unanswered: number; unknown: number }
+export type Played = {
+  records: (StoredRecord & { topic: TopicName })[]
+  unheard: number
+  unanswered: number
+  unknown: number
+}
 
 const agent = 'transcript'
 const owner = 'transcript'
 const partition = 0
 
-/** `pause`: called behind each step, with the responses that were played in it; playing takes its time. What it throws ends the playing. */
-export type PlayerOptions = { topicPrefix: string; startAt: Milliseconds; pause: (responses: number) => Promise<void> }
+/**
+ * `pause`: called behind each step, with the responses that were played in it; playing takes its
+ * time. What it throws ends the playing.
+ */
+export type PlayerOptions = {
+  topicPrefix: string
+  startAt: Milliseconds
+  pause: (responses: number) => Promise<void>
+}
 
 /** Offsets and time go on from transcript to transcript, all in one partition. */
 export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Player {
@@ -58,7 +87,10 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
 /** What of a log is left when its records are handed over. */
 type Log = { now: Milliseconds; ends: Map<TopicName, number> }
 
-/** Plays one transcript: conversations know nothing of one another, and there may be more of them than fit into memory. */
+/**
+ * Plays one transcript: conversations know nothing of one another, and there may be more of them
+ * than fit into memory.
+ */
 function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>): Player['play'] {
   const inboxes = new Map<StageName, StoredRecord[]>()
   const written: Played['records'] = []
@@ -77,7 +109,9 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
   function foldOf<State, In extends Message, Task>(stage: Stage<State, In, Task>): Fold<State> {
     const topic = stages[stage.name].inbox
     async function* readBack(from: number, to: number) {
-      yield written.filter((record) => record.topic === topic && from <= record.offset && record.offset < to).map(inLog)
+      yield written
+        .filter((record) => record.topic === topic && from <= record.offset && record.offset < to)
+        .map(inLog)
     }
     return createFold({ stage, partition, topicPrefix, marks: {}, readBack })
   }
@@ -87,12 +121,17 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     return { ...record, topic: topicPrefix + record.topic }
   }
 
-  function append(topic: TopicName, { key, value, id }: Pick<StoredRecord, 'key' | 'value' | 'id'>): void {
+  function append(
+    topic: TopicName,
+    { key, value, id }: Pick<StoredRecord, 'key' | 'value' | 'id'>,
+  ): void {
     const offset = log.ends.get(topic) ?? 0
     log.ends.set(topic, offset + 1)
     const record = { topic, partition, offset, time: log.now, key, value, id }
     written.push(record)
-    for (const [name] of folds) if (stages[name].inbox === topic) inboxes.set(name, [...(inboxes.get(name) ?? []), inLog(record)])
+    for (const [name] of folds)
+      if (stages[name].inbox === topic)
+        inboxes.set(name, [...(inboxes.get(name) ?? []), inLog(record)])
   }
 
   function observe(topic: TopicName, message: Message): void {
@@ -110,13 +149,18 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
         for (const record of records) {
           isMoving = true
           log.now += 1
-          for (const output of (await fold.take(record)).records) append(output.topic.slice(topicPrefix.length) as TopicName, output)
+          for (const output of (await fold.take(record)).records)
+            append(output.topic.slice(topicPrefix.length) as TopicName, output)
         }
       }
     }
   }
 
-  function answer({ request }: AttemptTask, response: TranscriptResponse, declared: Declaration[]): void {
+  function answer(
+    { request }: AttemptTask,
+    response: TranscriptResponse,
+    declared: Declaration[],
+  ): void {
     const { conversation, turn, round } = request
     const place = { conversation, turn, round }
     const attempt = `${conversation} ${turn} ${round}`
@@ -125,16 +169,44 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     const { finish, usage } = response
     const named = new Set(response.calls.map(({ name }) => name))
     const declarations = declared.filter(({ name }) => named.has(name))
-    observe('model-requests', { type: 'attempt-started', ...place, attempt, owner, weir: version() })
+    observe('model-requests', {
+      type: 'attempt-started',
+      ...place,
+      attempt,
+      owner,
+      weir: version(),
+    })
     if (parts > 0) observe('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
-    const finished = { attempt, parts, finish, stop: stopOf(response), usage, declarations, policy: settings.policy, callsAsText: false }
+    const finished = {
+      attempt,
+      parts,
+      finish,
+      stop: stopOf(response),
+      usage,
+      declarations,
+      policy: settings.policy,
+      callsAsText: false,
+    }
     observe('model-requests', { type: 'attempt-finished', ...place, ...finished })
   }
 
   /** Plays one turn to its end, or as far as it goes. */
-  async function playTurn(conversation: string, turn: TranscriptTurn, messageId: string, declarations: Declaration[]): Promise<number> {
+  async function playTurn(
+    conversation: string,
+    turn: TranscriptTurn,
+    messageId: string,
+    declarations: Declaration[],
+  ): Promise<number> {
     observe('conversation-events', {
-      ...{ type: 'user-message', conversation, messageId, text: turn.user, agent, settings, declarations },
+      ...{
+        type: 'user-message',
+        conversation,
+        messageId,
+        text: turn.user,
+        agent,
+        settings,
+        declarations,
+      },
     })
     await settle()
     const left = [...turn.responses]
@@ -165,7 +237,13 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     if (result === undefined) return false // keeps P3
     const place = { conversation, turn, round, ordinal, try: task.try }
     if (task.kind === 'claim') observe('rounds-cleared', { type: 'claim', ...place, owner })
-    else observe('rounds-cleared', { type: 'outcome', ...place, owner, result: resultOf(ordinal, result) })
+    else
+      observe('rounds-cleared', {
+        type: 'outcome',
+        ...place,
+        owner,
+        result: resultOf(ordinal, result),
+      })
     return true
   }
 
@@ -174,12 +252,20 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     let unheard = 0
     for (const [at, turn] of turns.entries()) {
       const isOpen = conversations.units.get(conversation)?.state.phase === 'open'
-      if (isOpen) observe('conversation-events', { type: 'cancel-requested', conversation, messageId: messageIdOf(at - 1) })
+      if (isOpen)
+        observe('conversation-events', {
+          type: 'cancel-requested',
+          conversation,
+          messageId: messageIdOf(at - 1),
+        })
       await settle()
       unheard += await playTurn(conversation, turn, messageIdOf(at), declarations)
     }
-    const results = turns.flatMap(({ responses }) => responses.flatMap(({ calls }) => calls.map(({ result }) => result)))
-    const having = (wanted: TranscriptResult | undefined) => results.filter((result) => result === wanted).length
+    const results = turns.flatMap(({ responses }) =>
+      responses.flatMap(({ calls }) => calls.map(({ result }) => result)),
+    )
+    const having = (wanted: TranscriptResult | undefined) =>
+      results.filter((result) => result === wanted).length
     return { records: written, unheard, unanswered: having(undefined), unknown: having('unknown') }
   }
 }
@@ -189,18 +275,31 @@ function messageIdOf(turn: number): string {
 }
 
 /** What the units of a conversation want done. */
-function tasksIn<State, In extends Message, Task>(fold: Fold<State>, stage: Stage<State, In, Task>, conversation: string): Task[] {
-  return [...fold.units.values()].filter((unit) => unit.conversation === conversation).flatMap((unit) => stage.wants(unit.state))
+function tasksIn<State, In extends Message, Task>(
+  fold: Fold<State>,
+  stage: Stage<State, In, Task>,
+  conversation: string,
+): Task[] {
+  return [...fold.units.values()]
+    .filter((unit) => unit.conversation === conversation)
+    .flatMap((unit) => stage.wants(unit.state))
 }
 
 /** Where a transcript lists no tools, each that is called takes any object. */
 function calledIn(turns: TranscriptTurn[]): Declaration[] {
-  const names = turns.flatMap(({ responses }) => responses.flatMap(({ calls }) => calls.map(({ name }) => name)))
+  const names = turns.flatMap(({ responses }) =>
+    responses.flatMap(({ calls }) => calls.map(({ name }) => name)),
+  )
   return [...new Set(names)].map((name) => declarationOf(name, undefined, undefined))
 }
 
 function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEvent[] {
-  const event = (kind: PartEvent['kind'], index: number, content: string, of: Partial<PartEvent> = {}): PartEvent => ({
+  const event = (
+    kind: PartEvent['kind'],
+    index: number,
+    content: string,
+    of: Partial<PartEvent> = {},
+  ): PartEvent => ({
     ...{ kind, index, id: null, name: null, text: content },
     ...of,
   })
@@ -224,7 +323,14 @@ function stopOf({ calls, finish }: TranscriptResponse): AttemptFinished['stop'] 
 
 function resultOf(ordinal: number, result: TranscriptResult): CallResult {
   if (result === 'unknown')
-    return { ordinal, ...outcomeUnknown('The transcript has no result of this call.', 'no result in the transcript'), durationMs: 0 }
+    return {
+      ordinal,
+      ...outcomeUnknown(
+        'The transcript has no result of this call.',
+        'no result in the transcript',
+      ),
+      durationMs: 0,
+    }
   const { text, isError } = result
   const reason = isError ? (errorLine(text) ?? 'it failed and said nothing') : ''
   return { ordinal, status: isError ? 'error' : 'ok', text, reason, durationMs: 0 }

@@ -1,32 +1,35 @@
-// Reads a file of transcripts, twice: once to learn which of its values say what others repeat (file-index.ts), and then those that are kept, one conversation at
-// a time. So the file may be larger than the memory.
+// Reads a file of transcripts, twice: once to learn which of its values say what others repeat
+// (file-index.ts), and then those that are kept, one conversation at a time. So the file may be
+// larger than the memory.
 
 import { basename, extname } from 'node:path'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import type { IdField } from './conversation-id.ts'
-import { numberBytesMax } from './conversation-id.ts'
+import { type IdField, numberBytesMax } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
-import type { Entry, FileIndex, Repeated } from './file-index.ts'
-import { createFileIndex, mistakeOf } from './file-index.ts'
-import type { FileValues } from './file-values.ts'
-import { openValues } from './file-values.ts'
-import type { TranscriptFormat } from './formats.ts'
-import { formats } from './formats.ts'
+import {
+  createFileIndex,
+  type Entry,
+  type FileIndex,
+  mistakeOf,
+  type Repeated,
+} from './file-index.ts'
+import { type FileValues, openValues } from './file-values.ts'
+import { formats, type TranscriptFormat } from './formats.ts'
 import type { LeftOut } from './left-out.ts'
 import { messageIn } from './line-kind.ts'
-import type { Piece, ReadPieces, Transcript } from './transcript.ts'
-import { transcriptOf } from './transcript.ts'
+import { type Piece, type ReadPieces, type Transcript, transcriptOf } from './transcript.ts'
 
 export type TranscriptFile = {
   repeated: Repeated
   /** Responses of the conversations, about. */
   rounds: number
   /**
-   * In the order of the file, each read when it is asked for. `expect`: told by how many more its responses are than `rounds` has of it, or by how many fewer
-   * (below 0). Throws `transcript.invalid`.
+   * In the order of the file, each read when it is asked for. `expect`: told by how many more its
+   * responses are than `rounds` has of it, or by how many fewer (below 0). Throws
+   * `transcript.invalid`.
    */
   transcripts(expect: (responses: number) => void): Iterable<Transcript>
   close(): void
@@ -41,12 +44,21 @@ export type ReadOptions = {
   read: (bytes: number) => void
 }
 
-/** Throws `usage` (no such file, no such ids), `transcript.invalid` with the line and the path of what is wrong, and what `signal` was aborted with. */
+/**
+ * Throws `usage` (no such file, no such ids), `transcript.invalid` with the line and the path of
+ * what is wrong, and what `signal` was aborted with.
+ */
 export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
   const values = await openValues(file)
   try {
     const { format, idField, leftOut, signal, read } = options
-    const index = createFileIndex({ file, areSeveral: values.areSeveral, format: formats[format], idField, leftOut })
+    const index = createFileIndex({
+      file,
+      areSeveral: values.areSeveral,
+      format: formats[format],
+      idField,
+      leftOut,
+    })
     for await (const found of values.each(read)) {
       for (const one of found) index.take(one)
       await othersTurn() // or Ctrl-C would not be heard
@@ -65,10 +77,21 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
   }
 }
 
-type Reading = ReadOptions & { values: FileValues; index: FileIndex; expect: (responses: number) => void }
+type Reading = ReadOptions & {
+  values: FileValues
+  index: FileIndex
+  expect: (responses: number) => void
+}
 
-function* transcriptsOf(file: string, entries: readonly Entry[], reading: Reading): Generator<Transcript> {
-  const base = cutToBytes(basename(file, extname(file)), limits.conversationIdBytesMax - numberBytesMax)
+function* transcriptsOf(
+  file: string,
+  entries: readonly Entry[],
+  reading: Reading,
+): Generator<Transcript> {
+  const base = cutToBytes(
+    basename(file, extname(file)),
+    limits.conversationIdBytesMax - numberBytesMax,
+  )
   const nameOf = createNames()
   for (const [at, entry] of entries.entries()) {
     const { pieces, tools } = piecesOf(entry, reading)
@@ -84,17 +107,33 @@ function* transcriptsOf(file: string, entries: readonly Entry[], reading: Readin
       reading.expect(transcript.turns.reduce((sum, { responses }) => sum + responses.length, 0))
       yield transcript
     } catch (error) {
-      if (!reading.values.areSeveral || !(error instanceof WeirError) || error.code !== 'transcript.invalid') throw error
-      reading.leftOut.leave(`a transcript that cannot be used: ${mistakeOf(error, entry.where)}`, entry.where)
+      if (
+        !reading.values.areSeveral ||
+        !(error instanceof WeirError) ||
+        error.code !== 'transcript.invalid'
+      )
+        throw error
+      reading.leftOut.leave(
+        `a transcript that cannot be used: ${mistakeOf(error, entry.where)}`,
+        entry.where,
+      )
     }
   }
 }
 
-/** All that was said, also in the values that it goes on from; the tools are those that were offered last. */
+/**
+ * All that was said, also in the values that it goes on from; the tools are those that were offered
+ * last.
+ */
 function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
   const { read, said } = formats[format]
   if (entry.isMessages)
-    return { tools: undefined, pieces: entry.numbers.map(values.again).flatMap(({ value, where }) => said(messageIn(value), where)) }
+    return {
+      tools: undefined,
+      pieces: entry.numbers
+        .map(values.again)
+        .flatMap(({ value, where }) => said(messageIn(value), where)),
+    }
   const pieces: Piece[][] = []
   let tools: ReadPieces['tools']
   for (let one: Entry | undefined = entry; one !== undefined; one = one.before) {

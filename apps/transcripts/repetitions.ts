@@ -1,8 +1,13 @@
-// A log of requests repeats in each request what came before. Which of its entries are the beginning of another one, and which say the same.
-// What a provider answered and what a client sends back of it are not the same bytes: thinking is left out, also out of texts, arguments are written anew, texts are trimmed.
-// R1. Entries with different ids of conversations are different, whatever they say. Only those of one id, or without any, are looked at.
-// R2. Whether one goes on from another is decided by what was said: by users, by the model to them, calls, and results.
-// R3. An answer that said nothing is in no later request. It is put back where it was given: a runtime that asks again and again is what a guard looks for.
+// A log of requests repeats in each request what came before. Which of its entries are the
+// beginning of another one, and which say the same. What a provider answered and what a client
+// sends back of it are not the same bytes: thinking is left out, also out of texts, arguments are
+// written anew, texts are trimmed.
+// R1. Entries with different ids of conversations are different, whatever they say. Only those of
+//     one id, or without any, are looked at.
+// R2. Whether one goes on from another is decided by what was said: by users, by the model to them,
+//     calls, and results.
+// R3. An answer that said nothing is in no later request. It is put back where it was given: a
+//     runtime that asks again and again is what a guard looks for.
 // R4. Nothing is kept but digests and endings, so that it hardly matters how large the log is.
 
 import { createHash } from 'node:crypto'
@@ -18,9 +23,15 @@ export type Ending = { usage: Usage | undefined; finish: string }
 export type Repetitions = {
   /** Gives what stands for all that was said. */
   see(said: Said): Digest
-  /** When all were seen. `beginning`: another one goes on from it. `equal`: a later one says the same. */
+  /**
+   * When all were seen. `beginning`: another one goes on from it. `equal`: a later one says the
+   * same.
+   */
   fates(): ('kept' | 'beginning' | 'equal')[]
-  /** The pieces, and of each answer in them how it ended, where the entry is known that it was the answer of. */
+  /**
+   * The pieces, and of each answer in them how it ended, where the entry is known that it was the
+   * answer of.
+   */
   withEndings(said: Said): Piece[]
 }
 
@@ -55,7 +66,10 @@ export function createRepetitions(): Repetitions {
       return digest
     },
 
-    fates: () => wholes.map((digest, number) => (beginnings.has(digest) ? 'beginning' : last.get(digest) === number ? 'kept' : 'equal')),
+    fates: () =>
+      wholes.map((digest, number) =>
+        beginnings.has(digest) ? 'beginning' : last.get(digest) === number ? 'kept' : 'equal',
+      ),
 
     withEndings(said) {
       const pieces: Piece[] = []
@@ -66,7 +80,8 @@ export function createRepetitions(): Repetitions {
         const ending = endings.get(digest)
         if (ending !== undefined) pieces.push({ kind: 'ended', ...ending })
         const missing = (silences.get(digest) ?? []).slice(silencesIn(said.pieces, end))
-        for (const one of missing) pieces.push({ kind: 'response', id: undefined }, { kind: 'ended', ...one })
+        for (const one of missing)
+          pieces.push({ kind: 'response', id: undefined }, { kind: 'ended', ...one })
       }
       return [...pieces, ...said.pieces.slice(from)]
     },
@@ -77,7 +92,10 @@ function beginningOf({ id, after }: Said): Digest {
   return after ?? digestOf('', id?.trim() ?? '')
 }
 
-/** Behind each thing that was said, the digest of all up to there; `end`: the index behind its last piece. */
+/**
+ * Behind each thing that was said, the digest of all up to there; `end`: the index behind its last
+ * piece.
+ */
 function* stepsOf(said: Said): Generator<{ digest: Digest; end: number }> {
   let digest = beginningOf(said)
   for (const { words, end } of wordsIn(said.pieces)) {
@@ -86,7 +104,10 @@ function* stepsOf(said: Said): Generator<{ digest: Digest; end: number }> {
   }
 }
 
-/** What was said, as it is compared; a text of the model may come in parts. `end`: the index behind its last piece. */
+/**
+ * What was said, as it is compared; a text of the model may come in parts. `end`: the index behind
+ * its last piece.
+ */
 export function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: number }> {
   let text = ''
   let textEnd = 0
@@ -128,7 +149,8 @@ function silencesIn(pieces: readonly Piece[], from: number): number {
   let answers = 0
   for (const piece of pieces.slice(from)) {
     if (piece.kind === 'response') answers += 1
-    else if (piece.kind === 'call' || (piece.kind === 'text' && spokenIn(piece.text) !== '')) return Math.max(0, answers - 1)
+    else if (piece.kind === 'call' || (piece.kind === 'text' && spokenIn(piece.text) !== ''))
+      return Math.max(0, answers - 1)
     else if (piece.kind === 'user' || piece.kind === 'result') break
   }
   return answers

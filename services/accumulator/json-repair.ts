@@ -1,5 +1,6 @@
-// Mends a text that is nearly the text of a JSON object, where it can be read in one way only. Nothing that ends too early is closed, and no value is
-// changed: the object is the one that was written down, in another spelling.
+// Mends a text that is nearly the text of a JSON object, where it can be read in one way only.
+// Nothing that ends too early is closed, and no value is changed: the object is the one that was
+// written down, in another spelling.
 //
 //   fence              ```json {"a":1} ```           the fence is taken off
 //   trailing-comma     {"a":1,}                      the comma is taken out
@@ -8,19 +9,30 @@
 //   control-character  a line end inside a string    as its escape
 //   bad-escape         "C:\dir"                      the backslash is doubled
 //
-// What of a string is mended, json-string.ts says. One pass, linear in the text; the check of the whole at the end is what makes it JSON.
+// What of a string is mended, json-string.ts says. One pass, linear in the text; the check of the
+// whole at the end is what makes it JSON.
 
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
-import type { StringMending } from './json-string.ts'
-import { jsonString } from './json-string.ts'
+import { jsonString, type StringMending } from './json-string.ts'
 
 export type Mending = 'fence' | 'trailing-comma' | 'python-word' | StringMending
 
-/** Undefined: it cannot be mended so that it is the text of one object, nested at most `depthMax` deep; or nothing of it was mended. */
-export function repairedObject(text: string, depthMax: number): { text: string; how: Mending[] } | undefined {
+/**
+ * Undefined: it cannot be mended so that it is the text of one object, nested at most `depthMax`
+ * deep; or nothing of it was mended.
+ */
+export function repairedObject(
+  text: string,
+  depthMax: number,
+): { text: string; how: Mending[] } | undefined {
   const how = new Set<Mending>()
   const mended = respelled(withoutFence(text, how), how)
-  if (mended === undefined || how.size === 0 || !mended.trimStart().startsWith('{') || jsonFault(mended, depthMax) !== undefined)
+  if (
+    mended === undefined ||
+    how.size === 0 ||
+    !mended.trimStart().startsWith('{') ||
+    jsonFault(mended, depthMax) !== undefined
+  )
     return undefined
   return { text: mended, how: [...how] }
 }
@@ -28,7 +40,8 @@ export function repairedObject(text: string, depthMax: number): { text: string; 
 function withoutFence(text: string, how: Set<Mending>): string {
   const trimmed = text.trim()
   const opening = /^```(?:json)?[ \t]*(?=[\r\n{])/i.exec(trimmed)?.[0]
-  if (opening === undefined || !trimmed.endsWith('```') || trimmed.length < opening.length + 3) return text
+  if (opening === undefined || !trimmed.endsWith('```') || trimmed.length < opening.length + 3)
+    return text
   how.add('fence')
   return trimmed.slice(opening.length, -3)
 }
@@ -39,7 +52,10 @@ const pythonWords = new Map([
   ['None', 'null'],
 ])
 
-/** The same tokens as JSON spells them; undefined where a string has no end or more than one reading. */
+/**
+ * The same tokens as JSON spells them; undefined where a string has no end or more than one
+ * reading.
+ */
 function respelled(text: string, how: Set<Mending>): string | undefined {
   const pieces: string[] = []
   const token = /["',]|[A-Za-z_]\w*/g

@@ -1,18 +1,25 @@
-// A string as models write it in what should be JSON, in one reading or none: for arguments (json-repair.ts) and for calls in text alike.
+// A string as models write it in what should be JSON, in one reading or none: for arguments
+// (json-repair.ts) and for calls in text alike.
 //
 //   single-quotes      'b'                           with double quotes
 //   control-character  a line end inside a string    as its escape
 //   bad-escape         "C:\dir"                      the backslash is doubled
 //
-// A string in which one backslash begins no escape may have meant none of them as one: in "C:\dir\new" the \n is a folder. So such a string is
-// mended only where no other escape in it could be meant both ways.
+// A string in which one backslash begins no escape may have meant none of them as one: in
+// "C:\dir\new" the \n is a folder. So such a string is mended only where no other escape in it
+// could be meant both ways.
 
 export type StringMending = 'single-quotes' | 'control-character' | 'bad-escape'
 
-/** `end`: behind its closing quote. `spelling`: as JSON writes it; undefined: as it stands there. */
+/**
+ * `end`: behind its closing quote. `spelling`: as JSON writes it; undefined: as it stands there.
+ */
 export type JsonString = { end: number; spelling: string | undefined; how: StringMending[] }
 
-/** The string whose opening quote, of either kind, stands at `from`; undefined where it has no end or more than one reading. Looks at each character once. */
+/**
+ * The string whose opening quote, of either kind, stands at `from`; undefined where it has no end
+ * or more than one reading. Looks at each character once.
+ */
 export function jsonString(text: string, from: number): JsonString | undefined {
   const quote = text.charCodeAt(from)
   const how = new Set<StringMending>()
@@ -34,7 +41,12 @@ export function jsonString(text: string, from: number): JsonString | undefined {
     else if (found === backslash) {
       const next = text[at + 1] ?? ''
       if (quote === singleQuote && next === "'") replace(2, "'")
-      else if (next === 'u' ? /^[0-9a-f]{4}/i.test(text.slice(at + 2, at + 6)) : next !== '' && 'bfnrt'.includes(next)) isAmbiguous = true
+      else if (
+        next === 'u'
+          ? /^[0-9a-f]{4}/i.test(text.slice(at + 2, at + 6))
+          : next !== '' && 'bfnrt'.includes(next)
+      )
+        isAmbiguous = true
       else if (!'"\\/'.includes(next)) {
         replace(1, '\\\\')
         how.add('bad-escape')

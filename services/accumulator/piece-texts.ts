@@ -1,6 +1,7 @@
 // The argument text of one call from the pieces in which a server sent it, and its name likewise.
-// The protocol says that pieces are to be joined. Servers break it in ways that show: they send all so far with every piece, everything once more
-// at the end, or a placeholder first. Whatever of it is taken is text that was sent, whole; nothing is closed, cut off or put in (I1.1), so what
+// The protocol says that pieces are to be joined. Servers break it in ways that show: they send all
+// so far with every piece, everything once more at the end, or a placeholder first. Whatever of it
+// is taken is text that was sent, whole; nothing is closed, cut off or put in (I1.1), so what
 // cannot be told apart stays joined and is refused as what it is.
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -28,7 +29,10 @@ function lastSnapshot(pieces: string[]): string | undefined {
   return grows && isObjectText(last) ? last : undefined
 }
 
-/** A whole object, and then the same object again, each time beginning with a piece of its own: a model that says it twice in one breath does not. */
+/**
+ * A whole object, and then the same object again, each time beginning with a piece of its own: a
+ * model that says it twice in one breath does not.
+ */
 function repeatedObject(pieces: string[]): string | undefined {
   const joined = pieces.join('')
   const first = firstObject(joined)
@@ -74,8 +78,9 @@ function faultOf(text: string): ReturnType<typeof jsonFault> {
 }
 
 /**
- * `names`: the texts that stood where a call's name stands, in order. A server repeats a name, sends more of it each time, or splits it; the tools
- * offered tell which, where several could be meant.
+ * `names`: the texts that stood where a call's name stands, in order. A server repeats a name,
+ * sends more of it each time, or splits it; the tools offered tell which, where several could be
+ * meant.
  */
 export function nameFrom(names: string[], offered: ReadonlySet<string>): string {
   const told = names.filter((name, n) => name !== names[n - 1])

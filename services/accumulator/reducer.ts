@@ -1,22 +1,33 @@
-// Accumulator: turns the parts of one model response into one finished response.
-// Owns: the parts of an open round, until one attempt is named as the answer. Does not own: mapping a provider's chunks and choosing the attempt
-// (llm-gateway), judging a call (validator), what an empty or thinking-only response means (loop-detector). What is a call, where a format does not
-// mark it, is decided in call-pieces.ts; what its arguments are, in call.ts.
+// Accumulator: turns the parts of one model response into one finished response. Owns: the parts of
+// an open round, until one attempt is named as the answer. Does not own: mapping a provider's
+// chunks and choosing the attempt (llm-gateway), judging a call (validator), what an empty or
+// thinking-only response means (loop-detector). What is a call, where a format does not mark it, is
+// decided in call-pieces.ts; what its arguments are, in call.ts.
 //
-// A1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners may stream two attempts at once, and they never mix.
-// A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that is missing makes the answer a failure, never a
-//     shorter answer: a call whose last bytes are missing can look complete.
-// A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is joined or invented (I1.1, I5.1), and what is mended
-//     keeps its value (F1).
-// A4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit, the attempt of which nothing came for longest is given
-//     up first, then the one that brought the part: an attempt that failed after most of an answer must not cost its retry the room. An attempt
-//     that was given up can never be folded, so its parts go.
+// A1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners may
+//     stream two attempts at once, and they never mix.
+// A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that
+//     is missing makes the answer a failure, never a shorter answer: a call whose last bytes are
+//     missing can look complete.
+// A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is
+//     joined or invented (I1.1, I5.1), and what is mended keeps its value (F1).
+// A4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit, the
+//     attempt of which nothing came for longest is given up first, then the one that brought the
+//     part: an attempt that failed after most of an answer must not cost its retry the room. An
+//     attempt that was given up can never be folded, so its parts go.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { ModelFinished, ModelOpened, Part, PartEvent, RoundFailure, RoundProposed, Tick } from '../../shared/contract/messages.ts'
+import type {
+  ModelFinished,
+  ModelOpened,
+  Part,
+  PartEvent,
+  RoundFailure,
+  RoundProposed,
+  Tick,
+} from '../../shared/contract/messages.ts'
 import { partWeight } from '../../shared/contract/part-weight.ts'
-import type { Output, Stage } from '../../shared/contract/stage.ts'
-import { closed, unreachable } from '../../shared/contract/stage.ts'
+import { closed, type Output, type Stage, unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { emptyResponse, foldResponse } from './response.ts'
 import { withTextCalls } from './text-calls.ts'
@@ -36,15 +47,26 @@ type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number }
 
 export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
   name: 'accumulator',
-  unit: (message) => (message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn, message.round])),
-  // Later than the gateway's own deadline: its word for a round that expired must find the round open, or nobody would hear how it ended.
+  unit: (message) =>
+    message.type === 'tick'
+      ? message.unit
+      : JSON.stringify([message.conversation, message.turn, message.round]),
+  // Later than the gateway's own deadline: its word for a round that expired must find the round
+  // open, or nobody would hear how it ended.
   due: (open) => open.expiresAt + limits.turnLingerMs,
   wants: () => [],
 
   react(open, { message }) {
     switch (message.type) {
       case 'model-opened':
-        return { state: open ?? { offered: message.offered, expiresAt: message.expiresAt, bytes: 0, attempts: new Map() } }
+        return {
+          state: open ?? {
+            offered: message.offered,
+            expiresAt: message.expiresAt,
+            bytes: 0,
+            attempts: new Map(),
+          },
+        }
       case 'part':
         if (open === undefined) return closed // its round never opened, or is over
         keep(open, message)
@@ -61,9 +83,16 @@ export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | 
   failed: () => closed,
 }
 
-/** Changes `open` in place: an argument of 100,000 deltas must not be copied 100,000 times. The first part of a place is kept (A1). */
+/**
+ * Changes `open` in place: an argument of 100,000 deltas must not be copied 100,000 times. The
+ * first part of a place is kept (A1).
+ */
 function keep(open: OpenRound, part: Part): void {
-  const attempt: Attempt = open.attempts.get(part.attempt) ?? { phase: 'kept', parts: new Map(), bytes: 0 }
+  const attempt: Attempt = open.attempts.get(part.attempt) ?? {
+    phase: 'kept',
+    parts: new Map(),
+    bytes: 0,
+  }
   if (attempt.phase === 'over' || attempt.parts.has(part.i)) return
 
   const bytes = partWeight(part.events)
@@ -100,15 +129,23 @@ function proposed(open: OpenRound, finished: ModelFinished): Output {
   return { to: 'next', message: record }
 }
 
-function answer(open: OpenRound, finished: ModelFinished): Pick<RoundProposed, 'response' | 'failure'> {
-  if (finished.failure !== null) return { response: emptyResponse(finished), failure: finished.failure }
+function answer(
+  open: OpenRound,
+  finished: ModelFinished,
+): Pick<RoundProposed, 'response' | 'failure'> {
+  if (finished.failure !== null)
+    return { response: emptyResponse(finished), failure: finished.failure }
   const parts = partsOf(open, finished)
-  if (!Array.isArray(parts)) return { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
+  if (!Array.isArray(parts))
+    return { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
   return withTextCalls(foldResponse(parts, finished, open.offered), finished, open.offered)
 }
 
 /** The parts 0 to parts - 1 in order, or why there is no answer (A2). */
-function partsOf(open: OpenRound, { attempt, parts: count }: ModelFinished): PartEvent[][] | RoundFailure {
+function partsOf(
+  open: OpenRound,
+  { attempt, parts: count }: ModelFinished,
+): PartEvent[][] | RoundFailure {
   const kept = open.attempts.get(attempt)
   if (kept?.phase === 'over') {
     const reason = `the response was cut: the parts of its round take more than the ${limits.roundPartsBytesMax} bytes that a round may hold`
@@ -117,7 +154,11 @@ function partsOf(open: OpenRound, { attempt, parts: count }: ModelFinished): Par
   const parts: PartEvent[][] = []
   for (let i = 0; i < count; i += 1) {
     const events = kept?.parts.get(i)
-    if (events === undefined) return { class: 'transient', reason: `the response was cut: part ${i + 1} of ${count} is missing` }
+    if (events === undefined)
+      return {
+        class: 'transient',
+        reason: `the response was cut: part ${i + 1} of ${count} is missing`,
+      }
     parts.push(events)
   }
   return parts

@@ -1,17 +1,29 @@
-// Folds the events of one whole attempt into a response: visible text, thinking blocks as sent, calls in the order in which they began.
-// What the stream tells about a call lies side by side until the end; call.ts decides what it means.
+// Folds the events of one whole attempt into a response: visible text, thinking blocks as sent,
+// calls in the order in which they began. What the stream tells about a call lies side by side
+// until the end; call.ts decides what it means.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { ModelFinished, PartEvent, Response, RoundFailure } from '../../shared/contract/messages.ts'
+import type {
+  ModelFinished,
+  PartEvent,
+  Response,
+  RoundFailure,
+} from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { plainJson } from '../../shared/lib/json/same-json.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import type { StreamedCall } from './call.ts'
-import { finalCall } from './call.ts'
-import type { PiecedCalls } from './call-pieces.ts'
-import { addExtra, addPiece, begunCalls, hasBegun, markFreeText, newPiecedCalls } from './call-pieces.ts'
+import { finalCall, type StreamedCall } from './call.ts'
+import {
+  addExtra,
+  addPiece,
+  begunCalls,
+  hasBegun,
+  markFreeText,
+  newPiecedCalls,
+  type PiecedCalls,
+} from './call-pieces.ts'
 import { firstObject } from './piece-texts.ts'
 import { argumentsFrom } from './source-precedence.ts'
 
@@ -20,7 +32,10 @@ export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): 
   return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage, textCalls: null }
 }
 
-/** The response that the parts make, in their order, or an empty one and why: see `failureOf`. `offered`: the names of the tools that were. */
+/**
+ * The response that the parts make, in their order, or an empty one and why: see `failureOf`.
+ * `offered`: the names of the tools that were.
+ */
 export function foldResponse(
   parts: PartEvent[][],
   finished: ModelFinished,
@@ -36,9 +51,17 @@ export function foldResponse(
   if (failure !== null) return { response: empty, failure }
 
   const { errors } = stream
-  const strayArguments = stream.strayArguments || (streamed.some(isEmpty) && streamed.some((call) => hasSurplus(call) || isFragment(call)))
+  const strayArguments =
+    stream.strayArguments ||
+    (streamed.some(isEmpty) && streamed.some((call) => hasSurplus(call) || isFragment(call)))
   const calls = streamed.map((call, ordinal) =>
-    finalCall(call, { ordinal, stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
+    finalCall(call, {
+      ordinal,
+      stop: finished.stop,
+      last: ordinal === streamed.length - 1,
+      broken: errors.length > 0,
+      strayArguments,
+    }),
   )
   const reasoning = stream.thinkingBlocks.length === 0 ? '' : `[${stream.thinkingBlocks.join(',')}]`
   return { response: { ...empty, text: stream.texts.join(''), reasoning, calls }, failure: null }
@@ -59,7 +82,14 @@ type Stream = {
 }
 
 function newStream(offered: readonly string[]): Stream {
-  return { texts: [], thinkingBlocks: [], calls: new Map(), pieced: newPiecedCalls(offered), strayArguments: false, errors: [] }
+  return {
+    texts: [],
+    thinkingBlocks: [],
+    calls: new Map(),
+    pieced: newPiecedCalls(offered),
+    strayArguments: false,
+    errors: [],
+  }
 }
 
 function read(stream: Stream, event: PartEvent): void {
@@ -108,15 +138,29 @@ function read(stream: Stream, event: PartEvent): void {
 /** Whoever builds the next request parses them as one array. */
 function keepBlock(stream: Stream, text: string): void {
   if (jsonFault(text, limits.argumentDepthMax) !== undefined)
-    throw new WeirError('runtime.assertion', `a thinking block of the gateway is not JSON: ${text.slice(0, 200)}`)
+    throw new WeirError(
+      'runtime.assertion',
+      `a thinking block of the gateway is not JSON: ${text.slice(0, 200)}`,
+    )
   stream.thinkingBlocks.push(text)
 }
 
 function beginCall({ calls }: Stream, { kind, index, id, name, text }: PartEvent): void {
-  if (calls.has(index)) throw new WeirError('runtime.assertion', `the gateway began two calls with the index ${index} in one attempt`)
+  if (calls.has(index))
+    throw new WeirError(
+      'runtime.assertion',
+      `the gateway began two calls with the index ${index} in one attempt`,
+    )
   calls.set(index, {
     ...{ id: id ?? '', name: name ?? '', extra: undefined },
-    ...{ deltas: [], dones: [], start: text, isInMessage: kind === 'call_whole', end: 'open', isFreeText: false },
+    ...{
+      deltas: [],
+      dones: [],
+      start: text,
+      isInMessage: kind === 'call_whole',
+      end: 'open',
+      isFreeText: false,
+    },
   })
 }
 
@@ -128,23 +172,40 @@ function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: Pa
   else if (kind === 'call_end') call.end = 'closed'
 }
 
-/** All calls in the order in which they began; no format has both kinds. What came of none is missing from some call (K4). */
+/**
+ * All calls in the order in which they began; no format has both kinds. What came of none is
+ * missing from some call (K4).
+ */
 function streamedCalls(stream: Stream): StreamedCall[] {
   const { pieced, calls } = stream
-  stream.strayArguments ||= pieced.isMixed || pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
+  stream.strayArguments ||=
+    pieced.isMixed || pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
   const begun = begunCalls(pieced).map(({ id, name, pieces, extra, isFreeText }): StreamedCall => {
-    return { id, name, extra, deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText }
+    return {
+      id,
+      name,
+      extra,
+      deltas: pieces,
+      dones: [],
+      start: '',
+      isInMessage: false,
+      end: 'none',
+      isFreeText,
+    }
   })
   return withoutRepeats([...calls.values(), ...begun])
 }
 
 /**
- * A call that came twice is one call: the same id, name and arguments. With other arguments, or without an id, it is another one: some servers give
- * all calls of a response the same id. Beside one with arguments, one without any is only the announcement of it.
+ * A call that came twice is one call: the same id, name and arguments. With other arguments, or
+ * without an id, it is another one: some servers give all calls of a response the same id. Beside
+ * one with arguments, one without any is only the announcement of it.
  */
 function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
   const byTool = Map.groupBy(calls, ({ id, name }) => JSON.stringify([id, name]))
-  const repeats = [...byTool.values()].flatMap((alike) => (alike.length > 1 && alike[0]?.id !== '' ? repeatsIn(alike) : []))
+  const repeats = [...byTool.values()].flatMap((alike) =>
+    alike.length > 1 && alike[0]?.id !== '' ? repeatsIn(alike) : [],
+  )
   if (repeats.length === 0) return calls
   const repeated = new Set(repeats)
   return calls.filter((call) => !repeated.has(call))
@@ -165,7 +226,9 @@ function repeatsIn(alike: StreamedCall[]): StreamedCall[] {
   })
 }
 
-/** Behind one whole object another one begins: the arguments of another call were sent to this one. */
+/**
+ * Behind one whole object another one begins: the arguments of another call were sent to this one.
+ */
 function hasSurplus(call: StreamedCall): boolean {
   const { raw } = argumentsFrom(call)
   const first = firstObject(raw)
@@ -177,31 +240,54 @@ function isEmpty({ deltas }: StreamedCall): boolean {
   return ['', '{}'].includes(deltas.join('').trim())
 }
 
-/** Its arguments are the middle or the end of some, of a format that does not mark whose a piece is. A fence around them can be read. */
+/**
+ * Its arguments are the middle or the end of some, of a format that does not mark whose a piece is.
+ * A fence around them can be read.
+ */
 function isFragment(call: StreamedCall): boolean {
   const raw = argumentsFrom(call).raw.trimStart()
   return (
-    call.end === 'none' && !call.isFreeText && raw !== '' && !/^[{`]/.test(raw) && jsonFault(raw, limits.argumentDepthMax) !== undefined
-  )
-}
-
-/** What a server wants to see again beside its calls, as a block for whoever builds the next request. */
-function extraBlocks(calls: StreamedCall[]): string[] {
-  return calls.flatMap(({ extra }, ordinal) =>
-    extra === undefined ? [] : [`{"model":${JSON.stringify(extra.model)},"extra_content":{"${ordinal}":${extra.text}}}`],
+    call.end === 'none' &&
+    !call.isFreeText &&
+    raw !== '' &&
+    !/^[{`]/.test(raw) &&
+    jsonFault(raw, limits.argumentDepthMax) !== undefined
   )
 }
 
 /**
- * Why these events are no response although the attempt was whole; null: they are one. An error or argument bytes that no call can report must not
- * end as an answer that looks complete, and a response with too many calls is not cut to some of them.
+ * What a server wants to see again beside its calls, as a block for whoever builds the next
+ * request.
+ */
+function extraBlocks(calls: StreamedCall[]): string[] {
+  return calls.flatMap(({ extra }, ordinal) =>
+    extra === undefined
+      ? []
+      : [`{"model":${JSON.stringify(extra.model)},"extra_content":{"${ordinal}":${extra.text}}}`],
+  )
+}
+
+/**
+ * Why these events are no response although the attempt was whole; null: they are one. An error or
+ * argument bytes that no call can report must not end as an answer that looks complete, and a
+ * response with too many calls is not cut to some of them.
  */
 function failureOf({ errors, strayArguments }: Stream, calls: number): RoundFailure | null {
   if (calls > limits.responseCallsMax)
-    return { class: 'provider', reason: `the response has ${calls} calls, and at most ${limits.responseCallsMax} are taken` }
+    return {
+      class: 'provider',
+      reason: `the response has ${calls} calls, and at most ${limits.responseCallsMax} are taken`,
+    }
   if (calls > 0) return null
   if (errors[0] !== undefined)
-    return { class: 'provider', reason: shortened(`the provider reported an error inside its stream: ${errors[0]}`, limits.reasonBytesMax) }
-  if (strayArguments) return { class: 'provider', reason: 'the response has arguments of a call that never began' }
+    return {
+      class: 'provider',
+      reason: shortened(
+        `the provider reported an error inside its stream: ${errors[0]}`,
+        limits.reasonBytesMax,
+      ),
+    }
+  if (strayArguments)
+    return { class: 'provider', reason: 'the response has arguments of a call that never began' }
   return null
 }

@@ -1,14 +1,24 @@
-// One call that waits for a person, from the moment it is asked about until it is decided: pending, then approved, rejected, expired or withdrawn, for good.
-// Owns: the call's id, and what a decision does and says. Does not own: which calls wait (rules.ts), the other calls of the round (asked-round.ts).
+// One call that waits for a person, from the moment it is asked about until it is decided: pending,
+// then approved, rejected, expired or withdrawn, for good. Owns: the call's id, and what a decision
+// does and says. Does not own: which calls wait (rules.ts), the other calls of the round
+// (asked-round.ts).
 //
-// B1. An approval is for one call with exactly its bytes: its hash is of the tool and the argument text, its id of that and of the call's place.
-// B2. The first decision counts. A later one changes nothing, and its answer says what was decided before, when, and by whom.
-// B3. Time decides like a person: at or after `expiresAt` the call is rejected, whatever comes then, also an approval in the same millisecond.
+// B1. An approval is for one call with exactly its bytes: its hash is of the tool and the argument
+//     text, its id of that and of the call's place.
+// B2. The first decision counts. A later one changes nothing, and its answer says what was decided
+//     before, when, and by whom.
+// B3. Time decides like a person: at or after `expiresAt` the call is rejected, whatever comes
+//     then, also an approval in the same millisecond.
 
 import { createHash } from 'node:crypto'
 import { withdrawnCode } from '../../shared/contract/approval-guard.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { ApprovalAnswered, ApprovalAsked, CallVerdict, PendingCall } from '../../shared/contract/messages.ts'
+import type {
+  ApprovalAnswered,
+  ApprovalAsked,
+  CallVerdict,
+  PendingCall,
+} from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
@@ -31,8 +41,10 @@ export function hashOf(tool: string, argumentText: string): string {
 }
 
 /**
- * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by chance. Whoever may write arguments and tries 2^30 of them can
- * make two calls meet in one; so a decision under an id that two calls wait under is refused, and counts for the call whose whole hash it names.
+ * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by
+ * chance. Whoever may write arguments and tries 2^30 of them can make two calls meet in one; so a
+ * decision under an id that two calls wait under is refused, and counts for the call whose whole
+ * hash it names.
  */
 export function idOf(
   { conversation, turn, round }: Pick<ApprovalAsked, 'conversation' | 'turn' | 'round'>,
@@ -44,7 +56,10 @@ export function idOf(
       .update(JSON.stringify([conversation, turn, round, ordinal, hash]))
       .digest()
       .readBigUInt64BE() >> 4n
-  const characters = Array.from({ length: 12 }, (_, place) => base32[Number((bits >> BigInt(55 - 5 * place)) & 31n)]).join('')
+  const characters = Array.from(
+    { length: 12 },
+    (_, place) => base32[Number((bits >> BigInt(55 - 5 * place)) & 31n)],
+  ).join('')
   return characters.replace(/(.{4})(?=.)/g, '$1-')
 }
 
@@ -52,23 +67,39 @@ const base32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** An id as people type it: without dashes, in capitals, with an O for a zero. */
 export function idFrom(text: string): string {
-  const characters = text.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1')
+  const characters = text
+    .toLowerCase()
+    .replaceAll(/[\s-]/g, '')
+    .replaceAll('o', '0')
+    .replaceAll(/[il]/g, '1')
   return characters.replace(/(.{4})(?=.)/g, '$1-')
 }
 
 /** What a person's word makes of it; itself where the word does not fit or comes too late. */
-export function answered(approval: Approval, { id, hash, answer, by, reason }: ApprovalAnswered, time: Milliseconds): Approval {
+export function answered(
+  approval: Approval,
+  { id, hash, answer, by, reason }: ApprovalAnswered,
+  time: Milliseconds,
+): Approval {
   const now = expired(approval, time)
   const { request } = now
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
   const who = shortened(onOneLine(by), limits.approvalByBytesMax)
   if (answer === 'approve') return { kind: 'approved', request, by: who, at: time }
-  return { kind: 'rejected', request, by: who, reason: cutToBytes(reason.trim(), limits.approvalReasonBytesMax), at: time }
+  return {
+    kind: 'rejected',
+    request,
+    by: who,
+    reason: cutToBytes(reason.trim(), limits.approvalReasonBytesMax),
+    at: time,
+  }
 }
 
 /** Nobody waits for it any more: it was decided otherwise. */
 export function withdrawn(approval: Approval, reason: string, time: Milliseconds): Approval {
-  return approval.kind === 'pending' ? { kind: 'withdrawn', request: approval.request, reason, at: time } : approval
+  return approval.kind === 'pending'
+    ? { kind: 'withdrawn', request: approval.request, reason, at: time }
+    : approval
 }
 
 /** What time alone does to it. */
@@ -77,7 +108,10 @@ export function expired(approval: Approval, now: Milliseconds): Approval {
   return { kind: 'expired', request: approval.request, at: approval.request.expiresAt }
 }
 
-/** The verdict that it stands for. A withdrawn one has a word too, because a guard must say something of each of its calls; it counts for nothing. */
+/**
+ * The verdict that it stands for. A withdrawn one has a word too, because a guard must say
+ * something of each of its calls; it counts for nothing.
+ */
 export function verdictOf(approval: Decided): CallVerdict {
   const { ordinal, name } = approval.request
   const reject = (code: string, text: string, evidence: string | null): CallVerdict => ({
@@ -91,7 +125,8 @@ export function verdictOf(approval: Decided): CallVerdict {
     case 'approved':
       return { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
     case 'rejected': {
-      const why = approval.reason === '' ? 'No reason was given.' : `The reason given: "${approval.reason}".`
+      const why =
+        approval.reason === '' ? 'No reason was given.' : `The reason given: "${approval.reason}".`
       const text = `a person rejected this call of ${name}. ${why} Do not send the same call again; go on without it, or ask the user.`
       return reject('approval.rejected', text, `by ${approval.by}`)
     }

@@ -1,16 +1,32 @@
-// A round whose calls the approval guard was asked about: which of them wait for a person, and what has become of them. The stage's unit; whoever lists
-// what waits folds the same records with the same functions, and so knows what the stage knows.
+// A round whose calls the approval guard was asked about: which of them wait for a person, and what
+// has become of them. The stage's unit; whoever lists what waits folds the same records with the
+// same functions, and so knows what the stage knows.
 
 import type { JsonObject } from '../../shared/contract/guard.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, AskedCall, CallVerdict } from '../../shared/contract/messages.ts'
+import type {
+  ApprovalAnswered,
+  ApprovalAsked,
+  ApprovalWithdrawn,
+  AskedCall,
+  CallVerdict,
+} from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { Approval, Decided } from './approval.ts'
-import { answered, expired, hashOf, idOf, withdrawn } from './approval.ts'
-import type { CompiledRule } from './rules.ts'
-import { ruleFor, rulesIn } from './rules.ts'
+import {
+  type Approval,
+  answered,
+  type Decided,
+  expired,
+  hashOf,
+  idOf,
+  withdrawn,
+} from './approval.ts'
+import { type CompiledRule, ruleFor, rulesIn } from './rules.ts'
 
-export type AskedRound = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' | 'version' | 'clearedAt' | 'deadlineMs'> & {
+export type AskedRound = Pick<
+  ApprovalAsked,
+  'conversation' | 'turn' | 'round' | 'version' | 'clearedAt' | 'deadlineMs'
+> & {
   expiresAt: Milliseconds
   /** What needs no person: calls that no rule names, and all where the rules cannot be used. */
   judged: CallVerdict[]
@@ -22,7 +38,8 @@ export type AskedRound = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' |
 
 export function askedRound(message: ApprovalAsked): AskedRound {
   const { conversation, turn, round, agent, version, clearedAt, deadlineMs, until } = message
-  const expiresAt = until - Math.min(limits.approvalAnswerMs, Math.floor(Math.max(0, until - clearedAt) / 4))
+  const expiresAt =
+    until - Math.min(limits.approvalAnswerMs, Math.floor(Math.max(0, until - clearedAt) / 4))
   const judged: CallVerdict[] = []
   const approvals: Approval[] = []
   const rules = rulesIn(message.rules)
@@ -34,19 +51,50 @@ export function askedRound(message: ApprovalAsked): AskedRound {
     }
     const hash = hashOf(call.name, call.arguments)
     const id = idOf(message, call.ordinal, hash)
-    const request = { conversation, turn, round, agent, ...call, id, hash, rule: found, askedAt: clearedAt, expiresAt }
+    const request = {
+      conversation,
+      turn,
+      round,
+      agent,
+      ...call,
+      id,
+      hash,
+      rule: found,
+      askedAt: clearedAt,
+      expiresAt,
+    }
     approvals.push({ kind: 'pending', request })
   }
   const awaited = message.calls.map(({ ordinal }) => ordinal)
-  return { conversation, turn, round, version, clearedAt, deadlineMs, expiresAt, judged, approvals, awaited }
+  return {
+    conversation,
+    turn,
+    round,
+    version,
+    clearedAt,
+    deadlineMs,
+    expiresAt,
+    judged,
+    approvals,
+    awaited,
+  }
 }
 
 /** The name of the rule for which it waits, or its verdict. */
-function judgeByRules({ ordinal, name, arguments: text }: AskedCall, rules: CompiledRule[] | undefined): string | CallVerdict {
+function judgeByRules(
+  { ordinal, name, arguments: text }: AskedCall,
+  rules: CompiledRule[] | undefined,
+): string | CallVerdict {
   if (rules === undefined) {
     const why =
       "the rules that say which calls need a person's approval cannot be read, so this call may not run. Go on without it, or tell the user."
-    return { ordinal, verdict: 'reject', code: 'approval.rules-unusable', text: why, evidence: null }
+    return {
+      ordinal,
+      verdict: 'reject',
+      code: 'approval.rules-unusable',
+      text: why,
+      evidence: null,
+    }
   }
   const rule = ruleFor({ tool: name, arguments: objectIn(text) }, rules)
   return rule?.name ?? { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
@@ -56,14 +104,23 @@ function judgeByRules({ ordinal, name, arguments: text }: AskedCall, rules: Comp
 function objectIn(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined
   } catch {
     return undefined
   }
 }
 
-/** Takes a record, or only the time, into the round, in place. Returns the calls that are decided now and were not before. */
-export function takeIn(round: AskedRound, message: ApprovalAnswered | ApprovalWithdrawn | undefined, time: Milliseconds): Decided[] {
+/**
+ * Takes a record, or only the time, into the round, in place. Returns the calls that are decided
+ * now and were not before.
+ */
+export function takeIn(
+  round: AskedRound,
+  message: ApprovalAnswered | ApprovalWithdrawn | undefined,
+  time: Milliseconds,
+): Decided[] {
   const changed: Decided[] = []
   round.approvals = round.approvals.map((before) => {
     const after = next(before, message, time)
@@ -71,12 +128,20 @@ export function takeIn(round: AskedRound, message: ApprovalAnswered | ApprovalWi
     return after
   })
   if (message?.type === 'approval-withdrawn')
-    round.awaited = round.awaited.filter((ordinal) => !message.calls.some((call) => call.ordinal === ordinal))
+    round.awaited = round.awaited.filter(
+      (ordinal) => !message.calls.some((call) => call.ordinal === ordinal),
+    )
   return changed
 }
 
-function next(before: Approval, message: ApprovalAnswered | ApprovalWithdrawn | undefined, time: Milliseconds): Approval {
+function next(
+  before: Approval,
+  message: ApprovalAnswered | ApprovalWithdrawn | undefined,
+  time: Milliseconds,
+): Approval {
   if (message?.type === 'approval-answered') return answered(before, message, time)
   const gone = message?.calls.find(({ ordinal }) => ordinal === before.request.ordinal)
-  return gone === undefined ? expired(before, time) : withdrawn(expired(before, time), gone.reason, time)
+  return gone === undefined
+    ? expired(before, time)
+    : withdrawn(expired(before, time), gone.reason, time)
 }

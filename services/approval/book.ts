@@ -1,8 +1,11 @@
-// What waits for a person and what was decided, as it stands in the log: for whoever lists, and for whoever decides and wants to know what counted.
-// It folds the inbox of the stage with the stage's own functions, so it knows the same without asking it; also beside a stage that does not run.
-// K1. Bounded: it begins where the oldest call that may still wait was asked about, or was decided long enough ago that nobody will ask.
-// K2. The time of a round never goes back, ticks count and repeats do not, as in the runtime: on Kafka a new leader's clock may be behind, and a decision that comes after
-//     the tick that expired its call must not count here by its own earlier time.
+// What waits for a person and what was decided, as it stands in the log: for whoever lists, and for
+// whoever decides and wants to know what counted. It folds the inbox of the stage with the stage's
+// own functions, so it knows the same without asking it; also beside a stage that does not run.
+// K1. Bounded: it begins where the oldest call that may still wait was asked about, or was decided
+//     long enough ago that nobody will ask.
+// K2. The time of a round never goes back, ticks count and repeats do not, as in the runtime: on
+//     Kafka a new leader's clock may be behind, and a decision that comes after the tick that
+//     expired its call must not count here by its own earlier time.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import { decode } from '../../shared/codec/codec.ts'
@@ -11,12 +14,15 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import type { Marks, ReadId } from '../../shared/runtime/derived-id.ts'
-import { isRepeat, moveMark, parseId } from '../../shared/runtime/derived-id.ts'
-import type { Approval } from './approval.ts'
-import { expired } from './approval.ts'
-import type { AskedRound } from './asked-round.ts'
-import { askedRound, takeIn } from './asked-round.ts'
+import {
+  isRepeat,
+  type Marks,
+  moveMark,
+  parseId,
+  type ReadId,
+} from '../../shared/runtime/derived-id.ts'
+import { type Approval, expired } from './approval.ts'
+import { type AskedRound, askedRound, takeIn } from './asked-round.ts'
 import { approval as stage } from './reducer.ts'
 
 /** `decidedAt`: the offset of the record that decided it; undefined: none did, or time. */
@@ -39,11 +45,15 @@ export async function readBook(options: BookOptions): Promise<Entry[]> {
 }
 
 /** Those of one partition, up to its end, or to where `ends` says. */
-export async function readPage({ bus, topicPrefix }: BookOptions, { partition, begin, end }: PartitionEnds): Promise<Entry[]> {
+export async function readPage(
+  { bus, topicPrefix }: BookOptions,
+  { partition, begin, end }: PartitionEnds,
+): Promise<Entry[]> {
   const whole = { topic: `${topicPrefix}approvals`, partition, from: begin, to: end }
   const from = await firstOffsetSince(bus, whole, bus.clock.now() - lookBackMs)
   const page = createPage(partition)
-  for await (const records of batchesOf(bus, { ...whole, from })) for (const record of records) page.take(record)
+  for await (const records of batchesOf(bus, { ...whole, from }))
+    for (const record of records) page.take(record)
   return page.entries()
 }
 
@@ -64,7 +74,8 @@ function createPage(partition: number) {
       const key = message.type === 'tick' ? message.unit : stage.unit(message)
       const known = rounds.get(key)
       if (message.type === 'approval-asked') {
-        if (known === undefined) rounds.set(key, { round: askedRound(message), decidedAt: new Map(), time: record.time })
+        if (known === undefined)
+          rounds.set(key, { round: askedRound(message), decidedAt: new Map(), time: record.time })
         else known.time = Math.max(known.time, record.time)
         return
       }
@@ -72,13 +83,21 @@ function createPage(partition: number) {
       const time = Math.max(known.time, record.time)
       if (message.type === 'tick' && time < known.round.expiresAt) return // one that came too early moves nothing, also no time
       known.time = time
-      for (const { kind, request } of takeIn(known.round, message.type === 'tick' ? undefined : message, time))
+      for (const { kind, request } of takeIn(
+        known.round,
+        message.type === 'tick' ? undefined : message,
+        time,
+      ))
         if (kind !== 'expired') known.decidedAt.set(request.id, record.offset)
     },
 
     entries: (): Entry[] =>
       [...rounds.values()].flatMap(({ round, decidedAt }) =>
-        round.approvals.map((approval) => ({ partition, approval, decidedAt: decidedAt.get(approval.request.id) })),
+        round.approvals.map((approval) => ({
+          partition,
+          approval,
+          decidedAt: decidedAt.get(approval.request.id),
+        })),
       ),
   }
 }
@@ -86,7 +105,10 @@ function createPage(partition: number) {
 type Kept = Extract<Message, { type: `approval-${'asked' | 'answered' | 'withdrawn'}` | 'tick' }>
 
 /** Undefined: none of these records, or one by a writer that may not write it. */
-function messageIn({ key, id: given, value }: StoredRecord, id: ReadId | undefined): Kept | undefined {
+function messageIn(
+  { key, id: given, value }: StoredRecord,
+  id: ReadId | undefined,
+): Kept | undefined {
   if (value === null) return undefined
   try {
     const message = decode(value)

@@ -1,6 +1,9 @@
-// The desk: what a person, or a program for one, does about calls that wait. It lists them, and writes a decision and says what became of it.
-// D1. Nothing is decided here. A decision is a record, and the order of the log says which one counts; the answer is read from that order.
-// D2. A decision names the arguments by their hash, as they were listed to whoever decides, and is for one call: an id that two wait under is refused.
+// The desk: what a person, or a program for one, does about calls that wait. It lists them, and
+// writes a decision and says what became of it.
+// D1. Nothing is decided here. A decision is a record, and the order of the log says which one
+//     counts; the answer is read from that order.
+// D2. A decision names the arguments by their hash, as they were listed to whoever decides, and is
+//     for one call: an id that two wait under is refused.
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -10,12 +13,13 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import type { Approval } from './approval.ts'
-import { alreadyText, countedText, expired, idFrom } from './approval.ts'
-import type { Entry } from './book.ts'
-import { readBook, readPage, waitingIn } from './book.ts'
+import { type Approval, alreadyText, countedText, expired, idFrom } from './approval.ts'
+import { type Entry, readBook, readPage, waitingIn } from './book.ts'
 
-/** A call that waits for a person. `arguments`: the bytes that the tool would get. Times are the log's, in milliseconds since 1970. */
+/**
+ * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are the
+ * log's, in milliseconds since 1970.
+ */
 export type WaitingApproval = {
   id: string
   conversation: string
@@ -44,13 +48,19 @@ export type ApprovalDecision = {
   hash?: string | undefined
 }
 
-/** `counted`: this decision is the one that counts. `outcome`: what the call is now. `text`: that in words, for whoever decided. */
+/**
+ * `counted`: this decision is the one that counts. `outcome`: what the call is now. `text`: that in
+ * words, for whoever decided.
+ */
 export type DecisionOutcome = { counted: boolean; outcome: Approval['kind']; text: string }
 
 export type Desk = {
   /** By when they were asked about. */
   waiting(): Promise<WaitingApproval[]>
-  /** Throws `approval.unknown` where no such call is known, `approval.ambiguous` where two wait under the id, and `message.invalid` for a reason or name that is too long. */
+  /**
+   * Throws `approval.unknown` where no such call is known, `approval.ambiguous` where two wait
+   * under the id, and `message.invalid` for a reason or name that is too long.
+   */
   decide(decision: ApprovalDecision): Promise<DecisionOutcome>
 }
 
@@ -66,7 +76,9 @@ export type DeskOptions = {
 export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions): Desk {
   return {
     async waiting() {
-      return waitingIn(await readBook({ bus, topicPrefix }), bus.clock.now()).map(({ approval }) => waitingApproval(approval))
+      return waitingIn(await readBook({ bus, topicPrefix }), bus.clock.now()).map(({ approval }) =>
+        waitingApproval(approval),
+      )
     },
 
     async decide({ id: given, answer, by, reason = '', hash }) {
@@ -74,32 +86,61 @@ export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions):
       checkSize('name', by, limits.approvalByBytesMax)
       const id = idFrom(given)
       const now = bus.clock.now()
-      const approval = expired(entryUnder(id, await readBook({ bus, topicPrefix }), now).approval, now)
+      const approval = expired(
+        entryUnder(id, await readBook({ bus, topicPrefix }), now).approval,
+        now,
+      )
       const { request, kind } = approval
       if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(approval) }
       const { conversation, turn, round, ordinal } = request
       const place = { conversation, turn, round, ordinal }
-      const message = { type: 'approval-answered' as const, ...place, id, hash: hash ?? request.hash, answer, by, reason }
+      const message = {
+        type: 'approval-answered' as const,
+        ...place,
+        id,
+        hash: hash ?? request.hash,
+        answer,
+        by,
+        reason,
+      }
       const partition = partitionOf(conversation, partitions)
-      const [written] = await append([toRecord({ topic: `${topicPrefix}approvals`, partition, message })])
-      if (written === undefined) throw new WeirError('runtime.assertion', 'a record was appended, and the bus does not say where')
+      const [written] = await append([
+        toRecord({ topic: `${topicPrefix}approvals`, partition, message }),
+      ])
+      if (written === undefined)
+        throw new WeirError(
+          'runtime.assertion',
+          'a record was appended, and the bus does not say where',
+        )
       return outcomeOf(request, written)
     },
   }
 
   /** From the log up to the decision itself: what comes later cannot change it. */
-  async function outcomeOf(request: Approval['request'], { partition, offset, time }: Appended): Promise<DecisionOutcome> {
-    const begin = (await bus.ends(`${topicPrefix}approvals`)).find((ends) => ends.partition === partition)?.begin ?? 0
+  async function outcomeOf(
+    request: Approval['request'],
+    { partition, offset, time }: Appended,
+  ): Promise<DecisionOutcome> {
+    const begin =
+      (await bus.ends(`${topicPrefix}approvals`)).find((ends) => ends.partition === partition)
+        ?.begin ?? 0
     const entries = await readPage({ bus, topicPrefix }, { partition, begin, end: offset + 1 })
     const entry = entries.find((entry) => isSameCall(entry.approval.request, request))
     if (entry === undefined) throw unknown(request.id)
     const approval = expired(entry.approval, time)
     const counted = entry.decidedAt === offset
-    return { counted, outcome: approval.kind, text: counted ? countedText(approval) : alreadyText(approval) }
+    return {
+      counted,
+      outcome: approval.kind,
+      text: counted ? countedText(approval) : alreadyText(approval),
+    }
   }
 }
 
-/** What waits under the id, or else what waited under it last. Throws `approval.unknown`, `approval.ambiguous`. */
+/**
+ * What waits under the id, or else what waited under it last. Throws `approval.unknown`,
+ * `approval.ambiguous`.
+ */
 export function entryUnder(id: string, entries: Entry[], now: Milliseconds): Entry {
   const known = entries.filter(({ approval }) => approval.request.id === id)
   const [waits, ...others] = waitingIn(known, now)
@@ -119,7 +160,12 @@ function placeText({ approval: { request } }: Entry): string {
 }
 
 function isSameCall(a: Approval['request'], b: Approval['request']): boolean {
-  return a.conversation === b.conversation && a.turn === b.turn && a.round === b.round && a.ordinal === b.ordinal
+  return (
+    a.conversation === b.conversation &&
+    a.turn === b.turn &&
+    a.round === b.round &&
+    a.ordinal === b.ordinal
+  )
 }
 
 function unknown(id: string): WeirError {
@@ -128,14 +174,34 @@ function unknown(id: string): WeirError {
 }
 
 function waitingApproval({ request }: Approval): WaitingApproval {
-  const { id, conversation, turn, round, ordinal, agent, name, arguments: text, hash, rule, askedAt, expiresAt } = request
+  const {
+    id,
+    conversation,
+    turn,
+    round,
+    ordinal,
+    agent,
+    name,
+    arguments: text,
+    hash,
+    rule,
+    askedAt,
+    expiresAt,
+  } = request
   const place = { id, conversation, turn, round, ordinal, agent }
   return { ...place, tool: name, arguments: text, hash, rule, since: askedAt, until: expiresAt }
 }
 
 function checkSize(name: string, value: string, bytesMax: number): void {
   const bytes = Buffer.byteLength(value)
-  if (bytes > bytesMax) throw new WeirError('message.invalid', `the ${name} has ${bytes} bytes; at most ${bytesMax} are kept`)
+  if (bytes > bytesMax)
+    throw new WeirError(
+      'message.invalid',
+      `the ${name} has ${bytes} bytes; at most ${bytesMax} are kept`,
+    )
   if (!value.isWellFormed())
-    throw new WeirError('message.invalid', `the ${name} has half of a surrogate pair in it, which UTF-8 cannot say`)
+    throw new WeirError(
+      'message.invalid',
+      `the ${name} has half of a surrogate pair in it, which UTF-8 cannot say`,
+    )
 }

@@ -1,11 +1,16 @@
-// Approval: asks a person about calls that a rule names, and gives the guard's verdict on their round when all of them are decided.
-// Owns: which calls wait for a person, whose decision counts, when it is too late. Does not own: whether the round still waits (the executor, which takes the
+// Approval: asks a person about calls that a rule names, and gives the guard's verdict on their
+// round when all of them are decided. Owns: which calls wait for a person, whose decision counts,
+// when it is too late. Does not own: whether the round still waits (the executor, which takes the
 // verdict as any guard's), who may decide (access to the inbox), the command line.
 //
-// O1. What is decided is decided by the order of the inbox alone: the first decision that fits, before the call expires (B1-B3 of approval.ts).
-// O2. A round gets one verdict, on all its calls, when the last one is decided; none when nobody waits for it any more.
-// O3. The rules come with the round, from its policy; a call that they cannot be read for does not run (R6).
-// O4. An approval expires before the executor stops to wait, so that the model reads that nobody approved, and not that a guard was silent.
+// O1. What is decided is decided by the order of the inbox alone: the first decision that fits,
+//     before the call expires (B1-B3 of approval.ts).
+// O2. A round gets one verdict, on all its calls, when the last one is decided; none when nobody
+//     waits for it any more.
+// O3. The rules come with the round, from its policy; a call that they cannot be read for does not
+//     run (R6).
+// O4. An approval expires before the executor stops to wait, so that the model reads that nobody
+//     approved, and not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import type {
@@ -17,12 +22,15 @@ import type {
   GuardVerdict,
   Tick,
 } from '../../shared/contract/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
-import { closed, unreachable } from '../../shared/contract/stage.ts'
-import type { Decided } from './approval.ts'
-import { verdictOf } from './approval.ts'
-import type { AskedRound } from './asked-round.ts'
-import { askedRound, takeIn } from './asked-round.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Stage,
+  unreachable,
+} from '../../shared/contract/stage.ts'
+import { type Decided, verdictOf } from './approval.ts'
+import { type AskedRound, askedRound, takeIn } from './asked-round.ts'
 
 type Inbox = ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick
 
@@ -30,7 +38,9 @@ export const approval: Stage<AskedRound, Inbox> = {
   name: 'approval',
 
   unit(message) {
-    return message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn, message.round])
+    return message.type === 'tick'
+      ? message.unit
+      : JSON.stringify([message.conversation, message.turn, message.round])
   },
 
   react(round, { message, time }) {
@@ -51,23 +61,37 @@ export const approval: Stage<AskedRound, Inbox> = {
 
   due: (round) => round.expiresAt,
 
-  /** The runtime fails the turn: the conversation cancels it at once, and the executor stops to wait and withdraws what was asked. */
+  /**
+   * The runtime fails the turn: the conversation cancels it at once, and the executor stops to wait
+   * and withdraws what was asked.
+   */
   failed: () => closed,
 }
 
 function open(round: AskedRound): Reaction<AskedRound> {
   if (round.approvals.length === 0) return { records: [verdict(round)] }
   const { conversation, turn, round: number, expiresAt } = round
-  const calls = round.approvals.map(({ request: { ordinal, name, arguments: text, id, hash, rule } }) => ({
-    ...{ ordinal, name, arguments: text, id, hash, rule },
-  }))
-  const pending = { type: 'approval-pending' as const, conversation, turn, round: number, calls, until: expiresAt }
+  const calls = round.approvals.map(
+    ({ request: { ordinal, name, arguments: text, id, hash, rule } }) => ({
+      ...{ ordinal, name, arguments: text, id, hash, rule },
+    }),
+  )
+  const pending = {
+    type: 'approval-pending' as const,
+    conversation,
+    turn,
+    round: number,
+    calls,
+    until: expiresAt,
+  }
   return { state: round, records: [{ to: 'activity', message: pending }] }
 }
 
 /** `changed`: what is decided now. The round closes with the last of its calls (keeps O2). */
 function settle(round: AskedRound, changed: Decided[], time: number): Reaction<AskedRound> {
-  const records = changed.map((approval): Output => ({ to: 'activity', message: decided(approval, round, time) }))
+  const records = changed.map(
+    (approval): Output => ({ to: 'activity', message: decided(approval, round, time) }),
+  )
   if (round.awaited.length === 0) return { records }
   if (round.approvals.some(({ kind }) => kind === 'pending')) return { state: round, records }
   return { records: [...records, verdict(round)] }
@@ -78,14 +102,46 @@ function decided(approval: Decided, { clearedAt }: AskedRound, time: number): Ap
   const by = 'by' in approval ? approval.by : ''
   const reason = 'reason' in approval ? approval.reason : ''
   const waitedMs = Math.max(0, time - clearedAt)
-  return { type: 'approval-decided', conversation, turn, round, ordinal, name, id, outcome: approval.kind, by, reason, waitedMs }
+  return {
+    type: 'approval-decided',
+    conversation,
+    turn,
+    round,
+    ordinal,
+    name,
+    id,
+    outcome: approval.kind,
+    by,
+    reason,
+    waitedMs,
+  }
 }
 
-function verdict({ conversation, turn, round, version, judged, approvals, clearedAt, deadlineMs }: AskedRound): Output {
-  const decided = approvals.flatMap((approval): CallVerdict[] => (approval.kind === 'pending' ? [] : [verdictOf(approval)]))
+function verdict({
+  conversation,
+  turn,
+  round,
+  version,
+  judged,
+  approvals,
+  clearedAt,
+  deadlineMs,
+}: AskedRound): Output {
+  const decided = approvals.flatMap((approval): CallVerdict[] =>
+    approval.kind === 'pending' ? [] : [verdictOf(approval)],
+  )
   const verdicts = [...judged, ...decided].sort((a, b) => a.ordinal - b.ordinal)
   const message: GuardVerdict = {
-    ...{ type: 'guard-verdict', conversation, turn, round, guard: approvalGuard, version, verdicts, intervention: null },
+    ...{
+      type: 'guard-verdict',
+      conversation,
+      turn,
+      round,
+      guard: approvalGuard,
+      version,
+      verdicts,
+      intervention: null,
+    },
     ...{ clearedAt, judgedMs: 0, enforces: verdicts.map(({ ordinal }) => ordinal), deadlineMs },
   }
   return { to: 'verdict', message }

@@ -1,5 +1,6 @@
-// The rules of the approval guard, put in force: one record in `policies`, its registration as a guard, which brings the rules along. The gateway stamps it on
-// each round, so rules count from the next model response on, and a round is judged by those under which it came.
+// The rules of the approval guard, put in force: one record in `policies`, its registration as a
+// guard, which brings the rules along. The gateway stamps it on each round, so rules count from the
+// next model response on, and a round is judged by those under which it came.
 
 import { createHash } from 'node:crypto'
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
@@ -8,10 +9,12 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { GuardInForce } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import type { Registry } from '../../shared/runtime/guards/register.ts'
-import { registeredGuards, writeRegistration } from '../../shared/runtime/guards/register.ts'
-import type { ApprovalRule } from './rules.ts'
-import { compiledRules } from './rules.ts'
+import {
+  type Registry,
+  registeredGuards,
+  writeRegistration,
+} from '../../shared/runtime/guards/register.ts'
+import { type ApprovalRule, compiledRules } from './rules.ts'
 
 export type ApprovalSettings = {
   rules: readonly ApprovalRule[]
@@ -24,7 +27,10 @@ const waitMsDefault: Milliseconds = 60 * 60 * 1000
 /** As a registration. Throws `settings.invalid` with what is wrong. */
 export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
   const unknown = Object.keys(settings).find((key) => key !== 'rules' && key !== 'waitMs')
-  if (unknown !== undefined) throw invalid(`there is no key ${JSON.stringify(unknown.slice(0, 80))}; there are rules and waitMs`)
+  if (unknown !== undefined)
+    throw invalid(
+      `there is no key ${JSON.stringify(unknown.slice(0, 80))}; there are rules and waitMs`,
+    )
   const { rules, waitMs: deadlineMs = waitMsDefault } = settings
   compiledRules(rules)
   const text = JSON.stringify(rules)
@@ -43,24 +49,36 @@ export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
 }
 
 /** In force from the next model response on. Throws `settings.invalid`. */
-export async function setApprovalRules(registry: Registry, settings: ApprovalSettings): Promise<GuardInForce> {
+export async function setApprovalRules(
+  registry: Registry,
+  settings: ApprovalSettings,
+): Promise<GuardInForce> {
   const registration = approvalRegistration(settings)
   await write(registry, registration)
   return registration
 }
 
-/** As setApprovalRules, but leaves alone what is in force just so, with the mode that an operator has set. */
-export async function keepApprovalRules(registry: Registry, settings: ApprovalSettings): Promise<void> {
+/**
+ * As setApprovalRules, but leaves alone what is in force just so, with the mode that an operator
+ * has set.
+ */
+export async function keepApprovalRules(
+  registry: Registry,
+  settings: ApprovalSettings,
+): Promise<void> {
   const wanted = approvalRegistration(settings)
   const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
-  if (known?.version !== wanted.version || known.deadlineMs !== wanted.deadlineMs) await write(registry, wanted)
+  if (known?.version !== wanted.version || known.deadlineMs !== wanted.deadlineMs)
+    await write(registry, wanted)
 }
 
 /** One guard more than may be in force, and no model could be asked any more. */
 async function write(registry: Registry, registration: GuardInForce): Promise<void> {
   const others = (await registeredGuards(registry)).filter(({ name }) => name !== approvalGuard)
   if (others.length >= limits.guardsMax)
-    throw invalid(`${others.length} guards are registered, and no more can be: remove one with weir guard remove`)
+    throw invalid(
+      `${others.length} guards are registered, and no more can be: remove one with weir guard remove`,
+    )
   await writeRegistration(registry, registration)
 }
 

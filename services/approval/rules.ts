@@ -1,8 +1,12 @@
-// Which calls wait for a person. Rules are an operator's; arguments are a model's and trusted in nothing.
+// Which calls wait for a person. Rules are an operator's; arguments are a model's and trusted in
+// nothing.
 //
-// A1. A call waits if any rule matches. A rule that cannot be evaluated on a call's arguments matches it (R6).
-// A2. Schemas and patterns are judged as those of tools are, within the same bounds (shared/contract/arguments/compiled-schema.ts). A rule's schema must also be
-//     strict: a keyword that means nothing is a slip of the operator's, and would let calls pass, or wait, that are not meant.
+// A1. A call waits if any rule matches. A rule that cannot be evaluated on a call's arguments
+//     matches it (R6).
+// A2. Schemas and patterns are judged as those of tools are, within the same bounds
+//     (shared/contract/arguments/compiled-schema.ts). A rule's schema must also be strict: a
+//     keyword that means nothing is a slip of the operator's, and would let calls pass, or wait,
+//     that are not meant.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -21,7 +25,10 @@ export type ApprovalRule = {
   tools: string[]
   /** JSON Schema 2020-12 of the arguments for which a call waits. */
   arguments?: JsonObject
-  /** Waits if the text at `path` (a name or a JSON Pointer) matches, as `pattern` in a schema does; a value that is no text is matched as JSON. */
+  /**
+   * Waits if the text at `path` (a name or a JSON Pointer) matches, as `pattern` in a schema does;
+   * a value that is no text is matched as JSON.
+   */
   pattern?: { path: string; matches: string }
 }
 
@@ -38,7 +45,10 @@ export function rulesIn(text: string): CompiledRule[] | undefined {
   return compiled.rules
 }
 
-/** A cache of a pure function: what is in it changes nothing but time. Rules change seldom, and rounds under the last ones end. */
+/**
+ * A cache of a pure function: what is in it changes nothing but time. Rules change seldom, and
+ * rounds under the last ones end.
+ */
 const compiledTexts = new Map<string, { rules: CompiledRule[] | undefined }>()
 const compiledTextsMax = 8
 
@@ -59,21 +69,36 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
     if (!isObject(rule)) throw invalid(where, 'it is no object')
     refuseOtherKeys(rule, ['name', 'tools', 'arguments', 'pattern'], where, 'rule')
     if (typeof rule.name !== 'string' || rule.name === '') throw invalid(where, 'it has no name')
-    if (!Array.isArray(rule.tools) || rule.tools.length === 0 || !rule.tools.every((pattern) => typeof pattern === 'string'))
+    if (
+      !Array.isArray(rule.tools) ||
+      rule.tools.length === 0 ||
+      !rule.tools.every((pattern) => typeof pattern === 'string')
+    )
       throw invalid(where, 'it names no tools')
     const schema = rule.arguments === undefined ? undefined : schemaMatcher(rule.arguments, where)
     const pattern = rule.pattern === undefined ? undefined : patternMatcher(rule.pattern, where)
     const parts = [schema, pattern].filter((part) => part !== undefined)
-    return { name: rule.name, tools: rule.tools, matches: (args) => parts.every((part) => inDoubtTrue(() => part(args))) }
+    return {
+      name: rule.name,
+      tools: rule.tools,
+      matches: (args) => parts.every((part) => inDoubtTrue(() => part(args))),
+    }
   })
 }
 
-/** The first rule for which a call waits; undefined: it need not. Arguments that are undefined could not be read, and each rule of the tool matches. */
+/**
+ * The first rule for which a call waits; undefined: it need not. Arguments that are undefined could
+ * not be read, and each rule of the tool matches.
+ */
 export function ruleFor(
   { tool, arguments: args }: { tool: string; arguments: JsonObject | undefined },
   rules: readonly CompiledRule[],
 ): CompiledRule | undefined {
-  return rules.find((rule) => rule.tools.some((pattern) => matchesPattern(pattern, tool)) && (args === undefined || rule.matches(args)))
+  return rules.find(
+    (rule) =>
+      rule.tools.some((pattern) => matchesPattern(pattern, tool)) &&
+      (args === undefined || rule.matches(args)),
+  )
 }
 
 function inDoubtTrue(evaluate: () => boolean): boolean {
@@ -89,14 +114,21 @@ function schemaMatcher(schema: JsonObject, where: string): (args: JsonObject) =>
   const fault = strictFault(schema)
   if (fault !== undefined) throw invalid(where, `its JSON Schema cannot be used: ${fault}`)
   const compiled = compiledSchema(JSON.stringify(schema))
-  if (compiled.kind === 'unusable') throw invalid(where, `its JSON Schema cannot be used: ${compiled.reason}`)
+  if (compiled.kind === 'unusable')
+    throw invalid(where, `its JSON Schema cannot be used: ${compiled.reason}`)
   return (args) => compiled.judge(args).kind !== 'invalid' // in doubt it matches (keeps A1)
 }
 
 /** What a strict reader says against it; nothing is judged by what is compiled here. */
 function strictFault(schema: JsonObject): string | undefined {
   // An instance each: it remembers every $id that it has seen.
-  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, logger: false, code: { regExp: boundedPattern } })
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    logger: false,
+    code: { regExp: boundedPattern },
+  })
   addFormats.default(ajv, { mode: 'fast', formats: ['date', 'date-time', 'time', 'ipv4', 'uuid'] })
   try {
     ajv.compile({ ...schema })
@@ -106,8 +138,12 @@ function strictFault(schema: JsonObject): string | undefined {
   }
 }
 
-function patternMatcher(pattern: NonNullable<ApprovalRule['pattern']>, where: string): (args: JsonObject) => boolean {
-  if (!isObject(pattern)) throw invalid(where, 'its pattern is no object with a path and what it matches')
+function patternMatcher(
+  pattern: NonNullable<ApprovalRule['pattern']>,
+  where: string,
+): (args: JsonObject) => boolean {
+  if (!isObject(pattern))
+    throw invalid(where, 'its pattern is no object with a path and what it matches')
   refuseOtherKeys(pattern, ['path', 'matches'], where, 'pattern of a rule')
   const { path, matches } = pattern
   if (typeof path !== 'string' || path === '' || typeof matches !== 'string')
@@ -116,19 +152,29 @@ function patternMatcher(pattern: NonNullable<ApprovalRule['pattern']>, where: st
   try {
     compiled = boundedPattern(matches)
   } catch (cause) {
-    throw invalid(where, `its pattern cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw invalid(
+      where,
+      `its pattern cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
+    )
   }
   return (args) => {
     const value = valueAt(args, path)
-    return value !== undefined && compiled.test(typeof value === 'string' ? value : JSON.stringify(value))
+    return (
+      value !== undefined &&
+      compiled.test(typeof value === 'string' ? value : JSON.stringify(value))
+    )
   }
 }
 
 function refuseOtherKeys(value: object, known: string[], where: string, what: string): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
-  if (unknown !== undefined) throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${what} has`)
+  if (unknown !== undefined)
+    throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${what} has`)
 }
 
 function invalid(where: string, why: string): WeirError {
-  return new WeirError('settings.invalid', `the approval guard's ${where} cannot be used: ${why}. Correct it and set the rules again.`)
+  return new WeirError(
+    'settings.invalid',
+    `the approval guard's ${where} cannot be used: ${why}. Correct it and set the rules again.`,
+  )
 }

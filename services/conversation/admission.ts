@@ -1,5 +1,6 @@
-// Admission: whether a message may open a turn at all. What is refused here would fail in the same way every time, so it fails at the door and
-// says why (R6, R8). Caps above the hard ceilings are no reason: they are lowered (caps.ts).
+// Admission: whether a message may open a turn at all. What is refused here would fail in the same
+// way every time, so it fails at the door and says why (R6, R8). Caps above the hard ceilings are
+// no reason: they are lowered (caps.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
@@ -12,18 +13,28 @@ export function refusalOf(message: UserMessage): string | undefined {
 
 function sizeRefusal(message: UserMessage): string | undefined {
   const conversationBytes = Buffer.byteLength(message.conversation)
-  if (conversationBytes < 1 || conversationBytes > limits.conversationIdBytesMax) return reasons.conversationIdSize(conversationBytes)
+  if (conversationBytes < 1 || conversationBytes > limits.conversationIdBytesMax)
+    return reasons.conversationIdSize(conversationBytes)
   const idBytes = Buffer.byteLength(message.messageId)
   if (idBytes < 1 || idBytes > limits.messageIdBytesMax) return reasons.messageIdSize(idBytes)
   const textBytes = Buffer.byteLength(message.text)
   if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
   const agentBytes = Buffer.byteLength(message.agent)
-  if (agentBytes > limits.agentNameBytesMax) return reasons.settingSize('agent', agentBytes, limits.agentNameBytesMax)
+  if (agentBytes > limits.agentNameBytesMax)
+    return reasons.settingSize('agent', agentBytes, limits.agentNameBytesMax)
   const fallbackBytes = Buffer.byteLength(message.settings.fallback)
-  if (fallbackBytes > limits.fallbackBytesMax) return reasons.settingSize('settings.fallback', fallbackBytes, limits.fallbackBytesMax)
-  const declarationsBytes = message.declarations.reduce((sum, declaration) => sum + bytesOf(declaration), 0)
-  if (declarationsBytes > limits.agentDeclarationsBytesMax) return reasons.declarationsSize(declarationsBytes)
-  const shadowedBytes = message.settings.policy.shadowed.reduce((sum, rule) => sum + Buffer.byteLength(rule) + 1, 0)
+  if (fallbackBytes > limits.fallbackBytesMax)
+    return reasons.settingSize('settings.fallback', fallbackBytes, limits.fallbackBytesMax)
+  const declarationsBytes = message.declarations.reduce(
+    (sum, declaration) => sum + bytesOf(declaration),
+    0,
+  )
+  if (declarationsBytes > limits.agentDeclarationsBytesMax)
+    return reasons.declarationsSize(declarationsBytes)
+  const shadowedBytes = message.settings.policy.shadowed.reduce(
+    (sum, rule) => sum + Buffer.byteLength(rule) + 1,
+    0,
+  )
   if (shadowedBytes > limits.shadowedBytesMax)
     return reasons.settingSize('settings.policy.shadowed', shadowedBytes, limits.shadowedBytesMax)
   return undefined
@@ -43,7 +54,10 @@ function blankRefusal({ agent, settings }: UserMessage): string | undefined {
 
 type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?: number }
 
-/** A cap below 1 would be no turn; a threshold below 1 fires before anything happened; the two waits bound how long a cancelled turn is waited for. */
+/**
+ * A cap below 1 would be no turn; a threshold below 1 fires before anything happened; the two waits
+ * bound how long a cancelled turn is waited for.
+ */
 const bounds: Record<string, Bound> = {
   attempts: { of: (settings) => settings.attempts, min: 1 },
   stallMs: { of: (settings) => settings.stallMs, min: 1 },
@@ -58,7 +72,11 @@ const bounds: Record<string, Bound> = {
   'policy.empty.beforeTools': { of: ({ policy }) => policy.empty.beforeTools, min: 0 },
   'policy.empty.afterTools': { of: ({ policy }) => policy.empty.afterTools, min: 0 },
   'policy.empty.perTurn': { of: ({ policy }) => policy.empty.perTurn, min: 0 },
-  'policy.startWithinMs': { of: ({ policy }) => policy.startWithinMs, min: 1, max: limits.startWithinMsMax },
+  'policy.startWithinMs': {
+    of: ({ policy }) => policy.startWithinMs,
+    min: 1,
+    max: limits.startWithinMsMax,
+  },
   'policy.graceMs': { of: ({ policy }) => policy.graceMs, min: 0, max: limits.graceMsMax },
   'policy.toolTries': { of: ({ policy }) => policy.toolTries, min: 1 },
 }

@@ -1,14 +1,20 @@
 // Endings: the records that end a turn, a round, or a message that never opened a turn.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { AgentSettings, Cap, FailureClass, HistoryEntry, RoundOutcome, Totals } from '../../shared/contract/messages.ts'
+import type {
+  AgentSettings,
+  Cap,
+  FailureClass,
+  HistoryEntry,
+  RoundOutcome,
+  Totals,
+} from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { latestOutcome } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { notes, reasons } from './texts.ts'
-import type { Outstanding, Place, Turn } from './turn.ts'
-import { expiresAt, totalsOf } from './turn.ts'
+import { expiresAt, type Outstanding, type Place, type Turn, totalsOf } from './turn.ts'
 
 /** How a turn ends. Without `reply` the user gets the agent's fallback. */
 export type Ending =
@@ -16,16 +22,33 @@ export type Ending =
   | { outcome: 'capped'; reason: string; class: 'budget'; cap: Cap }
   | { outcome: 'failed' | 'cancelled'; reason: string; class: FailureClass; cap: null }
 
-export const cancelledByClient: Ending = { outcome: 'cancelled', reason: reasons.cancelled, class: 'cancelled', cap: null }
+export const cancelledByClient: Ending = {
+  outcome: 'cancelled',
+  reason: reasons.cancelled,
+  class: 'cancelled',
+  cap: null,
+}
 
 export function internalFailure(stage: string, reason: string): Ending {
-  return { outcome: 'failed', reason: reasons.internal(stage, reason), class: 'internal', cap: null }
+  return {
+    outcome: 'failed',
+    reason: reasons.internal(stage, reason),
+    class: 'internal',
+    cap: null,
+  }
 }
 
 /** Tells clients how an open turn ended. */
 export function turnFinished({ conversation, time }: Place, turn: Turn, ending: Ending): Output {
   const { messageId, settings } = turn.message
-  return finished({ conversation, turn: turn.turn, messageId, settings, ending, totals: totalsOf(turn, time) })
+  return finished({
+    conversation,
+    turn: turn.turn,
+    messageId,
+    settings,
+    ending,
+    totals: totalsOf(turn, time),
+  })
 }
 
 /** Tells clients of a message that opened no turn: it was refused, or taken out of the queue. */
@@ -35,10 +58,24 @@ export function neverOpened(
   ending: Ending,
 ): Output {
   const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
-  return finished({ conversation, turn: offset, messageId: message.messageId, settings: message.settings, ending, totals })
+  return finished({
+    conversation,
+    turn: offset,
+    messageId: message.messageId,
+    settings: message.settings,
+    ending,
+    totals,
+  })
 }
 
-type Finished = { conversation: string; turn: number; messageId: string; settings: AgentSettings; ending: Ending; totals: Totals }
+type Finished = {
+  conversation: string
+  turn: number
+  messageId: string
+  settings: AgentSettings
+  ending: Ending
+  totals: Totals
+}
 
 function finished({ settings, ending, ...whose }: Finished): Output {
   // What an over-long fallback is refused with must itself fit (R7).
@@ -48,22 +85,38 @@ function finished({ settings, ending, ...whose }: Finished): Output {
 
 /** Closes a turn at loop-detector and executor; all its rounds were answered. */
 export function turnEnded({ conversation }: Place, turn: number): Output[] {
-  return (['verdict', 'tools'] as const).map((to) => ({ to, message: { type: 'turn-ended', conversation, turn } }))
+  return (['verdict', 'tools'] as const).map((to) => ({
+    to,
+    message: { type: 'turn-ended', conversation, turn },
+  }))
 }
 
 /** Forbids whatever of the outstanding round has not begun. */
 export function cancel({ conversation }: Place, { turn, round, expiresAt }: Outstanding): Output[] {
-  return (['model', 'verdict', 'tools'] as const).map((to) => ({ to, message: { type: 'cancel', conversation, turn, round, expiresAt } }))
+  return (['model', 'verdict', 'tools'] as const).map((to) => ({
+    to,
+    message: { type: 'cancel', conversation, turn, round, expiresAt },
+  }))
 }
 
 /** What a round adds to the history: also when it is empty or failed (C5). */
-export function roundEntry({ conversation, turn, round, response, failure, results }: RoundOutcome, nudge: string | null): Output {
-  const said = failure === null ? { response, note: null } : { response: null, note: notes.failed(failure.reason) }
+export function roundEntry(
+  { conversation, turn, round, response, failure, results }: RoundOutcome,
+  nudge: string | null,
+): Output {
+  const said =
+    failure === null
+      ? { response, note: null }
+      : { response: null, note: notes.failed(failure.reason) }
   return entry({ conversation, turn, round, results, nudge, ...said })
 }
 
 /** The entry of a round whose outcome will not come. */
-export function lostEntry({ conversation }: Place, { turn, round, nudge }: Outstanding, note: string): Output {
+export function lostEntry(
+  { conversation }: Place,
+  { turn, round, nudge }: Outstanding,
+  note: string,
+): Output {
   return entry({ conversation, turn, round, results: [], nudge, response: null, note })
 }
 
@@ -72,8 +125,10 @@ function entry(of: Omit<HistoryEntry, 'type' | 'user'>): Output {
 }
 
 /**
- * How long the outcome of a turn that was ended early is waited for: the time by which loop-detector and executor must have given it. Where that has
- * passed already (nobody ran for long) the wait ends with the next tick; it is later than now because a tick must move what is due.
+ * How long the outcome of a turn that was ended early is waited for: the time by which
+ * loop-detector and executor must have given it. Where that has passed already (nobody ran for
+ * long) the wait ends with the next tick; it is later than now because a tick must move what is
+ * due.
  */
 export function waitUntil(turn: Turn, now: Milliseconds): Milliseconds {
   const { settings, toolTimeoutMsMax } = turn.message

@@ -1,4 +1,5 @@
-// The queue: messages that wait for their turn, and the ids by which a client's repeat is known. Both are bounded (R7).
+// The queue: messages that wait for their turn, and the ids by which a client's repeat is known.
+// Both are bounded (R7).
 
 import { toolRef } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -6,9 +7,25 @@ import type { QueuedMessage, UserMessage } from '../../shared/contract/messages.
 import { slowestTimeout } from '../../shared/contract/tool-deadline.ts'
 import { reasons } from './texts.ts'
 
-/** A message reduced to what its turn needs: tools by reference, and how long the slowest of them may run. */
-export function queuedOf({ messageId, text, agent, settings, declarations }: UserMessage): QueuedMessage {
-  return { messageId, text, agent, settings, tools: declarations.map(toolRef), toolTimeoutMsMax: slowestTimeout(declarations) }
+/**
+ * A message reduced to what its turn needs: tools by reference, and how long the slowest of them
+ * may run.
+ */
+export function queuedOf({
+  messageId,
+  text,
+  agent,
+  settings,
+  declarations,
+}: UserMessage): QueuedMessage {
+  return {
+    messageId,
+    text,
+    agent,
+    settings,
+    tools: declarations.map(toolRef),
+    toolTimeoutMsMax: slowestTimeout(declarations),
+  }
 }
 
 /** Why no further message can wait; undefined: it can. */

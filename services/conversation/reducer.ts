@@ -1,18 +1,26 @@
-// Conversation: opens turns, one for each user's message, asks for model rounds until one is the answer, and says how each turn ended.
-// Owns: the queue, the caps, the fallback, the history's entries, the order of turns. Does not own: attempts of a round and what the model is shown
-// of the history (llm-gateway), what is progress and what an intervention says (loop-detector), whether a call ran (executor).
+// Conversation: opens turns, one for each user's message, asks for model rounds until one is the
+// answer, and says how each turn ended. Owns: the queue, the caps, the fallback, the history's
+// entries, the order of turns. Does not own: attempts of a round and what the model is shown of the
+// history (llm-gateway), what is progress and what an intervention says (loop-detector), whether a
+// call ran (executor).
 //
-// C1. One turn at a time. Each message that is taken opens exactly one turn, in the order of the log, or is taken out of the queue; a message whose
-//     id is known changes nothing. Taken or taken out: a client reads exactly one turn-finished for it. Refused: one for each time it was sent, because
-//     a refused id is not remembered, so that it can be sent again.
-// C2. A unit ends, or begins anew, only by `carried`, which counts if the unit is not open or if the unit's last record is the one at which it was
-//     written, whatever phase the unit is in: a fold that begins in the middle finds its way back by that, and from there what is known depends
-//     on nothing before. One is in flight at a time, and until it counts messages only queue. One that does not count is written again with the
-//     state as it is now (R1; test/services/conversation/refold.unit.test.ts tries all short logs).
-// C3. No turn without caps (I3): each request says when it expires and how many calls are left, and after a cap on rounds there is one request at most.
+// C1. One turn at a time. Each message that is taken opens exactly one turn, in the order of the
+//     log, or is taken out of the queue; a message whose id is known changes nothing. Taken or
+//     taken out: a client reads exactly one turn-finished for it. Refused: one for each time it was
+//     sent, because a refused id is not remembered, so that it can be sent again.
+// C2. A unit ends, or begins anew, only by `carried`, which counts if the unit is not open or if
+//     the unit's last record is the one at which it was written, whatever phase the unit is in: a
+//     fold that begins in the middle finds its way back by that, and from there what is known
+//     depends on nothing before. One is in flight at a time, and until it counts messages only
+//     queue. One that does not count is written again with the state as it is now (R1;
+//     test/services/conversation/refold.unit.test.ts tries all short logs).
+// C3. No turn without caps (I3): each request says when it expires and how many calls are left, and
+//     after a cap on rounds there is one request at most.
 // C4. What an intervention or a cap says is in the very next request, or the turn ends.
-// C5. Every round that was asked for has one entry in the history, written before anything that follows from it.
-// C6. A turn that ends early is answered at once, but the next one waits until the outstanding round is over, at most until it certainly is.
+// C5. Every round that was asked for has one entry in the history, written before anything that
+//     follows from it.
+// C6. A turn that ends early is answered at once, but the next one waits until the outstanding
+//     round is over, at most until it certainly is.
 // C7. A round's outcome counts only if it is awaited: the turn and round that were asked for last.
 // C8. What is written for a round does not grow with the turn or the conversation.
 
@@ -28,15 +36,21 @@ import type {
   TurnFailed,
   UserMessage,
 } from '../../shared/contract/messages.ts'
-import type { Output, Reaction, Received, Stage } from '../../shared/contract/stage.ts'
-import { closed, unreachable } from '../../shared/contract/stage.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Received,
+  type Stage,
+  unreachable,
+} from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'
-import type { Ending } from './ending.ts'
 import {
   cancel,
   cancelledByClient,
+  type Ending,
   internalFailure,
   lostEntry,
   neverOpened,
@@ -47,8 +61,18 @@ import {
 } from './ending.ts'
 import { queuedOf, queueRefusalOf, withId } from './queue.ts'
 import { brokenIn, notes, reasons } from './texts.ts'
-import type { Outstanding, Place, Turn } from './turn.ts'
-import { askNext, beginTurn, capsNow, counted, expiresAt, extended, outstandingOf } from './turn.ts'
+import {
+  askNext,
+  beginTurn,
+  capsNow,
+  counted,
+  expiresAt,
+  extended,
+  type Outstanding,
+  outstandingOf,
+  type Place,
+  type Turn,
+} from './turn.ts'
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
@@ -88,23 +112,30 @@ export const conversation: Stage<Conversation, In> = {
       case 'user-message': {
         if (state !== undefined && isKnown(state, message.messageId)) return { state }
         const refusal = refusalOf(message)
-        if (refusal !== undefined) return { state, records: [refused(place, message, 'deterministic', refusal)] }
+        if (refusal !== undefined)
+          return { state, records: [refused(place, message, 'deterministic', refusal)] }
 
         const taken = queuedOf(message)
         const recentMessageIds = withId(state?.recentMessageIds ?? [], taken.messageId)
-        if (state === undefined || state.phase === 'idle') return open(place, taken, { queue: state?.queue ?? [], recentMessageIds })
+        if (state === undefined || state.phase === 'idle')
+          return open(place, taken, { queue: state?.queue ?? [], recentMessageIds })
         const full = queueRefusalOf(state.queue, taken)
-        if (full !== undefined) return { state, records: [refused(place, message, 'transient', full)] }
+        if (full !== undefined)
+          return { state, records: [refused(place, message, 'transient', full)] }
         return { state: { ...state, queue: [...state.queue, taken], recentMessageIds } }
       }
 
       case 'cancel-requested': {
         if (state === undefined) return closed
-        if (state.phase === 'open' && state.turn.message.messageId === message.messageId) return endEarly(place, state, cancelledByClient)
+        if (state.phase === 'open' && state.turn.message.messageId === message.messageId)
+          return endEarly(place, state, cancelledByClient)
         const queued = state.queue.find(({ messageId }) => messageId === message.messageId)
         if (queued === undefined) return { state }
         const queue = state.queue.filter((other) => other !== queued)
-        return { state: { ...state, queue }, records: [neverOpened(place, queued, cancelledByClient)] }
+        return {
+          state: { ...state, queue },
+          records: [neverOpened(place, queued, cancelledByClient)],
+        }
       }
 
       case 'round-outcome': {
@@ -112,32 +143,52 @@ export const conversation: Stage<Conversation, In> = {
         if (!isAwaited(state, message)) return { state }
         if (state.phase === 'open') return goOn(place, state, message)
         const { outstanding } = state
-        return carry(place, state, [roundEntry(message, outstanding.nudge), ...turnEnded(place, outstanding.turn)])
+        return carry(place, state, [
+          roundEntry(message, outstanding.nudge),
+          ...turnEnded(place, outstanding.turn),
+        ])
       }
 
       case 'turn-extended': {
         if (state === undefined) return closed
         if (!isAwaited(state, message)) return { state }
-        if (state.phase === 'open') return { state: { ...state, turn: extended(state.turn, message.until) } }
-        // It was on its way when the turn ended: what the guards let pass before the cancel came may run so much longer.
+        if (state.phase === 'open')
+          return { state: { ...state, turn: extended(state.turn, message.until) } }
+        // It was on its way when the turn ended: what the guards let pass before the cancel came
+        // may run so much longer.
         const { outstanding, until } = state
-        const laterMs = Math.min(Math.max(0, message.until - outstanding.expiresAt), limits.turnExtensionMsMax)
-        return { state: { ...state, outstanding: { ...outstanding, expiresAt: outstanding.expiresAt + laterMs }, until: until + laterMs } }
+        const laterMs = Math.min(
+          Math.max(0, message.until - outstanding.expiresAt),
+          limits.turnExtensionMsMax,
+        )
+        return {
+          state: {
+            ...state,
+            outstanding: { ...outstanding, expiresAt: outstanding.expiresAt + laterMs },
+            until: until + laterMs,
+          },
+        }
       }
 
       case 'turn-failed': {
         if (state === undefined) return closed
-        // Its own failures the conversation has dealt with in `failed`; by now another turn may be open.
+        // Its own failures the conversation has dealt with in `failed`; by now another turn may be
+        // open.
         if (message.stage === 'conversation' || !isTurnOf(state, message.turn)) return { state }
-        return giveUp(place, state, { note: brokenIn(message.stage), ending: internalFailure(message.stage, message.reason) })
+        return giveUp(place, state, {
+          note: brokenIn(message.stage),
+          ending: internalFailure(message.stage, message.reason),
+        })
       }
 
       case 'carried': {
-        if (state !== undefined && !counts(message, record)) return state.phase === 'carrying' ? carry(place, state) : { state }
+        if (state !== undefined && !counts(message, record))
+          return state.phase === 'carrying' ? carry(place, state) : { state }
         if (message.state === null) return closed
         const [next, ...queue] = message.state.queue
         const { recentMessageIds } = message.state
-        if (next !== undefined) return { ...open(place, next, { queue, recentMessageIds }), anew: true }
+        if (next !== undefined)
+          return { ...open(place, next, { queue, recentMessageIds }), anew: true }
         return { state: { phase: 'idle', since: place.time, queue, recentMessageIds }, anew: true }
       }
 
@@ -168,8 +219,9 @@ export const conversation: Stage<Conversation, In> = {
   },
 
   /**
-   * What threw throws again, so it must not stand in the way of what comes after it: a message that cannot be taken or opened is answered and left
-   * out, and whatever cannot be taken in a turn ends that turn.
+   * What threw throws again, so it must not stand in the way of what comes after it: a message that
+   * cannot be taken or opened is answered and left out, and whatever cannot be taken in a turn ends
+   * that turn.
    */
   failed(state, record, reason) {
     const { message } = record
@@ -183,7 +235,9 @@ export const conversation: Stage<Conversation, In> = {
     if (message.type === 'carried' && (state === undefined || counts(message, record))) {
       const [next, ...queue] = message.state?.queue ?? []
       if (message.state === null || next === undefined) return closed
-      return carry(place, { queue, recentMessageIds: message.state.recentMessageIds }, [neverOpened(place, next, ending)])
+      return carry(place, { queue, recentMessageIds: message.state.recentMessageIds }, [
+        neverOpened(place, next, ending),
+      ])
     }
     if (state === undefined) return closed
     switch (state.phase) {
@@ -206,17 +260,29 @@ function placeOf({ message, offset, time }: Received<In>): Place {
 
 function isKnown(state: Conversation, messageId: string): boolean {
   if (state.phase === 'open' && state.turn.message.messageId === messageId) return true
-  return state.recentMessageIds.includes(messageId) || state.queue.some((queued) => queued.messageId === messageId)
+  return (
+    state.recentMessageIds.includes(messageId) ||
+    state.queue.some((queued) => queued.messageId === messageId)
+  )
 }
 
-function isAwaited(state: Conversation, outcome: RoundOutcome | TurnExtended): state is CarriedState & (Open | Waiting) {
+function isAwaited(
+  state: Conversation,
+  outcome: RoundOutcome | TurnExtended,
+): state is CarriedState & (Open | Waiting) {
   if (state.phase !== 'open' && state.phase !== 'waiting') return false
   const { turn, round } = state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
   return turn === outcome.turn && round === outcome.round
 }
 
-/** `turn` null: a stage failed on a record that names no turn. It ends the one that is open, but never shortens a wait (C6). */
-function isTurnOf(state: Conversation, turn: number | null): state is CarriedState & (Open | Waiting) {
+/**
+ * `turn` null: a stage failed on a record that names no turn. It ends the one that is open, but
+ * never shortens a wait (C6).
+ */
+function isTurnOf(
+  state: Conversation,
+  turn: number | null,
+): state is CarriedState & (Open | Waiting) {
   if (state.phase === 'open') return turn === null || turn === state.turn.turn
   return state.phase === 'waiting' && turn === state.outstanding.turn
 }
@@ -226,37 +292,72 @@ function counts(message: Carried, { previous }: Received<In>): boolean {
   return previous === message.from
 }
 
-function refused(place: Place, message: UserMessage, failureClass: 'deterministic' | 'transient', reason: string): Output {
+function refused(
+  place: Place,
+  message: UserMessage,
+  failureClass: 'deterministic' | 'transient',
+  reason: string,
+): Output {
   return neverOpened(place, message, { outcome: 'failed', reason, class: failureClass, cap: null })
 }
 
-function open(place: Place, message: QueuedMessage, remembered: CarriedState): Reaction<Conversation> {
+function open(
+  place: Place,
+  message: QueuedMessage,
+  remembered: CarriedState,
+): Reaction<Conversation> {
   const { turn, records } = beginTurn(place, message)
   return { state: { phase: 'open', turn, ...remembered }, records }
 }
 
-/** A round of the open turn is over: it enters the history, and then the turn ends or the next round is asked for. */
-function goOn(place: Place, state: CarriedState & Open, outcome: RoundOutcome): Reaction<Conversation> {
+/**
+ * A round of the open turn is over: it enters the history, and then the turn ends or the next round
+ * is asked for.
+ */
+function goOn(
+  place: Place,
+  state: CarriedState & Open,
+  outcome: RoundOutcome,
+): Reaction<Conversation> {
   const turn = counted(state.turn, outcome)
   const history = roundEntry(outcome, turn.asked.nudge)
   const decision = decide(turn, outcome, place.time)
   if (decision.kind === 'end') {
-    return carry(place, state, [history, ...turnEnded(place, turn.turn), turnFinished(place, turn, decision.ending)])
+    return carry(place, state, [
+      history,
+      ...turnEnded(place, turn.turn),
+      turnFinished(place, turn, decision.ending),
+    ])
   }
   const next = askNext(place, turn, decision.ask)
   return { state: { ...state, turn: next.turn }, records: [history, ...next.records] }
 }
 
-/** The turn ends although a round is outstanding: the user is answered, and the round is cancelled and waited for (C6). */
-function endEarly(place: Place, { turn, queue, recentMessageIds }: CarriedState & Open, ending: Ending): Reaction<Conversation> {
+/**
+ * The turn ends although a round is outstanding: the user is answered, and the round is cancelled
+ * and waited for (C6).
+ */
+function endEarly(
+  place: Place,
+  { turn, queue, recentMessageIds }: CarriedState & Open,
+  ending: Ending,
+): Reaction<Conversation> {
   const outstanding = outstandingOf(turn)
   return {
-    state: { phase: 'waiting', outstanding, until: waitUntil(turn, place.time), queue, recentMessageIds },
+    state: {
+      phase: 'waiting',
+      outstanding,
+      until: waitUntil(turn, place.time),
+      queue,
+      recentMessageIds,
+    },
     records: [...cancel(place, outstanding), turnFinished(place, turn, ending)],
   }
 }
 
-/** The outstanding round is lost by a failure of ours: its turn is over, and nothing is waited for. */
+/**
+ * The outstanding round is lost by a failure of ours: its turn is over, and nothing is waited for.
+ */
 function giveUp(
   place: Place,
   state: CarriedState & (Open | Waiting),
@@ -264,22 +365,38 @@ function giveUp(
 ): Reaction<Conversation> {
   const outstanding = state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
   const answer = state.phase === 'open' ? [turnFinished(place, state.turn, ending)] : []
-  return carry(place, state, [lostEntry(place, outstanding, note), ...cancel(place, outstanding), ...answer])
+  return carry(place, state, [
+    lostEntry(place, outstanding, note),
+    ...cancel(place, outstanding),
+    ...answer,
+  ])
 }
 
 /** Writes down what must be remembered, so that the unit can begin anew there (C2). */
-function carry({ conversation, offset }: Place, { queue, recentMessageIds }: CarriedState, records: Output[] = []): Reaction<Conversation> {
+function carry(
+  { conversation, offset }: Place,
+  { queue, recentMessageIds }: CarriedState,
+  records: Output[] = [],
+): Reaction<Conversation> {
   const state = { queue, recentMessageIds }
   return {
     state: { phase: 'carrying', ...state },
-    records: [...records, { to: 'self', message: { type: 'carried', conversation, from: offset, state } }],
+    records: [
+      ...records,
+      { to: 'self', message: { type: 'carried', conversation, from: offset, state } },
+    ],
   }
 }
 
 /** Nothing must be remembered any more: the unit ends, if nothing comes in between (C2). */
-function carryNothing({ conversation, offset }: Place, { queue, recentMessageIds }: CarriedState): Reaction<Conversation> {
+function carryNothing(
+  { conversation, offset }: Place,
+  { queue, recentMessageIds }: CarriedState,
+): Reaction<Conversation> {
   return {
     state: { phase: 'carrying', queue, recentMessageIds },
-    records: [{ to: 'self', message: { type: 'carried', conversation, from: offset, state: null } }],
+    records: [
+      { to: 'self', message: { type: 'carried', conversation, from: offset, state: null } },
+    ],
   }
 }

@@ -1,10 +1,14 @@
-// Every text of the conversation: what the model reads in a request or in its history, and the reasons that clients read in turn-finished.
+// Every text of the conversation: what the model reads in a request or in its history, and the
+// reasons that clients read in turn-finished.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 
-/** For the model, at the top of the last request of a turn whose cap on rounds or calls is reached (I3). */
+/**
+ * For the model, at the top of the last request of a turn whose cap on rounds or calls is reached
+ * (I3).
+ */
 export function capNudge(cap: 'rounds' | 'calls', max: number): string {
   const what = cap === 'rounds' ? count(max, 'model round') : count(max, 'tool call')
   return [
@@ -13,23 +17,36 @@ export function capNudge(cap: 'rounds' | 'calls', max: number): string {
   ].join('\n')
 }
 
-/** Why a cap asked for the last response, in words for people: what its nudge says, wherever that stands in a request's. Undefined: no cap did. */
+/**
+ * Why a cap asked for the last response, in words for people: what its nudge says, wherever that
+ * stands in a request's. Undefined: no cap did.
+ */
 export function capReasonIn(nudge: string): string | undefined {
-  const [, what] = /^This turn has reached its limit of (\d+ [a-z ]+)\. This is its last response/m.exec(nudge) ?? []
+  const [, what] =
+    /^This turn has reached its limit of (\d+ [a-z ]+)\. This is its last response/m.exec(nudge) ??
+    []
   return what && `the limit of ${what} is reached`
 }
 
 /** Notes of history entries, for the model: why a round has no response. */
 export const notes = {
-  failed: (reason: string) => shortened(`There is no response in this round: ${reason}`, limits.reasonBytesMax),
-  neverArrived: 'The turn was ended before the outcome of this round arrived. Calls made in it may have run, or may still take effect.',
+  failed: (reason: string) =>
+    shortened(`There is no response in this round: ${reason}`, limits.reasonBytesMax),
+  neverArrived:
+    'The turn was ended before the outcome of this round arrived. Calls made in it may have run, or may still take effect.',
   brokenInTheModel: 'The turn was ended by an internal failure before this round had a response.',
-  brokenInTheTools: 'The turn was ended by an internal failure in this round. Calls made in it may have run, or may still take effect.',
+  brokenInTheTools:
+    'The turn was ended by an internal failure in this round. Calls made in it may have run, or may still take effect.',
 }
 
-/** The note of a round that was lost when this stage failed. Of a stage that this Weir does not know, nobody can say that nothing ran (R8). */
+/**
+ * The note of a round that was lost when this stage failed. Of a stage that this Weir does not
+ * know, nobody can say that nothing ran (R8).
+ */
 export function brokenIn(stage: string): string {
-  return Object.hasOwn(brokenInStage, stage) ? brokenInStage[stage as StageName] : notes.brokenInTheTools
+  return Object.hasOwn(brokenInStage, stage)
+    ? brokenInStage[stage as StageName]
+    : notes.brokenInTheTools
 }
 
 /** By whether the stage comes before the first call of a round can run. */
@@ -46,7 +63,8 @@ const brokenInStage: Record<StageName, string> = {
 /** Reasons in turn-finished, for people. */
 export const reasons = {
   answered: 'the model answered',
-  answeredAtCap: (cap: string) => `the model answered in its last response; the limit on ${cap} was reached`,
+  answeredAtCap: (cap: string) =>
+    `the model answered in its last response; the limit on ${cap} was reached`,
   cutBy: {
     length: "its reply was cut at the agent's or the model's limit on output tokens",
     refusal: 'its reply was ended by a filter of the model or the provider',
@@ -58,16 +76,23 @@ export const reasons = {
   calls: (max: number) => `the limit of ${count(max, 'tool call')} is reached`,
   tokens: (max: number, used: number) => `the limit of ${max} tokens is reached: ${used} were used`,
   wall: (maxMs: number) => `the time limit of ${maxMs} ms is reached`,
-  internal: (stage: string, reason: string) => shortened(`internal failure in ${stage}: ${reason}`, limits.reasonBytesMax),
-  messageIdSize: (bytes: number) => `the message id has ${bytes} bytes; it must have 1 to ${limits.messageIdBytesMax}`,
-  conversationIdSize: (bytes: number) => `the conversation's id has ${bytes} bytes; it must have 1 to ${limits.conversationIdBytesMax}`,
-  settingSize: (setting: string, bytes: number, max: number) => `${setting} has ${bytes} bytes; at most ${max} are taken`,
+  internal: (stage: string, reason: string) =>
+    shortened(`internal failure in ${stage}: ${reason}`, limits.reasonBytesMax),
+  messageIdSize: (bytes: number) =>
+    `the message id has ${bytes} bytes; it must have 1 to ${limits.messageIdBytesMax}`,
+  conversationIdSize: (bytes: number) =>
+    `the conversation's id has ${bytes} bytes; it must have 1 to ${limits.conversationIdBytesMax}`,
+  settingSize: (setting: string, bytes: number, max: number) =>
+    `${setting} has ${bytes} bytes; at most ${max} are taken`,
   declarationsSize: (bytes: number) =>
     `the declarations of the agent's tools have ${bytes} bytes; at most ${limits.agentDeclarationsBytesMax} are taken`,
-  textSize: (bytes: number) => `the message has ${bytes} bytes; at most ${limits.userMessageBytesMax} are taken. Send a shorter one`,
+  textSize: (bytes: number) =>
+    `the message has ${bytes} bytes; at most ${limits.userMessageBytesMax} are taken. Send a shorter one`,
   blank: (setting: string) => `${setting} is blank; it must hold text`,
-  tooLow: (setting: string, value: number, min: number) => `${setting} is ${value}; it must be at least ${min}`,
-  tooHigh: (setting: string, value: number, max: number) => `${setting} is ${value}; it must be at most ${max}`,
+  tooLow: (setting: string, value: number, min: number) =>
+    `${setting} is ${value}; it must be at least ${min}`,
+  tooHigh: (setting: string, value: number, max: number) =>
+    `${setting} is ${value}; it must be at most ${max}`,
   queueFull: `${limits.queueMessagesMax} messages are waiting already, and no more can. Send it again after the next reply`,
   queueHeavy: `the waiting messages would hold more than ${limits.queueBytesMax} bytes. Send it again after the next reply`,
 }

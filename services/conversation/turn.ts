@@ -1,9 +1,16 @@
-// A turn: what it remembers while it is open, and the records that begin it and ask the model for a round.
-// Its state does not grow with its rounds, and neither does what is written for a round: what was said stands in the history (C8).
+// A turn: what it remembers while it is open, and the records that begin it and ask the model for a
+// round. Its state does not grow with its rounds, and neither does what is written for a round:
+// what was said stands in the history (C8).
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { Cap, Caps, QueuedMessage, RoundOutcome, Totals } from '../../shared/contract/messages.ts'
+import type {
+  Cap,
+  Caps,
+  QueuedMessage,
+  RoundOutcome,
+  Totals,
+} from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { underCeilings } from './caps.ts'
@@ -26,16 +33,31 @@ export type Turn = {
 }
 
 /** The round whose outcome is awaited. */
-export type Asked = { round: number; callsLeft: number; nudge: string | null; textOnly: TextOnly | null }
+export type Asked = {
+  round: number
+  callsLeft: number
+  nudge: string | null
+  textOnly: TextOnly | null
+}
 
-/** Why no tool may be called in a round: a cap is reached, or the detector wants it so; both may be. */
+/**
+ * Why no tool may be called in a round: a cap is reached, or the detector wants it so; both may be.
+ */
 export type TextOnly = { cap: Cap | null; reason: string }
 
 /** What must be known of a round in order to end it from outside. */
-export type Outstanding = { turn: number; round: number; nudge: string | null; expiresAt: Milliseconds }
+export type Outstanding = {
+  turn: number
+  round: number
+  nudge: string | null
+  expiresAt: Milliseconds
+}
 
 /** A new turn, its user's message in the history, and its first request. */
-export function beginTurn(place: Place, { text, ...message }: QueuedMessage): { turn: Turn; records: Output[] } {
+export function beginTurn(
+  place: Place,
+  { text, ...message }: QueuedMessage,
+): { turn: Turn; records: Output[] } {
   const { conversation, offset, time } = place
   const caps = underCeilings(message.settings.policy.caps)
   const asked: Asked = { round: 1, callsLeft: caps.calls, nudge: null, textOnly: null }
@@ -65,19 +87,32 @@ export function beginTurn(place: Place, { text, ...message }: QueuedMessage): { 
       },
     },
     requestOf(conversation, turn),
-    { to: 'activity', message: { type: 'turn-started', conversation, turn: offset, messageId, agent } },
+    {
+      to: 'activity',
+      message: { type: 'turn-started', conversation, turn: offset, messageId, agent },
+    },
     roundStartedOf(conversation, turn),
   ]
   return { turn, records }
 }
 
 /** The turn with its next round asked for. */
-export function askNext(place: Place, turn: Turn, ask: Omit<Asked, 'round'>): { turn: Turn; records: Output[] } {
+export function askNext(
+  place: Place,
+  turn: Turn,
+  ask: Omit<Asked, 'round'>,
+): { turn: Turn; records: Output[] } {
   const next: Turn = { ...turn, asked: { ...ask, round: turn.asked.round + 1 } }
-  return { turn: next, records: [requestOf(place.conversation, next), roundStartedOf(place.conversation, next)] }
+  return {
+    turn: next,
+    records: [requestOf(place.conversation, next), roundStartedOf(place.conversation, next)],
+  }
 }
 
-/** The turn after a round: what it used is counted, refused calls and cached tokens included, and the operator's caps are heard. */
+/**
+ * The turn after a round: what it used is counted, refused calls and cached tokens included, and
+ * the operator's caps are heard.
+ */
 export function counted(turn: Turn, { response, policy }: RoundOutcome): Turn {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
   return {
@@ -112,7 +147,12 @@ export function totalsOf({ asked, used, openedAt }: Turn, time: Milliseconds): T
 }
 
 export function outstandingOf(turn: Turn): Outstanding {
-  return { turn: turn.turn, round: turn.asked.round, nudge: turn.asked.nudge, expiresAt: expiresAt(turn) }
+  return {
+    turn: turn.turn,
+    round: turn.asked.round,
+    nudge: turn.asked.nudge,
+    expiresAt: expiresAt(turn),
+  }
 }
 
 function requestOf(conversation: string, turn: Turn): Output {
@@ -136,6 +176,19 @@ function requestOf(conversation: string, turn: Turn): Output {
   }
 }
 
-function roundStartedOf(conversation: string, { turn, asked: { round, callsLeft, nudge } }: Turn): Output {
-  return { to: 'activity', message: { type: 'round-started', conversation, turn, round, callsLeft, nudged: nudge !== null } }
+function roundStartedOf(
+  conversation: string,
+  { turn, asked: { round, callsLeft, nudge } }: Turn,
+): Output {
+  return {
+    to: 'activity',
+    message: {
+      type: 'round-started',
+      conversation,
+      turn,
+      round,
+      callsLeft,
+      nudged: nudge !== null,
+    },
+  }
 }

@@ -1,24 +1,33 @@
-// Executor, performer: claims calls, runs their tools, and writes what became of them into the executor's own inbox.
-// Owns: the tools that this process runs. Does not own: any decision; the reducer reads what is written here and decides (R4).
-// X1. A tool starts only out of a claim that this very owner has sent and remembers, that the log has accepted, that is not cancelled and that is
-//     younger than startWithin on both clocks: the monotonic one stands still while the machine sleeps, the wall clock may be set. A start leaves
-//     that phase, so a claim starts at most one tool. A claim that it does not remember is left alone: its deadline decides.
-// X2. A claim is sent only with a place to run it in hand, once for each (call, try), and its place comes back exactly once.
-// X3. What was claimed and is not started is given back (an outcome without a result), and then never starts.
-// X4. A tool that ended is reported, also when the partition is lost: the reducer of whoever owns it now knows the claim.
-// X5. A write that is refused means that the bus gave up: nothing more begins here, and the deadlines in the log decide.
+// Executor, performer: claims calls, runs their tools, and writes what became of them into the
+// executor's own inbox. Owns: the tools that this process runs. Does not own: any decision; the
+// reducer reads what is written here and decides (R4).
+// X1. A tool starts only out of a claim that this very owner has sent and remembers, that the log
+//     has accepted, that is not cancelled and that is younger than startWithin on both clocks: the
+//     monotonic one stands still while the machine sleeps, the wall clock may be set. A start
+//     leaves that phase, so a claim starts at most one tool. A claim that it does not remember is
+//     left alone: its deadline decides.
+// X2. A claim is sent only with a place to run it in hand, once for each (call, try), and its place
+//     comes back exactly once.
+// X3. What was claimed and is not started is given back (an outcome without a result), and then
+//     never starts.
+// X4. A tool that ended is reported, also when the partition is lost: the reducer of whoever owns
+//     it now knows the claim.
+// X5. A write that is refused means that the bus gave up: nothing more begins here, and the
+//     deadlines in the log decide.
 
-import type { Agents } from '../../shared/agents/agents.ts'
-import { findDeclared } from '../../shared/agents/agents.ts'
+import { type Agents, findDeclared } from '../../shared/agents/agents.ts'
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Message } from '../../shared/contract/messages.ts'
-import type { Performer, PerformerContext, StartPerformer } from '../../shared/contract/performer.ts'
+import type {
+  Performer,
+  PerformerContext,
+  StartPerformer,
+} from '../../shared/contract/performer.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { Port } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { Slots } from '../../shared/lib/slots.ts'
-import { createSlots } from '../../shared/lib/slots.ts'
+import { createSlots, type Slots } from '../../shared/lib/slots.ts'
 import { createRelay } from './guards/verdict-relay.ts'
 import { bounded, rejected } from './results.ts'
 import type { CallTry, HearTask, ToolTask } from './tasks.ts'
@@ -45,8 +54,9 @@ type Instant = { wall: Milliseconds; monotonic: Milliseconds }
 type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: string) => Slots }
 
 /**
- * `agents`: with the commands that only this process knows. `run`: starts tools. `slots`: places for running tools; one object serves all
- * partitions of a process, and so do the places of a tool with a `concurrency`.
+ * `agents`: with the commands that only this process knows. `run`: starts tools. `slots`: places
+ * for running tools; one object serves all partitions of a process, and so do the places of a tool
+ * with a `concurrency`.
  */
 export function startExecutor({
   agents,
@@ -57,7 +67,10 @@ export function startExecutor({
   return (context) => performerOf({ agents, run, slotsOf }, context)
 }
 
-function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext): Performer<ToolTask | HearTask> {
+function performerOf(
+  { agents, run, slotsOf }: Parts,
+  context: PerformerContext,
+): Performer<ToolTask | HearTask> {
   const { clock, log, owner } = context
   /** By unit, then by round, call and try. */
   const units = new Map<string, Jobs>()
@@ -100,7 +113,8 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
       const stopAll = () => {
         for (const job of running) stop(job, 0, 'the executor shut down')
       }
-      const cancelStop = how === 'shutdown' ? clock.after(limits.shutdownGraceMs, stopAll) : () => {}
+      const cancelStop =
+        how === 'shutdown' ? clock.after(limits.shutdownGraceMs, stopAll) : () => {}
       while (pending.size > 0) await Promise.all(pending)
       cancelStop()
     },
@@ -117,20 +131,28 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
     })
   }
 
-  /** One write for all claims that got a place. A place whose waiter has gone meanwhile goes to the next, which may be one of ours. */
+  /**
+   * One write for all claims that got a place. A place whose waiter has gone meanwhile goes to the
+   * next, which may be one of ours.
+   */
   function sendClaims(): void {
     while (places.length > 0) {
-      const [wanted, unwanted] = split(places, ({ jobs, job, task }) => jobs.get(nameOf(task)) === job)
+      const [wanted, unwanted] = split(
+        places,
+        ({ jobs, job, task }) => jobs.get(nameOf(task)) === job,
+      )
       places = []
       if (wanted.length > 0) {
-        // Before the write: the claim's time in the log, from which its deadline counts, is not earlier than this.
+        // Before the write: the claim's time in the log, from which its deadline counts, is not
+        // earlier than this.
         const sentAt = { wall: clock.now(), monotonic: clock.monotonic() }
         const sent = write(
           'self',
           wanted.map(({ task }) => ({ type: 'claim', ...callTryOf(task), owner })),
         )
         track(sent)
-        for (const { jobs, task, free } of wanted) jobs.set(nameOf(task), { phase: 'claimed', task, sentAt, sent, free })
+        for (const { jobs, task, free } of wanted)
+          jobs.set(nameOf(task), { phase: 'claimed', task, sentAt, sent, free })
       }
       for (const { free } of unwanted) free()
     }
@@ -150,7 +172,10 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
         return
       case 'queued':
       case undefined:
-        log.warn(callTryOf(task), 'a claim in the name of this owner that it did not send; it is left to its deadline')
+        log.warn(
+          callTryOf(task),
+          'a claim in the name of this owner that it did not send; it is left to its deadline',
+        )
         job?.leaveLine()
         jobs.set(name, { phase: 'over' })
         return
@@ -161,13 +186,17 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
     }
   }
 
-  /** Another owner's claim won. Where the bus proves that owner dead, nobody need wait for the deadline. */
+  /**
+   * Another owner's claim won. Where the bus proves that owner dead, nobody need wait for the
+   * deadline.
+   */
   function leaveToOther(jobs: Jobs, task: RunTask): void {
     const name = nameOf(task)
     if (jobs.get(name)?.phase === 'over') return
     drop(jobs, name)
     jobs.set(name, { phase: 'over' })
-    if (context.formerOwnersDead) track(write('self', [{ type: 'lapsed', ...callTryOf(task), owner: task.owner }]))
+    if (context.formerOwnersDead)
+      track(write('self', [{ type: 'lapsed', ...callTryOf(task), owner: task.owner }]))
   }
 
   function isLate(sentAt: Instant, startWithinMs: Milliseconds): boolean {
@@ -190,7 +219,9 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
       return
     }
     const { arguments: text, idempotencyKey, timeoutMs, graceMs } = task
-    const started = startSafely(() => run(tool.run, { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }))
+    const started = startSafely(() =>
+      run(tool.run, { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }),
+    )
     const job: Running = { phase: 'running', task, tool: started, stopping: false, free }
     jobs.set(name, job)
     running.add(job)
@@ -207,7 +238,11 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
       if (isTold) return
       isTold = true
       cancelTelling()
-      track(write('activity', [{ type: 'tool-started', ...callTryOf(task), name: task.declaration.name }]))
+      track(
+        write('activity', [
+          { type: 'tool-started', ...callTryOf(task), name: task.declaration.name },
+        ]),
+      )
     }
     const hasStarted = tool.started.then((started) => {
       if (started) cancelTelling = clock.after(limits.toolStartedHoldMs, tellStarted)
@@ -220,8 +255,16 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
     running.delete(job)
     if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
     job.free()
-    if (ending.fault !== undefined) log.error({ ...callTryOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
-    if (ending.printed !== undefined) log.debug({ ...callTryOf(task), printed: ending.printed }, 'what the tool wrote beside its result')
+    if (ending.fault !== undefined)
+      log.error(
+        { ...callTryOf(task), agent: task.agent, tool: task.declaration.name },
+        ending.fault,
+      )
+    if (ending.printed !== undefined)
+      log.debug(
+        { ...callTryOf(task), printed: ending.printed },
+        'what the tool wrote beside its result',
+      )
     await report(task, ending, durationMs)
   }
 
@@ -234,10 +277,18 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
     jobs.set(name, { phase: 'over' })
     free()
     // After the claim: before it, the reducer would see nothing to give back.
-    track(sent.then((isSent) => isSent && write('self', [{ type: 'outcome', ...callTryOf(task), owner, result: null }])))
+    track(
+      sent.then(
+        (isSent) =>
+          isSent && write('self', [{ type: 'outcome', ...callTryOf(task), owner, result: null }]),
+      ),
+    )
   }
 
-  /** Nobody wants this try any more, or it is another's: leaves the line, frees the place, stops the tool. */
+  /**
+   * Nobody wants this try any more, or it is another's: leaves the line, frees the place, stops the
+   * tool.
+   */
   function drop(jobs: Jobs, name: string): void {
     const job = jobs.get(name)
     jobs.delete(name)
@@ -248,12 +299,18 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
 
   /** Waits for nothing more, and does `withClaim` to what is claimed and not started. */
   function letGo(withClaim: (jobs: Jobs, name: string, job: Claimed) => void): void {
-    const all = [...units.values()].flatMap((jobs) => [...jobs].map(([name, job]) => ({ jobs, name, job })))
+    const all = [...units.values()].flatMap((jobs) =>
+      [...jobs].map(([name, job]) => ({ jobs, name, job })),
+    )
     for (const { jobs, name, job } of all) if (job.phase === 'queued') drop(jobs, name)
     for (const { jobs, name, job } of all) if (job.phase === 'claimed') withClaim(jobs, name, job)
   }
 
-  function report(task: RunTask, { status, text, reason }: CallEnding, durationMs: Milliseconds): Promise<boolean> {
+  function report(
+    task: RunTask,
+    { status, text, reason }: CallEnding,
+    durationMs: Milliseconds,
+  ): Promise<boolean> {
     const result = bounded({ ordinal: task.ordinal, status, text, reason, durationMs })
     return write('self', [{ type: 'outcome', ...callTryOf(task), owner, result }])
   }
@@ -264,7 +321,10 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
     return written().then(
       () => true,
       (error) => {
-        log.error({ err: error, port }, 'the bus refused a write of the executor, which starts nothing more on this partition')
+        log.error(
+          { err: error, port },
+          'the bus refused a write of the executor, which starts nothing more on this partition',
+        )
         closing = true
         relay.close()
         letGo(drop)
@@ -279,7 +339,10 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
   }
 }
 
-const noSuchTool = rejected('the executor has no tool with this declaration.', 'no tool with this declaration')
+const noSuchTool = rejected(
+  'the executor has no tool with this declaration.',
+  'no tool with this declaration',
+)
 
 /** StartTool must not throw; if one does, the others of this process must not suffer. */
 function startSafely(start: () => RunningTool): RunningTool {
@@ -287,7 +350,11 @@ function startSafely(start: () => RunningTool): RunningTool {
     return start()
   } catch (error) {
     const ending: ToolEnding = {
-      ...{ status: 'error', text: 'The tool could not be started.', reason: 'could not be started' },
+      ...{
+        status: 'error',
+        text: 'The tool could not be started.',
+        reason: 'could not be started',
+      },
       fault: `starting the tool threw: ${error instanceof Error ? error.message : String(error)}`,
     }
     return { started: Promise.resolve(false), ended: Promise.resolve(ending), stop: () => {} }

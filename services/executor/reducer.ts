@@ -1,18 +1,29 @@
-// Executor: runs the calls of a cleared round and gives each exactly one result.
-// Owns: which guards a call waits for and what their answers mean, who may start a call, when a call counts as lost, and the round's results. Does not
-// own: starting and stopping processes (performer.ts), fetching verdicts (verdict-relay.ts), judging calls and results (guards, loop-detector).
-// E1. The log is the lock (R4): the first claim of a ready call wins, and only an outcome of that claim (try, owner) is its outcome.
+// Executor: runs the calls of a cleared round and gives each exactly one result. Owns: which guards
+// a call waits for and what their answers mean, who may start a call, when a call counts as lost,
+// and the round's results. Does not own: starting and stopping processes (performer.ts), fetching
+// verdicts (verdict-relay.ts), judging calls and results (guards, loop-detector).
+// E1. The log is the lock (R4): the first claim of a ready call wins, and only an outcome of that
+//     claim (try, owner) is its outcome.
 // E2. A call is done once, and a round leaves as one record when all its calls are done (R5).
-// E3. `skipped` and `rejected` mean that no try ever ran: a try that lapsed may have run, so what follows it is outcome_unknown at best.
-// E4. A claimed call is never skipped, whatever is cancelled or expires: its owner may be starting it now. Its outcome or its deadline decides.
-// E5. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6). Time is append time (R2).
-// E6. A cancel is remembered until the turn expires, because it can overtake the round that it is meant for. A round that waits for slow guards may run
-//     longer than that, but not come later: by then the cancel may be forgotten.
-// E7. Whom a call waits for is decided by the policy in its round and by nothing else: a guard that is registered, switched or removed later changes nothing.
-//     The first answer of each guard before its deadline counts; any rejection is a veto. A verdict at or after the deadline is none, however late the tick.
+// E3. `skipped` and `rejected` mean that no try ever ran: a try that lapsed may have run, so what
+//     follows it is outcome_unknown at best.
+// E4. A claimed call is never skipped, whatever is cancelled or expires: its owner may be starting
+//     it now. Its outcome or its deadline decides.
+// E5. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6). Time
+//     is append time (R2).
+// E6. A cancel is remembered until the turn expires, because it can overtake the round that it is
+//     meant for. A round that waits for slow guards may run longer than that, but not come later:
+//     by then the cancel may be forgotten.
+// E7. Whom a call waits for is decided by the policy in its round and by nothing else: a guard that
+//     is registered, switched or removed later changes nothing. The first answer of each guard
+//     before its deadline counts; any rejection is a veto. A verdict at or after the deadline is
+//     none, however late the tick.
 
-import type { CallEnding } from '../../shared/contract/call-endings.ts'
-import { noResultInTime, outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import {
+  type CallEnding,
+  noResultInTime,
+  outcomeUnknown,
+} from '../../shared/contract/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
@@ -26,17 +37,29 @@ import type {
   Tick,
   TurnEnded,
 } from '../../shared/contract/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
-import { closed, unreachable } from '../../shared/contract/stage.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Stage,
+  unreachable,
+} from '../../shared/contract/stage.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { askForApproval, withdrawAll, withdrawApproval } from './guards/approval-asking.ts'
 import { admitted, callsWaiting, endWaiting, endWaits, heard } from './guards/waiting.ts'
 import { notRun, rejected, saysNeverRan } from './results.ts'
-import type { CallTry, HearTask, ToolTask } from './tasks.ts'
-import { tasksOf } from './tasks.ts'
-import type { OpenCall, Phase, Round, Turn } from './turn.ts'
-import { callFinished, decide, finish, opened } from './turn.ts'
+import { type CallTry, type HearTask, type ToolTask, tasksOf } from './tasks.ts'
+import {
+  callFinished,
+  decide,
+  finish,
+  type OpenCall,
+  opened,
+  type Phase,
+  type Round,
+  type Turn,
+} from './turn.ts'
 
 type Inbox = RoundCleared | TurnEnded | Cancel | GuardVerdict | Claim | Outcome | Lapsed | Tick
 
@@ -44,7 +67,9 @@ export const executor: Stage<Turn, Inbox, ToolTask | HearTask> = {
   name: 'executor',
 
   unit(message) {
-    return message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn])
+    return message.type === 'tick'
+      ? message.unit
+      : JSON.stringify([message.conversation, message.turn])
   },
 
   react(turn, { message, time }) {
@@ -73,12 +98,19 @@ export const executor: Stage<Turn, Inbox, ToolTask | HearTask> = {
   wants: tasksOf,
 
   due(turn) {
-    const times = turn.rounds.flatMap((round) => round.calls.flatMap((call) => deadlineOf(round, call) ?? []))
+    const times = turn.rounds.flatMap((round) =>
+      round.calls.flatMap((call) => deadlineOf(round, call) ?? []),
+    )
     return times.length === 0 ? turn.closesAt : Math.min(...times)
   },
 
-  /** What runs is stopped, because the unit is gone; the conversation, told by the runtime, says that calls may have run (R8). Nobody is asked any more. */
-  failed: (turn) => ({ records: turn === undefined ? [] : withdrawAll(turn, 'an internal failure ended its turn') }),
+  /**
+   * What runs is stopped, because the unit is gone; the conversation, told by the runtime, says
+   * that calls may have run (R8). Nobody is asked any more.
+   */
+  failed: (turn) => ({
+    records: turn === undefined ? [] : withdrawAll(turn, 'an internal failure ended its turn'),
+  }),
 }
 
 function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<Turn> {
@@ -104,7 +136,9 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
   turn.rounds.push(round)
 
   const decided = new Map(message.decided.map((result) => [result.ordinal, result]))
-  const declarations = new Map(message.declarations.map((declaration) => [declaration.name, declaration]))
+  const declarations = new Map(
+    message.declarations.map((declaration) => [declaration.name, declaration]),
+  )
   const records: Output[] = []
   const isLate = time >= message.expiresAt // whatever it is extended to (keeps E6)
   for (const call of calls) {
@@ -118,16 +152,26 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
     round.calls.push({ call, phase: { kind: 'done', result } })
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }
-  if (round.guards.length > 0) records.push(callsWaiting(turn, round), ...askForApproval(turn, round))
+  if (round.guards.length > 0)
+    records.push(callsWaiting(turn, round), ...askForApproval(turn, round))
   return settle(turn, records, time)
 }
 
-/** The declaration under which the call may run, or why it never will. The last two repeat the validator's job: what cannot be judged does not run (R6). */
-function admission(turn: Turn, isLate: boolean, call: Call, declaration: Declaration | undefined): Declaration | CallEnding {
+/**
+ * The declaration under which the call may run, or why it never will. The last two repeat the
+ * validator's job: what cannot be judged does not run (R6).
+ */
+function admission(
+  turn: Turn,
+  isLate: boolean,
+  call: Call,
+  declaration: Declaration | undefined,
+): Declaration | CallEnding {
   if (turn.cancelled) return notRun('cancelled', false)
   if (isLate) return notRun('expired', false)
   if (declaration === undefined) return rejected('this tool was not offered.', 'tool not offered')
-  // A tool without parameters may be called without a byte of arguments; that was the validator's explicit rule (I1.1).
+  // A tool without parameters may be called without a byte of arguments; that was the validator's
+  // explicit rule (I1.1).
   if (call.problem !== null && call.problem !== 'no_arguments')
     return rejected('its arguments did not arrive whole.', 'arguments did not arrive whole')
   return declaration
@@ -147,7 +191,8 @@ function cancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn>
     records.push(...endWaiting(turn, round, 'cancelled'))
     for (const open of round.calls) {
       const { phase } = open
-      if (phase.kind === 'ready') records.push(decide(turn, round, open, notRun('cancelled', phase.lapsed)))
+      if (phase.kind === 'ready')
+        records.push(decide(turn, round, open, notRun('cancelled', phase.lapsed)))
       else if (phase.kind === 'claimed') phase.cancelled = true // keeps E4
     }
   }
@@ -165,28 +210,43 @@ function accept(turn: Turn | undefined, message: Claim, time: Milliseconds): Rea
 
 function conclude(turn: Turn | undefined, message: Outcome, time: Milliseconds): Reaction<Turn> {
   const found = find(turn, message)
-  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message)) return { state: turn }
+  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
+    return { state: turn }
   const { round, open, phase } = found
   const { result } = message
 
   if (result === null) {
     const why = phase.cancelled ? 'cancelled' : time >= round.expiresAt ? 'expired' : undefined
-    if (why !== undefined) return settle(turn, [decide(turn, round, open, notRun(why, phase.lapsed))], time)
-    open.phase = { kind: 'ready', declaration: phase.declaration, try: phase.try + 1, lapsed: phase.lapsed }
+    if (why !== undefined)
+      return settle(turn, [decide(turn, round, open, notRun(why, phase.lapsed))], time)
+    open.phase = {
+      kind: 'ready',
+      declaration: phase.declaration,
+      try: phase.try + 1,
+      lapsed: phase.lapsed,
+    }
     return { state: turn }
   }
   if (phase.lapsed && saysNeverRan(result.status)) {
     // The owner of this try knows only of this try; keeps E3.
     const what = 'An earlier try of this call gave no result, and a further one was refused.'
-    return settle(turn, [decide(turn, round, open, outcomeUnknown(what, 'no result of an earlier try'))], time)
+    return settle(
+      turn,
+      [decide(turn, round, open, outcomeUnknown(what, 'no result of an earlier try'))],
+      time,
+    )
   }
   return settle(turn, [decide(turn, round, open, result)], time)
 }
 
 function giveUp(turn: Turn | undefined, message: Lapsed, time: Milliseconds): Reaction<Turn> {
   const found = find(turn, message)
-  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message)) return { state: turn }
-  const ending = outcomeUnknown('What ran this call ended without giving its result.', 'its executor ended without a result')
+  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
+    return { state: turn }
+  const ending = outcomeUnknown(
+    'What ran this call ended without giving its result.',
+    'its executor ended without a result',
+  )
   return settle(turn, lapse(turn, found.round, found.open, found.phase, time, ending), time)
 }
 
@@ -198,16 +258,29 @@ function look(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
     for (const open of round.calls) {
       const { phase } = open
       if (time < (deadlineOf(round, open) ?? Number.POSITIVE_INFINITY)) continue
-      if (phase.kind === 'ready') records.push(decide(turn, round, open, notRun('expired', phase.lapsed)))
-      else if (phase.kind === 'claimed') records.push(...lapse(turn, round, open, phase, time, noResultInTime))
+      if (phase.kind === 'ready')
+        records.push(decide(turn, round, open, notRun('expired', phase.lapsed)))
+      else if (phase.kind === 'claimed')
+        records.push(...lapse(turn, round, open, phase, time, noResultInTime))
     }
   }
   return settle(turn, records, time)
 }
 
 /** The claim's time is over: once more if that can do no harm, else nobody will ever know. */
-function lapse(turn: Turn, round: Round, open: OpenCall, phase: Claimed, time: Milliseconds, ending: CallEnding): Output[] {
-  const again = phase.declaration.idempotent && phase.try < round.policy.toolTries && !phase.cancelled && time < round.expiresAt
+function lapse(
+  turn: Turn,
+  round: Round,
+  open: OpenCall,
+  phase: Claimed,
+  time: Milliseconds,
+  ending: CallEnding,
+): Output[] {
+  const again =
+    phase.declaration.idempotent &&
+    phase.try < round.policy.toolTries &&
+    !phase.cancelled &&
+    time < round.expiresAt
   if (!again) return [decide(turn, round, open, ending)]
   open.phase = { kind: 'ready', declaration: phase.declaration, try: phase.try + 1, lapsed: true }
   return []
@@ -220,7 +293,10 @@ function settle(turn: Turn, records: Output[], time: Milliseconds): Reaction<Tur
   for (const { round, calls, callsLeft, wishes } of turn.rounds) {
     if (callsLeft > 0) continue
     const results = calls.flatMap(({ phase }) => (phase.kind === 'done' ? [phase.result] : []))
-    records.push({ to: 'verdict', message: { type: 'round-executed', conversation, turn: turn.turn, round, results, wishes } })
+    records.push({
+      to: 'verdict',
+      message: { type: 'round-executed', conversation, turn: turn.turn, round, results, wishes },
+    })
   }
   turn.rounds = turn.rounds.filter(({ callsLeft }) => callsLeft > 0)
   const over = turn.rounds.length === 0 && time >= turn.closesAt
@@ -233,14 +309,23 @@ function isClaimOf(phase: Phase, of: { try: number; owner: string }): phase is C
   return phase.kind === 'claimed' && phase.try === of.try && phase.owner === of.owner
 }
 
-function find(turn: Turn | undefined, at: CallTry): { round: Round; open: OpenCall; phase: Phase } | undefined {
+function find(
+  turn: Turn | undefined,
+  at: CallTry,
+): { round: Round; open: OpenCall; phase: Phase } | undefined {
   const round = turn?.rounds.find((round) => round.round === at.round)
   const open = round?.calls.find(({ call }) => call.ordinal === at.ordinal)
   return round && open && { round, open, phase: open.phase }
 }
 
-/** When the call moves though nothing came: a guard's time is over, nobody may claim it any more, or its claim is lost. */
-function deadlineOf({ expiresAt, policy, guards }: Round, { phase }: OpenCall): Milliseconds | undefined {
+/**
+ * When the call moves though nothing came: a guard's time is over, nobody may claim it any more, or
+ * its claim is lost.
+ */
+function deadlineOf(
+  { expiresAt, policy, guards }: Round,
+  { phase }: OpenCall,
+): Milliseconds | undefined {
   switch (phase.kind) {
     case 'waiting':
       return Math.min(expiresAt, ...guards.map(({ due }) => due))

@@ -1,13 +1,22 @@
-// The results that Weir itself gives to a call, written for the model that reads them, and the bounds that every result keeps.
-// S1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody else says outcome_unknown (R5).
+// The results that Weir itself gives to a call, written for the model that reads them, and the
+// bounds that every result keeps.
+// S1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody else
+//     says outcome_unknown (R5).
 
-import type { CallEnding, WhyNotRun } from '../../shared/contract/call-endings.ts'
-import { outcomeUnknown, skippedCall } from '../../shared/contract/call-endings.ts'
+import {
+  type CallEnding,
+  outcomeUnknown,
+  skippedCall,
+  type WhyNotRun,
+} from '../../shared/contract/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallResult, ResultStatus } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
-/** The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run (S1). */
+/**
+ * The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run
+ * (S1).
+ */
 export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   if (lapsed) {
     const what = why === 'cancelled' ? 'the turn was cancelled' : 'the time for this turn was over'
@@ -36,7 +45,10 @@ export function saysNeverRan(status: ResultStatus): boolean {
 /** The result within its bounds. `bytesMax` bounds text and reason together. */
 export function bounded(result: CallResult, bytesMax: number = limits.resultBytesMax): CallResult {
   const reason = shortened(result.reason, Math.max(3, Math.min(limits.reasonBytesMax, bytesMax)))
-  const text = cutWithNote(result.text, Math.max(0, Math.min(limits.resultBytesMax, bytesMax - Buffer.byteLength(reason))))
+  const text = cutWithNote(
+    result.text,
+    Math.max(0, Math.min(limits.resultBytesMax, bytesMax - Buffer.byteLength(reason))),
+  )
   return text === result.text && reason === result.reason ? result : { ...result, text, reason }
 }
 
@@ -44,7 +56,9 @@ export function bounded(result: CallResult, bytesMax: number = limits.resultByte
 export function cutWithNote(text: string, bytesMax: number): string {
   if (cutToBytes(text, bytesMax) === text) return text
   const note = `\n[cut: this is the beginning of ${Buffer.byteLength(text)} bytes]`
-  return note.length > bytesMax ? cutToBytes(text, bytesMax) : cutToBytes(text, bytesMax - note.length) + note
+  return note.length > bytesMax
+    ? cutToBytes(text, bytesMax)
+    : cutToBytes(text, bytesMax - note.length) + note
 }
 
 /** Bytes that `bounded` bounds. */

@@ -7,9 +7,18 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
 
 /** A try of a call. */
-export type CallTry = { conversation: string; turn: number; round: number; ordinal: number; try: number }
+export type CallTry = {
+  conversation: string
+  turn: number
+  round: number
+  ordinal: number
+  try: number
+}
 
-/** What a performer is asked for: to claim a try, or to run the one that `owner` has claimed, or to stop it when it is cancelled. */
+/**
+ * What a performer is asked for: to claim a try, or to run the one that `owner` has claimed, or to
+ * stop it when it is cancelled.
+ */
 export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
     | { kind: 'claim'; agent: string; tool: string }
     | {
@@ -28,8 +37,18 @@ export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
       }
   )
 
-/** What a performer is asked for while a round waits: to copy the guard's answer to it into the inbox. `since`: when the round came. */
-export type HearTask = { kind: 'hear'; conversation: string; turn: number; round: number; guard: string; since: Milliseconds }
+/**
+ * What a performer is asked for while a round waits: to copy the guard's answer to it into the
+ * inbox. `since`: when the round came.
+ */
+export type HearTask = {
+  kind: 'hear'
+  conversation: string
+  turn: number
+  round: number
+  guard: string
+  since: Milliseconds
+}
 
 /** All that the turn wants now. */
 export function tasksOf(turn: Turn): (ToolTask | HearTask)[] {
@@ -39,7 +58,11 @@ export function tasksOf(turn: Turn): (ToolTask | HearTask)[] {
   ])
 }
 
-function taskOf({ conversation, turn }: Turn, { round, agent, policy, expiresAt }: Round, { call, phase }: OpenCall): ToolTask | undefined {
+function taskOf(
+  { conversation, turn }: Turn,
+  { round, agent, policy, expiresAt }: Round,
+  { call, phase }: OpenCall,
+): ToolTask | undefined {
   if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
   if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
@@ -59,6 +82,10 @@ function taskOf({ conversation, turn }: Turn, { round, agent, policy, expiresAt 
   }
 }
 
-function hearTask({ conversation, turn }: Turn, { round, clearedAt }: Round, guard: string): HearTask {
+function hearTask(
+  { conversation, turn }: Turn,
+  { round, clearedAt }: Round,
+  guard: string,
+): HearTask {
   return { kind: 'hear', conversation, turn, round, guard, since: clearedAt }
 }

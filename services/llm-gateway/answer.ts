@@ -1,9 +1,12 @@
-// The answer of one attempt while it streams: what of it is passed on, how long it may be silent, how much of it is taken.
-// Owns: reading the provider's stream no faster than its parts can be written, and leaving it. Does not own: what is written before and after it
-// (attempt.ts), what the provider's bytes mean (anthropic.ts).
+// The answer of one attempt while it streams: what of it is passed on, how long it may be silent,
+// how much of it is taken. Owns: reading the provider's stream no faster than its parts can be
+// written, and leaving it. Does not own: what is written before and after it (attempt.ts), what the
+// provider's bytes mean (anthropic.ts).
 //
-// S1. While a record's worth of parts lies behind a write, nothing more is read: the provider's socket fills, and its server waits. That is no silence.
-// S2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed write) takes the request off the network.
+// S1. While a record's worth of parts lies behind a write, nothing more is read: the provider's
+//     socket fills, and its server waits. That is no silence.
+// S2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed write)
+//     takes the request off the network.
 
 import type { Logger } from 'pino'
 import type { Agent } from '../../shared/agents/agents.ts'
@@ -14,11 +17,13 @@ import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
 import { inItsWords } from './providers/text-calling.ts'
-import type { SilenceWatch } from './wire/silence.ts'
-import { watchSilence } from './wire/silence.ts'
+import { type SilenceWatch, watchSilence } from './wire/silence.ts'
 import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/stopping.ts'
 
-/** What is asked, of whom, and where its parts go. `stallMs`: the agent's. `stop` aborts when nobody wants it any more. */
+/**
+ * What is asked, of whom, and where its parts go. `stallMs`: the agent's. `stop` aborts when nobody
+ * wants it any more.
+ */
 export type AnswerOptions = {
   connect: Connect
   agent: Agent
@@ -31,13 +36,15 @@ export type AnswerOptions = {
 }
 
 /**
- * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). `isReply`: it has visible
- * text and no call.
+ * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may
+ * be recovered from (I2). `isReply`: it has visible text and no call.
  */
 export type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
 
 /** Rejects when the parts cannot be written. */
-export async function streamAnswer(options: AnswerOptions): Promise<Answer | Failed | typeof stopped> {
+export async function streamAnswer(
+  options: AnswerOptions,
+): Promise<Answer | Failed | typeof stopped> {
   const { stallMs, clock, parts, stop } = options
   const names: string[] = []
   let hasCalls = false
@@ -52,7 +59,8 @@ export async function streamAnswer(options: AnswerOptions): Promise<Answer | Fai
     stall = limit === 'silent' ? silent(stallMs) : wordless(wordlessMs)
     leave.abort(noLongerWanted)
   })
-  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes when the answer is there.
+  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes
+  // when the answer is there.
   const { signal } = leave
   const leaveNow = (): void => leave.abort(noLongerWanted)
   stop.addEventListener('abort', leaveNow, { once: true })
@@ -68,15 +76,22 @@ export async function streamAnswer(options: AnswerOptions): Promise<Answer | Fai
       if (next.value.kind === 'finished') {
         const visible = text.join('')
         const isReply = !hasCalls && visible.trim() !== ''
-        // A name may come in pieces, and only the accumulator knows of which call: one that is declared and not called does no harm.
+        // A name may come in pieces, and only the accumulator knows of which call: one that is
+        // declared and not called does no harm.
         const called = names.join('')
-        return { ...next.value, isReply, mentions: (name) => names.includes(name) || called.includes(name) || visible.includes(name) }
+        return {
+          ...next.value,
+          isReply,
+          mentions: (name) =>
+            names.includes(name) || called.includes(name) || visible.includes(name),
+        }
       }
 
       for (const event of next.value.events) {
         bytes += eventWeight(event)
         if (isOfCall(event)) hasCalls = true
-        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1)) names.push(event.name)
+        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1))
+          names.push(event.name)
         if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
       }
       silence.said()
@@ -96,13 +111,23 @@ export async function streamAnswer(options: AnswerOptions): Promise<Answer | Fai
   }
 }
 
-const callKinds = new Set<PartKind>(['call_start', 'call_whole', 'call_arguments', 'call_done', 'call_piece', 'call_piece_beside'])
+const callKinds = new Set<PartKind>([
+  'call_start',
+  'call_whole',
+  'call_arguments',
+  'call_done',
+  'call_piece',
+  'call_piece_beside',
+])
 
 function isOfCall({ kind }: PartEvent): boolean {
   return callKinds.has(kind)
 }
 
-/** The provider's stream, with an ending whatever the provider's file does; errors of our own code are failures of the attempt too. */
+/**
+ * The provider's stream, with an ending whatever the provider's file does; errors of our own code
+ * are failures of the attempt too.
+ */
 async function* guarded(
   { connect, agent, request, log }: AnswerOptions,
   signal: AbortSignal,
@@ -136,14 +161,30 @@ function silent(stallMs: Milliseconds): Failed {
 
 function wordless(ms: Milliseconds): Failed {
   const rule = `${limits.wordlessStallsMax} times the agent's setting stallMs`
-  return stalled(`nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`)
+  return stalled(
+    `nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`,
+  )
 }
 
 function stalled(reason: string): Failed {
-  return { kind: 'failed', code: 'provider.stalled', class: 'transient', reason, retryable: true, retryAfterMs: null }
+  return {
+    kind: 'failed',
+    code: 'provider.stalled',
+    class: 'transient',
+    reason,
+    retryable: true,
+    retryAfterMs: null,
+  }
 }
 
 function tooLarge(bytes: number): Failed {
   const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
-  return { kind: 'failed', code: 'provider.stream', class: 'deterministic', reason, retryable: false, retryAfterMs: null }
+  return {
+    kind: 'failed',
+    code: 'provider.stream',
+    class: 'deterministic',
+    reason,
+    retryable: false,
+    retryAfterMs: null,
+  }
 }

@@ -1,6 +1,7 @@
-// The guards in force, as the table `policies` names them, stamped on the round: whom it waits for is known from the round itself (R2), so a guard counts
-// from the next model response on, and what is registered, switched or removed later changes nothing for it.
-// What an agent or a message says of guards counts for nothing: else whoever writes a message could be rid of them.
+// The guards in force, as the table `policies` names them, stamped on the round: whom it waits for
+// is known from the round itself (R2), so a guard counts from the next model response on, and what
+// is registered, switched or removed later changes nothing for it. What an agent or a message says
+// of guards counts for nothing: else whoever writes a message could be rid of them.
 
 import { policyOf } from '../../shared/agents/agents.ts'
 import { registrationFault } from '../../shared/contract/guard-registration.ts'
@@ -13,7 +14,8 @@ export function guardsInForce(registrations: Message[]): GuardInForce[] | string
     return `${registrations.length} guards are registered; at most ${limits.guardsMax} are taken: remove some with weir guard remove`
   const guards: GuardInForce[] = []
   for (const registration of registrations) {
-    if (registration.type !== 'guard-registration') return `a guard's registration in policies is a ${registration.type}; remove that guard`
+    if (registration.type !== 'guard-registration')
+      return `a guard's registration in policies is a ${registration.type}; remove that guard`
     const fault = registrationFault(registration)
     if (fault !== undefined)
       return `the registration of guard ${JSON.stringify(registration.name.slice(0, 80))} cannot be used: ${fault}; register it anew, or remove it`
@@ -23,7 +25,9 @@ export function guardsInForce(registrations: Message[]): GuardInForce[] | string
   return guards.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** The policy with just these guards, under a version of its own; unchanged where there are none. */
+/**
+ * The policy with just these guards, under a version of its own; unchanged where there are none.
+ */
 export function withGuards(policy: Policy, guards: GuardInForce[]): Policy {
   if (guards.length === 0 && policy.guards.length === 0) return policy
   const { version: _, ...content } = policy

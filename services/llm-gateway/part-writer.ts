@@ -1,8 +1,9 @@
 // Writes the parts of one attempt ahead of its decision, in order.
-// W1. One write is in flight at a time; what comes meanwhile gathers and goes in the next record. So the faster the stream and the slower the
-//     bus, the fewer and larger the records are.
+// W1. One write is in flight at a time; what comes meanwhile gathers and goes in the next record.
+//     So the faster the stream and the slower the bus, the fewer and larger the records are.
 // W2. What gathers is bounded (R7): add() waits while a record's worth lies behind a write.
-// W3. After a write that failed nothing more is written: a part that is missing would cut the attempt.
+// W3. After a write that failed nothing more is written: a part that is missing would cut the
+//     attempt.
 // W4. Characters go into the log whole, however the stream cuts them (whole-characters.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -33,7 +34,10 @@ export class PartWriter {
     this.write = write
   }
 
-  /** Undefined: there is room for more. Else resolves when there is; rejects when a write has failed. */
+  /**
+   * Undefined: there is room for more. Else resolves when there is; rejects when a write has
+   * failed.
+   */
   add(events: PartEvent[]): Promise<void> | undefined {
     for (const event of events) this.gather(this.characters.pass(event))
     if (this.gathered.length > 0)
@@ -60,7 +64,10 @@ export class PartWriter {
     return this.written
   }
 
-  /** As finish, but the rest is left to the caller: the events of each record that is still to be written, from number `parts - rest.length` on. */
+  /**
+   * As finish, but the rest is left to the caller: the events of each record that is still to be
+   * written, from number `parts - rest.length` on.
+   */
   async finishWithRest(): Promise<{ parts: number; rest: PartEvent[][] }> {
     this.isLast = true
     while (this.inFlight !== undefined) await this.inFlight // takes what has gathered meanwhile, when it is over
@@ -95,7 +102,13 @@ export class PartWriter {
 
   private writeNext(): void {
     const isTime = this.isDue || this.isLast || this.isFull()
-    if (this.inFlight !== undefined || this.failure !== undefined || this.gathered.length === 0 || !isTime) return
+    if (
+      this.inFlight !== undefined ||
+      this.failure !== undefined ||
+      this.gathered.length === 0 ||
+      !isTime
+    )
+      return
     const events = this.take()
     if (this.gathered.length === 0) this.clearTimer()
     this.inFlight = this.write(this.written, events).then(
@@ -115,7 +128,11 @@ export class PartWriter {
   /** As many events as go into one record, at least one. */
   private take(): PartEvent[] {
     let count = 0
-    for (let bytes = 0; count < this.gathered.length && count < limits.partEventsMax && bytes < limits.partBytesMax; count += 1)
+    for (
+      let bytes = 0;
+      count < this.gathered.length && count < limits.partEventsMax && bytes < limits.partBytesMax;
+      count += 1
+    )
       bytes += eventWeight(this.gathered[count] as PartEvent)
     const events = this.gathered.splice(0, count)
     for (const event of events) this.gatheredBytes -= eventWeight(event)

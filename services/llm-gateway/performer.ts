@@ -1,25 +1,35 @@
-// Runs the attempts that open rounds want, on one assigned partition, and beside them the expiry of old histories (history-expiry.ts).
-// F1. One attempt for each round at a time, and each task at most once: after it has reported, the reducer wants the next key or nothing.
-// F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt when another owner's has failed: then both
-//     owners wait for the same retry.
+// Runs the attempts that open rounds want, on one assigned partition, and beside them the expiry of
+// old histories (history-expiry.ts).
+// F1. One attempt for each round at a time, and each task at most once: after it has reported, the
+//     reducer wants the next key or nothing.
+// F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt
+//     when another owner's has failed: then both owners wait for the same retry.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { StartPerformer } from '../../shared/contract/performer.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { createSlots } from '../../shared/lib/slots.ts'
-import type { Gateway, GatewayOptions } from './attempt.ts'
-import { runAttempt } from './attempt.ts'
+import { type Gateway, type GatewayOptions, runAttempt } from './attempt.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
 import { createPlainLessons } from './providers/plain-request.ts'
 import type { AttemptTask } from './reducer.ts'
 import { noLongerWanted } from './wire/stopping.ts'
 
-/** `key`: the task that was started last for this round. `stop`: of its attempt, while that runs. */
+/**
+ * `key`: the task that was started last for this round. `stop`: of its attempt, while that runs.
+ */
 type RoundAtWork = { key: string; stop: AbortController | undefined }
 
-/** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
+/**
+ * The gateway's side effects; `close` aborts whatever it is called with, since a model's answer
+ * cannot be had in a moment of grace.
+ */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
-  const gateway: Gateway = { streams: createSlots(limits.modelStreamsMax), plainLessons: createPlainLessons(), ...options }
+  const gateway: Gateway = {
+    streams: createSlots(limits.modelStreamsMax),
+    plainLessons: createPlainLessons(),
+    ...options,
+  }
   return (context) => {
     const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
     const rounds = new Map<string, RoundAtWork>()

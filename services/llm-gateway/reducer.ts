@@ -1,15 +1,21 @@
-// llm-gateway: gets one answer of the model for each round, by one attempt after another until one is the answer.
-// Owns: an open round, from its request to model-finished; how many attempts failed and when the next one is due. Does not own: calling the
-// provider (performer.ts), folding an answer's parts (accumulator), the turn's caps (conversation).
+// llm-gateway: gets one answer of the model for each round, by one attempt after another until one
+// is the answer. Owns: an open round, from its request to model-finished; how many attempts failed
+// and when the next one is due. Does not own: calling the provider (performer.ts), folding an
+// answer's parts (accumulator), the turn's caps (conversation).
 //
-// G1. model-opened is written when a round opens and model-finished when it closes, once each: the accumulator's unit lives exactly between.
-// G2. The first attempt-finished while the round is open is the answer, whoever wrote it; parts are never looked at, so two attempts cannot mix.
-// G3. Only attempt-failed counts as a try, and each attempt once. An attempt that was started and never heard of again costs nothing: its owner
-//     is gone, and the next one starts its own at once.
-// G4. A cancel that comes before its round is remembered until the round could not start any more; else the round would run afterwards.
+// G1. model-opened is written when a round opens and model-finished when it closes, once each: the
+//     accumulator's unit lives exactly between.
+// G2. The first attempt-finished while the round is open is the answer, whoever wrote it; parts are
+//     never looked at, so two attempts cannot mix.
+// G3. Only attempt-failed counts as a try, and each attempt once. An attempt that was started and
+//     never heard of again costs nothing: its owner is gone, and the next one starts its own at
+//     once.
+// G4. A cancel that comes before its round is remembered until the round could not start any more;
+//     else the round would run afterwards.
 // G5. Nothing is tried again at or after expiresAt.
-// G6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are left (I5.4); so is, in plain text, a request that it
-//     refuses because no tool may be called in it. What was sent so and is refused again is an ordinary refusal: it ends the round.
+// G6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are left
+//     (I5.4); so is, in plain text, a request that it refuses because no tool may be called in it.
+//     What was sent so and is refused again is an ordinary refusal: it ends the round.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -22,13 +28,19 @@ import type {
   ModelRequest,
   Tick,
 } from '../../shared/contract/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
-import { closed, unreachable } from '../../shared/contract/stage.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Stage,
+  unreachable,
+} from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /**
- * `failed`: ids of the attempts that failed; `retryAt`: the append time from which the next one is wanted, null: now; `rebuilt`: the provider has refused
- * the history, so attempts send it rebuilt. `plain`: it has refused that no tool may be called, so attempts send it in plain text.
+ * `failed`: ids of the attempts that failed; `retryAt`: the append time from which the next one is
+ * wanted, null: now; `rebuilt`: the provider has refused the history, so attempts send it rebuilt.
+ * `plain`: it has refused that no tool may be called, so attempts send it in plain text.
  */
 export type OpenRound = {
   phase: 'open'
@@ -44,50 +56,84 @@ export type CancelledRound = { phase: 'cancelled'; expiresAt: Milliseconds }
 
 export type Round = OpenRound | CancelledRound
 
-/** One attempt that is wanted now. `failures`: attempts of the round that failed before it; `key` says the same, so each is another task. */
-export type AttemptTask = { key: string; request: ModelRequest; failures: number; rebuilt: boolean; plain: boolean }
+/**
+ * One attempt that is wanted now. `failures`: attempts of the round that failed before it; `key`
+ * says the same, so each is another task.
+ */
+export type AttemptTask = {
+  key: string
+  request: ModelRequest
+  failures: number
+  rebuilt: boolean
+  plain: boolean
+}
 
 type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFinished | Tick
 
 export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
   name: 'llm-gateway',
 
-  unit: (message) => (message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn, message.round])),
+  unit: (message) =>
+    message.type === 'tick'
+      ? message.unit
+      : JSON.stringify([message.conversation, message.turn, message.round]),
 
   react(round, { message, time }) {
     switch (message.type) {
       case 'model-request':
         if (round?.phase === 'open') return { state: round }
-        if (round?.phase === 'cancelled') return { records: [opened(message), failedRound(message, cancelled)] }
-        if (time >= message.expiresAt) return { records: [opened(message), failedRound(message, expired)] }
+        if (round?.phase === 'cancelled')
+          return { records: [opened(message), failedRound(message, cancelled)] }
+        if (time >= message.expiresAt)
+          return { records: [opened(message), failedRound(message, expired)] }
         return {
-          state: { phase: 'open', request: message, failed: [], retryAt: null, rebuilt: false, plain: false },
+          state: {
+            phase: 'open',
+            request: message,
+            failed: [],
+            retryAt: null,
+            rebuilt: false,
+            plain: false,
+          },
           records: [opened(message)],
         }
 
       case 'cancel':
         if (round?.phase === 'open') return { records: [failedRound(round.request, cancelled)] }
         if (round?.phase === 'cancelled') return { state: round }
-        return message.round === 0 || time >= message.expiresAt ? closed : { state: { phase: 'cancelled', expiresAt: message.expiresAt } }
+        return message.round === 0 || time >= message.expiresAt
+          ? closed
+          : { state: { phase: 'cancelled', expiresAt: message.expiresAt } }
 
       case 'attempt-started':
         return { state: round }
 
       case 'attempt-failed': {
-        if (round?.phase !== 'open' || round.failed.includes(message.attempt)) return { state: round }
+        if (round?.phase !== 'open' || round.failed.includes(message.attempt))
+          return { state: round }
         round.failed.push(message.attempt)
-        if (message.historyRefused || message.toolsRefused) return sentOtherwise(round, message, time)
+        if (message.historyRefused || message.toolsRefused)
+          return sentOtherwise(round, message, time)
         const retryAt = Math.max(round.retryAt ?? 0, time + retryDelay(message))
-        const again = message.retryable && round.failed.length < triesOf(round.request) && retryAt < round.request.expiresAt
-        return again ? { state: { ...round, retryAt } } : { records: [failedRound(round.request, message)] }
+        const again =
+          message.retryable &&
+          round.failed.length < triesOf(round.request) &&
+          retryAt < round.request.expiresAt
+        return again
+          ? { state: { ...round, retryAt } }
+          : { records: [failedRound(round.request, message)] }
       }
 
       case 'attempt-finished':
-        return round?.phase === 'open' ? { records: [answered(round.request, message)] } : { state: round }
+        return round?.phase === 'open'
+          ? { records: [answered(round.request, message)] }
+          : { state: round }
 
       case 'tick':
         if (round?.phase !== 'open') return closed
-        return time >= round.request.expiresAt ? { records: [failedRound(round.request, expired)] } : { state: { ...round, retryAt: null } }
+        return time >= round.request.expiresAt
+          ? { records: [failedRound(round.request, expired)] }
+          : { state: { ...round, retryAt: null } }
 
       default:
         return unreachable(message)
@@ -104,8 +150,15 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
   failed: () => closed,
 }
 
-/** Keeps G6. Of an attempt that was on its way before another one's refusal was heard there is nothing more to learn. */
-function sentOtherwise(round: OpenRound, { historyRefused, toolsRefused }: AttemptFailed, time: Milliseconds): Reaction<Round> {
+/**
+ * Keeps G6. Of an attempt that was on its way before another one's refusal was heard there is
+ * nothing more to learn.
+ */
+function sentOtherwise(
+  round: OpenRound,
+  { historyRefused, toolsRefused }: AttemptFailed,
+  time: Milliseconds,
+): Reaction<Round> {
   if (time >= round.request.expiresAt) return { records: [failedRound(round.request, expired)] }
   const rebuilt = round.rebuilt || historyRefused
   const plain = round.plain || toolsRefused
@@ -116,13 +169,19 @@ function sentOtherwise(round: OpenRound, { historyRefused, toolsRefused }: Attem
 type Reason = { class: FailureClass; reason: string }
 
 const cancelled: Reason = { class: 'cancelled', reason: 'the turn was cancelled' }
-const expired: Reason = { class: 'budget', reason: 'the time of the turn was over before the model had answered' }
+const expired: Reason = {
+  class: 'budget',
+  reason: 'the time of the turn was over before the model had answered',
+}
 
 function triesOf(request: ModelRequest): number {
   return Math.min(request.settings.attempts, limits.attemptsMax)
 }
 
-/** What a provider asked for, within our bound: a message is never trusted with a wait of years, nor with one that lies in the past. */
+/**
+ * What a provider asked for, within our bound: a message is never trusted with a wait of years, nor
+ * with one that lies in the past.
+ */
 function retryDelay(failed: AttemptFailed): Milliseconds {
   return Math.min(Math.max(failed.retryAfterMs, 0), limits.retryAfterMsMax)
 }
@@ -134,16 +193,34 @@ function nextAttempt({ request, failed, rebuilt, plain }: OpenRound): AttemptTas
 function opened(request: ModelRequest): Output {
   return {
     to: 'response',
-    message: { type: 'model-opened', ...roundOf(request), offered: request.tools.map((tool) => tool.name), expiresAt: request.expiresAt },
+    message: {
+      type: 'model-opened',
+      ...roundOf(request),
+      offered: request.tools.map((tool) => tool.name),
+      expiresAt: request.expiresAt,
+    },
   }
 }
 
 function answered(request: ModelRequest, finished: AttemptFinished): Output {
   const { attempt, parts, finish, stop, usage, declarations, policy, callsAsText } = finished
-  return modelFinished(request, { attempt, parts, finish, stop, usage, declarations, policy, callsAsText, failure: null })
+  return modelFinished(request, {
+    attempt,
+    parts,
+    finish,
+    stop,
+    usage,
+    declarations,
+    policy,
+    callsAsText,
+    failure: null,
+  })
 }
 
-/** No attempt succeeded: nothing of the round may run, and the agent's own settings judge what becomes of the turn. */
+/**
+ * No attempt succeeded: nothing of the round may run, and the agent's own settings judge what
+ * becomes of the turn.
+ */
 function failedRound(request: ModelRequest, { class: failureClass, reason }: Reason): Output {
   return modelFinished(request, {
     attempt: '',
@@ -158,13 +235,38 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
   })
 }
 
-type Answer = Pick<ModelFinished, 'attempt' | 'parts' | 'finish' | 'stop' | 'usage' | 'declarations' | 'policy' | 'callsAsText' | 'failure'>
+type Answer = Pick<
+  ModelFinished,
+  | 'attempt'
+  | 'parts'
+  | 'finish'
+  | 'stop'
+  | 'usage'
+  | 'declarations'
+  | 'policy'
+  | 'callsAsText'
+  | 'failure'
+>
 
 function modelFinished(request: ModelRequest, answer: Answer): Output {
   const { agent, callsLeft, expiresAt } = request
-  return { to: 'response', message: { type: 'model-finished', ...roundOf(request), ...answer, agent, callsLeft, expiresAt } }
+  return {
+    to: 'response',
+    message: {
+      type: 'model-finished',
+      ...roundOf(request),
+      ...answer,
+      agent,
+      callsLeft,
+      expiresAt,
+    },
+  }
 }
 
-function roundOf({ conversation, turn, round }: ModelRequest): { conversation: string; turn: number; round: number } {
+function roundOf({ conversation, turn, round }: ModelRequest): {
+  conversation: string
+  turn: number
+  round: number
+} {
   return { conversation, turn, round }
 }

@@ -1,5 +1,6 @@
-// The arguments of a call in one canonical form, so that what means the same is the same: key order, blanks, the spelling of a number, and
-// members that are absent, null, blank or `{}` make no difference. Linear in the argument text, but for the sorting of keys.
+// The arguments of a call in one canonical form, so that what means the same is the same: key
+// order, blanks, the spelling of a number, and members that are absent, null, blank or `{}` make no
+// difference. Linear in the argument text, but for the sorting of keys.
 
 import { posix } from 'node:path'
 import { limits } from '../../shared/contract/limits.ts'
@@ -27,7 +28,10 @@ export function readArguments(raw: string, hints?: ToolHints | null): ReadArgume
   }
 }
 
-type ReviveWithSource = (text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown) => unknown
+type ReviveWithSource = (
+  text: string,
+  reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+) => unknown
 
 /** Integers that a double cannot tell apart stay apart: ids are often that long. */
 function parse(raw: string): unknown {
@@ -35,7 +39,12 @@ function parse(raw: string): unknown {
   // TypeScript's declaration of JSON.parse does not know the reviver's third parameter yet.
   const parseWithSource = JSON.parse as ReviveWithSource
   return parseWithSource(raw, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value,
+    typeof value === 'number' &&
+    source !== undefined &&
+    /^-?\d+$/.test(source) &&
+    !Number.isSafeInteger(value)
+      ? BigInt(source)
+      : value,
   )
 }
 
@@ -47,7 +56,8 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
     const text = withoutBlanks(isPath ? cleanPath(value) : value)
     return text === '' ? undefined : quoted(text)
   }
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, isPath, depth + 1) ?? 'null').join()}]`
+  if (Array.isArray(value))
+    return `[${value.map((item) => canonical(item, isPath, depth + 1) ?? 'null').join()}]`
   if (!isObject(value)) return String(value)
 
   const members: string[] = []
@@ -58,12 +68,18 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
   return members.length === 0 ? undefined : `{${members.join()}}`
 }
 
-/** As JSON writes it; most texts hold nothing that it would escape: no quote, backslash or control character, and no half of a pair. */
+/**
+ * As JSON writes it; most texts hold nothing that it would escape: no quote, backslash or control
+ * character, and no half of a pair.
+ */
 function quoted(text: string): string {
   return /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
-/** In a text of several lines blanks inside may be its meaning (indentation); in a single line they are a matter of taste. */
+/**
+ * In a text of several lines blanks inside may be its meaning (indentation); in a single line they
+ * are a matter of taste.
+ */
 function withoutBlanks(text: string): string {
   const trimmed = text.trim()
   // Most texts have no blanks but single ones.
@@ -83,7 +99,9 @@ export function cleanPath(path: string): string {
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean
 }
 
-/** Strings in the arguments that an error may repeat, longest first; bounded in number and length. */
+/**
+ * Strings in the arguments that an error may repeat, longest first; bounded in number and length.
+ */
 export function echoesOf(value: unknown): string[] {
   const found: string[] = []
   collectEchoes(value, found, 0)

@@ -1,6 +1,7 @@
-// What a call is for, as far as its name and its command tell, where its declaration does not say it. Only two questions are asked of it: may its success have
-// changed something, so that a failing call is a new experiment, and does it wait, so that looking again is polling. In doubt it may have changed
-// something: that costs a catch, never a false alarm.
+// What a call is for, as far as its name and its command tell, where its declaration does not say
+// it. Only two questions are asked of it: may its success have changed something, so that a failing
+// call is a new experiment, and does it wait, so that looking again is polling. In doubt it may
+// have changed something: that costs a catch, never a false alarm.
 
 /** opaque: nothing tells; it counts as a change when its result is new. */
 export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
@@ -15,7 +16,10 @@ export type Operation = {
   freeText: boolean
 }
 
-/** `mutates`: whether its success may change something, where the tool is declared so; that counts before any guess. */
+/**
+ * `mutates`: whether its success may change something, where the tool is declared so; that counts
+ * before any guess.
+ */
 export function operationOf(tool: string, value: unknown, mutates?: boolean | null): Operation {
   const guessed = guessedOperation(tool, value)
   if (mutates === true) return { ...guessed, effect: 'changes' }
@@ -42,7 +46,8 @@ function sleeps(command = ''): boolean {
 
 function effectOf(words: string[]): Effect {
   if (words.some((word) => waitWords.has(word))) return 'waits'
-  // `get_order` and `read_mail` only look, though one can order and mail; `get_and_send` may do more.
+  // `get_order` and `read_mail` only look, though one can order and mail; `get_and_send` may do
+  // more.
   const verb = words.find((word) => changeWords.has(word) || readWords.has(word))
   if (verb !== undefined && lookingVerbs.has(verb) && !words.includes('and')) return 'reads'
   if (words.some((word) => changeWords.has(word))) return 'changes'
@@ -54,14 +59,18 @@ function effectOf(words: string[]): Effect {
 function wordsOf(tool: string): string[] {
   const name = tool.slice(0, 256)
   const lower = name.toLowerCase()
-  return (lower === name ? name : name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()).split(/[^a-z0-9]+/)
+  return (lower === name ? name : name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()).split(
+    /[^a-z0-9]+/,
+  )
 }
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.split(' '))
 }
 
-const shellWords = words('shell bash sh zsh exec execute run command cmd terminal powershell process console')
+const shellWords = words(
+  'shell bash sh zsh exec execute run command cmd terminal powershell process console',
+)
 const waitWords = words('sleep wait delay pause')
 const searchWords = words('search find query grep lookup ask')
 const readWords = words(
@@ -81,15 +90,22 @@ function commandIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   for (const key of ['command', 'cmd', 'script', 'code']) {
     const command: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
-    if (typeof command === 'string' && command.trim() !== '') return command.slice(0, commandCharsMax)
+    if (typeof command === 'string' && command.trim() !== '')
+      return command.slice(0, commandCharsMax)
   }
   return undefined
 }
 
-/** More of a command line is not looked at: longer ones are scripts, and those count as changes anyway. */
+/**
+ * More of a command line is not looked at: longer ones are scripts, and those count as changes
+ * anyway.
+ */
 const commandCharsMax = 4096
 
-/** Quotes are not understood: what they hide may look like a change, which errs on the side of no alarm. */
+/**
+ * Quotes are not understood: what they hide may look like a change, which errs on the side of no
+ * alarm.
+ */
 function shellOperation(tool: string, command: string): Operation {
   const effects = new Set<Effect>()
   const programs: string[] = []
@@ -103,7 +119,12 @@ function shellOperation(tool: string, command: string): Operation {
     programs.push(program)
     effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
   }
-  const effect: Effect = effects.has('changes') || effects.size === 0 ? 'changes' : effects.has('waits') ? 'waits' : 'reads'
+  const effect: Effect =
+    effects.has('changes') || effects.size === 0
+      ? 'changes'
+      : effects.has('waits')
+        ? 'waits'
+        : 'reads'
   return {
     effect,
     waits: effect === 'waits' || sleeps(command),
@@ -121,7 +142,12 @@ const readPrograms = words(
     'man help history basename dirname realpath readlink lsof netstat ss top free uptime',
 )
 const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['git', words('status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog')],
+  [
+    'git',
+    words(
+      'status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
+    ),
+  ],
   ['npm', words('ls list view outdated')],
   ['docker', words('ps images logs inspect')],
   ['kubectl', words('get describe logs')],
@@ -131,7 +157,10 @@ function programEffect(program: string, argv: string[]): Effect {
   if (program === 'sleep' || program === 'wait') return 'waits'
   if (program === 'find' && argv.some((word) => /^-(?:delete|exec|ok)/.test(word))) return 'changes'
   if (readPrograms.has(program)) return 'reads'
-  if (program === 'sed') return argv.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word)) ? 'changes' : 'reads'
+  if (program === 'sed')
+    return argv.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word)) ? 'changes' : 'reads'
   const subcommand = argv.find((word) => !word.startsWith('-'))
-  return subcommand !== undefined && readSubcommands.get(program)?.has(subcommand) === true ? 'reads' : 'changes'
+  return subcommand !== undefined && readSubcommands.get(program)?.has(subcommand) === true
+    ? 'reads'
+    : 'changes'
 }

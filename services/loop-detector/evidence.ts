@@ -1,15 +1,23 @@
-// What a finished round shows: for each different call its identity, what it was for and what came out of it. Rules read nothing else of a round.
-// V1. Siblings that are the same call with the same result count once: the model had not seen any result when it wrote them.
-// V2. What never ran because there was no time, no budget or no turn for it says nothing about the call: it is left out.
+// What a finished round shows: for each different call its identity, what it was for and what came
+// out of it. Rules read nothing else of a round.
+// V1. Siblings that are the same call with the same result count once: the model had not seen any
+//     result when it wrote them.
+// V2. What never ran because there was no time, no budget or no turn for it says nothing about the
+//     call: it is left out.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { Call, CallResult, Declaration, EvidenceRef, Rejection, RoundChecked } from '../../shared/contract/messages.ts'
+import type {
+  Call,
+  CallResult,
+  Declaration,
+  EvidenceRef,
+  Rejection,
+  RoundChecked,
+} from '../../shared/contract/messages.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
-import type { Effect } from './effect.ts'
-import { operationOf } from './effect.ts'
-import type { FailureKind } from './failure-kind.ts'
-import { failureKindOf, isBare, tellingLines } from './failure-kind.ts'
+import { type Effect, operationOf } from './effect.ts'
+import { type FailureKind, failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
 import { mayBeStamped } from './stamp.ts'
@@ -42,7 +50,9 @@ export type CallEvidence = {
   key: string
   /** What came out of it: the key of (tool, masked result or error). */
   result: string
-  /** Both as one: this call with this result. Made once, because many accounts are kept under it. */
+  /**
+   * Both as one: this call with this result. Made once, because many accounts are kept under it.
+   */
   outcome: string
   effect: Effect
   /** As operationOf says of it. */
@@ -62,7 +72,9 @@ export type CallEvidence = {
   failure: Failure | undefined
   /** Of its result, as the model reads it. */
   text: string
-  /** The masked result of a success, where it is short enough to be told from an acknowledgement. */
+  /**
+   * The masked result of a success, where it is short enough to be told from an acknowledgement.
+   */
   answer: string
   /** For people and models: as sent, on one line, bounded. */
   shown: { arguments: string; outcome: string }
@@ -72,7 +84,10 @@ export type Failure = {
   kind: FailureKind
   /** The key of (tool, error); undefined where there is no word of why. */
   key: string | undefined
-  /** The error repeats values of the call, so they may be its cause: then the hash of these values, and of nothing else in the error, such as a clock. */
+  /**
+   * The error repeats values of the call, so they may be its cause: then the hash of these values,
+   * and of nothing else in the error, such as a clock.
+   */
   echoed: number | undefined
   /** The short reason, bounded. */
   reason: string
@@ -120,8 +135,15 @@ function callsOf(
   return evidence
 }
 
-/** Finds the last item of a key. Most rounds have a call or two, and then a map takes longer to build than the list to look through. */
-function finder<Item, Key>(items: Item[], keyOf: (item: Item) => Key, lookups: number): (key: Key) => Item | undefined {
+/**
+ * Finds the last item of a key. Most rounds have a call or two, and then a map takes longer to
+ * build than the list to look through.
+ */
+function finder<Item, Key>(
+  items: Item[],
+  keyOf: (item: Item) => Key,
+  lookups: number,
+): (key: Key) => Item | undefined {
   if (lookups <= 2) return (key) => items.findLast((item) => keyOf(item) === key)
   const byKey = new Map(items.map((item) => [keyOf(item), item]))
   return (key) => byKey.get(key)
@@ -136,9 +158,18 @@ function callEvidence(
 ): CallEvidence {
   const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
-  const { effect, waits, operation, freeText } = operationOf(tool, read.value, declaration?.hints?.mutates)
-  const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
-  const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
+  const { effect, waits, operation, freeText } = operationOf(
+    tool,
+    read.value,
+    declaration?.hints?.mutates,
+  )
+  const failure =
+    result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
+  const text = masked(
+    failure === undefined || result.status === 'error'
+      ? result.text || result.reason
+      : result.reason,
+  )
   const key = fingerprint('arguments', call.name, read.canonical)
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
@@ -174,10 +205,16 @@ export function toolOf({ name }: Call): string {
 /** Longer answers are no acknowledgements, so more of them need not be kept. */
 const answerCharsMax = 128
 
-function failureOf(call: Call, result: CallResult, value: unknown, rejection: Rejection | undefined): Failure {
+function failureOf(
+  call: Call,
+  result: CallResult,
+  value: unknown,
+  rejection: Rejection | undefined,
+): Failure {
   const reason = quoted(result.reason || result.text)
   // A tool that in short only says "exit code 1" may say more at length.
-  const error = result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
+  const error =
+    result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
   const kind = kindOf(error, call, result, rejection)
   if (kind === 'bare') return { kind, key: undefined, echoed: undefined, reason }
 
@@ -193,7 +230,12 @@ function failureOf(call: Call, result: CallResult, value: unknown, rejection: Re
   return { kind, key, echoed, reason }
 }
 
-function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {
+function kindOf(
+  error: string,
+  { problem }: Call,
+  { status }: CallResult,
+  rejection: Rejection | undefined,
+): FailureKind {
   if (problem === 'stream_error') return 'transient' // the provider's, not the model's
   if (rejection !== undefined) return rejection.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
   switch (status) {
@@ -219,5 +261,8 @@ function returned(text: string): string {
 
 /** On one line and bounded, as interventions quote it. */
 function quoted(text: string): string {
-  return shortened(onOneLine(text.slice(0, 4 * limits.interventionQuoteBytesMax)), limits.interventionQuoteBytesMax)
+  return shortened(
+    onOneLine(text.slice(0, 4 * limits.interventionQuoteBytesMax)),
+    limits.interventionQuoteBytesMax,
+  )
 }

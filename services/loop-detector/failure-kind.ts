@@ -1,17 +1,33 @@
-// What kind of failure an error is: how often it may come back before it is a loop depends on whether the values in the call can be its cause.
-// The phrases are those that tools, runtimes and HTTP services use; what fits nothing is `other`.
+// What kind of failure an error is: how often it may come back before it is a loop depends on
+// whether the values in the call can be its cause. The phrases are those that tools, runtimes and
+// HTTP services use; what fits nothing is `other`.
 
 /**
- * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not authorised, or somebody said no. miss: what was looked for is
- * not there; a program or module that is missing on the machine is `other`, because no value in the call brings it. transient: capacity or network, may
- * clear by itself. bare: a non-zero exit code and no word of why.
+ * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not
+ * authorised, or somebody said no. miss: what was looked for is not there; a program or module that
+ * is missing on the machine is `other`, because no value in the call brings it. transient: capacity
+ * or network, may clear by itself. bare: a non-zero exit code and no word of why.
  */
-export type FailureKind = 'shape' | 'unknown_tool' | 'denied' | 'miss' | 'transient' | 'other' | 'bare'
+export type FailureKind =
+  | 'shape'
+  | 'unknown_tool'
+  | 'denied'
+  | 'miss'
+  | 'transient'
+  | 'other'
+  | 'bare'
 
 /** A status is one only where the text says so or begins with it: 404 may also be a line. */
-const status = (codes: string) => new RegExp(`(?:^|\\b(?:http|status|code|error|response)(?:/[\\d.]+)?[ :=(]{1,2})(?:${codes})\\b`, 'i')
+const status = (codes: string) =>
+  new RegExp(
+    `(?:^|\\b(?:http|status|code|error|response)(?:/[\\d.]+)?[ :=(]{1,2})(?:${codes})\\b`,
+    'i',
+  )
 
-/** First match counts: "connection refused" is no refusal, and "unknown tool" is more than something not found. */
+/**
+ * First match counts: "connection refused" is no refusal, and "unknown tool" is more than something
+ * not found.
+ */
 const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
   {
     kind: 'transient',
@@ -75,10 +91,15 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
   },
 ]
 
-/** As few expressions as say the same: all phrases of a kind that heed the case in one, and the others in one, because each is a pass over the text. */
+/**
+ * As few expressions as say the same: all phrases of a kind that heed the case in one, and the
+ * others in one, because each is a pass over the text.
+ */
 const tests = signs.map(({ kind, phrases }) => ({
   kind,
-  expressions: ['', 'i'].flatMap((flags) => oneOf(phrases.filter((phrase) => phrase.flags === flags)) ?? []),
+  expressions: ['', 'i'].flatMap(
+    (flags) => oneOf(phrases.filter((phrase) => phrase.flags === flags)) ?? [],
+  ),
 }))
 
 function oneOf([first, ...others]: RegExp[]): RegExp | undefined {
@@ -92,7 +113,10 @@ const kindCharsMax = 2048
 export function failureKindOf(error: string): FailureKind {
   const beginning = error.slice(0, kindCharsMax)
   if (isBare(beginning)) return 'bare'
-  return tests.find(({ expressions }) => expressions.some((expression) => expression.test(beginning)))?.kind ?? 'other'
+  return (
+    tests.find(({ expressions }) => expressions.some((expression) => expression.test(beginning)))
+      ?.kind ?? 'other'
+  )
 }
 
 /** Whether the same failure comes whatever the values in the call are. */
@@ -117,7 +141,10 @@ export function tellingLines(text: string): string {
     .join('\n')
 }
 
-/** "exit code 2", "Command failed": it says that it failed, and nothing else. A number is an exit code only beside such a word: "status 503" says more. */
+/**
+ * "exit code 2", "Command failed": it says that it failed, and nothing else. A number is an exit
+ * code only beside such a word: "status 503" says more.
+ */
 export function isBare(error: string): boolean {
   if (error.length > bareCharsMax) return false
   let hasNumber = false

@@ -1,18 +1,33 @@
-// What guards want the model to be told: a nudge of their own, or a further paragraph of what the detector says anyway. A guard stops calls by itself; it
-// does not end turns.
+// What guards want the model to be told: a nudge of their own, or a further paragraph of what the
+// detector says anyway. A guard stops calls by itself; it does not end turns.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuardWish, Intervention } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
-export function withWishes(intervention: Intervention | null, wishes: GuardWish[], round: number): Intervention | null {
+export function withWishes(
+  intervention: Intervention | null,
+  wishes: GuardWish[],
+  round: number,
+): Intervention | null {
   if (wishes.length === 0 || intervention?.rung === 'end') return intervention
   const text = cutToBytes(wishes.map(({ text }) => text).join('\n\n'), limits.guardWishesBytesMax)
   if (intervention !== null) return { ...intervention, text: `${intervention.text}\n\n${text}` }
   const guards = wishes.map(({ guard }) => guard).join(', ')
   const reasons = wishes.map(({ guard, reason }) => `${guard}: ${reason}`).join('; ')
   return {
-    ...{ rung: 'nudge', ordinary: false, rule: 'guard', ruleVersion: 1, key: shortened(guards, limits.reasonBytesMax) },
-    ...{ reason: shortened(reasons, limits.reasonBytesMax), text, class: null, evidence: [{ round, ordinal: -1 }] },
+    ...{
+      rung: 'nudge',
+      ordinary: false,
+      rule: 'guard',
+      ruleVersion: 1,
+      key: shortened(guards, limits.reasonBytesMax),
+    },
+    ...{
+      reason: shortened(reasons, limits.reasonBytesMax),
+      text,
+      class: null,
+      evidence: [{ round, ordinal: -1 }],
+    },
   }
 }

@@ -1,12 +1,19 @@
-// What interventions say to the model. The frame and the words of `identicalFailure` are those of incident I1; the other rules keep the frame.
+// What interventions say to the model. The frame and the words of `identicalFailure` are those of
+// incident I1; the other rules keep the frame.
 
 import type { ShownCall } from './ladder.ts'
 
-/** I1, word for word, with its slots filled: the calls as they were sent, the short reasons, the tool's name. */
+/**
+ * I1, word for word, with its slots filled: the calls as they were sent, the short reasons, the
+ * tool's name.
+ */
 export function identicalFailure(calls: ShownCall[]): string {
   return frame(
     calls,
-    ['These are identical failed invocations. Retrying with the same arguments', 'will fail again.'],
+    [
+      'These are identical failed invocations. Retrying with the same arguments',
+      'will fail again.',
+    ],
     [
       `Do NOT call ${toolNames(calls)} or any other tool.`,
       'Do NOT repeat this call pattern.',

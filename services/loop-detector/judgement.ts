@@ -1,20 +1,27 @@
-// The judgement of a finished round: what is new in it, what each rule says, and the one intervention that comes of it.
-// J1. Rules see each round once, in order, and each keeps its own memory; the weightiest finding is the intervention.
-// J2. A text-only round that an intervention asked for and that stays without visible text is the end, whichever rule asked.
-// J3. Nothing of a rule in shadow is in the intervention; what it would have been is told beside it (shadow.ts).
+// The judgement of a finished round: what is new in it, what each rule says, and the one
+// intervention that comes of it.
+// J1. Rules see each round once, in order, and each keeps its own memory; the weightiest finding is
+//     the intervention.
+// J2. A text-only round that an intervention asked for and that stays without visible text is the
+//     end, whichever rule asked.
+// J3. Nothing of a rule in shadow is in the intervention; what it would have been is told beside it
+//     (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { Intervention, Policy, Rejection, RoundChecked } from '../../shared/contract/messages.ts'
+import type {
+  Intervention,
+  Policy,
+  Rejection,
+  RoundChecked,
+} from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import type { RoundEvidence } from './evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
-import type { Novelty } from './novelty.ts'
-import { beginNovelty, newsOf } from './novelty.ts'
+import { beginNovelty, type Novelty, newsOf } from './novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
 import { rules } from './rules.ts'
-import type { Shadows } from './shadow.ts'
-import { isShadow, toldOf } from './shadow.ts'
+import { isShadow, type Shadows, toldOf } from './shadow.ts'
 
 /** What is remembered of a turn in order to judge its next round. Plain data, bounded. */
 export type LoopMemory = {
@@ -26,7 +33,10 @@ export type LoopMemory = {
   shadows: Shadows
 }
 
-/** What is made of a round. `intervention` null: go on. `shadowed`: what rules in shadow would have done, ordinary reminders too. */
+/**
+ * What is made of a round. `intervention` null: go on. `shadowed`: what rules in shadow would have
+ * done, ordinary reminders too.
+ */
 export type Judgement = { intervention: Intervention | null; shadowed: Intervention[] }
 
 export function beginMemory(): LoopMemory {
@@ -35,12 +45,16 @@ export function beginMemory(): LoopMemory {
 
 /** Takes the round into the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
-  const round: JudgedRound = Object.assign(evidence, { news: newsOf(memory.novelty, evidence.calls) })
+  const round: JudgedRound = Object.assign(evidence, {
+    news: newsOf(memory.novelty, evidence.calls),
+  })
   const { asked, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []
-  if (asked !== null && round.textOnly && !round.spoke && !isShadow(policy, asked.rule)) findings.push(stillSilent(asked, round))
-  const silent = round.spoke || round.called ? undefined : (asked: Intervention) => stillSilent(asked, round)
+  if (asked !== null && round.textOnly && !round.spoke && !isShadow(policy, asked.rule))
+    findings.push(stillSilent(asked, round))
+  const silent =
+    round.spoke || round.called ? undefined : (asked: Intervention) => stillSilent(asked, round)
   for (const rule of rules) {
     const own = memoryOf(memory, rule)
     const inShadow = isShadow(policy, rule.name)
@@ -58,8 +72,14 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
   return { intervention, shadowed }
 }
 
-/** The rejections of a round that is not yet judged, in the words that the model shall read (I5.2); in shadow the rule has none of its own. */
-export function wordsFor(memory: LoopMemory, { rejections, response, policy }: RoundChecked): Rejection[] {
+/**
+ * The rejections of a round that is not yet judged, in the words that the model shall read (I5.2);
+ * in shadow the rule has none of its own.
+ */
+export function wordsFor(
+  memory: LoopMemory,
+  { rejections, response, policy }: RoundChecked,
+): Rejection[] {
   if (rejections.length === 0 || isShadow(policy, schemaFailure.name)) return rejections
   return sharpened(memoryOf(memory, schemaFailure), rejections, response.calls, policy)
 }
@@ -87,7 +107,15 @@ function interventionOf(rule: string, ruleVersion: number, finding: Finding): In
   const ends = finding.rung === 'end'
   const key = shortened(finding.key, limits.reasonBytesMax)
   const reason = shortened(finding.reason, limits.reasonBytesMax)
-  return { ...finding, rule, ruleVersion, key, reason, text: ends ? '' : finding.text, class: ends ? finding.class : null }
+  return {
+    ...finding,
+    rule,
+    ruleVersion,
+    key,
+    reason,
+    text: ends ? '' : finding.text,
+    class: ends ? finding.class : null,
+  }
 }
 
 function stillSilent(asked: Intervention, { round }: JudgedRound): Intervention {

@@ -1,7 +1,9 @@
-// The ladder: what a streak that goes on leads to. A nudge, then one round without tools, then the end of the turn.
+// The ladder: what a streak that goes on leads to. A nudge, then one round without tools, then the
+// end of the turn.
 // L1. Each streak climbs by itself, one rung for each round that matches it from its threshold on.
-// L2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new turn forgets all of them.
-//     A rule that was in shadow and enforces from now on begins at the bottom, with all that it has counted: the model was shown nothing of it.
+// L2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new turn
+//     forgets all of them. A rule that was in shadow and enforces from now on begins at the bottom,
+//     with all that it has counted: the model was shown nothing of it.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'
@@ -56,17 +58,30 @@ function above(rung: Rung | 'none'): Rung {
   }
 }
 
-/** Puts all streaks of a rule at the bottom. `memory`: what the rule remembers, plain data in which a rung is called so. */
+/**
+ * Puts all streaks of a rule at the bottom. `memory`: what the rule remembers, plain data in which
+ * a rung is called so.
+ */
 export function stepDown(memory: unknown): void {
   if (typeof memory !== 'object' || memory === null) return
   if ('rung' in memory) memory.rung = 'none'
   // Maps, sets and arrays alike.
-  for (const part of Symbol.iterator in memory ? (memory as Iterable<unknown>) : Object.values(memory)) stepDown(part)
+  for (const part of Symbol.iterator in memory
+    ? (memory as Iterable<unknown>)
+    : Object.values(memory))
+    stepDown(part)
 }
 
 const heights: Record<Rung, number> = { nudge: 1, text_only: 2, end: 3 }
 
-/** The finding that decides the round: the highest rung, a verdict before a usual reminder, the first one among equals. */
-export function weightiest<F extends { rung: Rung; ordinary: boolean }>(findings: F[]): F | undefined {
-  return findings.toSorted((a, b) => heights[b.rung] - heights[a.rung] || Number(a.ordinary) - Number(b.ordinary))[0]
+/**
+ * The finding that decides the round: the highest rung, a verdict before a usual reminder, the
+ * first one among equals.
+ */
+export function weightiest<F extends { rung: Rung; ordinary: boolean }>(
+  findings: F[],
+): F | undefined {
+  return findings.toSorted(
+    (a, b) => heights[b.rung] - heights[a.rung] || Number(a.ordinary) - Number(b.ordinary),
+  )[0]
 }

@@ -1,7 +1,10 @@
-// Volatile parts of results and errors, masked: clocks, dates, durations, random ids, counters of attempts. Two texts that differ in nothing else
-// are one. Never masked is what carries meaning: errno, HTTP status, counts, percentages, line numbers, ports.
-// K1. Each pattern is linear in the text, because tools' output is untrusted: no repetition inside a repetition over the same characters.
-// K2. Few passes: each pattern begins at a word's edge, and all that begin alike are one expression, because a text is masked for every call.
+// Volatile parts of results and errors, masked: clocks, dates, durations, random ids, counters of
+// attempts. Two texts that differ in nothing else are one. Never masked is what carries meaning:
+// errno, HTTP status, counts, percentages, line numbers, ports.
+// K1. Each pattern is linear in the text, because tools' output is untrusted: no repetition inside
+//     a repetition over the same characters.
+// K2. Few passes: each pattern begins at a word's edge, and all that begin alike are one
+//     expression, because a text is masked for every call.
 
 import { limits } from '../../shared/contract/limits.ts'
 
@@ -20,10 +23,12 @@ const longWord = /\b[0-9A-Za-z]{8,}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 const wordFirst = anyOf('gi', [
   String.raw`${weekday},? (?:${dayFirst}|${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?(?:,? \d{4})?)`,
   String.raw`${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?`,
-  // Without seconds it could be a line and a column, or a score: then only where words say that it is a time of day.
+  // Without seconds it could be a line and a column, or a score: then only where words say that it
+  // is a time of day.
   String.raw`at \d{1,2}:\d{2}\b(?!:)`,
   String.raw`((?:req(?:uest)?|trace|span|correlation|session|transaction|nonce|marker)(?:[ _-]?id)?[-_:=# ]{1,3})(?=[a-z]*\d)[a-z0-9]{4,}\b`,
-  // Durations by their name: "took": 12, duration_ms=12. With a word behind it the number counts something.
+  // Durations by their name: "took": 12, duration_ms=12. With a word behind it the number counts
+  // something.
   String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,
   String.raw`pid[ :=]{1,2}\d+\b`,
   String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
@@ -43,8 +48,8 @@ const digitFirst = anyOf('g', [
   // A pointer; shorter ones are codes.
   String.raw`0x[0-9a-f]{9,16}\b`,
   String.raw`\d+(?:st|nd|rd|th)? (?:attempts?|retry|retries|try|tries)(?: (?:left|remaining))?\b`,
-  // Durations, unless they are what is left: that is progress. A bare `m` may be metres or millions, a bare `h` stays too unless more of a duration
-  // follows.
+  // Durations, unless they are what is left: that is progress. A bare `m` may be metres or
+  // millions, a bare `h` stays too unless more of a duration follows.
   String.raw`(?:\d+h ?)?\d+m ?\d+(?:\.\d+)?s\b(?! (?:left|remain|to go))`,
   String.raw`\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b(?! (?:left|remain|to go))`,
 ])
@@ -53,16 +58,26 @@ function anyOf(flags: string, alternatives: string[]): RegExp {
   return new RegExp(String.raw`\b(?:${alternatives.join('|')})`, flags)
 }
 
-/** The text with its volatile parts masked and runs of blanks as one. Beyond the bound it is kept as it is: then it seems new rather than old. */
+/**
+ * The text with its volatile parts masked and runs of blanks as one. Beyond the bound it is kept as
+ * it is: then it seems new rather than old.
+ */
 export function masked(text: string): string {
   const head = text.slice(0, limits.loopMaskedCharsMax)
-  const shown = head.includes('\n') ? spaced(head.split('\n').map(maskedLine).join(' ')) : maskedLine(spaced(head))
-  return text.length <= limits.loopMaskedCharsMax ? shown : shown + text.slice(limits.loopMaskedCharsMax)
+  const shown = head.includes('\n')
+    ? spaced(head.split('\n').map(maskedLine).join(' '))
+    : maskedLine(spaced(head))
+  return text.length <= limits.loopMaskedCharsMax
+    ? shown
+    : shown + text.slice(limits.loopMaskedCharsMax)
 }
 
 function maskedLine(line: string): string {
   if (!/\d/.test(line)) return line // everything volatile holds a digit
-  return line.replace(longWord, maskedWord).replace(wordFirst, maskedBehindWord).replace(digitFirst, mask)
+  return line
+    .replace(longWord, maskedWord)
+    .replace(wordFirst, maskedBehindWord)
+    .replace(digitFirst, mask)
 }
 
 function maskedWord(word: string): string {
@@ -73,7 +88,10 @@ function maskedBehindWord(_: string, id: string | undefined, duration: string | 
   return (id ?? duration ?? '') + mask
 }
 
-/** A UUID, mixed hex, or a long mixture of letters and digits; not a plain word, and not a plain number, which may be a count. */
+/**
+ * A UUID, mixed hex, or a long mixture of letters and digits; not a plain word, and not a plain
+ * number, which may be a count.
+ */
 function isRandom(word: string): boolean {
   if (!/\d/.test(word) || !/[a-z]/i.test(word)) return false
   if (/^[0-9a-f-]+$/i.test(word)) return true
@@ -90,5 +108,8 @@ function spaced(text: string): string {
 
 /** The text with the call's own argument strings masked, where it repeats them. */
 export function withoutEchoes(text: string, echoes: string[]): string {
-  return echoes.reduce((known, echo) => (known.includes(echo) ? known.replaceAll(echo, '<argument>') : known), text)
+  return echoes.reduce(
+    (known, echo) => (known.includes(echo) ? known.replaceAll(echo, '<argument>') : known),
+    text,
+  )
 }

@@ -1,9 +1,14 @@
-// What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was forgotten seems new again, which is the harmless side.
-// N1. A call that changes something is a change when it is new. Made again it is one where its result says so in other words (the next commit of a bisection,
-//     the next step of a migration); another number or id may be a process, a revision or a deployment, which any repetition brings. It is so for
-//     repeatedChangesMax times without a new change: names that are made up and lines in another order come with repetitions, too. Of a call of which
-//     nothing tells whether it changes anything, only the first one may: pages and screens say something else at each look.
-// N2. What says itself that nothing changed ("already up to date"), and nothing else, changed nothing.
+// What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was
+// forgotten seems new again, which is the harmless side.
+// N1. A call that changes something is a change when it is new. Made again it is one where its
+//     result says so in other words (the next commit of a bisection, the next step of a migration);
+//     another number or id may be a process, a revision or a deployment, which any repetition
+//     brings. It is so for repeatedChangesMax times without a new change: names that are made up
+//     and lines in another order come with repetitions, too. Of a call of which nothing tells
+//     whether it changes anything, only the first one may: pages and screens say something else at
+//     each look.
+// N2. What says itself that nothing changed ("already up to date"), and nothing else, changed
+//     nothing.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallEvidence } from './evidence.ts'
@@ -12,7 +17,10 @@ import { meet, touch } from './recency.ts'
 import { textHash } from './text-hash.ts'
 
 export type Novelty = {
-  /** Results of calls, results of tools, successful calls, and what changing calls said without its numbers. */
+  /**
+   * Results of calls, results of tools, successful calls, and what changing calls said without its
+   * numbers.
+   */
   outcomes: Set<string>
   texts: Set<string>
   calls: Set<string>
@@ -24,37 +32,58 @@ export type Novelty = {
 export type News = {
   /** Some call had a result that it, with these arguments, did not have before. */
   outcome: boolean
-  /** Some tool answered with a text that it did not give before, whatever the arguments; or something changed. */
+  /**
+   * Some tool answered with a text that it did not give before, whatever the arguments; or
+   * something changed.
+   */
   text: boolean
-  /** A call succeeded that may have changed something, in a way that the turn has not seen (N1): what failed may be tried anew. */
+  /**
+   * A call succeeded that may have changed something, in a way that the turn has not seen (N1):
+   * what failed may be tried anew.
+   */
   change: boolean
 }
 
 export function beginNovelty(): Novelty {
-  return { outcomes: new Set(), texts: new Set(), calls: new Set(), words: new Set(), reworded: new Map() }
+  return {
+    outcomes: new Set(),
+    texts: new Set(),
+    calls: new Set(),
+    words: new Set(),
+    reworded: new Map(),
+  }
 }
 
 /** Takes the round's calls into the memory and says what was new. */
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   const news: News = { outcome: false, text: false, change: false }
   for (const call of calls) {
-    // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped has done nothing, in whatever words it was stopped.
+    // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped
+    // has done nothing, in whatever words it was stopped.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
     const isNewText = meet(novelty.texts, call.result, limits.loopSeenMax)
     const isNewOutcome = meet(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewText) news.text = true
-    // The same error for other arguments is no news, the same answer may be: two questions may well have one answer.
+    // The same error for other arguments is no news, the same answer may be: two questions may well
+    // have one answer.
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
     if (call.failure !== undefined) continue
     const isNewCall = meet(novelty.calls, call.key, limits.loopSeenMax)
-    const isNewChange = call.effect === 'changes' ? isChange(novelty, call, isNewCall) : call.effect === 'opaque' && isNewCall && isNewText
+    const isNewChange =
+      call.effect === 'changes'
+        ? isChange(novelty, call, isNewCall)
+        : call.effect === 'opaque' && isNewCall && isNewText
     if (isNewChange) news.change = true
   }
   if (news.change) news.text = true
   return news
 }
 
-function isChange({ words, reworded }: Novelty, { key, text }: CallEvidence, isNewCall: boolean): boolean {
+function isChange(
+  { words, reworded }: Novelty,
+  { key, text }: CallEvidence,
+  isNewCall: boolean,
+): boolean {
   const said = text.slice(0, wordsCharsMax)
   const isOtherwise = meet(words, textHash(key + said.replace(numbers, '#')), limits.loopSeenMax)
   if (saysNothingChanged(text)) return false
@@ -69,8 +98,9 @@ function isChange({ words, reworded }: Novelty, { key, text }: CallEvidence, isN
 }
 
 /**
- * A bisection halves what is left at each step: the first verdict and eight more of one kind leave one of 500 commits, as many of both kinds one of 250,000.
- * What comes behind them still has the patience of the rules.
+ * A bisection halves what is left at each step: the first verdict and eight more of one kind leave
+ * one of 500 commits, as many of both kinds one of 250,000. What comes behind them still has the
+ * patience of the rules.
  */
 const repeatedChangesMax = 8
 
@@ -80,9 +110,13 @@ const wordsCharsMax = 256
 /** Whatever has a digit in it: revisions and ids are written with letters, too. */
 const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi
 
-/** On one line, with no count of something beside it: "0 files changed in docs, 3 files changed in src" tells of a change. In doubt it does. */
+/**
+ * On one line, with no count of something beside it: "0 files changed in docs, 3 files changed in
+ * src" tells of a change. In doubt it does.
+ */
 function saysNothingChanged(text: string): boolean {
-  if (text.length > wordsCharsMax || !nothingChanged.test(text) || text.trim().includes('\n')) return false
+  if (text.length > wordsCharsMax || !nothingChanged.test(text) || text.trim().includes('\n'))
+    return false
   return !someCount.test(masked(text))
 }
 

@@ -1,7 +1,13 @@
-// Bounded memories (R7): when one is full, what was touched longest ago is forgotten. Order is that of the touches, so it depends on the log alone.
+// Bounded memories (R7): when one is full, what was touched longest ago is forgotten. Order is that
+// of the touches, so it depends on the log alone.
 
 /** Puts the entry at the end of the map, with this value. */
-export function touch<Value>(map: Map<string, Value>, key: string, value: Value, entriesMax: number): void {
+export function touch<Value>(
+  map: Map<string, Value>,
+  key: string,
+  value: Value,
+  entriesMax: number,
+): void {
   map.delete(key)
   map.set(key, value)
   if (map.size > entriesMax) {

@@ -1,17 +1,21 @@
 // Loop-detector: stands before and behind the executor, and owns every account of no progress.
-// Owns: which calls of a round are cleared, the response of a round while it runs, the judgement of its outcome, the ladder. Does not own: checking a
-// call against its schema (validator), running it (executor), what follows from an intervention, and the caps (conversation).
+// Owns: which calls of a round are cleared, the response of a round while it runs, the judgement of
+// its outcome, the ladder. Does not own: checking a call against its schema (validator), running it
+// (executor), what follows from an intervention, and the caps (conversation).
 //
-// L1. One round of a turn is outstanding at a time. Each round is cleared at most once and answered by exactly one round-outcome, with one result for
-//     each call (R5).
-// L2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is remembered until the turn expires, because it can overtake the
-//     round that it is meant for.
-// L3. What is outstanding keeps its response and its real results, through a cancel too, until the executor reports it or certainly cannot any more.
-// L4. An intervention rides in the round's own outcome, so it is in the very next request. What no longer can have one is not judged. What a rule in
-//     shadow would have done is told in activity only.
+// L1. One round of a turn is outstanding at a time. Each round is cleared at most once and answered
+//     by exactly one round-outcome, with one result for each call (R5).
+// L2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is remembered
+//     until the turn expires, because it can overtake the round that it is meant for.
+// L3. What is outstanding keeps its response and its real results, through a cancel too, until the
+//     executor reports it or certainly cannot any more.
+// L4. An intervention rides in the round's own outcome, so it is in the very next request. What no
+//     longer can have one is not judged. What a rule in shadow would have done is told in activity
+//     only.
 // L5. A unit is one turn: a new turn begins with an empty memory.
-// L6. A round that must wait for slow guards makes its turn longer by their deadline, so that a person's time is not the agent's. The conversation hears of
-//     it before anything that follows; all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
+// L6. A round that must wait for slow guards makes its turn longer by their deadline, so that a
+//     person's time is not the agent's. The conversation hears of it before anything that follows;
+//     all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -24,21 +28,28 @@ import type {
   Tick,
   TurnEnded,
 } from '../../shared/contract/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
-import { closed, unreachable } from '../../shared/contract/stage.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Stage,
+  unreachable,
+} from '../../shared/contract/stage.ts'
 import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
 import { evidenceOf } from './evidence.ts'
 import { withWishes } from './guard-wishes.ts'
-import type { LoopMemory } from './judgement.ts'
-import { beginMemory, judge, wordsFor } from './judgement.ts'
+import { beginMemory, judge, type LoopMemory, wordsFor } from './judgement.ts'
 import { allSkipped, completed, decidedOf } from './refusals.ts'
 
 type Inbox = RoundChecked | RoundExecuted | TurnEnded | Cancel | Tick
 
-/** An open turn: between its rounds, while one of them runs, or only a cancel that must not be forgotten. */
+/**
+ * An open turn: between its rounds, while one of them runs, or only a cancel that must not be
+ * forgotten.
+ */
 export type Turn = {
   cancelled: boolean
   /** The newest that was seen. */
@@ -62,7 +73,9 @@ export const loopDetector: Stage<Turn, Inbox> = {
   name: 'loop-detector',
 
   unit(message) {
-    return message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn])
+    return message.type === 'tick'
+      ? message.unit
+      : JSON.stringify([message.conversation, message.turn])
   },
 
   react(turn, { message, time }) {
@@ -97,7 +110,14 @@ export const loopDetector: Stage<Turn, Inbox> = {
 }
 
 function opened(): Turn {
-  return { cancelled: false, expiresAt: 0, extendableTo: undefined, roundNewest: 0, outstanding: undefined, memory: beginMemory() }
+  return {
+    cancelled: false,
+    expiresAt: 0,
+    extendableTo: undefined,
+    roundNewest: 0,
+    outstanding: undefined,
+    memory: beginMemory(),
+  }
 }
 
 function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<Turn> {
@@ -108,29 +128,44 @@ function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<
   turn.expiresAt = Math.max(turn.expiresAt, checked.expiresAt)
   turn.extendableTo ??= checked.expiresAt + limits.turnExtensionMsMax
 
-  if (failure !== null || turn.cancelled) return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'cancelled'))] }
-  if (time >= checked.expiresAt) return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'expired'))] }
+  if (failure !== null || turn.cancelled)
+    return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'cancelled'))] }
+  if (time >= checked.expiresAt)
+    return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'expired'))] }
 
   const rejections = wordsFor(turn.memory, checked)
   const decided = decidedOf(response.calls, rejections, callsLeft)
-  const refused = decided.filter(({ status }) => status === 'rejected').map((result) => callRejected(checked, result))
-  if (decided.length === response.calls.length) return { state: turn, records: [...refused, ...judged(turn, checked, decided)] }
+  const refused = decided
+    .filter(({ status }) => status === 'rejected')
+    .map((result) => callRejected(checked, result))
+  if (decided.length === response.calls.length)
+    return { state: turn, records: [...refused, ...judged(turn, checked, decided)] }
   turn.outstanding = { checked, decided }
   const extendedTo = extensionOf(checked, decided, turn.extendableTo)
-  if (extendedTo === null) return { state: turn, records: [...refused, cleared(checked, decided, null)] }
+  if (extendedTo === null)
+    return { state: turn, records: [...refused, cleared(checked, decided, null)] }
   turn.expiresAt = Math.max(turn.expiresAt, extendedTo)
-  return { state: turn, records: [...refused, turnExtended(checked, extendedTo), cleared(checked, decided, extendedTo)] }
+  return {
+    state: turn,
+    records: [...refused, turnExtended(checked, extendedTo), cleared(checked, decided, extendedTo)],
+  }
 }
 
 /** The round has run. */
-function conclude(turn: Turn | undefined, { round, results, wishes }: RoundExecuted): Reaction<Turn> {
+function conclude(
+  turn: Turn | undefined,
+  { round, results, wishes }: RoundExecuted,
+): Reaction<Turn> {
   if (turn === undefined) return closed
   const { outstanding } = turn
   if (outstanding?.checked.round !== round) return { state: turn }
   const { checked, decided } = outstanding
   turn.outstanding = undefined
   const all = completed(checked.response.calls, results, decided)
-  return { state: turn, records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all, wishes) }
+  return {
+    state: turn,
+    records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all, wishes),
+  }
 }
 
 function cancel(turn: Turn | undefined, { expiresAt }: Cancel, time: Milliseconds): Reaction<Turn> {
@@ -141,7 +176,10 @@ function cancel(turn: Turn | undefined, { expiresAt }: Cancel, time: Millisecond
   return { state: cancelled }
 }
 
-/** Nothing of this turn can come any more. A round that is still outstanding then has lost its results, and no request follows it. */
+/**
+ * Nothing of this turn can come any more. A round that is still outstanding then has lost its
+ * results, and no request follows it.
+ */
 function giveUp(turn: Turn | undefined): Reaction<Turn> {
   const outstanding = turn?.outstanding
   if (outstanding === undefined) return closed
@@ -150,7 +188,12 @@ function giveUp(turn: Turn | undefined): Reaction<Turn> {
 }
 
 /** The round's outcome with what the detector has to say of it. */
-function judged(turn: Turn, checked: RoundChecked, results: CallResult[], wishes: GuardWish[] = []): Output[] {
+function judged(
+  turn: Turn,
+  checked: RoundChecked,
+  results: CallResult[],
+  wishes: GuardWish[] = [],
+): Output[] {
   const judgement = judge(turn.memory, evidenceOf(checked, results), checked.policy)
   const intervention = withWishes(judgement.intervention, wishes, checked.round)
   const outcome = outcomeOf(checked, results, intervention)
@@ -160,12 +203,28 @@ function judged(turn: Turn, checked: RoundChecked, results: CallResult[], wishes
     : [outcome, interventionRaised(checked, intervention, false), ...told]
 }
 
-function cleared(checked: RoundChecked, decided: CallResult[], extendedTo: Milliseconds | null): Output {
+function cleared(
+  checked: RoundChecked,
+  decided: CallResult[],
+  extendedTo: Milliseconds | null,
+): Output {
   const { conversation, turn, round, response, declarations, agent, policy, expiresAt } = checked
   const { calls } = response
   return {
     to: 'tools',
-    message: { type: 'round-cleared', conversation, turn, round, calls, decided, declarations, agent, policy, expiresAt, extendedTo },
+    message: {
+      type: 'round-cleared',
+      conversation,
+      turn,
+      round,
+      calls,
+      decided,
+      declarations,
+      agent,
+      policy,
+      expiresAt,
+      extendedTo,
+    },
   }
 }
 
@@ -178,31 +237,66 @@ function extensionOf(
   const slow = policy.guards.filter(({ deadlineMs }) => deadlineMs >= limits.slowGuardMs)
   if (slow.length === 0) return null
   const isDecided = new Set(decided.map(({ ordinal }) => ordinal))
-  const names = response.calls.filter(({ ordinal }) => !isDecided.has(ordinal)).map(({ name }) => name)
+  const names = response.calls
+    .filter(({ ordinal }) => !isDecided.has(ordinal))
+    .map(({ name }) => name)
   const awaited = slow.filter((guard) => names.some((name) => modeFor(guard, name) === 'enforce'))
-  const until = Math.min(expiresAt + Math.max(0, ...awaited.map(({ deadlineMs }) => deadlineMs)), extendableTo)
+  const until = Math.min(
+    expiresAt + Math.max(0, ...awaited.map(({ deadlineMs }) => deadlineMs)),
+    extendableTo,
+  )
   return until > expiresAt ? until : null
 }
 
 function turnExtended({ conversation, turn, round }: RoundChecked, until: Milliseconds): Output {
-  return { to: 'conversation', message: { type: 'turn-extended', conversation, turn, round, until } }
-}
-
-function outcomeOf(checked: RoundChecked, results: CallResult[], intervention: Intervention | null = null): Output {
-  const { conversation, turn, round, response, failure, policy } = checked
   return {
     to: 'conversation',
-    message: { type: 'round-outcome', conversation, turn, round, response, failure, results, intervention, policy },
+    message: { type: 'turn-extended', conversation, turn, round, until },
   }
 }
 
-function callRejected({ conversation, turn, round, response }: RoundChecked, { ordinal, reason }: CallResult): Output {
-  const name = response.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
-  return { to: 'activity', message: { type: 'call-rejected', conversation, turn, round, ordinal, name, reason } }
+function outcomeOf(
+  checked: RoundChecked,
+  results: CallResult[],
+  intervention: Intervention | null = null,
+): Output {
+  const { conversation, turn, round, response, failure, policy } = checked
+  return {
+    to: 'conversation',
+    message: {
+      type: 'round-outcome',
+      conversation,
+      turn,
+      round,
+      response,
+      failure,
+      results,
+      intervention,
+      policy,
+    },
+  }
 }
 
-function interventionRaised({ conversation, turn, round }: RoundChecked, intervention: Intervention, shadow: boolean): Output {
-  return { to: 'activity', message: { type: 'intervention-raised', conversation, turn, round, intervention, shadow } }
+function callRejected(
+  { conversation, turn, round, response }: RoundChecked,
+  { ordinal, reason }: CallResult,
+): Output {
+  const name = response.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
+  return {
+    to: 'activity',
+    message: { type: 'call-rejected', conversation, turn, round, ordinal, name, reason },
+  }
+}
+
+function interventionRaised(
+  { conversation, turn, round }: RoundChecked,
+  intervention: Intervention,
+  shadow: boolean,
+): Output {
+  return {
+    to: 'activity',
+    message: { type: 'intervention-raised', conversation, turn, round, intervention, shadow },
+  }
 }
 
 /** The conversation asks for a round only after it had the outcome of the one before. */

@@ -1,4 +1,5 @@
-// All rules, in the order in which they are heard: where two have equally much to say of a round, the first one speaks.
+// All rules, in the order in which they are heard: where two have equally much to say of a round,
+// the first one speaks.
 
 import type { Rule } from './rule.ts'
 import { chanting } from './rules/chanting.ts'
@@ -14,7 +15,8 @@ import { schemaFailure } from './rules/schema-failure.ts'
 import { sweep } from './rules/sweep.ts'
 import { unreadCall } from './rules/unread-call.ts'
 
-// Each rule gets back the memory that it began; that is kept in judgement.ts, under the rule's name.
+// Each rule gets back the memory that it began; that is kept in judgement.ts, under the rule's
+// name.
 export const rules: Rule<unknown>[] = [
   identicalFailure,
   schemaFailure,

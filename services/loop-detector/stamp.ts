@@ -1,18 +1,25 @@
-// Arguments that change with each call and mean nothing: the time of the call, its number, a word that keeps caches away. What is left without them says
-// whether two calls are nearly the same one.
-// T1. A time is a stamp only if it looks like now: with seconds that somebody would not choose. Free slots, days and full minutes are questions.
-// T2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever second it is: windows are counted back from now.
+// Arguments that change with each call and mean nothing: the time of the call, its number, a word
+// that keeps caches away. What is left without them says whether two calls are nearly the same one.
+// T1. A time is a stamp only if it looks like now: with seconds that somebody would not choose.
+//     Free slots, days and full minutes are questions.
+// T2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever second
+//     it is: windows are counted back from now.
 // T3. A remark on a command (`description`) is a stamp beside it: the command says all that is run.
-// T4. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
+// T4. Other numbers and ids are never stamps by their look, only by the name that they stand under:
+//     4101 may be the next customer.
 
 import { limits } from '../../shared/contract/limits.ts'
 
-/** Whether it is worth looking for stamps in this argument text: most have nothing that looks like one. */
+/**
+ * Whether it is worth looking for stamps in this argument text: most have nothing that looks like
+ * one.
+ */
 export function mayBeStamped(raw: string): boolean {
   return stampLike.test(raw)
 }
 
-const stampLike = /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"/i
+const stampLike =
+  /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"/i
 
 /** The arguments without their stamps, as one text; undefined: there are none in them. */
 export function withoutStamps(value: unknown): string | undefined {
@@ -39,7 +46,9 @@ export function withoutStamps(value: unknown): string | undefined {
   }
   const plainMembers = (members: Record<string, unknown>, depth: number): unknown => {
     const names = Object.keys(members).sort()
-    const told = names.some((name) => isCommand.test(name)) ? names.filter((name) => !aboutCommand.test(name)) : names
+    const told = names.some((name) => isCommand.test(name))
+      ? names.filter((name) => !aboutCommand.test(name))
+      : names
     if (told.length < names.length) found = true
     return told.map((name) => [name, plain(name, members[name], depth + 1)])
   }
@@ -64,7 +73,8 @@ const boundName =
   /^(?:from|to|since|until|till|before|after|start|end|begin|first|last|min|max|gte?|lte?)(?:at|ts|time|timestamp|date|ms|seconds)?$/
 
 const isCommand = /^(?:command|cmd)$/
-const aboutCommand = /^(?:description|explanation|reason|purpose|comment|rationale|justification|thoughts?|intent|summary)$/i
+const aboutCommand =
+  /^(?:description|explanation|reason|purpose|comment|rationale|justification|thoughts?|intent|summary)$/i
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and no full minute. */
 function isNow(number: number): boolean {
@@ -72,7 +82,8 @@ function isNow(number: number): boolean {
   return seconds >= 1.5e9 && seconds < 2e9 && seconds % 60 !== 0
 }
 
-const clock = /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:(?!00(?:\.0+)?(?!\d))\d{2}(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?/g
+const clock =
+  /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:(?!00(?:\.0+)?(?!\d))\d{2}(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?/g
 const epoch = /\b1[5-9]\d{8}(?:\d{3})?\b/g
 /** Of an address. */
 const parameter = /([?&])(?:_|cb|nonce|now|cachebust\w{0,8})=[^&#\s]*/g

@@ -1,39 +1,62 @@
-// What a call is about: the files, hosts, addresses and ids that its arguments name. Calls that get one answer about one subject only word it anew;
-// calls about different subjects are a batch, however alike the answers are: eight hosts may all be healthy.
+// What a call is about: the files, hosts, addresses and ids that its arguments name. Calls that get
+// one answer about one subject only word it anew; calls about different subjects are a batch,
+// however alike the answers are: eight hosts may all be healthy.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { cleanPath, namesPath } from './arguments.ts'
 
-/** One text for the same subjects in whatever order; '' where the arguments name none. `freeText`: as operationOf (effect.ts) says of the call. */
+/**
+ * One text for the same subjects in whatever order; '' where the arguments name none. `freeText`:
+ * as operationOf (effect.ts) says of the call.
+ */
 export function subjectOf(value: unknown, freeText: boolean): string {
   const named = new Set<string>()
   collect(named, '', value, freeText, 0)
   return [...named].sort().join('\n')
 }
 
-function collect(named: Set<string>, key: string, value: unknown, freeText: boolean, depth: number): void {
+function collect(
+  named: Set<string>,
+  key: string,
+  value: unknown,
+  freeText: boolean,
+  depth: number,
+): void {
   if (named.size >= limits.loopEchoesMax || depth > limits.argumentDepthMax) return
   if (typeof value === 'string') {
-    for (const name of freeText && !namesPath(key) ? namesIn(value, isCommand.test(key)) : [plainName(value)])
+    for (const name of freeText && !namesPath(key)
+      ? namesIn(value, isCommand.test(key))
+      : [plainName(value)])
       if (name !== '') named.add(name)
   } else if (typeof value === 'number' || typeof value === 'bigint') {
     // Another page or limit is another look at the same thing; another id is another thing.
     if (namesOne.test(key)) named.add(String(value))
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) collect(named, Array.isArray(value) ? key : name, member, freeText, depth + 1)
+    for (const [name, member] of Object.entries(value))
+      collect(named, Array.isArray(value) ? key : name, member, freeText, depth + 1)
   }
 }
 
-/** A member whose number says which one, not how many or which page: `id`, `user_id`, `orderId`, `pid`, `port`. */
+/**
+ * A member whose number says which one, not how many or which page: `id`, `user_id`, `orderId`,
+ * `pid`, `port`.
+ */
 const namesOne = /(?:^|[_-])(?:id|key|code|port)$|[a-z](?:Id|Key|Code)$|(?:^|[_-])[a-z]{1,3}id$/
 
 const isCommand = /^(?:command|cmd|script|code)$/
 const textCharsMax = 4096
 
-/** A path, a host, an e-mail address, a name with an underscore; an address of digits; a word that ends in a number. No option, no bare number. */
-const namesThing = /^(?!-)(?=.*[a-z])(?:.*[\w-][./@:_][\w~-]|[/~].|.*[a-z_-]\d+$)|^\d+(?:\.\d+){3}|^[\da-f]*:[\da-f:]+$/i
+/**
+ * A path, a host, an e-mail address, a name with an underscore; an address of digits; a word that
+ * ends in a number. No option, no bare number.
+ */
+const namesThing =
+  /^(?!-)(?=.*[a-z])(?:.*[\w-][./@:_][\w~-]|[/~].|.*[a-z_-]\d+$)|^\d+(?:\.\d+){3}|^[\da-f]*:[\da-f:]+$/i
 
-/** Words of a text that are no plain words: paths, hosts, addresses, e-mails, ids; in a command without its programs and options. */
+/**
+ * Words of a text that are no plain words: paths, hosts, addresses, e-mails, ids; in a command
+ * without its programs and options.
+ */
 function namesIn(text: string, isCommand: boolean): string[] {
   return text
     .slice(0, textCharsMax)
@@ -51,7 +74,8 @@ function namesIn(text: string, isCommand: boolean): string[] {
 /** Addresses without what leads to the same page: scheme, query, fragment; paths cleaned. */
 function plainName(text: string): string {
   const name = text.trim().slice(0, limits.loopEchoCharsMax).toLowerCase()
-  if (/^[a-z][a-z0-9+.-]*:\/\//.test(name)) return name.replace(/^[a-z0-9+.-]+:\/\/(?:www\.)?|[?#].*$/g, '').replace(/\/+$/, '')
+  if (/^[a-z][a-z0-9+.-]*:\/\//.test(name))
+    return name.replace(/^[a-z0-9+.-]+:\/\/(?:www\.)?|[?#].*$/g, '').replace(/\/+$/, '')
   const path = cleanPath(name)
   return path === '.' ? '' : path
 }

@@ -1,17 +1,21 @@
-// Checks the arguments of a call against the schema of its tool: one JSON object, read by everybody alike, that the schema allows.
+// Checks the arguments of a call against the schema of its tool: one JSON object, read by everybody
+// alike, that the schema allows.
 
 import type { ErrorObject } from 'ajv'
 import type { UsableSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { membersFault } from '../../shared/contract/arguments/members.ts'
 import { missingFrom } from '../../shared/contract/arguments/required-fields.ts'
-import { acceptedFields, schemaFault, schemaHint } from '../../shared/contract/arguments/schema-fault.ts'
+import {
+  acceptedFields,
+  schemaFault,
+  schemaHint,
+} from '../../shared/contract/arguments/schema-fault.ts'
 import { argumentText } from '../../shared/contract/call.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call } from '../../shared/contract/messages.ts'
 import { withoutOtherBranches } from './branch-faults.ts'
 import { notAnObject, repeatedMemberRefusal, unreadable } from './call-problem.ts'
-import type { Refusal } from './directive.ts'
-import { missingFields } from './directive.ts'
+import { missingFields, type Refusal } from './directive.ts'
 import { unusableSchema } from './tool-refusal.ts'
 
 /** Every error is named only where arguments are short: a long list can have one for each item. */
@@ -20,25 +24,36 @@ const alsoWrongMax = 5
 const lookedAtMax = 8_192
 
 /** Why these arguments must not reach the tool; undefined: they may. */
-export function argumentsRefusal(call: Call, { schema, judge, explain }: UsableSchema): Refusal | undefined {
+export function argumentsRefusal(
+  call: Call,
+  { schema, judge, explain }: UsableSchema,
+): Refusal | undefined {
   const text = argumentText(call)
   const value = parsed(text)
   if (value === undefined) return unreadable(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject(text)
   const fault = membersFault(text, limits.argumentDepthMax)
-  if (fault !== undefined) return fault.kind === 'repeated' ? repeatedMemberRefusal(fault.name) : unreadable(text)
+  if (fault !== undefined)
+    return fault.kind === 'repeated' ? repeatedMemberRefusal(fault.name) : unreadable(text)
 
   const missing = missingFrom(value as Record<string, unknown>, schema)
   const judgement = judge(value)
   switch (judgement.kind) {
     case 'text-too-long': {
       const reason = `a text of more than ${limits.patternTextMax} characters cannot be checked against its pattern`
-      return { code: 'bad_arguments', reason, unknown: 'arguments', notes: ['Send a shorter text.'] }
+      return {
+        code: 'bad_arguments',
+        reason,
+        unknown: 'arguments',
+        notes: ['Send a shorter text.'],
+      }
     }
     case 'unjudged':
       return unusableSchema(call.name, judgement.reason)
     case 'valid':
-      return missing.length === 0 ? undefined : { code: 'schema', reason: missingFields(missing), unknown: missing }
+      return missing.length === 0
+        ? undefined
+        : { code: 'schema', reason: missingFields(missing), unknown: missing }
     case 'invalid': {
       const explained = text.length <= explainedCharactersMax ? explain(value) : judgement
       const all = explained.kind === 'invalid' ? explained.errors : []
@@ -56,24 +71,53 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a call did wrong. `first`: what the check met first, the errors of its branches before it. `missing` counts before anything else. */
-type Mistakes = { first: ErrorObject[]; all: ErrorObject[]; missing: string[]; schema: Record<string, unknown> }
+/**
+ * What a call did wrong. `first`: what the check met first, the errors of its branches before it.
+ * `missing` counts before anything else.
+ */
+type Mistakes = {
+  first: ErrorObject[]
+  all: ErrorObject[]
+  missing: string[]
+  schema: Record<string, unknown>
+}
 
 function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
   const outermost = withoutOtherBranches(first).at(-1)
-  const primary = outermost === undefined ? { words: 'the arguments break the schema', fields: [] } : schemaFault(outermost)
+  const primary =
+    outermost === undefined
+      ? { words: 'the arguments break the schema', fields: [] }
+      : schemaFault(outermost)
   const reason = missing.length > 0 ? missingFields(missing) : primary.words
   const fields = missing.length > 0 ? missing : primary.fields
 
   const told = firstTold(withoutOtherBranches(all), missing, reason)
   const alsoWrong = told.map(({ words }) => words).filter((words) => words !== reason)
-  const hints = [...new Set(told.flatMap(({ error }) => schemaHint(error) ?? []))].slice(0, alsoWrongMax)
-  const accepted = all.some(({ keyword }) => keyword === 'additionalProperties') ? acceptedFields(schema) : []
-  return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', alsoWrong, notes: [...hints, ...accepted] }
+  const hints = [...new Set(told.flatMap(({ error }) => schemaHint(error) ?? []))].slice(
+    0,
+    alsoWrongMax,
+  )
+  const accepted = all.some(({ keyword }) => keyword === 'additionalProperties')
+    ? acceptedFields(schema)
+    : []
+  return {
+    code: 'schema',
+    reason,
+    unknown: fields.length > 0 ? fields : 'arguments',
+    alsoWrong,
+    notes: [...hints, ...accepted],
+  }
 }
 
-/** The errors that the model is told of, each words once: the one that is the reason, where it is met, and `alsoWrongMax` others. There may be thousands. */
-function firstTold(all: ErrorObject[], missing: string[], reason: string): { words: string; error: ErrorObject }[] {
+/**
+ * The errors that the model is told of, each words once: the one that is the reason, where it is
+ * met, and `alsoWrongMax` others. There may be thousands.
+ */
+function firstTold(
+  all: ErrorObject[],
+  missing: string[],
+  reason: string,
+): { words: string; error: ErrorObject }[] {
   const told = new Map<string, ErrorObject>()
   let others = 0
   for (const error of all.slice(0, lookedAtMax)) {
@@ -87,8 +131,14 @@ function firstTold(all: ErrorObject[], missing: string[], reason: string): { wor
   return [...told].map(([words, error]) => ({ words, error }))
 }
 
-/** Whether it only says again that a required field is missing, or that the null in its place is none of what it may be. */
+/**
+ * Whether it only says again that a required field is missing, or that the null in its place is
+ * none of what it may be.
+ */
 function isAbout({ keyword, instancePath, params }: ErrorObject, missing: string[]): boolean {
-  if (keyword === 'required' && instancePath === '') return missing.includes(String(params.missingProperty))
-  return missing.some((name) => instancePath === `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+  if (keyword === 'required' && instancePath === '')
+    return missing.includes(String(params.missingProperty))
+  return missing.some(
+    (name) => instancePath === `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+  )
 }

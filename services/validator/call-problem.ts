@@ -1,35 +1,55 @@
-// Why a call that the accumulator marked cannot run, in words for the model. Empty arguments have several causes, and the model can only do better if
-// it is told which: it sent `{}`, or nothing came, or the response was cut, before or after the arguments began.
+// Why a call that the accumulator marked cannot run, in words for the model. Empty arguments have
+// several causes, and the model can only do better if it is told which: it sent `{}`, or nothing
+// came, or the response was cut, before or after the arguments began.
 
 import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import type { JsonFault } from '../../shared/lib/json/json-fault.ts'
-import { jsonFault } from '../../shared/lib/json/json-fault.ts'
-import type { Refusal } from './directive.ts'
-import { missingFields } from './directive.ts'
+import { type JsonFault, jsonFault } from '../../shared/lib/json/json-fault.ts'
+import { missingFields, type Refusal } from './directive.ts'
 
 /** `missing`: the required fields that empty arguments lack. */
-export function problemRefusal(problem: CallProblem, call: Call, stop: Stop, missing: string[]): Refusal {
+export function problemRefusal(
+  problem: CallProblem,
+  call: Call,
+  stop: Stop,
+  missing: string[],
+): Refusal {
   switch (problem) {
     case 'truncated':
       return { ...truncated(call, stop), code: 'bad_arguments', unknown: 'arguments' }
     case 'stream_error': {
       const where = hasBegun(call) ? 'in the middle of the arguments' : 'before the arguments began'
-      return { code: 'bad_arguments', reason: `the provider reported an error ${where}`, unknown: 'arguments', notes: [incomplete] }
+      return {
+        code: 'bad_arguments',
+        reason: `the provider reported an error ${where}`,
+        unknown: 'arguments',
+        notes: [incomplete],
+      }
     }
     case 'no_arguments': {
-      const reason = missing.length > 0 ? missingFields(missing) : 'no arguments came, and the tool needs some'
-      const notes = ['No argument text came with this call: none was sent, or it was lost on the way.']
-      return { code: 'no_arguments', reason, unknown: missing.length > 0 ? missing : 'arguments', notes }
+      const reason =
+        missing.length > 0 ? missingFields(missing) : 'no arguments came, and the tool needs some'
+      const notes = [
+        'No argument text came with this call: none was sent, or it was lost on the way.',
+      ]
+      return {
+        code: 'no_arguments',
+        reason,
+        unknown: missing.length > 0 ? missing : 'arguments',
+        notes,
+      }
     }
     case 'invalid_json':
       return unreadable(call.raw)
     case 'not_an_object':
       return notAnObject(call.raw)
     case 'lost_arguments': {
-      const notes = ['Argument text came that belongs to no call, so that of this call was lost on the way.', 'Make the call again.']
+      const notes = [
+        'Argument text came that belongs to no call, so that of this call was lost on the way.',
+        'Make the call again.',
+      ]
       return {
         code: 'no_arguments',
         reason: 'the arguments were lost on the way',
@@ -39,24 +59,43 @@ export function problemRefusal(problem: CallProblem, call: Call, stop: Stop, mis
     }
     case 'free_text': {
       const notes = ['Arguments have to be the text of one JSON object and nothing else.']
-      return { code: 'bad_arguments', reason: 'the call has free text in the place of JSON arguments', unknown: 'arguments', notes }
+      return {
+        code: 'bad_arguments',
+        reason: 'the call has free text in the place of JSON arguments',
+        unknown: 'arguments',
+        notes,
+      }
     }
     default:
       return unreachable(problem)
   }
 }
 
-const incomplete = 'Nothing was run, because what arrived may only be the beginning. To make this call, send all of its arguments.'
+const incomplete =
+  'Nothing was run, because what arrived may only be the beginning. To make this call, send all of its arguments.'
 
-/** The length stands in the detail: loop keys are made of reasons, and a mistake is the same one at any length. */
+/**
+ * The length stands in the detail: loop keys are made of reasons, and a mistake is the same one at
+ * any length.
+ */
 function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 'notes'> {
-  // A text at the bound was cut there by us: a character that does not fit any more has at most four bytes.
+  // A text at the bound was cut there by us: a character that does not fit any more has at most
+  // four bytes.
   if (Buffer.byteLength(call.raw) > limits.argumentBytesMax - 4)
-    return { reason: `the arguments are longer than ${limits.argumentBytesMax} bytes`, notes: ['Send less in one call.'] }
+    return {
+      reason: `the arguments are longer than ${limits.argumentBytesMax} bytes`,
+      notes: ['Send less in one call.'],
+    }
   const length = call.raw === '' ? {} : { detail: `${call.raw.length} characters of them had come` }
   if (stop === 'length') {
-    const reason = hasBegun(call) ? 'the output limit cut off the arguments' : 'the output limit was reached before the arguments began'
-    return { reason, ...length, notes: [incomplete, 'Keep them short, so that they fit into one response.'] }
+    const reason = hasBegun(call)
+      ? 'the output limit cut off the arguments'
+      : 'the output limit was reached before the arguments began'
+    return {
+      reason,
+      ...length,
+      notes: [incomplete, 'Keep them short, so that they fit into one response.'],
+    }
   }
   const where = hasBegun(call) ? 'inside the arguments' : 'before the arguments began'
   return { reason: `the response broke off ${where}`, ...length, notes: [incomplete] }
@@ -75,12 +114,19 @@ export function unreadable(raw: string): Refusal {
     return { code: 'bad_arguments', reason, unknown: 'arguments' }
   }
   const notes = ['Arguments have to be the text of one JSON object and nothing else.']
-  return { code: 'bad_arguments', reason: 'the arguments are not valid JSON', ...detailOf(fault, raw), unknown: 'arguments', notes }
+  return {
+    code: 'bad_arguments',
+    reason: 'the arguments are not valid JSON',
+    ...detailOf(fault, raw),
+    unknown: 'arguments',
+    notes,
+  }
 }
 
 function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'detail'> {
   if (fault === undefined) return {}
-  if (fault.kind === 'unfinished') return { detail: `the text ends at position ${fault.at}, before the object does` }
+  if (fault.kind === 'unfinished')
+    return { detail: `the text ends at position ${fault.at}, before the object does` }
   const found = String.fromCodePoint(raw.codePointAt(fault.at) ?? 0)
   return { detail: `unexpected '${shownName(found)}' at position ${fault.at}` }
 }
@@ -88,7 +134,13 @@ function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'det
 export function notAnObject(raw: string): Refusal {
   const kind = kindOf(raw.trimStart().charAt(0))
   const notes = encodesObject(raw) ? ['Send the object itself, not its text inside a string.'] : []
-  return { code: 'bad_arguments', reason: 'the arguments are not a JSON object', detail: `they are ${kind}`, unknown: 'arguments', notes }
+  return {
+    code: 'bad_arguments',
+    reason: 'the arguments are not a JSON object',
+    detail: `they are ${kind}`,
+    unknown: 'arguments',
+    notes,
+  }
 }
 
 /** `"{\"path\":\"a\"}"`: the object was encoded twice. */
@@ -106,5 +158,10 @@ function kindOf(first: string): string {
 /** What the validator judged has to be what the tool reads. */
 export function repeatedMemberRefusal(name: string): Refusal {
   const notes = ['Each field may be given once: readers differ in which of two they take.']
-  return { code: 'bad_arguments', reason: `field ${quoted(name)} is given twice`, unknown: [name], notes }
+  return {
+    code: 'bad_arguments',
+    reason: `field ${quoted(name)} is given twice`,
+    unknown: [name],
+    notes,
+  }
 }

@@ -1,9 +1,13 @@
-// What the model reads when a call is refused (I1). Whoever repeats a call without knowing why it failed repeats it for ever: so the text says what
-// was wrong, what was sent, that the same will fail again, and that an answer in text is possible.
+// What the model reads when a call is refused (I1). Whoever repeats a call without knowing why it
+// failed repeats it for ever: so the text says what was wrong, what was sent, that the same will
+// fail again, and that an answer in text is possible.
 //
-// D1. The four lines of the frame stand first and are the same for every refusal; what else helps comes after them.
-// D2. A tool may have a text of its own in the place of all that; a call of no tool that was offered cannot. The breaker of I5.2 replaces either.
-// D3. What the model sent is untrusted: it is shown within bounds, well-formed, and names are escaped so that they cannot look like our words.
+// D1. The four lines of the frame stand first and are the same for every refusal; what else helps
+//     comes after them.
+// D2. A tool may have a text of its own in the place of all that; a call of no tool that was
+//     offered cannot. The breaker of I5.2 replaces either.
+// D3. What the model sent is untrusted: it is shown within bounds, well-formed, and names are
+//     escaped so that they cannot look like our words.
 
 import { listed, quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import { filledTemplate } from '../../shared/contract/arguments/refusal-template.ts'
@@ -26,16 +30,29 @@ export type Refusal = {
   notes?: readonly string[]
 }
 
-/** The call that is refused, and what is known of its tool: its required fields, as far as the schema could be read, and its own text of refusals. */
-export type Refused = { call: Pick<Call, 'ordinal' | 'name' | 'raw'>; requiredFields: readonly string[]; template: string | null }
+/**
+ * The call that is refused, and what is known of its tool: its required fields, as far as the
+ * schema could be read, and its own text of refusals.
+ */
+export type Refused = {
+  call: Pick<Call, 'ordinal' | 'name' | 'raw'>
+  requiredFields: readonly string[]
+  template: string | null
+}
 
 /** The rejection as it goes into the record. */
-export function rejection(refusal: Refusal, { call, requiredFields, template }: Refused): Rejection {
+export function rejection(
+  refusal: Refusal,
+  { call, requiredFields, template }: Refused,
+): Rejection {
   return {
     ordinal: call.ordinal,
     code: refusal.code,
     reason: shortened(refusal.reason, limits.reasonBytesMax),
-    text: template === null ? directive(refusal, call.raw) : worded(template, refusal, call, requiredFields),
+    text:
+      template === null
+        ? directive(refusal, call.raw)
+        : worded(template, refusal, call, requiredFields),
     requiredFields: namesWithin(requiredFields, requiredFieldsBytesMax),
   }
 }
@@ -54,7 +71,9 @@ function directive(refusal: Refusal, sent: string): string {
     `You sent: ${shownArguments(sent)}`,
     `Do not retry with the same arguments. If you do not know what ${what}`,
     `to ${verb}, respond in text and ask the user for clarification.`,
-    ...(alsoWrong.length === 0 ? [] : [shortened(`Also wrong: ${alsoWrong.join('; ')}.`, noteBytesMax)]),
+    ...(alsoWrong.length === 0
+      ? []
+      : [shortened(`Also wrong: ${alsoWrong.join('; ')}.`, noteBytesMax)]),
     ...notes.map((note) => shortened(note, noteBytesMax)),
   ].join('\n')
 }
@@ -63,10 +82,19 @@ function foundIn({ reason, detail }: Refusal): string {
   return shortened(detail === undefined ? reason : `${reason}: ${detail}`, foundBytesMax)
 }
 
-/** The tool's own words (the agent file's `refusal`): the same pieces, in the places where its author wants them. */
-function worded(template: string, refusal: Refusal, { name, raw }: Refused['call'], requiredFields: readonly string[]): string {
+/**
+ * The tool's own words (the agent file's `refusal`): the same pieces, in the places where its
+ * author wants them.
+ */
+function worded(
+  template: string,
+  refusal: Refusal,
+  { name, raw }: Refused['call'],
+  requiredFields: readonly string[],
+): string {
   const { alsoWrong = [], notes = [] } = refusal
-  const required = requiredFields.length === 0 ? [] : [`Required fields: ${listed(requiredFields.map(quoted))}.`]
+  const required =
+    requiredFields.length === 0 ? [] : [`Required fields: ${listed(requiredFields.map(quoted))}.`]
   const slots = {
     problems: shortened([foundIn(refusal), ...alsoWrong].join('; '), foundBytesMax + noteBytesMax),
     accepted: shortened([...notes, ...required].join(' '), noteBytesMax),
@@ -83,12 +111,17 @@ function unknownWords(unknown: Refusal['unknown']): { what: string; verb: string
   return { what: 'values', verb: `use for ${listed(unknown.map(quoted), 'and')}` }
 }
 
-/** The arguments as sent, or their beginning. No argument text at all reads `{}`: that is how the call stands in the model's own history. */
+/**
+ * The arguments as sent, or their beginning. No argument text at all reads `{}`: that is how the
+ * call stands in the model's own history.
+ */
 function shownArguments(raw: string): string {
   if (raw === '') return '{}'
   if (raw.length <= sentCharactersMax) return raw.toWellFormed()
   const isPairCut = /[\uD800-\uDBFF]/.test(raw.charAt(sentCharactersMax - 1))
-  const beginning = raw.slice(0, isPairCut ? sentCharactersMax - 1 : sentCharactersMax).toWellFormed()
+  const beginning = raw
+    .slice(0, isPairCut ? sentCharactersMax - 1 : sentCharactersMax)
+    .toWellFormed()
   return `${beginning}… (the first ${beginning.length} of ${raw.length} characters)`
 }
 

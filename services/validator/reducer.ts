@@ -1,25 +1,30 @@
 // Validator: checks each call of a response against the declaration that this very request offered.
-// Owns: which calls are refused before they can run, and what the model reads about it. Does not own: what the arguments are (accumulator), how often
-// a mistake may be repeated (loop-detector), whether the turn has calls left (loop-detector), running (executor).
+// Owns: which calls are refused before they can run, and what the model reads about it. Does not
+// own: what the arguments are (accumulator), how often a mistake may be repeated (loop-detector),
+// whether the turn has calls left (loop-detector), running (executor).
 //
 // V1. Stateless: the judgement of a round is a function of its record alone.
-// V2. What cannot be judged does not run (R6): a tool that was not offered, a schema that cannot be used, arguments that are not one JSON object or
-//     that two readers would read differently.
-// V3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool accepts `{}`. Then its problem is taken away, and its
-//     source still says that nothing came.
-// V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it. The exception loses nothing and is recorded as a
-//     repair: a whole number that is written like a fraction (30.0) where the schema wants an integer.
+// V2. What cannot be judged does not run (R6): a tool that was not offered, a schema that cannot be
+//     used, arguments that are not one JSON object or that two readers would read differently.
+// V3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool
+//     accepts `{}`. Then its problem is taken away, and its source still says that nothing came.
+// V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it. The
+//     exception loses nothing and is recorded as a repair: a whole number that is written like a
+//     fraction (30.0) where the schema wants an integer.
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'
 import { nameFault } from '../../shared/contract/arguments/tool-name.ts'
-import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/contract/messages.ts'
-import type { Stage } from '../../shared/contract/stage.ts'
-import { closed } from '../../shared/contract/stage.ts'
+import type {
+  Call,
+  Rejection,
+  RoundChecked,
+  RoundProposed,
+} from '../../shared/contract/messages.ts'
+import { closed, type Stage } from '../../shared/contract/stage.ts'
 import { argumentsRefusal } from './arguments-check.ts'
 import { problemRefusal } from './call-problem.ts'
-import type { Refusal } from './directive.ts'
-import { rejection } from './directive.ts'
+import { type Refusal, rejection } from './directive.ts'
 import { unknownTool, unusableSchema } from './tool-refusal.ts'
 import { withWholeNumbers } from './whole-numbers.ts'
 
@@ -33,7 +38,17 @@ export const validator: Stage<never, RoundProposed> = {
 }
 
 function checked(round: RoundProposed): RoundChecked {
-  const { conversation, turn, response, failure, declarations, agent, policy, callsLeft, expiresAt } = round
+  const {
+    conversation,
+    turn,
+    response,
+    failure,
+    declarations,
+    agent,
+    policy,
+    callsLeft,
+    expiresAt,
+  } = round
   const judged = failure === null ? response.calls.map((call) => judge(call, round)) : []
   return {
     type: 'round-checked',
@@ -55,16 +70,24 @@ function judge(call: Call, { declarations, offered, response }: RoundProposed): 
     rejection: rejection(refusal, { call, requiredFields, template }),
   })
 
-  if (declaration === undefined || nameFault(call.name) !== undefined) return refuse(unknownTool(call.name, offered))
+  if (declaration === undefined || nameFault(call.name) !== undefined)
+    return refuse(unknownTool(call.name, offered))
   const schema = compiledSchema(declaration.schema)
   if (schema.kind === 'unusable') return refuse(unusableSchema(call.name, schema.reason))
   const required = requiredFields(schema.schema)
 
-  if (call.problem === 'no_arguments' && schema.judge({}).kind === 'valid') return { call: { ...call, problem: null } } // V3
-  if (call.problem !== null) return refuse(problemRefusal(call.problem, call, response.stop, missingFrom({}, schema.schema)), required)
+  if (call.problem === 'no_arguments' && schema.judge({}).kind === 'valid')
+    return { call: { ...call, problem: null } } // V3
+  if (call.problem !== null)
+    return refuse(
+      problemRefusal(call.problem, call, response.stop, missingFrom({}, schema.schema)),
+      required,
+    )
 
   const refusal = argumentsRefusal(call, schema)
-  return refusal === undefined ? { call: withIntegers(call, schema.schema) } : refuse(refusal, required)
+  return refusal === undefined
+    ? { call: withIntegers(call, schema.schema) }
+    : refuse(refusal, required)
 }
 
 function withIntegers(call: Call, schema: Record<string, unknown>): Call {

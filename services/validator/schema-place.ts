@@ -1,4 +1,5 @@
-// What a JSON Schema says of one place in the arguments, as far as it can be told without judging the rest of them.
+// What a JSON Schema says of one place in the arguments, as far as it can be told without judging
+// the rest of them.
 
 import { pointedTo } from '../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -16,7 +17,9 @@ export function isWholeAt(path: readonly (string | number)[], root: Schema): boo
       here.flatMap((schema) => below(schema, step)),
       root,
     )
-  const types = here.flatMap(({ type }) => (Array.isArray(type) ? type : type === undefined ? [] : [type]))
+  const types = here.flatMap(({ type }) =>
+    Array.isArray(type) ? type : type === undefined ? [] : [type],
+  )
   return types.includes('integer') && !types.includes('number')
 }
 
@@ -27,14 +30,27 @@ function spread(schemas: unknown[], root: Schema): Schema[] {
   // A set also goes over what is added meanwhile.
   for (const { $ref, allOf, anyOf, oneOf } of found) {
     if (found.size > schemasMax) return []
-    const parts = [typeof $ref === 'string' ? pointedTo($ref, root) : undefined, allOf, anyOf, oneOf].flat()
+    const parts = [
+      typeof $ref === 'string' ? pointedTo($ref, root) : undefined,
+      allOf,
+      anyOf,
+      oneOf,
+    ].flat()
     for (const part of parts) if (isObject(part)) found.add(part)
   }
   return found.size > schemasMax ? [] : [...found]
 }
 
-function below({ properties, additionalProperties, items, prefixItems }: Schema, step: string | number): unknown[] {
-  if (typeof step === 'string') return [isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : additionalProperties]
+function below(
+  { properties, additionalProperties, items, prefixItems }: Schema,
+  step: string | number,
+): unknown[] {
+  if (typeof step === 'string')
+    return [
+      isObject(properties) && Object.hasOwn(properties, step)
+        ? properties[step]
+        : additionalProperties,
+    ]
   const listed = Array.isArray(items) ? items : prefixItems
   return [Array.isArray(listed) && step < listed.length ? listed[step] : items]
 }

@@ -1,24 +1,46 @@
-// Why no call of a tool can run, whatever its arguments are: nobody offered it, or nobody can judge its arguments (R6).
+// Why no call of a tool can run, whatever its arguments are: nobody offered it, or nobody can judge
+// its arguments (R6).
 
 import { listed, quoted } from '../../shared/contract/arguments/name-text.ts'
 import { nameFault, nearestNames } from '../../shared/contract/arguments/tool-name.ts'
 import type { Refusal } from './directive.ts'
 
-/** `name`: what the call says, without a declaration or unfit to be a name. `offered`: what this very request offered. */
+/**
+ * `name`: what the call says, without a declaration or unfit to be a name. `offered`: what this
+ * very request offered.
+ */
 export function unknownTool(name: string, offered: string[]): Refusal {
   const tools =
-    offered.length === 0 ? 'No tool is offered in this request.' : `Tools offered in this request: ${listed(offered.map(quoted))}.`
+    offered.length === 0
+      ? 'No tool is offered in this request.'
+      : `Tools offered in this request: ${listed(offered.map(quoted))}.`
   const near = nearestNames(name, offered)
   const notes = near.length === 0 ? [tools] : [`Did you mean ${listed(near.map(quoted))}?`, tools]
   switch (nameFault(name)) {
     case 'blank':
-      return { code: 'unknown_tool', reason: 'the call names no tool', unknown: 'tool', notes: [tools] }
+      return {
+        code: 'unknown_tool',
+        reason: 'the call names no tool',
+        unknown: 'tool',
+        notes: [tools],
+      }
     case 'invisible':
-      return { code: 'unknown_tool', reason: `the tool name ${quoted(name)} has control characters`, unknown: 'tool', notes }
+      return {
+        code: 'unknown_tool',
+        reason: `the tool name ${quoted(name)} has control characters`,
+        unknown: 'tool',
+        notes,
+      }
     case undefined:
-      // The gateway sends the declaration of each offered tool that is called; where it did not, nobody can judge the call.
+      // The gateway sends the declaration of each offered tool that is called; where it did not,
+      // nobody can judge the call.
       if (offered.includes(name)) return unusableSchema(name, 'its declaration is missing')
-      return { code: 'unknown_tool', reason: `unknown tool ${quoted(name)}`, unknown: 'tool', notes }
+      return {
+        code: 'unknown_tool',
+        reason: `unknown tool ${quoted(name)}`,
+        unknown: 'tool',
+        notes,
+      }
   }
 }
 
@@ -29,6 +51,8 @@ export function unusableSchema(name: string, why: string): Refusal {
     reason: `the schema of tool ${quoted(name)} cannot be used`,
     detail: why,
     unknown: 'tool',
-    notes: ['This is a fault of how the tool is declared, not of your arguments. Do not call this tool again.'],
+    notes: [
+      'This is a fault of how the tool is declared, not of your arguments. Do not call this tool again.',
+    ],
   }
 }

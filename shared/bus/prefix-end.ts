@@ -1,8 +1,9 @@
-// The keys that begin with a prefix are a range in the order of their UTF-8 bytes, which is SQLite's order of texts.
+// The keys that begin with a prefix are a range in the order of their UTF-8 bytes, which is
+// SQLite's order of texts.
 
 /**
- * The least SQL value above all texts that begin with `prefix`: the prefix with its last code point made one higher, or any blob (SQLite sorts blobs
- * after all texts).
+ * The least SQL value above all texts that begin with `prefix`: the prefix with its last code point
+ * made one higher, or any blob (SQLite sorts blobs after all texts).
  */
 export function prefixEnd(prefix: string): string | Uint8Array {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number)

@@ -1,7 +1,9 @@
-// Avro's primitives as bytes: a writer into one growing scratch buffer and a reader that never leaves its record.
-// Owns: numbers, strings, lengths, and every check against the end of the record. Does not own: what a record looks like (avro-types.ts).
-// Both have the methods that avsc's types call on a "tap". We do not use avsc's own tap: it goes on reading zeros behind the end (so a false
-// count of 2^31 is a loop of 2^31), loses the lowest bit of longs below -2^52, and writes half surrogate pairs as bytes that are no UTF-8.
+// Avro's primitives as bytes: a writer into one growing scratch buffer and a reader that never
+// leaves its record. Owns: numbers, strings, lengths, and every check against the end of the
+// record. Does not own: what a record looks like (avro-types.ts). Both have the methods that avsc's
+// types call on a "tap". We do not use avsc's own tap: it goes on reading zeros behind the end (so
+// a false count of 2^31 is a loop of 2^31), loses the lowest bit of longs below -2^52, and writes
+// half surrogate pairs as bytes that are no UTF-8.
 //
 // B1. No count and no length is believed beyond the bytes that are there.
 // B2. A number is given back exactly, or refused.
@@ -10,7 +12,10 @@ const scratchBytes = 16 * 1024
 /** After a message that needed more than this the scratch buffer is given back. */
 const scratchBytesKept = 1024 * 1024
 const varintBytesMax = 10
-/** Up to these lengths a loop over the characters beats the call into Node's UTF-8 code (measured on Node 24). */
+/**
+ * Up to these lengths a loop over the characters beats the call into Node's UTF-8 code (measured on
+ * Node 24).
+ */
 const shortWrite = 20
 const shortRead = 8
 
@@ -47,7 +52,8 @@ export class ByteWriter {
       this.writeVarint((value << 1) ^ (value >> 31))
       return
     }
-    // 32-bit operators do not reach. The sign goes to the lowest bit, as in zigzag, without doubling the number past 2^53.
+    // 32-bit operators do not reach. The sign goes to the lowest bit, as in zigzag, without
+    // doubling the number past 2^53.
     const isNegative = value < 0
     let rest = isNegative ? -(value + 1) : value
     let byte = ((rest % 64) << 1) | (isNegative ? 1 : 0)
@@ -65,16 +71,21 @@ export class ByteWriter {
     this.position = this.bytes.writeDoubleLE(value, this.position)
   }
 
-  /** A lone surrogate has no UTF-8 form: it is written as U+FFFD, so it does not come back as it was. */
+  /**
+   * A lone surrogate has no UTF-8 form: it is written as U+FFFD, so it does not come back as it
+   * was.
+   */
   writeString(text: string): void {
     this.reserve(varintBytesMax + text.length * 3)
     if (text.length <= shortWrite && this.wroteAscii(text)) return
-    // The length comes first but is known last. Most text is ASCII, so room is left for the length of that; the rest is moved if it was not.
+    // The length comes first but is known last. Most text is ASCII, so room is left for the length
+    // of that; the rest is moved if it was not.
     const start = this.position
     const guess = varintBytes(text.length)
     const length = this.bytes.write(text, start + guess, 'utf8')
     const needed = varintBytes(length)
-    if (needed !== guess) this.bytes.copyWithin(start + needed, start + guess, start + guess + length)
+    if (needed !== guess)
+      this.bytes.copyWithin(start + needed, start + guess, start + guess + length)
     this.writeVarint(length << 1)
     this.position = start + needed + length
   }
@@ -92,7 +103,9 @@ export class ByteWriter {
     this.position += bytes.length
   }
 
-  /** An already encoded piece, one character a byte: avsc keeps the defaults of fields like this. */
+  /**
+   * An already encoded piece, one character a byte: avsc keeps the defaults of fields like this.
+   */
   writeBinary(bytes: string): void {
     this.reserve(bytes.length)
     this.position += this.bytes.write(bytes, this.position, 'latin1')
@@ -139,7 +152,15 @@ export class ByteWriter {
 
 /** The bytes of a length as a zigzag varint. */
 function varintBytes(length: number): number {
-  return length < 0x40 ? 1 : length < 0x2000 ? 2 : length < 0x100000 ? 3 : length < 0x8000000 ? 4 : 5
+  return length < 0x40
+    ? 1
+    : length < 0x2000
+      ? 2
+      : length < 0x100000
+        ? 3
+        : length < 0x8000000
+          ? 4
+          : 5
 }
 
 const noBytes = Buffer.alloc(0)
@@ -150,7 +171,9 @@ export class ByteReader {
   private end = 0
 
   begin(bytes: Uint8Array, position: number): void {
-    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.bytes = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.position = position
     this.end = bytes.length
   }
@@ -173,7 +196,8 @@ export class ByteReader {
   readInt(): number {
     const start = this.position
     const value = this.readLong()
-    if (value !== (value | 0)) throw new Error(`the int at byte ${start} is ${value}, beyond 32 bits`)
+    if (value !== (value | 0))
+      throw new Error(`the int at byte ${start} is ${value}, beyond 32 bits`)
     return value
   }
 
@@ -185,13 +209,16 @@ export class ByteReader {
       let scale = 64
       let byte: number
       do {
-        if (this.position - start === varintBytesMax) throw new Error(`the number at byte ${start} has more than ${varintBytesMax} bytes`)
+        if (this.position - start === varintBytesMax)
+          throw new Error(`the number at byte ${start} has more than ${varintBytesMax} bytes`)
         byte = this.readByte()
         value += (byte & 0x7f) * scale
         scale *= 128
       } while (byte > 0x7f)
       if (value > Number.MAX_SAFE_INTEGER)
-        throw new Error(`the long at byte ${start} is beyond 2^53, which a JavaScript number cannot hold exactly`)
+        throw new Error(
+          `the long at byte ${start} is beyond 2^53, which a JavaScript number cannot hold exactly`,
+        )
     }
     return first & 1 ? -value - 1 : value
   }
@@ -213,7 +240,10 @@ export class ByteReader {
     return text
   }
 
-  /** A copy: the record may be a slice of a batch that would stay in memory with it, or that somebody writes over. */
+  /**
+   * A copy: the record may be a slice of a batch that would stay in memory with it, or that
+   * somebody writes over.
+   */
   readBytes(): Buffer {
     const length = this.readLong()
     return this.readFixed(length)
@@ -224,7 +254,10 @@ export class ByteReader {
     return Buffer.copyBytesFrom(this.bytes, start, length)
   }
 
-  /** The size of the next block of an array or a map; 0 ends it. An item has at least one byte (schemas/generate.ts sees to that). */
+  /**
+   * The size of the next block of an array or a map; 0 ends it. An item has at least one byte
+   * (schemas/generate.ts sees to that).
+   */
   readCount(): number {
     const start = this.position
     let count = this.readLong()
@@ -232,7 +265,10 @@ export class ByteReader {
       count = -count
       this.readLong() // the block's length in bytes, for those who skip; we walk, so nobody can send us backwards
     }
-    if (count > this.remaining) throw new Error(`the list at byte ${start} claims ${count} items, but only ${this.remaining} bytes follow`)
+    if (count > this.remaining)
+      throw new Error(
+        `the list at byte ${start} claims ${count} items, but only ${this.remaining} bytes follow`,
+      )
     return count
   }
 
@@ -265,14 +301,17 @@ export class ByteReader {
   }
 
   private readByte(): number {
-    if (this.position >= this.end) throw new Error(`the record ends after ${this.end} bytes, in the middle of a value`)
+    if (this.position >= this.end)
+      throw new Error(`the record ends after ${this.end} bytes, in the middle of a value`)
     return this.bytes[this.position++] as number
   }
 
   private advance(length: number, what: string): number {
     const start = this.position
     if (length < 0 || length > this.end - start) {
-      throw new Error(`${what} of ${length} bytes begins at byte ${start}, but only ${this.end - start} bytes follow`)
+      throw new Error(
+        `${what} of ${length} bytes begins at byte ${start}, but only ${this.end - start} bytes follow`,
+      )
     }
     this.position = start + length
     return start

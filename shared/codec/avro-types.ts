@@ -1,12 +1,16 @@
-// Avro types as Weir needs them: avsc's, made safe for bytes and values from anywhere.
-// Owns: how a schema becomes something that reads and writes. Does not own: bytes (avro-bytes.ts), which schema it is (codec.ts).
+// Avro types as Weir needs them: avsc's, made safe for bytes and values from anywhere. Owns: how a
+// schema becomes something that reads and writes. Does not own: bytes (avro-bytes.ts), which schema
+// it is (codec.ts).
 //
-// avsc knows the whole of Avro, the evolution of schemas above all, and leaves a door for own types: `typeHook`. Each class below goes through
-// it and says what would go wrong with avsc's own. They replace methods that avsc calls but does not document, so avsc is pinned to one
-// version, and the tests compare with untouched avsc.
+// avsc knows the whole of Avro, the evolution of schemas above all, and leaves a door for own
+// types: `typeHook`. Each class below goes through it and says what would go wrong with avsc's own.
+// They replace methods that avsc calls but does not document, so avsc is pinned to one version, and
+// the tests compare with untouched avsc.
 //
-// T1. A decoded record is a plain object: it has its fields and nothing else, and no key of it reaches a prototype.
-// T2. What is written is what the value says, or it is refused: no rounding, no first symbol in place of an unknown one.
+// T1. A decoded record is a plain object: it has its fields and nothing else, and no key of it
+//     reaches a prototype.
+// T2. What is written is what the value says, or it is refused: no rounding, no first symbol in
+//     place of an unknown one.
 
 import { isUint8Array } from 'node:util/types'
 import type { Type as AvroType, types as AvroTypes } from 'avsc'
@@ -25,15 +29,26 @@ type Skipping = { _skip: Skip }
 type Writing = { _write(writer: ByteWriter, value: unknown): void }
 type Skip = (reader: ByteReader) => void
 /** Whether a value fits; tells `hook` about everything that does not. */
-type Check = (value: unknown, flags?: unknown, hook?: (value: unknown, type: unknown) => void, path?: string[]) => boolean
-const recordMethods = builtins.RecordType.prototype as unknown as { _createSkipper(): Skip; _createChecker(): Check }
+type Check = (
+  value: unknown,
+  flags?: unknown,
+  hook?: (value: unknown, type: unknown) => void,
+  path?: string[],
+) => boolean
+const recordMethods = builtins.RecordType.prototype as unknown as {
+  _createSkipper(): Skip
+  _createChecker(): Check
+}
 const mapMethods = builtins.MapType.prototype as unknown as { _check: Check }
 
 /** A message's type at one version. */
 export type CompiledType = {
   read(reader: ByteReader): unknown
   write(writer: ByteWriter, value: unknown): void
-  /** Reads records of another version of this message into this one. Throws if the two are incompatible. */
+  /**
+   * Reads records of another version of this message into this one. Throws if the two are
+   * incompatible.
+   */
   readerOf(writer: CompiledType): (reader: ByteReader) => unknown
   /** The first place where a value does not fit, for the error's text; slow. */
   misfit(value: unknown): Misfit | undefined
@@ -67,8 +82,9 @@ export function compile(schema: Schema, messageType: string): CompiledType {
         return undefined
     }
   }
-  // Unions appear unwrapped: `text: 'hi' | null`, not `text: { string: 'hi' } | null`. avsc decides by itself when it is not told ('auto'),
-  // so that adding a branch to a union could change the shape of every value in it. 'never' makes an ambiguous union an error here and now.
+  // Unions appear unwrapped: `text: 'hi' | null`, not `text: { string: 'hi' } | null`. avsc decides
+  // by itself when it is not told ('auto'), so that adding a branch to a union could change the
+  // shape of every value in it. 'never' makes an ambiguous union an error here and now.
   const avro = Type.forSchema(schema, { wrapUnions: 'never', typeHook: typeHook as never })
   const { _read, _write } = avro as AvroType & Reading & Writing
   return {
@@ -88,20 +104,26 @@ class PlainRecord extends builtins.RecordType {
     return undefined
   }
 
-  /** avsc makes instances of a class per record. We return a literal: equal to what was written, free of methods, and no slower. */
+  /**
+   * avsc makes instances of a class per record. We return a literal: equal to what was written,
+   * free of methods, and no slower.
+   */
   _createConstructor(): unknown {
     const values = this.fields.map((_, index) => `v${index}`)
     const properties = this.fields.map(({ name, defaultValue }, index) =>
-      defaultValue() === undefined ? `${name}: v${index}` : `${name}: v${index} === undefined ? d${index}() : v${index}`,
+      defaultValue() === undefined
+        ? `${name}: v${index}`
+        : `${name}: v${index} === undefined ? d${index}() : v${index}`,
     )
-    if (this.messageType !== undefined) properties.unshift(`type: ${JSON.stringify(this.messageType)}`)
+    if (this.messageType !== undefined)
+      properties.unshift(`type: ${JSON.stringify(this.messageType)}`)
     const defaults = this.fields.map((_, index) => `d${index}`)
     const source = `return function (${values}) { return { ${properties.join(', ')} } }`
     return new Function(...defaults, source)(...this.fields.map(({ defaultValue }) => defaultValue))
   }
 
-  // avsc compiles these two for every record. We need the first for a field that is gone in a newer version, the second for the text of an
-  // error: seldom enough to wait until then.
+  // avsc compiles these two for every record. We need the first for a field that is gone in a newer
+  // version, the second for the text of an error: seldom enough to wait until then.
   _createSkipper(): Skip {
     let skip: Skip | undefined
     return (reader) => {
@@ -124,7 +146,10 @@ class PlainRecord extends builtins.RecordType {
   }
 }
 
-/** avsc allocates as many items as the bytes claim, and goes where a negative block length leads, also backwards and for ever. */
+/**
+ * avsc allocates as many items as the bytes claim, and goes where a negative block length leads,
+ * also backwards and for ever.
+ */
 class BoundedArray extends builtins.ArrayType {
   _read(reader: ByteReader): unknown[] {
     const itemsType = this.itemsType as unknown as Reading
@@ -147,7 +172,10 @@ class BoundedArray extends builtins.ArrayType {
   }
 }
 
-/** The same for maps; and the key `__proto__` would set a prototype instead of a property. A Map or a Date would be written as empty. */
+/**
+ * The same for maps; and the key `__proto__` would set a prototype instead of a property. A Map or
+ * a Date would be written as empty.
+ */
 class PlainMap extends builtins.MapType {
   _read(reader: ByteReader): Record<string, unknown> {
     const valuesType = this.valuesType as Reading
@@ -156,7 +184,13 @@ class PlainMap extends builtins.MapType {
       for (let index = 0; index < count; index += 1) {
         const key = reader.readString()
         const value = valuesType._read(reader)
-        if (key === '__proto__') Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
+        if (key === '__proto__')
+          Object.defineProperty(map, key, {
+            value,
+            enumerable: true,
+            configurable: true,
+            writable: true,
+          })
         else map[key] = value
       }
     }
@@ -174,7 +208,9 @@ class PlainMap extends builtins.MapType {
   }
 
   _check(...[value, flags, hook, path]: Parameters<Check>): boolean {
-    return isPlainObject(value) ? mapMethods._check.call(this, value, flags, hook, path) : misfits(this, value, hook)
+    return isPlainObject(value)
+      ? mapMethods._check.call(this, value, flags, hook, path)
+      : misfits(this, value, hook)
   }
 
   _write(writer: ByteWriter, value: unknown): void {
@@ -194,7 +230,10 @@ class PlainMap extends builtins.MapType {
   }
 }
 
-/** avsc looks a symbol up in an object with a prototype, so it takes 'constructor' for a symbol and writes the first one. */
+/**
+ * avsc looks a symbol up in an object with a prototype, so it takes 'constructor' for a symbol and
+ * writes the first one.
+ */
 class ClosedEnum extends builtins.EnumType {
   constructor(schema: Schema, options: unknown) {
     super(schema, options)
@@ -237,10 +276,16 @@ class AnyBytes extends builtins.BytesType {
 class Union extends builtins.UnwrappedUnionType {
   /** avsc takes a Uint8Array for a record. */
   _getIndex(value: unknown): number | undefined {
-    const { _bucketIndices: branches } = this as unknown as { _bucketIndices: Record<string, number | undefined> }
+    const { _bucketIndices: branches } = this as unknown as {
+      _bucketIndices: Record<string, number | undefined>
+    }
     if (value === null) return branches.null
     if (typeof value !== 'object') return branches[typeof value]
-    return isUint8Array(value) ? branches.buffer : Array.isArray(value) ? branches.array : branches.object
+    return isUint8Array(value)
+      ? branches.buffer
+      : Array.isArray(value)
+        ? branches.array
+        : branches.object
   }
 }
 
@@ -271,5 +316,7 @@ function expectation(type: AvroType): string {
   if (type instanceof builtins.EnumType) return `one of ${type.symbols.join(', ')}`
   if (type instanceof builtins.UnwrappedUnionType) return type.types.map(expectation).join(' or ')
   if (type instanceof builtins.RecordType) return `a record ${type.name}`
-  return type.typeName === 'long' ? 'a long (an integer within ±(2^53 - 1))' : `a value of the type ${type.typeName}`
+  return type.typeName === 'long'
+    ? 'a long (an integer within ±(2^53 - 1))'
+    : `a value of the type ${type.typeName}`
 }

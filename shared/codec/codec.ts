@@ -1,16 +1,20 @@
-// Codec: a message as bytes and back.
-// Owns: the frame, which schema a message has, and the error when bytes and schema do not agree.
-// Does not own: Avro (avro-types.ts, avro-bytes.ts), the schemas and their ids (schemas/), what happens to a record that cannot be decoded
-// (the runtime: dead-letters).
+// Codec: a message as bytes and back. Owns: the frame, which schema a message has, and the error
+// when bytes and schema do not agree. Does not own: Avro (avro-types.ts, avro-bytes.ts), the
+// schemas and their ids (schemas/), what happens to a record that cannot be decoded (the runtime:
+// dead-letters).
 //
-// The frame is that of Confluent's registry, so any Kafka tool reads our records: byte 0, the schema's id as a big-endian int32, Avro.
-// The registry itself is a file, schemas/lock.json: one process less, and a build knows exactly which records it can read.
+// The frame is that of Confluent's registry, so any Kafka tool reads our records: byte 0, the
+// schema's id as a big-endian int32, Avro. The registry itself is a file, schemas/lock.json: one
+// process less, and a build knows exactly which records it can read.
 //
-// C1. What decode gives is deeply equal to what encode took, except: a lone surrogate in a string becomes U+FFFD (it has no UTF-8), bytes
-//     come back as a Buffer, an integer -0 becomes 0, a missing field gets its default, and properties that the schema does not name are gone.
-// C2. Whatever the bytes are, decode returns a message or throws a WeirError codec.*: it never hangs, and it allocates no more than a small
-//     multiple of the bytes it was given, whatever lengths they claim.
-// C3. A record of an older version decodes as the current one (Avro's schema resolution); lock.json keeps every released schema for that.
+// C1. What decode gives is deeply equal to what encode took, except: a lone surrogate in a string
+//     becomes U+FFFD (it has no UTF-8), bytes come back as a Buffer, an integer -0 becomes 0, a
+//     missing field gets its default, and properties that the schema does not name are gone.
+// C2. Whatever the bytes are, decode returns a message or throws a WeirError codec.*: it never
+//     hangs, and it allocates no more than a small multiple of the bytes it was given, whatever
+//     lengths they claim.
+// C3. A record of an older version decodes as the current one (Avro's schema resolution); lock.json
+//     keeps every released schema for that.
 
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
@@ -18,26 +22,33 @@ import type { LockEntry } from '../../schemas/generate.ts'
 import type { Message, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
-import type { CompiledType, Schema } from './avro-types.ts'
-import { compile } from './avro-types.ts'
+import { type CompiledType, compile, type Schema } from './avro-types.ts'
 
 export type Codec = {
   encode(message: Message): Buffer
   decode(bytes: Uint8Array): Message
-  /** What the frame says that these bytes are, without a look at the rest; undefined: no frame, or no schema of ours. */
+  /**
+   * What the frame says that these bytes are, without a look at the rest; undefined: no frame, or
+   * no schema of ours.
+   */
   typeIn(bytes: Uint8Array): MessageType | undefined
 }
 
 const magicByte = 0
 const headerBytes = 5
 
-/** A codec for the schemas of one lock. Types are compiled when the first message of their kind comes: a process meets only a few. */
+/**
+ * A codec for the schemas of one lock. Types are compiled when the first message of their kind
+ * comes: a process meets only a few.
+ */
 export function codecOf(lock: readonly LockEntry[]): Codec {
   const entries = new Map(lock.map((entry) => [entry.id, entry]))
   const newest = new Map<string, LockEntry>()
-  for (const entry of lock) if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
+  for (const entry of lock)
+    if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
 
-  // Caches, filled once for each schema; and two scratch objects, free between two calls because a call never waits.
+  // Caches, filled once for each schema; and two scratch objects, free between two calls because a
+  // call never waits.
   const compiled = new Map<number, CompiledType>()
   const writers = new Map<string, { id: number; write: CompiledType['write'] }>()
   const readers = new Map<number, (reader: ByteReader) => unknown>()
@@ -124,7 +135,12 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
 /** The id in the frame, whether it is known or not; undefined: no frame. */
 export function schemaIdIn(bytes: Uint8Array): number | undefined {
   if (bytes.length < headerBytes || bytes[0] !== magicByte) return undefined
-  return ((bytes[1] as number) << 24) | ((bytes[2] as number) << 16) | ((bytes[3] as number) << 8) | (bytes[4] as number)
+  return (
+    ((bytes[1] as number) << 24) |
+    ((bytes[2] as number) << 16) |
+    ((bytes[3] as number) << 8) |
+    (bytes[4] as number)
+  )
 }
 
 function unreadableVersion(entry: LockEntry, current: LockEntry, cause: unknown): WeirError {
@@ -136,15 +152,23 @@ function unreadableVersion(entry: LockEntry, current: LockEntry, cause: unknown)
 function badMessage(message: Message, type: CompiledType, cause: unknown): WeirError {
   const misfit = type.misfit(message)
   const what =
-    misfit === undefined ? textOf(cause) : `${misfit.path || 'it'} is ${brief(misfit.value)}, where its schema wants ${misfit.expected}`
+    misfit === undefined
+      ? textOf(cause)
+      : `${misfit.path || 'it'} is ${brief(misfit.value)}, where its schema wants ${misfit.expected}`
   const advice = `Correct whoever built it, or change schemas/${message.type}.avsc.`
-  return new WeirError('codec.bad-message', `${message.type} cannot be encoded: ${what}. ${advice}`, { cause })
+  return new WeirError(
+    'codec.bad-message',
+    `${message.type} cannot be encoded: ${what}. ${advice}`,
+    { cause },
+  )
 }
 
 function badFrame(bytes: Uint8Array): WeirError {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex')
   const what =
-    bytes.length < headerBytes ? `it has ${bytes.length} bytes, fewer than the header's ${headerBytes}` : 'its first byte is not 0'
+    bytes.length < headerBytes
+      ? `it has ${bytes.length} bytes, fewer than the header's ${headerBytes}`
+      : 'its first byte is not 0'
   return new WeirError(
     'codec.bad-frame',
     `the record is no framed Avro: ${what} (it begins with ${start || 'nothing'}). Something else writes to this topic.`,
@@ -153,9 +177,13 @@ function badFrame(bytes: Uint8Array): WeirError {
 
 function badBody(bytes: Uint8Array, { id, type, version }: LockEntry, cause: unknown): WeirError {
   const what = `the record of ${bytes.length} bytes is no ${type} of version ${version} (schema ${id})`
-  return new WeirError('codec.bad-body', `${what}: ${textOf(cause)}. It was damaged, or written with another schema under that id.`, {
-    cause,
-  })
+  return new WeirError(
+    'codec.bad-body',
+    `${what}: ${textOf(cause)}. It was damaged, or written with another schema under that id.`,
+    {
+      cause,
+    },
+  )
 }
 
 function typeOf(message: Message): string {
@@ -179,6 +207,8 @@ function brief(value: unknown): string {
 }
 
 /** The schemas that this build knows. */
-export const knownSchemas = JSON.parse(readFileSync(new URL('../../schemas/lock.json', import.meta.url), 'utf8')) as readonly LockEntry[]
+export const knownSchemas = JSON.parse(
+  readFileSync(new URL('../../schemas/lock.json', import.meta.url), 'utf8'),
+) as readonly LockEntry[]
 
 export const { encode, decode, typeIn } = codecOf(knownSchemas)

@@ -8,6 +8,7 @@ export function lowestCaps(a: Caps, b: Caps): Caps {
     rounds: Math.min(a.rounds, b.rounds),
     calls: Math.min(a.calls, b.calls),
     wallMs: Math.min(a.wallMs, b.wallMs),
-    tokens: a.tokens === null ? b.tokens : b.tokens === null ? a.tokens : Math.min(a.tokens, b.tokens),
+    tokens:
+      a.tokens === null ? b.tokens : b.tokens === null ? a.tokens : Math.min(a.tokens, b.tokens),
   }
 }

@@ -1,4 +1,5 @@
-// What makes a guard's registration usable. Whoever registers checks it, and so does the gateway: a record in a table may come from anybody's program.
+// What makes a guard's registration usable. Whoever registers checks it, and so does the gateway: a
+// record in a table may come from anybody's program.
 
 import { approvalGuard } from './approval-guard.ts'
 import { limits } from './limits.ts'
@@ -12,14 +13,24 @@ export function isGuardName(name: string): boolean {
 }
 
 /** What is wrong with it, with the value; undefined: it can be used. */
-export function registrationFault({ name, version, tools, deadlineMs, rules }: GuardInForce): string | undefined {
-  if (!isGuardName(name)) return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
+export function registrationFault({
+  name,
+  version,
+  tools,
+  deadlineMs,
+  rules,
+}: GuardInForce): string | undefined {
+  if (!isGuardName(name))
+    return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
   if (version.length < 1 || version.length > limits.guardVersionCharsMax || /\p{C}/u.test(version))
     return `its version is ${quoted(version)}; it must be 1 to ${limits.guardVersionCharsMax} printable characters`
   if (tools.length < 1 || tools.length > limits.guardPatternsMax)
     return `it names ${tools.length} patterns of tools; it must name 1 to ${limits.guardPatternsMax}`
-  const pattern = tools.find(({ pattern }) => pattern === '' || Buffer.byteLength(pattern) > limits.guardPatternBytesMax)?.pattern
-  if (pattern !== undefined) return `a pattern of tools is ${quoted(pattern)}; it must have 1 to ${limits.guardPatternBytesMax} bytes`
+  const pattern = tools.find(
+    ({ pattern }) => pattern === '' || Buffer.byteLength(pattern) > limits.guardPatternBytesMax,
+  )?.pattern
+  if (pattern !== undefined)
+    return `a pattern of tools is ${quoted(pattern)}; it must have 1 to ${limits.guardPatternBytesMax} bytes`
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > limits.guardDeadlineMsMax)
     return `its deadline is ${deadlineMs} ms; it must be a whole number from 1 to ${limits.guardDeadlineMsMax}`
   if ((rules === null) === (name === approvalGuard))

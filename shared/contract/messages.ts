@@ -50,8 +50,9 @@ export type MessageType = Message['type']
 export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>
 
 /**
- * What an operator sets for the rounds of an agent, or of all, over its agent file: in force from the next model response on. Observed,
- * written by an operator into the table policies; a tombstone removes it.
+ * What an operator sets for the rounds of an agent, or of all, over its agent file: in force from
+ * the next model response on. Observed, written by an operator into the table policies; a tombstone
+ * removes it.
  */
 export type AgentPolicy = {
   type: 'agent-policy'
@@ -65,7 +66,9 @@ export type AgentPolicy = {
   setAt: number
 }
 
-/** A person's word on a call that waits; the first that fits counts. Observed, written by the edge. */
+/**
+ * A person's word on a call that waits; the first that fits counts. Observed, written by the edge.
+ */
 export type ApprovalAnswered = {
   type: 'approval-answered'
   /** the conversation: the key of the record */
@@ -88,7 +91,10 @@ export type ApprovalAnswered = {
   reason: string
 }
 
-/** The calls of a round that wait for the approval guard, for it to judge which of them need a person. Derived, written by the executor. */
+/**
+ * The calls of a round that wait for the approval guard, for it to judge which of them need a
+ * person. Derived, written by the executor.
+ */
 export type ApprovalAsked = {
   type: 'approval-asked'
   /** the conversation: the key of the record */
@@ -153,7 +159,10 @@ export type ApprovalPending = {
   until: number
 }
 
-/** Calls that waited for the approval guard wait no more, and not because of its answer. Derived, written by the executor. */
+/**
+ * Calls that waited for the approval guard wait no more, and not because of its answer. Derived,
+ * written by the executor.
+ */
 export type ApprovalWithdrawn = {
   type: 'approval-withdrawn'
   /** the conversation: the key of the record */
@@ -166,7 +175,9 @@ export type ApprovalWithdrawn = {
   calls: WithdrawnCall[]
 }
 
-/** An attempt gave no answer; the only thing that counts as a try. Observed, written by the gateway. */
+/**
+ * An attempt gave no answer; the only thing that counts as a try. Observed, written by the gateway.
+ */
 export type AttemptFailed = {
   type: 'attempt-failed'
   /** the conversation: the key of the record */
@@ -185,18 +196,21 @@ export type AttemptFailed = {
   retryable: boolean
   /** milliseconds after this record's time before the next attempt */
   retryAfterMs: number
-  /** the provider says that the calls and results of the history do not go together: it was not sent rebuilt yet, and is now (I5.4) */
+  /**
+   * the provider says that the calls and results of the history do not go together: it was not sent
+   * rebuilt yet, and is now (I5.4)
+   */
   historyRefused: boolean
   /**
-   * the provider refuses a request in which no tool may be called although it speaks of tools or calls: it was not sent in plain text and
-   * without tools yet, and is now
+   * the provider refuses a request in which no tool may be called although it speaks of tools or
+   * calls: it was not sent in plain text and without tools yet, and is now
    */
   toolsRefused: boolean
 }
 
 /**
- * An attempt gave an answer; all its parts were acknowledged before. Observed, written by the gateway; the first one while the round is
- * open wins.
+ * An attempt gave an answer; all its parts were acknowledged before. Observed, written by the
+ * gateway; the first one while the round is open wins.
  */
 export type AttemptFinished = {
   type: 'attempt-finished'
@@ -237,7 +251,10 @@ export type AttemptStarted = {
   attempt: string
   /** who writes: new for every assignment of the partition (R4) */
   owner: string
-  /** the version of Weir that writes this, so that a replay can say that another one decided; empty: an older one */
+  /**
+   * the version of Weir that writes this, so that a replay can say that another one decided; empty:
+   * an older one
+   */
   weir: string
 }
 
@@ -294,7 +311,10 @@ export type CallsWaiting = {
   until: number
 }
 
-/** Nothing more of this turn may start. Derived, written by the conversation to gateway, loop-detector and executor. */
+/**
+ * Nothing more of this turn may start. Derived, written by the conversation to gateway,
+ * loop-detector and executor.
+ */
 export type Cancel = {
   type: 'cancel'
   /** the conversation: the key of the record */
@@ -307,7 +327,10 @@ export type Cancel = {
   expiresAt: number
 }
 
-/** A client wants to end a message's turn, or to take the message out of the queue. Observed, written by the edge. */
+/**
+ * A client wants to end a message's turn, or to take the message out of the queue. Observed,
+ * written by the edge.
+ */
 export type CancelRequested = {
   type: 'cancel-requested'
   /** the conversation: the key of the record */
@@ -317,7 +340,8 @@ export type CancelRequested = {
 }
 
 /**
- * Ends a conversation's unit or begins it anew with what it must remember (R1). Derived, written by the conversation into its own inbox.
+ * Ends a conversation's unit or begins it anew with what it must remember (R1). Derived, written by
+ * the conversation into its own inbox.
  */
 export type Carried = {
   type: 'carried'
@@ -346,7 +370,10 @@ export type Claim = {
   owner: string
 }
 
-/** A record that could not be decoded or that made a reducer throw, with its origin (R8). Derived, written by the runtime. */
+/**
+ * A record that could not be decoded or that made a reducer throw, with its origin (R8). Derived,
+ * written by the runtime.
+ */
 export type DeadLetter = {
   type: 'dead-letter'
   /** where it was read */
@@ -370,7 +397,8 @@ export type DeadLetter = {
 }
 
 /**
- * A guard is in force from the next model response on. Observed, written by an operator into the table policies; a tombstone removes it.
+ * A guard is in force from the next model response on. Observed, written by an operator into the
+ * table policies; a tombstone removes it.
  */
 export type GuardRegistration = {
   type: 'guard-registration'
@@ -391,8 +419,8 @@ export type GuardRegistration = {
 }
 
 /**
- * A guard's answer to a round: a verdict on each of its calls. Observed, written by the guard into its own topic, and from there copied
- * into the inbox of the executor.
+ * A guard's answer to a round: a verdict on each of its calls. Observed, written by the guard into
+ * its own topic, and from there copied into the inbox of the executor.
  */
 export type GuardVerdict = {
   type: 'guard-verdict'
@@ -420,7 +448,10 @@ export type GuardVerdict = {
   deadlineMs: number
 }
 
-/** Activity: an enforcing guard has answered a round, or its time is over. Derived, written by the executor. */
+/**
+ * Activity: an enforcing guard has answered a round, or its time is over. Derived, written by the
+ * executor.
+ */
 export type GuardVerdictGiven = {
   type: 'guard-verdict-given'
   /** the conversation: the key of the record */
@@ -435,15 +466,17 @@ export type GuardVerdictGiven = {
   version: string
   /** whether it answered */
   answer: GuardAnswer
-  /** what counts for each call that waited for it; pass without an answer: on-timeout let it through */
+  /**
+   * what counts for each call that waited for it; pass without an answer: on-timeout let it through
+   */
   verdicts: CallVerdict[]
   /** milliseconds from the round-cleared to this */
   waitedMs: number
 }
 
 /**
- * What one round adds to the conversation's history; immutable. Derived, written by the conversation into the table history under
- * (conversation, turn, round).
+ * What one round adds to the conversation's history; immutable. Derived, written by the
+ * conversation into the table history under (conversation, turn, round).
  */
 export type HistoryEntry = {
   type: 'history-entry'
@@ -476,11 +509,16 @@ export type InterventionRaised = {
   round: number
   /** what it does and why */
   intervention: Intervention
-  /** whether its rule is a shadow in this round: then this is only what it would have done, and nothing follows from it */
+  /**
+   * whether its rule is a shadow in this round: then this is only what it would have done, and
+   * nothing follows from it
+   */
   shadow: boolean
 }
 
-/** The owner that claimed this call is dead, proven by the bus. Observed, written by the executor. */
+/**
+ * The owner that claimed this call is dead, proven by the bus. Observed, written by the executor.
+ */
 export type Lapsed = {
   type: 'lapsed'
   /** the conversation: the key of the record */
@@ -572,7 +610,10 @@ export type ModelRequest = {
   expiresAt: number
 }
 
-/** The operator's caps: for each the lower of this and the agent's counts. Observed, written by an operator into the table policies. */
+/**
+ * The operator's caps: for each the lower of this and the agent's counts. Observed, written by an
+ * operator into the table policies.
+ */
 export type OperatorLimits = {
   type: 'operator-limits'
   /** upper bounds */
@@ -599,7 +640,8 @@ export type Outcome = {
 }
 
 /**
- * A piece of a model's stream. Observed, written by the gateway ahead of its decision; counts only when model-finished names its attempt.
+ * A piece of a model's stream. Observed, written by the gateway ahead of its decision; counts only
+ * when model-finished names its attempt.
  */
 export type Part = {
   type: 'part'
@@ -617,7 +659,10 @@ export type Part = {
   events: PartEvent[]
 }
 
-/** A response, its calls checked against the declarations that were offered. Derived, written by the validator. */
+/**
+ * A response, its calls checked against the declarations that were offered. Derived, written by the
+ * validator.
+ */
 export type RoundChecked = {
   type: 'round-checked'
   /** the conversation: the key of the record */
@@ -666,7 +711,8 @@ export type RoundCleared = {
   /** append time in milliseconds from which nothing of it may start (R6) */
   expiresAt: number
   /**
-   * expiresAt as it is now that the round waits for slow guards; null: as it was. What arrives at or after expiresAt is over all the same
+   * expiresAt as it is now that the round waits for slow guards; null: as it was. What arrives at
+   * or after expiresAt is over all the same
    */
   extendedTo: number | null
 }
@@ -686,7 +732,10 @@ export type RoundExecuted = {
   wishes: GuardWish[]
 }
 
-/** A round is over: what the model said, what became of its calls, what to do about it. Derived, written by the loop-detector. */
+/**
+ * A round is over: what the model said, what became of its calls, what to do about it. Derived,
+ * written by the loop-detector.
+ */
 export type RoundOutcome = {
   type: 'round-outcome'
   /** the conversation: the key of the record */
@@ -784,7 +833,10 @@ export type TurnEnded = {
   turn: number
 }
 
-/** A round waits for slow guards, and its turn has as much longer. Derived, written by the loop-detector. */
+/**
+ * A round waits for slow guards, and its turn has as much longer. Derived, written by the
+ * loop-detector.
+ */
 export type TurnExtended = {
   type: 'turn-extended'
   /** the conversation: the key of the record */
@@ -797,7 +849,10 @@ export type TurnExtended = {
   until: number
 }
 
-/** A reducer threw on a record of this turn (R8). Derived, written by the runtime of the stage that failed. */
+/**
+ * A reducer threw on a record of this turn (R8). Derived, written by the runtime of the stage that
+ * failed.
+ */
 export type TurnFailed = {
   type: 'turn-failed'
   /** the conversation: the key of the record */
@@ -815,7 +870,10 @@ export type TurnFinished = {
   type: 'turn-finished'
   /** the conversation: the key of the record */
   conversation: string
-  /** the turn; for a message that was refused or taken out of the queue: the offset of the record that ended it */
+  /**
+   * the turn; for a message that was refused or taken out of the queue: the offset of the record
+   * that ended it
+   */
   turn: number
   /** the message that opened it */
   messageId: string
@@ -875,19 +933,23 @@ export type AgentSettings = {
   policy: Policy
 }
 
-/** What a person says of a call that waits. A reader that does not know a newer symbol reads the default, the most cautious one. */
+/**
+ * What a person says of a call that waits. A reader that does not know a newer symbol reads the
+ * default, the most cautious one.
+ */
 export type ApprovalAnswer = 'approve' | 'reject'
 
 /**
- * What became of a call that waited for a person: withdrawn, it was decided otherwise meanwhile. A reader that does not know a newer symbol
- * reads the default.
+ * What became of a call that waited for a person: withdrawn, it was decided otherwise meanwhile. A
+ * reader that does not know a newer symbol reads the default.
  */
 export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
 
 /**
- * Where the argument text of a call came from (I5.1: sources are never joined): pieces; the event that ended the call and said them whole;
- * the start of the call; the start of the whole response; text: the model wrote the call as visible text (I2). A reader that does not know
- * a newer symbol reads the default, the most cautious one.
+ * Where the argument text of a call came from (I5.1: sources are never joined): pieces; the event
+ * that ended the call and said them whole; the start of the call; the start of the whole response;
+ * text: the model wrote the call as visible text (I2). A reader that does not know a newer symbol
+ * reads the default, the most cautious one.
  */
 export type ArgumentSource = 'none' | 'start' | 'deltas' | 'done' | 'message_start' | 'text'
 
@@ -909,7 +971,10 @@ export type Call = {
   id: string
   /** the tool's name as sent */
   name: string
-  /** the argument text exactly as it came from its one source, or as repair says; empty when no byte came */
+  /**
+   * the argument text exactly as it came from its one source, or as repair says; empty when no byte
+   * came
+   */
   raw: string
   /** where raw came from */
   source: ArgumentSource
@@ -922,11 +987,19 @@ export type Call = {
 }
 
 /**
- * Why a call can never run: the end was never seen; the server reported an error inside the stream; no argument bytes came; the text is not
- * JSON; it is JSON but no object; argument bytes came that belong to no call, so its own may be among them; its arguments are free text, as
- * no tool of ours takes them. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * Why a call can never run: the end was never seen; the server reported an error inside the stream;
+ * no argument bytes came; the text is not JSON; it is JSON but no object; argument bytes came that
+ * belong to no call, so its own may be among them; its arguments are free text, as no tool of ours
+ * takes them. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type CallProblem = 'truncated' | 'stream_error' | 'no_arguments' | 'invalid_json' | 'not_an_object' | 'lost_arguments' | 'free_text'
+export type CallProblem =
+  | 'truncated'
+  | 'stream_error'
+  | 'no_arguments'
+  | 'invalid_json'
+  | 'not_an_object'
+  | 'lost_arguments'
+  | 'free_text'
 
 /** The one result of a call (R5). */
 export type CallResult = {
@@ -956,7 +1029,10 @@ export type CallVerdict = {
   evidence: string | null
 }
 
-/** A cap of a turn. A reader that does not know a newer symbol reads the default, the most cautious one. */
+/**
+ * A cap of a turn. A reader that does not know a newer symbol reads the default, the most cautious
+ * one.
+ */
 export type Cap = 'rounds' | 'calls' | 'wall' | 'tokens'
 
 /** What a turn may use at most (I3). There is no turn without caps. */
@@ -979,7 +1055,10 @@ export type CarriedState = {
   recentMessageIds: string[]
 }
 
-/** What a model is told about a tool, and what the pipeline must know to run it. Never a command, URL or key: those stay in agent files. */
+/**
+ * What a model is told about a tool, and what the pipeline must know to run it. Never a command,
+ * URL or key: those stay in agent files.
+ */
 export type Declaration = {
   /** the tool's name, unique in an agent */
   name: string
@@ -1016,10 +1095,12 @@ export type EvidenceRef = {
 }
 
 /**
- * What a caller should do about a turn or round that failed: deterministic (the same again fails again), transient (later), no_progress
- * (the model loops), budget (a cap), refused (the model or provider declines), provider (the provider is broken), internal (Weir is),
- * cancelled (somebody asked for it), context_full (the conversation no longer fits into the model's context: begin a new one, or use a
- * model with a larger context). A reader that does not know a newer symbol reads the default, the most cautious one.
+ * What a caller should do about a turn or round that failed: deterministic (the same again fails
+ * again), transient (later), no_progress (the model loops), budget (a cap), refused (the model or
+ * provider declines), provider (the provider is broken), internal (Weir is), cancelled (somebody
+ * asked for it), context_full (the conversation no longer fits into the model's context: begin a
+ * new one, or use a model with a larger context). A reader that does not know a newer symbol reads
+ * the default, the most cautious one.
  */
 export type FailureClass =
   | 'deterministic'
@@ -1033,8 +1114,9 @@ export type FailureClass =
   | 'context_full'
 
 /**
- * How an enforcing guard answered a round: verdicts, in time; silent, not before its deadline; unusable, not as it must be. A reader that
- * does not know a newer symbol reads the default, the most cautious one.
+ * How an enforcing guard answered a round: verdicts, in time; silent, not before its deadline;
+ * unusable, not as it must be. A reader that does not know a newer symbol reads the default, the
+ * most cautious one.
  */
 export type GuardAnswer = 'verdicts' | 'silent' | 'unusable'
 
@@ -1055,14 +1137,16 @@ export type GuardInForce = {
 }
 
 /**
- * What the verdicts of a guard do: enforce, calls wait for them; shadow, they are recorded and change nothing. A reader that does not know
- * a newer symbol reads the default, the most cautious one.
+ * What the verdicts of a guard do: enforce, calls wait for them; shadow, they are recorded and
+ * change nothing. A reader that does not know a newer symbol reads the default, the most cautious
+ * one.
  */
 export type GuardMode = 'enforce' | 'shadow'
 
 /**
- * What becomes of a call when an enforcing guard does not answer in time: reject, it is vetoed; allow, it goes on. A reader that does not
- * know a newer symbol reads the default, the most cautious one.
+ * What becomes of a call when an enforcing guard does not answer in time: reject, it is vetoed;
+ * allow, it goes on. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
 export type GuardSilence = 'reject' | 'allow'
 
@@ -1084,11 +1168,17 @@ export type GuardedTools = {
   mode: GuardMode
 }
 
-/** What the conversation must do about a lack of progress. It rides in round-outcome, so it always reaches the next request. */
+/**
+ * What the conversation must do about a lack of progress. It rides in round-outcome, so it always
+ * reaches the next request.
+ */
 export type Intervention = {
   /** what to do */
   rung: Rung
-  /** whether it is only a usual reminder (an empty response is nudged), not a verdict that the model loops */
+  /**
+   * whether it is only a usual reminder (an empty response is nudged), not a verdict that the model
+   * loops
+   */
   ordinary: boolean
   /** the rule that fired, e.g. identical-failure */
   rule: string
@@ -1125,28 +1215,34 @@ export type PartEvent = {
   /** what it is */
   kind: PartKind
   /**
-   * the call or block it belongs to, counted by the gateway from 0 in one attempt; call_piece: the index that the provider gave, -1: none,
-   * -2: the older form of a single call
+   * the call or block it belongs to, counted by the gateway from 0 in one attempt; call_piece: the
+   * index that the provider gave, -1: none, -2: the older form of a single call
    */
   index: number
   /** call_start, call_whole, call_piece: the provider's call id */
   id: string | null
-  /** call_start, call_whole, call_piece: the tool's name, or a piece of it; call_extra: the model */
+  /**
+   * call_start, call_whole, call_piece: the tool's name, or a piece of it; call_extra: the model
+   */
   name: string | null
   /** the piece of text; call_start, call_whole: the start input as JSON text; error: the message */
   text: string
 }
 
 /**
- * text: visible text; reasoning: thinking text; reasoning_block: a finished thinking block, as JSON, exactly as the provider wants it back;
- * call_start: a call begins, text is its start input (empty: none came); call_arguments: a piece of argument text; call_end: the provider
- * closed the call; error: the provider reported an error inside the stream; refusal: visible text in which the model refuses; call_whole:
- * as call_start, of a call that stood whole in what began the response; call_done: the whole arguments once more, in the words of an event
- * that ends them; call_free_text: the arguments of the call are free text, not JSON; call_piece: a piece of a call in a format that marks
- * neither the beginning nor the end of one, with what it said of id, name and arguments; call_piece_beside: another piece that came in the
- * same chunk as the one before; call_extra: what the server wants to see again beside the call of the piece before, as JSON, name is the
- * model; kept_apart: a block that is no call of ours (a tool that the server runs, citations, what is unknown), as JSON; provider_said: the
- * provider's own id, usage and reasons, as JSON. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * text: visible text; reasoning: thinking text; reasoning_block: a finished thinking block, as
+ * JSON, exactly as the provider wants it back; call_start: a call begins, text is its start input
+ * (empty: none came); call_arguments: a piece of argument text; call_end: the provider closed the
+ * call; error: the provider reported an error inside the stream; refusal: visible text in which the
+ * model refuses; call_whole: as call_start, of a call that stood whole in what began the response;
+ * call_done: the whole arguments once more, in the words of an event that ends them;
+ * call_free_text: the arguments of the call are free text, not JSON; call_piece: a piece of a call
+ * in a format that marks neither the beginning nor the end of one, with what it said of id, name
+ * and arguments; call_piece_beside: another piece that came in the same chunk as the one before;
+ * call_extra: what the server wants to see again beside the call of the piece before, as JSON, name
+ * is the model; kept_apart: a block that is no call of ours (a tool that the server runs,
+ * citations, what is unknown), as JSON; provider_said: the provider's own id, usage and reasons, as
+ * JSON. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type PartKind =
   | 'text'
@@ -1182,7 +1278,10 @@ export type PendingCall = {
   rule: string
 }
 
-/** What judges a round: the agent's settings overlaid by the operator's; stamped on each round so that no stage looks anything up (R2). */
+/**
+ * What judges a round: the agent's settings overlaid by the operator's; stamped on each round so
+ * that no stage looks anything up (R2).
+ */
 export type Policy = {
   /** a hash of its content: which policy judged */
   version: string
@@ -1200,7 +1299,10 @@ export type Policy = {
   toolTries: number
   /** in force for this round: written by the gateway, whatever an agent or a message says */
   guards: GuardInForce[]
-  /** names of rules of the loop-detector that only tell what they would have done, in the order of the alphabet */
+  /**
+   * names of rules of the loop-detector that only tell what they would have done, in the order of
+   * the alphabet
+   */
   shadowed: string[]
 }
 
@@ -1224,11 +1326,17 @@ export type QueuedMessage = {
   settings: AgentSettings
   /** the tools offered */
   tools: ToolRef[]
-  /** milliseconds that the slowest of them may run: how long a cancelled turn may still have to be waited for */
+  /**
+   * milliseconds that the slowest of them may run: how long a cancelled turn may still have to be
+   * waited for
+   */
   toolTimeoutMsMax: number
 }
 
-/** A call that the validator refuses; the detector may sharpen the text before it becomes the call's result. */
+/**
+ * A call that the validator refuses; the detector may sharpen the text before it becomes the call's
+ * result.
+ */
 export type Rejection = {
   /** the call */
   ordinal: number
@@ -1243,19 +1351,24 @@ export type Rejection = {
 }
 
 /**
- * What the validator found: no such tool was offered; no arguments came and the tool needs some; the argument text cannot be used; the
- * arguments break the schema; the schema itself cannot be used (R6). A reader that does not know a newer symbol reads the default, the most
- * cautious one.
+ * What the validator found: no such tool was offered; no arguments came and the tool needs some;
+ * the argument text cannot be used; the arguments break the schema; the schema itself cannot be
+ * used (R6). A reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type RejectionCode = 'unknown_tool' | 'no_arguments' | 'bad_arguments' | 'schema' | 'unusable_schema'
+export type RejectionCode =
+  | 'unknown_tool'
+  | 'no_arguments'
+  | 'bad_arguments'
+  | 'schema'
+  | 'unusable_schema'
 
 /** How an argument text was mended so that it is JSON. */
 export type Repair = {
   /** the text exactly as it came */
   sent: string
   /**
-   * what was done: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape; whole-number (30.0 where an integer is
-   * wanted)
+   * what was done: fence, trailing-comma, single-quotes, python-word, control-character,
+   * bad-escape; whole-number (30.0 where an integer is wanted)
    */
   how: string[]
 }
@@ -1266,7 +1379,10 @@ export type Response = {
   attempt: string
   /** visible text, blocks joined without a separator; empty where calls were recovered from it */
   text: string
-  /** JSON array of the thinking blocks exactly as sent, to be returned to the provider; empty when there were none */
+  /**
+   * JSON array of the thinking blocks exactly as sent, to be returned to the provider; empty when
+   * there were none
+   */
   reasoning: string
   /** in the order in which they began */
   calls: Call[]
@@ -1281,10 +1397,18 @@ export type Response = {
 }
 
 /**
- * How a call ended (R5). ok, error, timed_out: it ran; rejected, vetoed, skipped: it never ran in any try; outcome_unknown: it may have
- * run, or may still take effect. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * How a call ended (R5). ok, error, timed_out: it ran; rejected, vetoed, skipped: it never ran in
+ * any try; outcome_unknown: it may have run, or may still take effect. A reader that does not know
+ * a newer symbol reads the default, the most cautious one.
  */
-export type ResultStatus = 'ok' | 'error' | 'rejected' | 'vetoed' | 'timed_out' | 'skipped' | 'outcome_unknown'
+export type ResultStatus =
+  | 'ok'
+  | 'error'
+  | 'rejected'
+  | 'vetoed'
+  | 'timed_out'
+  | 'skipped'
+  | 'outcome_unknown'
 
 /** Why a round has no response. */
 export type RoundFailure = {
@@ -1295,34 +1419,37 @@ export type RoundFailure = {
 }
 
 /**
- * The rung of the ladder: a text in the next request, one round without tools, the end of the turn. A reader that does not know a newer
- * symbol reads the default, the most cautious one.
+ * The rung of the ladder: a text in the next request, one round without tools, the end of the turn.
+ * A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type Rung = 'nudge' | 'text_only' | 'end'
 
 /**
- * Why the model stopped, in one vocabulary for all providers. cut: the stream ended without saying why. A reader that does not know a newer
- * symbol reads the default, the most cautious one.
+ * Why the model stopped, in one vocabulary for all providers. cut: the stream ended without saying
+ * why. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type Stop = 'end' | 'calls' | 'length' | 'refusal' | 'cut' | 'other'
 
 /**
- * A visible text that is built like calls (I2): either they were recovered from it and stand in the response in its place, or they cannot
- * run and the text stays.
+ * A visible text that is built like calls (I2): either they were recovered from it and stand in the
+ * response in its place, or they cannot run and the text stays.
  */
 export type TextCalls = {
   /** how it is written: the name of the dialect that read it */
   dialect: string
   /**
-   * what had to be repaired to read it, without a change of any value, sorted: trailing-comma, single-quotes, python-word,
-   * control-character, bad-escape
+   * what had to be repaired to read it, without a change of any value, sorted: trailing-comma,
+   * single-quotes, python-word, control-character, bad-escape
    */
   repairs: string[]
   /** why none of it can run, a clause for the model; null: the calls were recovered */
   fault: string | null
 }
 
-/** What the guards of the pipeline are told about a tool beyond its schema, where whoever wrote it knows better than its name says. */
+/**
+ * What the guards of the pipeline are told about a tool beyond its schema, where whoever wrote it
+ * knows better than its name says.
+ */
 export type ToolHints = {
   /** whether its success may change something; null: its name and its command say it */
   mutates: boolean | null
@@ -1330,11 +1457,17 @@ export type ToolHints = {
   ignoreFields: string[]
   /** the arguments that alone identify a call, named likewise; empty: all of them */
   loopKey: string[]
-  /** the text of its refusals, with placeholders (shared/contract/arguments/refusal-template.ts); null: the usual one */
+  /**
+   * the text of its refusals, with placeholders (shared/contract/arguments/refusal-template.ts);
+   * null: the usual one
+   */
   refusal: string | null
 }
 
-/** A tool by the hash of its declaration: gateway and executor find it in their own agent files or refuse. */
+/**
+ * A tool by the hash of its declaration: gateway and executor find it in their own agent files or
+ * refuse.
+ */
 export type ToolRef = {
   /** the tool's name */
   name: string
@@ -1357,8 +1490,8 @@ export type Totals = {
 }
 
 /**
- * answered: the reply is the model's; capped, failed, cancelled: the reply is the agent's fallback. A reader that does not know a newer
- * symbol reads the default, the most cautious one.
+ * answered: the reply is the model's; capped, failed, cancelled: the reply is the agent's fallback.
+ * A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
 
@@ -1374,7 +1507,10 @@ export type Usage = {
   cacheWriteTokens: number
 }
 
-/** What a guard says of a call. A reader that does not know a newer symbol reads the default, the most cautious one. */
+/**
+ * What a guard says of a call. A reader that does not know a newer symbol reads the default, the
+ * most cautious one.
+ */
 export type VerdictKind = 'pass' | 'reject'
 
 /** A call that waits for guards. */

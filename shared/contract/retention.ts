@@ -1,5 +1,6 @@
-// How long records are kept (R7). One setting says it for all logs and for the history of conversations; what a group may still have to fold must be
-// within it, or a restart would find half of a turn and stop (position.ts).
+// How long records are kept (R7). One setting says it for all logs and for the history of
+// conversations; what a group may still have to fold must be within it, or a restart would find
+// half of a turn and stop (position.ts).
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'
@@ -17,7 +18,10 @@ export function retentionMsOf(days: number = retentionDaysDefault): Milliseconds
   return days * dayMs
 }
 
-/** From a turn's first record to its last, under all ceilings: until the outcome of a call that was claimed at the last moment is given up. */
+/**
+ * From a turn's first record to its last, under all ceilings: until the outcome of a call that was
+ * claimed at the last moment is given up.
+ */
 export const turnLongestMs: Milliseconds = latestOutcome(
   limits.turnWallMsMax + limits.turnExtensionMsMax,
   { startWithinMs: limits.startWithinMsMax, graceMs: limits.graceMsMax },
@@ -25,8 +29,8 @@ export const turnLongestMs: Milliseconds = latestOutcome(
 )
 
 /**
- * Why Weir must not start with these settings, both in days; undefined: it may. A turn may have begun as Weir stopped, and its first record has to be
- * there when Weir comes back.
+ * Why Weir must not start with these settings, both in days; undefined: it may. A turn may have
+ * begun as Weir stopped, and its first record has to be there when Weir comes back.
  */
 export function retentionFault(retention: number, toleratedDowntime: number): string | undefined {
   if (retentionMsOf(retention) > turnLongestMs + retentionMsOf(toleratedDowntime)) return undefined

@@ -1,7 +1,9 @@
-// The wiring, in one place: which stage reads which topic, what is written there and by whom, and what a stage's ports mean.
-// Everything else speaks of stages and ports. test/shared/contract/topology.unit.test.ts holds its printed form.
+// The wiring, in one place: which stage reads which topic, what is written there and by whom, and
+// what a stage's ports mean. Everything else speaks of stages and ports.
+// test/shared/contract/topology.unit.test.ts holds its printed form.
 // T1. A stage reads exactly one topic (R1).
-// T2. Derived records are written by a stage's reducer, observed ones by performers, the runtime, the edge or an operator (R3).
+// T2. Derived records are written by a stage's reducer, observed ones by performers, the runtime,
+//     the edge or an operator (R3).
 // T3. All topics have one partition count, and an output goes to the partition number of its input.
 
 import type { Milliseconds } from '../lib/clock.ts'
@@ -10,10 +12,27 @@ import { limits } from './limits.ts'
 import type { Message, MessageType } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
 
-export type StageName = 'conversation' | 'llm-gateway' | 'accumulator' | 'validator' | 'loop-detector' | 'executor' | 'approval'
+export type StageName =
+  | 'conversation'
+  | 'llm-gateway'
+  | 'accumulator'
+  | 'validator'
+  | 'loop-detector'
+  | 'executor'
+  | 'approval'
 
-/** Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the edge (a client), an operator, or a guard. */
-export type Writer = StageName | `${StageName} performer` | 'runtime' | 'runtime of any stage' | 'edge' | 'operator' | 'guard'
+/**
+ * Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the
+ * edge (a client), an operator, or a guard.
+ */
+export type Writer =
+  | StageName
+  | `${StageName} performer`
+  | 'runtime'
+  | 'runtime of any stage'
+  | 'edge'
+  | 'operator'
+  | 'guard'
 
 export type TopicName =
   | 'conversation-events'
@@ -44,7 +63,11 @@ export type Port =
   | 'dead-letters'
 
 /** `tombstones`: who takes keys out of a table. */
-type Topic = { kind: TopicKind; records: Partial<Record<MessageType, Writer[]>>; tombstones?: Writer[] }
+type Topic = {
+  kind: TopicKind
+  records: Partial<Record<MessageType, Writer[]>>
+  tombstones?: Writer[]
+}
 
 export const topics: Record<TopicName, Topic> = {
   'conversation-events': {
@@ -114,10 +137,18 @@ export const topics: Record<TopicName, Topic> = {
   },
   // As every guard's: the executor's relay reads it.
   'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
-  history: { kind: 'table', records: { 'history-entry': ['conversation'] }, tombstones: ['llm-gateway performer'] },
+  history: {
+    kind: 'table',
+    records: { 'history-entry': ['conversation'] },
+    tombstones: ['llm-gateway performer'],
+  },
   policies: {
     kind: 'table',
-    records: { 'operator-limits': ['operator'], 'agent-policy': ['operator'], 'guard-registration': ['operator'] },
+    records: {
+      'operator-limits': ['operator'],
+      'agent-policy': ['operator'],
+      'guard-registration': ['operator'],
+    },
     tombstones: ['operator'],
   },
   activity: {
@@ -139,7 +170,10 @@ export const topics: Record<TopicName, Topic> = {
   'dead-letters': { kind: 'log', records: { 'dead-letter': ['runtime of any stage'] } },
 }
 
-/** Each guard has a topic of its own, so that access rights say who it is. The executor's relay reads it; nobody's inbox. */
+/**
+ * Each guard has a topic of its own, so that access rights say who it is. The executor's relay
+ * reads it; nobody's inbox.
+ */
 export const guardTopic: Topic = { kind: 'log', records: { 'guard-verdict': ['guard'] } }
 
 export type GuardTopicName = `guard-verdicts.${string}`
@@ -152,13 +186,23 @@ export function guardTopicName(guard: string): GuardTopicName {
 /** The prefix of the keys of all guards' registrations in `policies`. */
 export const guardKeyPrefix = 'guard:'
 
-/** The prefix of the keys, in `policies`, of what is set for agents; behind it stands the agent's name, or this for all of them. */
+/**
+ * The prefix of the keys, in `policies`, of what is set for agents; behind it stands the agent's
+ * name, or this for all of them.
+ */
 export const policyKeyPrefix = 'policy:'
 export const everyAgent = '*'
 
-type StageWiring = { inbox: TopicName; unit: 'conversation' | 'turn' | 'round' | 'none'; ports: Partial<Record<Port, TopicName>> }
+type StageWiring = {
+  inbox: TopicName
+  unit: 'conversation' | 'turn' | 'round' | 'none'
+  ports: Partial<Record<Port, TopicName>>
+}
 
-/** Ports that every stage has: the runtime tells the conversation of a failed turn, and dead-letters of a record it cannot take. */
+/**
+ * Ports that every stage has: the runtime tells the conversation of a failed turn, and dead-letters
+ * of a record it cannot take.
+ */
 const common = { conversation: 'conversation-events', 'dead-letters': 'dead-letters' } as const
 
 export const stages: Record<StageName, StageWiring> = {
@@ -180,8 +224,16 @@ export const stages: Record<StageName, StageWiring> = {
     unit: 'round',
     ports: { ...common, self: 'model-requests', response: 'model-deltas', history: 'history' },
   },
-  accumulator: { inbox: 'model-deltas', unit: 'round', ports: { ...common, self: 'model-deltas', next: 'rounds-proposed' } },
-  validator: { inbox: 'rounds-proposed', unit: 'none', ports: { ...common, next: 'rounds-checked' } },
+  accumulator: {
+    inbox: 'model-deltas',
+    unit: 'round',
+    ports: { ...common, self: 'model-deltas', next: 'rounds-proposed' },
+  },
+  validator: {
+    inbox: 'rounds-proposed',
+    unit: 'none',
+    ports: { ...common, next: 'rounds-checked' },
+  },
   'loop-detector': {
     inbox: 'rounds-checked',
     unit: 'turn',
@@ -190,18 +242,32 @@ export const stages: Record<StageName, StageWiring> = {
   executor: {
     inbox: 'rounds-cleared',
     unit: 'turn',
-    ports: { ...common, self: 'rounds-cleared', verdict: 'rounds-checked', person: 'approvals', activity: 'activity' },
+    ports: {
+      ...common,
+      self: 'rounds-cleared',
+      verdict: 'rounds-checked',
+      person: 'approvals',
+      activity: 'activity',
+    },
   },
   approval: {
     inbox: 'approvals',
     unit: 'round',
-    ports: { ...common, self: 'approvals', verdict: 'guard-verdicts.approval', activity: 'activity' },
+    ports: {
+      ...common,
+      self: 'approvals',
+      verdict: 'guard-verdicts.approval',
+      activity: 'activity',
+    },
   },
 }
 
 export const stageNames = Object.keys(stages) as StageName[]
 
-/** The key of a record: the conversation, but for tables, where it names the entry, and dead letters, which keep their own. */
+/**
+ * The key of a record: the conversation, but for tables, where it names the entry, and dead
+ * letters, which keep their own.
+ */
 export function keyOf(message: Message): string {
   switch (message.type) {
     case 'history-entry':
@@ -233,38 +299,64 @@ export function historyPrefix(conversation: string): string {
 export function historyConversation(key: string): string | undefined {
   try {
     const parts: unknown = JSON.parse(key)
-    return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string' ? parts[0] : undefined
+    return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string'
+      ? parts[0]
+      : undefined
   } catch {
     return undefined
   }
 }
 
 /**
- * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`: how long a record of a log is kept; default: that of
- * the setting. Dead letters are kept longer. A table keeps the newest record of each key; history's are taken away by the gateway.
+ * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
+ * how long a record of a log is kept; default: that of the setting. Dead letters are kept longer. A
+ * table keeps the newest record of each key; history's are taken away by the gateway.
  */
-export function topicSpecs(prefix: string, partitions: number, retentionMs: Milliseconds = retentionMsOf()): TopicSpec[] {
+export function topicSpecs(
+  prefix: string,
+  partitions: number,
+  retentionMs: Milliseconds = retentionMsOf(),
+): TopicSpec[] {
   return (Object.keys(topics) as TopicName[]).map((name) => {
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
     if (kind === 'table') return spec
-    return { ...spec, retentionMs: name === 'dead-letters' ? Math.max(retentionMs, limits.deadLettersKeptMs) : retentionMs }
+    return {
+      ...spec,
+      retentionMs:
+        name === 'dead-letters' ? Math.max(retentionMs, limits.deadLettersKeptMs) : retentionMs,
+    }
   })
 }
 
 /** The topic of one guard, as a bus creates it. */
-export function guardTopicSpec(prefix: string, guard: string, partitions: number, retentionMs: Milliseconds = retentionMsOf()): TopicSpec {
+export function guardTopicSpec(
+  prefix: string,
+  guard: string,
+  partitions: number,
+  retentionMs: Milliseconds = retentionMsOf(),
+): TopicSpec {
   return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
 }
 
-/** The wiring as text, one topic a line with what may be written there and who reads it. A change of it is seen in review. */
+/**
+ * The wiring as text, one topic a line with what may be written there and who reads it. A change of
+ * it is seen in review.
+ */
 export function printTopology(): string {
   const lines: string[] = []
-  for (const [name, topic] of Object.entries({ ...topics, [guardTopicName('<guard>')]: guardTopic })) {
+  for (const [name, topic] of Object.entries({
+    ...topics,
+    [guardTopicName('<guard>')]: guardTopic,
+  })) {
     const reader = Object.entries(stages).find(([, stage]) => stage.inbox === name)
-    lines.push(`${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`)
-    for (const [type, writers] of Object.entries(topic.records)) lines.push(`    ${type} <- ${writers?.join(', ')}`)
-    if (topic.tombstones !== undefined) lines.push(`    (tombstone) <- ${topic.tombstones.join(', ')}`)
+    lines.push(
+      `${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`,
+    )
+    for (const [type, writers] of Object.entries(topic.records))
+      lines.push(`    ${type} <- ${writers?.join(', ')}`)
+    if (topic.tombstones !== undefined)
+      lines.push(`    (tombstone) <- ${topic.tombstones.join(', ')}`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -1,8 +1,12 @@
-// By what a file says that it is Weir's: the application id in the header of an SQLite file (https://sqlite.org/fileformat.html).
+// By what a file says that it is Weir's: the application id in the header of an SQLite file
+// (https://sqlite.org/fileformat.html).
 
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** "Weir" in ASCII: `PRAGMA application_id` of a log of the embedded bus, by which `file` and other tools can know the format. */
+/**
+ * "Weir" in ASCII: `PRAGMA application_id` of a log of the embedded bus, by which `file` and other
+ * tools can know the format.
+ */
 export const logApplicationId = 0x57656972
 
 export const sqliteHeaderBytes = 100

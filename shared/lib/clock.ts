@@ -7,9 +7,14 @@ export type Milliseconds = number
 export type Clock = {
   /** Wall time in milliseconds since the epoch; may jump. */
   now(): Milliseconds
-  /** Milliseconds since an arbitrary start; never goes back, stands still while the machine sleeps. */
+  /**
+   * Milliseconds since an arbitrary start; never goes back, stands still while the machine sleeps.
+   */
   monotonic(): Milliseconds
-  /** Calls `fire` once, not before `delayMs` has passed; returns how to cancel it. A pending timer does not keep the process alive. */
+  /**
+   * Calls `fire` once, not before `delayMs` has passed; returns how to cancel it. A pending timer
+   * does not keep the process alive.
+   */
   after(delayMs: Milliseconds, fire: () => void): () => void
 }
 

@@ -44,7 +44,8 @@ export const errorCodes = [
   // the tables that a gateway reads before it asks a model
   'history.missing',
   'policies.unreadable',
-  // guards: a file or a registration that cannot be used, a name that is another's, a guard that is not there
+  // guards: a file or a registration that cannot be used, a name that is another's, a guard that is
+  // not there
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
@@ -72,12 +73,19 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** An error whose message says what happened, with which value, and what to do. `retryable`: the same call may succeed later. */
+/**
+ * An error whose message says what happened, with which value, and what to do. `retryable`: the
+ * same call may succeed later.
+ */
 export class WeirError extends Error {
   readonly code: ErrorCode
   readonly retryable: boolean
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retryable?: boolean } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'WeirError'
     this.code = code

@@ -1,10 +1,12 @@
-// Places for what a process does at the same time: running tools, streams of models. Who finds none waits; the lines of those who wait are served in
-// rotation, so that a turn with a hundred calls does not hold up the others.
+// Places for what a process does at the same time: running tools, streams of models. Who finds none
+// waits; the lines of those who wait are served in rotation, so that a turn with a hundred calls
+// does not hold up the others.
 
 export type Slots = {
   /**
-   * Calls `take` with the function that gives the place back (once; more is harmless): before it returns when a place is free, else when it is
-   * this waiter's turn. Returns how to leave the line; that does nothing once `take` was called.
+   * Calls `take` with the function that gives the place back (once; more is harmless): before it
+   * returns when a place is free, else when it is this waiter's turn. Returns how to leave the
+   * line; that does nothing once `take` was called.
    */
   wait(line: string, take: (free: () => void) => void): () => void
 }

@@ -13,5 +13,7 @@ export function version(): string {
 
 function read(): string {
   const file = findPackageJSON(import.meta.url)
-  return file === undefined ? 'unknown' : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+  return file === undefined
+    ? 'unknown'
+    : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

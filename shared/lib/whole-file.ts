@@ -1,4 +1,5 @@
-// A file that is there as a whole or not at all, and that takes the place of another one only where somebody said so. Until it is whole it has another name.
+// A file that is there as a whole or not at all, and that takes the place of another one only where
+// somebody said so. Until it is whole it has another name.
 
 import {
   accessSync,
@@ -22,20 +23,32 @@ import { WeirError } from './errors.ts'
 export type Place = { force: boolean }
 
 /**
- * To be asked before the work that the file is for. Nothing takes the place of a log, nor of `reads`, what the work is made from. Throws `output.exists`,
- * `output.unwritable` where its folder cannot be written, and `usage` for `-`: whoever writes that means standard output, and would look for it there.
+ * To be asked before the work that the file is for. Nothing takes the place of a log, nor of
+ * `reads`, what the work is made from. Throws `output.exists`, `output.unwritable` where its folder
+ * cannot be written, and `usage` for `-`: whoever writes that means standard output, and would look
+ * for it there.
  */
-export function refuseTaken(file: string, { force, reads }: Place & { reads?: string | undefined }): void {
+export function refuseTaken(
+  file: string,
+  { force, reads }: Place & { reads?: string | undefined },
+): void {
   if (file === '-')
-    throw new WeirError('usage', 'nothing is written to standard output: name a file (--output), or ./- for one of that name')
+    throw new WeirError(
+      'usage',
+      'nothing is written to standard output: name a file (--output), or ./- for one of that name',
+    )
   if (existsSync(file)) {
     if (!force) throw taken(file)
     if (isRegular(file) && guarded(file, () => isLogFile(file))) throw kept(file, 'a log of Weir')
-    if (reads !== undefined && existsSync(reads) && realpathSync(reads) === realpathSync(file)) throw kept(file, 'the file that is read')
+    if (reads !== undefined && existsSync(reads) && realpathSync(reads) === realpathSync(file))
+      throw kept(file, 'the file that is read')
   } else guarded(file, () => accessSync(dirname(file), constants.W_OK))
 }
 
-/** Makes an empty file beside `file`, and gives its name. Only this user may read it: conversations are nobody else's business. Throws `output.unwritable`. */
+/**
+ * Makes an empty file beside `file`, and gives its name. Only this user may read it: conversations
+ * are nobody else's business. Throws `output.unwritable`.
+ */
 export function beginFile(file: string): string {
   const unfinished = `${file}.unfinished-${process.pid}`
   guarded(file, () => {
@@ -45,7 +58,10 @@ export function beginFile(file: string): string {
   return unfinished
 }
 
-/** Gives what is finished its name. Throws `output.exists` where a file has appeared since, and `output.unwritable`; then it is left as it is. */
+/**
+ * Gives what is finished its name. Throws `output.exists` where a file has appeared since, and
+ * `output.unwritable`; then it is left as it is.
+ */
 export function nameFile(unfinished: string, file: string, { force }: Place): void {
   guarded(file, () => {
     syncFile(unfinished)
@@ -54,7 +70,9 @@ export function nameFile(unfinished: string, file: string, { force }: Place): vo
   })
 }
 
-/** A link, other than a rename, does not take the place of anything. Some file systems know none. */
+/**
+ * A link, other than a rename, does not take the place of anything. Some file systems know none.
+ */
 function isLinked(unfinished: string, file: string): boolean {
   try {
     linkSync(unfinished, file)
@@ -65,8 +83,15 @@ function isLinked(unfinished: string, file: string): boolean {
   }
 }
 
-/** Gives the bytes that were written. Throws `output.exists`, `output.unwritable`, and what making `pieces` throws; then nothing is left of it. */
-export async function writeWhole(file: string, pieces: Iterable<string>, place: Place): Promise<number> {
+/**
+ * Gives the bytes that were written. Throws `output.exists`, `output.unwritable`, and what making
+ * `pieces` throws; then nothing is left of it.
+ */
+export async function writeWhole(
+  file: string,
+  pieces: Iterable<string>,
+  place: Place,
+): Promise<number> {
   const unfinished = beginFile(file)
   const stopClearing = clearedOnSignal(unfinished)
   try {
@@ -88,7 +113,10 @@ export async function writeWhole(file: string, pieces: Iterable<string>, place: 
   }
 }
 
-/** Ctrl-C and SIGTERM end the process as if nobody had listened, and leave no half file; until the returned function is called. */
+/**
+ * Ctrl-C and SIGTERM end the process as if nobody had listened, and leave no half file; until the
+ * returned function is called.
+ */
 function clearedOnSignal(unfinished: string): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const
   const clear = (signal: NodeJS.Signals): void => {
@@ -130,7 +158,10 @@ export function guarded<T>(file: string, write: () => T): T {
 }
 
 function taken(file: string): WeirError {
-  return new WeirError('output.exists', `${file} is there already: name another file (--output), or write over it with --force`)
+  return new WeirError(
+    'output.exists',
+    `${file} is there already: name another file (--output), or write over it with --force`,
+  )
 }
 
 function kept(file: string, what: string): WeirError {
@@ -144,18 +175,33 @@ function isRegular(file: string): boolean {
   return statSync(file).isFile()
 }
 
-/** What keeps `file` from being written, as `output.unwritable`. What the file has nothing to do with is a mistake of ours, and stays what it is. */
+/**
+ * What keeps `file` from being written, as `output.unwritable`. What the file has nothing to do
+ * with is a mistake of ours, and stays what it is.
+ */
 export function refusal(file: string, cause: unknown): unknown {
-  const { code, errno, errcode = 0, message } = cause as NodeJS.ErrnoException & { errcode?: number }
+  const {
+    code,
+    errno,
+    errcode = 0,
+    message,
+  } = cause as NodeJS.ErrnoException & { errcode?: number }
   const isOfSqlite = code === 'ERR_SQLITE_ERROR'
   const sqliteCode = errcode & 0xff
   if (isOfSqlite ? !sqliteOfFile.has(sqliteCode) : errno === undefined) return cause
   const isFull = isOfSqlite ? sqliteCode === sqliteFull : code === 'ENOSPC'
   const why = isFull ? 'the disk is full' : isOfSqlite ? message : code
-  const advice = isFull ? 'make room there, or name another place' : 'name a place where this user may write'
-  return new WeirError('output.unwritable', `${file} cannot be written (${why}): ${advice} (--output)`, { cause })
+  const advice = isFull
+    ? 'make room there, or name another place'
+    : 'name a place where this user may write'
+  return new WeirError(
+    'output.unwritable',
+    `${file} cannot be written (${why}): ${advice} (--output)`,
+    { cause },
+  )
 }
 
-// Primary result codes, https://sqlite.org/rescode.html: perm, busy, locked, readonly, ioerr, corrupt, full, cantopen.
+// Primary result codes, https://sqlite.org/rescode.html: perm, busy, locked, readonly, ioerr,
+// corrupt, full, cantopen.
 const sqliteFull = 13
 const sqliteOfFile = new Set([3, 5, 6, 8, 10, 11, sqliteFull, 14])

@@ -1,6 +1,8 @@
 // The id of a derived record, and the marks by which a reader drops repeats (R3).
-// I1. The same input gives the same records, so (stage, partition, offset of the input, n) names a record for ever.
-// I2. A reader keeps one high-water mark for each (writer stage, partition) and drops what is not above it.
+// I1. The same input gives the same records, so (stage, partition, offset of the input, n) names a
+//     record for ever.
+// I2. A reader keeps one high-water mark for each (writer stage, partition) and drops what is not
+//     above it.
 
 /** Written as `stage/partition/offset/n`. */
 export type DerivedId = { stage: string; partition: number; offset: number; n: number }
@@ -14,7 +16,9 @@ export function formatId(id: DerivedId): string {
 
 const shape = /^([a-z-]+)\/(\d{1,9})$/
 
-/** What `stage/partition` says, by that text: writers are few, and each record of a topic names one. */
+/**
+ * What `stage/partition` says, by that text: writers are few, and each record of a topic names one.
+ */
 const writers = new Map<string, { writer: string; stage: string; partition: number } | undefined>()
 const writersMax = 10_000
 
@@ -34,14 +38,19 @@ function parse(text: string): ReadId | undefined {
   const n = wholeNumberIn(text, last + 1, text.length, 9)
   if (middle < 0 || offset < 0 || n < 0) return undefined
   const writer = writerIn(text.slice(0, middle))
-  return writer && { writer: writer.writer, stage: writer.stage, partition: writer.partition, offset, n }
+  return (
+    writer && { writer: writer.writer, stage: writer.stage, partition: writer.partition, offset, n }
+  )
 }
 
 function writerIn(text: string) {
   const known = writers.get(text)
   if (known !== undefined || writers.has(text)) return known
   const [, stage, digits] = shape.exec(text) ?? []
-  const found = stage === undefined ? undefined : { writer: `${stage}/${Number(digits)}`, stage, partition: Number(digits) }
+  const found =
+    stage === undefined
+      ? undefined
+      : { writer: `${stage}/${Number(digits)}`, stage, partition: Number(digits) }
   if (writers.size >= writersMax) writers.clear()
   writers.set(text, found)
   return found
@@ -59,7 +68,10 @@ function wholeNumberIn(text: string, from: number, to: number, digitsMax: number
   return value
 }
 
-/** By `stage/partition`: offset and n of the newest derived record that was taken. As JSON in commit metadata, so plain. */
+/**
+ * By `stage/partition`: offset and n of the newest derived record that was taken. As JSON in commit
+ * metadata, so plain.
+ */
 export type Marks = Record<string, [offset: number, n: number]>
 
 /** Whether a record with this id was taken before. */

@@ -1,10 +1,15 @@
-// The fold: records of one inbox partition into units, by a stage's reducer. Owns the units, the marks, and what becomes of a record that
-// cannot be taken. Does not own reading, writing or time; the same fold runs in production, in a replay and in simulation.
-// F1. Every record is taken in offset order; what it leads to depends on the records of the log alone.
-// F2. A derived record not above its writer's mark is dropped before anything else looks at it (R3).
-// F3. A tick reaches the reducer only for an open unit at a time >= due, and afterwards due has moved or is gone.
-// F4. A record that cannot be taken goes to dead-letters with its origin; if it made the reducer throw, its unit is folded again up to the
-//     record before, `failed` answers, and the conversation is told (R8).
+// The fold: records of one inbox partition into units, by a stage's reducer. Owns the units, the
+// marks, and what becomes of a record that cannot be taken. Does not own reading, writing or time;
+// the same fold runs in production, in a replay and in simulation.
+// F1. Every record is taken in offset order; what it leads to depends on the records of the log
+//     alone.
+// F2. A derived record not above its writer's mark is dropped before anything else looks at it
+//     (R3).
+// F3. A tick reaches the reducer only for an open unit at a time >= due, and afterwards due has
+//     moved or is gone.
+// F4. A record that cannot be taken goes to dead-letters with its origin; if it made the reducer
+//     throw, its unit is folded again up to the record before, `failed` answers, and the
+//     conversation is told (R8).
 // F5. Units stand in the order of their first records, so the first one says where to fold from.
 
 import { decode, encode } from '../codec/codec.ts'
@@ -13,13 +18,19 @@ import { limits } from '../contract/limits.ts'
 import type { Message, MessageType } from '../contract/messages.ts'
 import { partitionOf } from '../contract/partition.ts'
 import type { Output, Reaction, Received, Stage } from '../contract/stage.ts'
-import type { Port, StageName, TopicName, Writer } from '../contract/topology.ts'
-import { keyOf, stages, topics } from '../contract/topology.ts'
+import {
+  keyOf,
+  type Port,
+  type StageName,
+  stages,
+  type TopicName,
+  topics,
+  type Writer,
+} from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { onOneLine, shortened } from '../lib/text-cut.ts'
-import type { DerivedId, Marks } from './derived-id.ts'
-import { formatId, isRepeat, moveMark, parseId } from './derived-id.ts'
+import { type DerivedId, formatId, isRepeat, type Marks, moveMark, parseId } from './derived-id.ts'
 import type { Position } from './position.ts'
 
 export type Unit<State> = {
@@ -34,16 +45,24 @@ export type Unit<State> = {
   /** Its last record, whatever that did, and the unit's time. */
   last: Offset
   time: Milliseconds
-  /** Records of the unit that made the reducer throw, and why: folding it again must not run into them again. Nearly no unit has any. */
+  /**
+   * Records of the unit that made the reducer throw, and why: folding it again must not run into
+   * them again. Nearly no unit has any.
+   */
   failures: Map<Offset, string> | undefined
 }
 
-/** What one record led to. `unit`: the key of the unit it concerned; undefined when it was dropped. */
+/**
+ * What one record led to. `unit`: the key of the unit it concerned; undefined when it was dropped.
+ */
 export type Taken = { unit: string | undefined; outputs: Output[]; records: RecordToAppend[] }
 
 export type Fold<State> = {
   readonly units: ReadonlyMap<string, Unit<State>>
-  /** A promise only where a reducer threw and the unit must be read again: nearly every record is taken without a turn of the event loop. */
+  /**
+   * A promise only where a reducer threw and the unit must be read again: nearly every record is
+   * taken without a turn of the event loop.
+   */
   take(record: StoredRecord): Taken | Promise<Taken>
   /** The position when all records before `done` are taken. */
   position(done: Offset): Position
@@ -52,18 +71,27 @@ export type Fold<State> = {
 export type FoldOptions<State, In extends Message, Task> = {
   stage: Stage<State, In, Task>
   partition: number
-  /** Of every topic, to know a record that stands in another partition than its conversation's; undefined: not looked at. */
+  /**
+   * Of every topic, to know a record that stands in another partition than its conversation's;
+   * undefined: not looked at.
+   */
   partitions?: number | undefined
   topicPrefix: string
   /** Marks at the first record that will be taken; copied. */
   marks: Marks
   /** The stage's inbox again, from `from` to before `to`, to fold a unit a second time. */
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
-  /** How a value is read; default: by the codec. What a replay asks "what if" changes is changed here. Must throw as the codec does, and be pure. */
+  /**
+   * How a value is read; default: by the codec. What a replay asks "what if" changes is changed
+   * here. Must throw as the codec does, and be pure.
+   */
   decode?: ((value: Uint8Array) => Message) | undefined
   /** Whether what is written is wanted as bytes too; default: yes. Without, `records` are empty. */
   encodes?: boolean
-  /** Take the records of this unit only, to fold it again; `failures` are those of its records that are known to make the reducer throw. */
+  /**
+   * Take the records of this unit only, to fold it again; `failures` are those of its records that
+   * are known to make the reducer throw.
+   */
   only?: { unit: string; failures: ReadonlyMap<Offset, string> | undefined }
 }
 
@@ -78,7 +106,9 @@ type Failing<State, In extends Message> = {
 
 const nothing: Taken = { unit: undefined, outputs: [], records: [] }
 
-export function createFold<State, In extends Message, Task>(options: FoldOptions<State, In, Task>): Fold<State> {
+export function createFold<State, In extends Message, Task>(
+  options: FoldOptions<State, In, Task>,
+): Fold<State> {
   const { stage, partition, topicPrefix, decode: read = decode } = options
   const { inbox } = stages[stage.name]
   const admission = admissionOf(inbox)
@@ -91,7 +121,9 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     take,
     position(done) {
       const oldest = units.values().next().value
-      return oldest === undefined ? { done, from: done, marks: { ...marks } } : { done, from: oldest.first, marks: oldest.marksAtFirst }
+      return oldest === undefined
+        ? { done, from: done, marks: { ...marks } }
+        : { done, from: oldest.first, marks: oldest.marksAtFirst }
     },
   }
 
@@ -107,7 +139,9 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
       key = message.type === 'tick' ? message.unit : stage.unit(message)
       assertAtHome(record, message, key)
     } catch (error) {
-      return options.only === undefined ? written(record, undefined, [deadLetter(record, stage.name, error)]) : nothing
+      return options.only === undefined
+        ? written(record, undefined, [deadLetter(record, stage.name, error)])
+        : nothing
     }
     if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
     if (options.only !== undefined && key !== options.only.unit) return nothing
@@ -120,7 +154,8 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
     const failure = options.only?.failures?.get(record.offset)
-    if (failure !== undefined) return settle({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
+    if (failure !== undefined)
+      return settle({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
     try {
       const reaction = stage.react(unit?.state, received)
       const taken = written(record, key, reaction.records ?? [])
@@ -133,11 +168,19 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
   }
 
   /**
-   * A unit opens in its conversation's own partition only: what somebody copied into another one would run a second time there, by another owner, and
-   * be seen by nobody who looks for the conversation. Looked at where a unit would open, because the hash costs as much as a small record.
+   * A unit opens in its conversation's own partition only: what somebody copied into another one
+   * would run a second time there, by another owner, and be seen by nobody who looks for the
+   * conversation. Looked at where a unit would open, because the hash costs as much as a small
+   * record.
    */
   function assertAtHome(record: StoredRecord, message: In, unit: string): void {
-    if (options.partitions === undefined || message.type === 'tick' || unit === '' || units.has(unit)) return
+    if (
+      options.partitions === undefined ||
+      message.type === 'tick' ||
+      unit === '' ||
+      units.has(unit)
+    )
+      return
     const home = partitionOf(record.key, options.partitions)
     if (home !== record.partition)
       throw new WeirError(
@@ -190,28 +233,50 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     }
   }
 
-  /** The reducer threw, or what it wrote cannot be encoded. It is pure: trying again would end the same. */
+  /**
+   * The reducer threw, or what it wrote cannot be encoded. It is pure: trying again would end the
+   * same.
+   */
   async function fail(failing: Failing<State, In>, error: unknown): Promise<Taken> {
     const { record, key, received, unit } = failing
     const reason = textOf(error)
     const state = unit === undefined ? undefined : await foldAgain(key, unit, record.offset)
     const turn = turnOf(received.message) ?? unit?.turn
-    const conversation = 'conversation' in received.message ? received.message.conversation : record.key
+    const conversation =
+      'conversation' in received.message ? received.message.conversation : record.key
     const told: Output[] = [deadLetter(record, stage.name, error)]
     if (stage.name !== 'conversation')
-      told.unshift({ to: 'conversation', message: { type: 'turn-failed', conversation, turn: turn ?? null, stage: stage.name, reason } })
+      told.unshift({
+        to: 'conversation',
+        message: {
+          type: 'turn-failed',
+          conversation,
+          turn: turn ?? null,
+          stage: stage.name,
+          reason,
+        },
+      })
     return settle(failing, state, reason, told)
   }
 
-  /** What `failed` makes of the state before the record that threw. A stage whose `failed` throws too loses the unit. */
-  function settle(failing: Failing<State, In>, state: State | undefined, reason: string, told: Output[]): Taken {
+  /**
+   * What `failed` makes of the state before the record that threw. A stage whose `failed` throws
+   * too loses the unit.
+   */
+  function settle(
+    failing: Failing<State, In>,
+    state: State | undefined,
+    reason: string,
+    told: Output[],
+  ): Taken {
     const { record, key, received, unit, marksBefore } = failing
     try {
       const reaction = stage.failed(state, received, reason)
       const taken = written(record, key, [...(reaction.records ?? []), ...told])
       keep(key, reaction, received, unit, marksBefore)
       const open = units.get(key)
-      if (open !== undefined) open.failures = (open.failures ?? new Map()).set(record.offset, reason)
+      if (open !== undefined)
+        open.failures = (open.failures ?? new Map()).set(record.offset, reason)
       return taken
     } catch {
       units.delete(key)
@@ -219,10 +284,21 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     }
   }
 
-  /** The unit's state before `upTo`, from the log: the one in memory may have been changed halfway. */
-  async function foldAgain(key: string, unit: Unit<State>, upTo: Offset): Promise<State | undefined> {
-    const again = createFold({ ...options, marks: unit.marksAtFirst, only: { unit: key, failures: unit.failures } })
-    for await (const records of options.readBack(unit.first, upTo)) for (const record of records) await again.take(record)
+  /**
+   * The unit's state before `upTo`, from the log: the one in memory may have been changed halfway.
+   */
+  async function foldAgain(
+    key: string,
+    unit: Unit<State>,
+    upTo: Offset,
+  ): Promise<State | undefined> {
+    const again = createFold({
+      ...options,
+      marks: unit.marksAtFirst,
+      only: { unit: key, failures: unit.failures },
+    })
+    for await (const records of options.readBack(unit.first, upTo))
+      for (const record of records) await again.take(record)
     return again.units.get(key)?.state
   }
 
@@ -254,7 +330,12 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
 }
 
 /** Who may write a type of record: by name, by reducer, or observed by whomever. */
-type Admission = { writers: Writer[]; reducers: Set<string>; isOfAnyStage: boolean; isObserved: boolean }
+type Admission = {
+  writers: Writer[]
+  reducers: Set<string>
+  isOfAnyStage: boolean
+  isObserved: boolean
+}
 
 /** The wiring of an inbox, ready to be asked for each record. */
 function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
@@ -274,38 +355,62 @@ function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
 }
 
 /** What a stage may write to each of its ports. */
-function outletsOf(stage: StageName, topicPrefix: string): Map<Port, { topic: string; types: Set<MessageType> }> {
+function outletsOf(
+  stage: StageName,
+  topicPrefix: string,
+): Map<Port, { topic: string; types: Set<MessageType> }> {
   const ports = Object.entries(stages[stage].ports) as [Port, TopicName][]
   return new Map(
     ports.map(([port, topic]) => {
       const entries = Object.entries(topics[topic].records) as [MessageType, Writer[]][]
       const types = entries
-        .filter(([, writers]) => writers.includes(stage) || writers.includes('runtime of any stage'))
+        .filter(
+          ([, writers]) => writers.includes(stage) || writers.includes('runtime of any stage'),
+        )
         .map(([type]) => type)
       return [port, { topic: topicPrefix + topic, types: new Set(types) }]
     }),
   )
 }
 
-/** Decodes a record and checks that it may stand in this inbox: an unknown or misplaced message is an error, never silence. */
+/**
+ * Decodes a record and checks that it may stand in this inbox: an unknown or misplaced message is
+ * an error, never silence.
+ */
 function admit(
   record: StoredRecord,
   id: DerivedId | undefined,
-  { inbox, admission, read }: { inbox: TopicName; admission: Map<MessageType, Admission>; read: (value: Uint8Array) => Message },
+  {
+    inbox,
+    admission,
+    read,
+  }: {
+    inbox: TopicName
+    admission: Map<MessageType, Admission>
+    read: (value: Uint8Array) => Message
+  },
 ): Message {
   if (record.value === null) throw new WeirError('codec.bad-message', 'a log takes no tombstone')
   const message = read(record.value)
   const admitted = admission.get(message.type)
-  if (admitted === undefined) throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
+  if (admitted === undefined)
+    throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
   if (record.id !== undefined && id === undefined)
     throw new WeirError('codec.bad-message', `the id ${JSON.stringify(record.id)} is no derived id`)
-  if (id === undefined ? !admitted.isObserved : !(admitted.isOfAnyStage || admitted.reducers.has(id.stage)))
+  if (
+    id === undefined
+      ? !admitted.isObserved
+      : !(admitted.isOfAnyStage || admitted.reducers.has(id.stage))
+  )
     throw new WeirError(
       'codec.bad-message',
       `${message.type} in ${inbox} may not come from ${id?.stage ?? 'an observer'}; writers are ${admitted.writers.join(', ')}`,
     )
   if (keyOf(message) !== record.key)
-    throw new WeirError('codec.bad-message', `${message.type} of ${keyOf(message)} stands under the key ${record.key}`)
+    throw new WeirError(
+      'codec.bad-message',
+      `${message.type} of ${keyOf(message)} stands under the key ${record.key}`,
+    )
   return message
 }
 
@@ -330,7 +435,11 @@ function deadLetter(record: StoredRecord, stage: string, error: unknown): Output
 }
 
 /** The marks as they were before one of them moved. */
-function withMark(marks: Marks, writer: string | undefined, mark: Marks[string] | undefined): Marks {
+function withMark(
+  marks: Marks,
+  writer: string | undefined,
+  mark: Marks[string] | undefined,
+): Marks {
   const copy = { ...marks }
   if (writer === undefined) return copy
   if (mark === undefined) delete copy[writer]
@@ -343,5 +452,8 @@ function turnOf(message: Message): number | undefined {
 }
 
 function textOf(error: unknown): string {
-  return shortened(onOneLine(error instanceof Error ? error.message : String(error)), limits.reasonBytesMax)
+  return shortened(
+    onOneLine(error instanceof Error ? error.message : String(error)),
+    limits.reasonBytesMax,
+  )
 }

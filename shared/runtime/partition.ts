@@ -1,19 +1,27 @@
-// One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its performer, from assignment to loss.
-// P1. Up to the committed offset records are folded silently: what they led to was acknowledged before that commit (R1).
-// P2. Performers act, and ticks are written, only after the state has caught up with the end that the log had at the assignment, and only on
-//     what is acknowledged (R4).
-// P3. One unanswered tick per unit, repeated a second apart until the unit has moved; none while the bus has not taken the last ones, or a broker that
-//     is away for minutes would come back to thousands of them.
+// One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its
+// performer, from assignment to loss.
+// P1. Up to the committed offset records are folded silently: what they led to was acknowledged
+//     before that commit (R1).
+// P2. Performers act, and ticks are written, only after the state has caught up with the end that
+//     the log had at the assignment, and only on what is acknowledged (R4).
+// P3. One unanswered tick per unit, repeated a second apart until the unit has moved; none while
+//     the bus has not taken the last ones, or a broker that is away for minutes would come back to
+//     thousands of them.
 
 import type { Logger } from 'pino'
-import type { Assignment, Bus, PartitionReader, RecordToAppend, StoredRecord } from '../contract/bus.ts'
+import type {
+  Assignment,
+  Bus,
+  PartitionReader,
+  RecordToAppend,
+  StoredRecord,
+} from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message, Tick } from '../contract/messages.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import type { Milliseconds } from '../lib/clock.ts'
-import type { Unit } from './fold.ts'
-import { createFold } from './fold.ts'
+import { createFold, type Unit } from './fold.ts'
 import type { Instruments } from './instruments.ts'
 import { positionAt, toCommit } from './position.ts'
 import { toRecord } from './record.ts'
@@ -26,29 +34,52 @@ export type PartitionOptions<State, In extends Message, Task> = {
   partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
-  /** Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may depend on it. */
+  /**
+   * Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may
+   * depend on it.
+   */
   observed: ((output: Output) => void) | undefined
   instruments?: Instruments | undefined
   log: Logger
 }
 
-/** What steps led to that are not acknowledged yet. Kept only where somebody wants to hear of it. */
+/**
+ * What steps led to that are not acknowledged yet. Kept only where somebody wants to hear of it.
+ */
 type Unacknowledged = { read: StoredRecord[]; outputs: Output[]; written: RecordToAppend[] }
 
 /** Throws `bus.commit-outside-log` when the committed position cannot be folded from. */
-export function readPartition<State, In extends Message, Task>(options: PartitionOptions<State, In, Task>): PartitionReader {
+export function readPartition<State, In extends Message, Task>(
+  options: PartitionOptions<State, In, Task>,
+): PartitionReader {
   const { bus, stage, assignment, performer, observed, instruments, log } = options
   const { topic } = assignment
   const { partition, end } = assignment.ends
   const { done, from, marks } = positionAt(assignment)
-  const fold = createFold({ stage, partition, partitions: options.partitions, topicPrefix: options.topicPrefix, marks, readBack })
+  const fold = createFold({
+    stage,
+    partition,
+    partitions: options.partitions,
+    topicPrefix: options.topicPrefix,
+    marks,
+    readBack,
+  })
   const ticker = createTicker()
   const touched = new Set<string>()
   let position = from
   let pending: Unacknowledged = { read: [], outputs: [], written: [] }
   let acting = false
   let isClosed = false
-  const about = { stage: stage.name, topic, partition, from, done, end, units: fold.units, hasCaughtUp: () => acting }
+  const about = {
+    stage: stage.name,
+    topic,
+    partition,
+    from,
+    done,
+    end,
+    units: fold.units,
+    hasCaughtUp: () => acting,
+  }
   const instrument = instruments?.assigned(about)
 
   if (position >= end) act()
@@ -72,7 +103,10 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
         pending.read.push(...records)
         pending.written.push(...step)
       }
-      return { outputs: step, commit: position < done ? undefined : toCommit(fold.position(position)) }
+      return {
+        outputs: step,
+        commit: position < done ? undefined : toCommit(fold.position(position)),
+      }
     },
 
     acknowledged() {
@@ -102,12 +136,17 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
     instrument?.acknowledged(step)
   }
 
-  /** Whoever operates Weir must hear of it where they look first (R8); the bytes are in the topic. */
+  /**
+   * Whoever operates Weir must hear of it where they look first (R8); the bytes are in the topic.
+   */
   function logDeadLetters(outputs: Output[]): void {
     for (const { message } of outputs) {
       if (message.type !== 'dead-letter') continue
       const { topic, partition, offset, code, reason } = message
-      log.error({ topic, partition, offset, code, reason }, 'a record could not be taken and went to dead-letters')
+      log.error(
+        { topic, partition, offset, code, reason },
+        'a record could not be taken and went to dead-letters',
+      )
     }
   }
 
@@ -128,14 +167,23 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
 
   async function* readBack(start: number, to: number): AsyncIterable<StoredRecord[]> {
     for (let next = start; next < to; ) {
-      const records = await bus.read({ topic, partition, from: next, to, limit: limits.readBackRecordsMax })
+      const records = await bus.read({
+        topic,
+        partition,
+        from: next,
+        to,
+        limit: limits.readBackRecordsMax,
+      })
       if (records.length === 0) return
       yield records
       next = (records.at(-1)?.offset ?? to) + 1
     }
   }
 
-  /** Writes a tick when a unit is due. One timer for the partition; when it fires, the units are looked through once. */
+  /**
+   * Writes a tick when a unit is due. One timer for the partition; when it fires, the units are
+   * looked through once.
+   */
   function createTicker() {
     const ticked = new Map<string, Milliseconds>()
     let next = Number.POSITIVE_INFINITY
@@ -159,7 +207,8 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
       if (time >= next) return
       cancel?.()
       next = time
-      // A look takes the longer the more units there are, such as conversations that are remembered for ten minutes: so the farther apart they are.
+      // A look takes the longer the more units there are, such as conversations that are remembered
+      // for ten minutes: so the farther apart they are.
       const apart = lookedAt + fold.units.size * limits.tickLookMsPerUnit - bus.clock.monotonic()
       cancel = bus.clock.after(Math.max(time - bus.clock.now(), apart), look)
     }
@@ -174,7 +223,10 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
       for (const [key, unit] of fold.units) {
         const due = stage.due(unit.state)
         if (due === undefined) continue
-        const again = Math.max(due, (ticked.get(key) ?? Number.NEGATIVE_INFINITY) + limits.tickRepeatMs)
+        const again = Math.max(
+          due,
+          (ticked.get(key) ?? Number.NEGATIVE_INFINITY) + limits.tickRepeatMs,
+        )
         if (again > now) {
           wakeAt(again)
           continue
@@ -193,7 +245,10 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
         await bus.append(written)
         instruments?.observed(stage.name, { messages: ticks, written })
       } catch (error) {
-        log.warn({ err: error, stage: stage.name, partition, ticks: ticks.length }, 'ticks were not written and will be tried again')
+        log.warn(
+          { err: error, stage: stage.name, partition, ticks: ticks.length },
+          'ticks were not written and will be tried again',
+        )
       }
       isWriting = false
       if (isLookDue) look()

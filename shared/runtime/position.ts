@@ -1,14 +1,21 @@
-// What a commit says: what is done, from where to fold, and the marks there: one atomic pair, true for ever once its outputs are acknowledged.
-// The marks are those at "fold from", not the newest: with the newest, the open unit's own records would be dropped as repeats.
+// What a commit says: what is done, from where to fold, and the marks there: one atomic pair, true
+// for ever once its outputs are acknowledged. The marks are those at "fold from", not the newest:
+// with the newest, the open unit's own records would be dropped as repeats.
 
 import type { Assignment, Commit, Offset } from '../contract/bus.ts'
 import { WeirError } from '../lib/errors.ts'
 import type { Marks } from './derived-id.ts'
 
-/** `done`: all records before it are done; `from`: the first record of the oldest open unit, or `done`; `marks`: those at `from`. */
+/**
+ * `done`: all records before it are done; `from`: the first record of the oldest open unit, or
+ * `done`; `marks`: those at `from`.
+ */
 export type Position = { done: Offset; from: Offset; marks: Marks }
 
-/** The metadata is made when somebody looks at it: most commits are overtaken by the next one before they are written. */
+/**
+ * The metadata is made when somebody looks at it: most commits are overtaken by the next one before
+ * they are written.
+ */
 export function toCommit({ done, from, marks }: Position): Commit {
   return {
     offset: done,
@@ -19,8 +26,9 @@ export function toCommit({ done, from, marks }: Position): Commit {
 }
 
 /**
- * Where to begin after an assignment. Without a commit: at the log's begin. A commit without metadata (an operator's reset): fold from the
- * log's begin up to its offset. A commit outside the log, or one whose "fold from" was deleted, is an error: going on would judge half a past.
+ * Where to begin after an assignment. Without a commit: at the log's begin. A commit without
+ * metadata (an operator's reset): fold from the log's begin up to its offset. A commit outside the
+ * log, or one whose "fold from" was deleted, is an error: going on would judge half a past.
  */
 export function positionAt({ topic, ends, committed }: Assignment): Position {
   if (committed === undefined) return { done: ends.begin, from: ends.begin, marks: {} }
@@ -42,10 +50,15 @@ export function foldFrom(commit: Commit): Offset {
   return commit.metadata === '' ? 0 : (JSON.parse(commit.metadata) as Position).from
 }
 
-function parseMetadata(topic: string, partition: number, commit: Commit): { from: Offset; marks: Marks } {
+function parseMetadata(
+  topic: string,
+  partition: number,
+  commit: Commit,
+): { from: Offset; marks: Marks } {
   try {
     const { from, marks } = JSON.parse(commit.metadata) as { from: unknown; marks: unknown }
-    if (typeof from === 'number' && typeof marks === 'object' && marks !== null) return { from, marks: marks as Marks }
+    if (typeof from === 'number' && typeof marks === 'object' && marks !== null)
+      return { from, marks: marks as Marks }
   } catch {}
   throw new WeirError(
     'bus.commit-outside-log',

@@ -5,7 +5,18 @@ import type { RecordToAppend } from '../contract/bus.ts'
 import type { Message } from '../contract/messages.ts'
 import { keyOf } from '../contract/topology.ts'
 
-/** `topic`: with the deployment's prefix. Throws `codec.bad-message` when the message does not fit its schema. */
-export function toRecord({ topic, partition, message }: { topic: string; partition: number; message: Message }): RecordToAppend {
+/**
+ * `topic`: with the deployment's prefix. Throws `codec.bad-message` when the message does not fit
+ * its schema.
+ */
+export function toRecord({
+  topic,
+  partition,
+  message,
+}: {
+  topic: string
+  partition: number
+  message: Message
+}): RecordToAppend {
   return { topic, partition, key: keyOf(message), value: encode(message) }
 }

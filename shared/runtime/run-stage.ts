@@ -1,4 +1,5 @@
-// Runs one stage on a bus: a consumer group over its inbox, and for each assigned partition a fold and, where the stage has one, a performer.
+// Runs one stage on a bus: a consumer group over its inbox, and for each assigned partition a fold
+// and, where the stage has one, a performer.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -9,8 +10,7 @@ import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
 import type { PerformerContext, StartPerformer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
-import type { Port } from '../contract/topology.ts'
-import { guardTopicName, stages } from '../contract/topology.ts'
+import { guardTopicName, type Port, stages } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { historyReader } from './history-reader.ts'
@@ -23,7 +23,10 @@ import { toRecord } from './record.ts'
 export type StageEntry<State, In extends Message, Task> = {
   stage: Stage<State, In, Task>
   startPerformer?: StartPerformer<Task>
-  /** Called for each record that the reducer wrote, once acknowledged. For logs; nothing may depend on it. */
+  /**
+   * Called for each record that the reducer wrote, once acknowledged. For logs; nothing may depend
+   * on it.
+   */
   observed?: (message: Message, log: Logger) => void
 }
 
@@ -31,7 +34,10 @@ export type RunOptions = {
   bus: Bus
   /** Prefix of topics and groups, e.g. `weir.`. */
   topicPrefix: string
-  /** Of every topic: a record in another partition than its conversation's goes to dead-letters. Undefined: not looked at. */
+  /**
+   * Of every topic: a record in another partition than its conversation's goes to dead-letters.
+   * Undefined: not looked at.
+   */
   partitions?: number
   log: Logger
   /** Who measures; default: nobody. */
@@ -41,8 +47,9 @@ export type RunOptions = {
 }
 
 /**
- * Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` says when it cannot go on: also when its performer could
- * not write what it saw, because whoever waits for that would wait until the turn expires.
+ * Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` says
+ * when it cannot go on: also when its performer could not write what it saw, because whoever waits
+ * for that would wait until the turn expires.
  */
 export async function runStage<State, In extends Message, Task>(
   entry: StageEntry<State, In, Task>,
@@ -59,7 +66,9 @@ export async function runStage<State, In extends Message, Task>(
     async assign(assignment) {
       const partition = assignment.ends.partition
       const logTime = newestOf()
-      const performer = startPerformer?.(performerContext({ ...options, log, stage: stage.name, partition, giveUp, logTime }))
+      const performer = startPerformer?.(
+        performerContext({ ...options, log, stage: stage.name, partition, giveUp, logTime }),
+      )
       const reader = readPartition({
         bus,
         stage,
@@ -99,7 +108,9 @@ type ContextOptions = RunOptions & {
   logTime: ReturnType<typeof newestOf>
 }
 
-/** The newest append time seen: the log's clock, where this machine's own could be wrong by a week. */
+/**
+ * The newest append time seen: the log's clock, where this machine's own could be wrong by a week.
+ */
 function newestOf() {
   let newest: Milliseconds | undefined
   return {
@@ -125,7 +136,11 @@ function performerContext({
   async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
     const written = entries.map(({ to, message }) => {
       const topic = stages[stage].ports[to]
-      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/contract/topology.ts`)
+      if (topic === undefined)
+        throw new WeirError(
+          'runtime.assertion',
+          `${stage} has no port ${to}; see shared/contract/topology.ts`,
+        )
       return toRecord({ topic: topicPrefix + topic, partition, message })
     })
     try {
@@ -148,9 +163,19 @@ function performerContext({
     randomId,
     write: (to, messages) => write(messages.map((message) => ({ to, message }))),
     writeWhole: bus.appendsWhole ? write : undefined,
-    history: historyReader({ bus, topic: `${topicPrefix}history`, partition, bytesMax: limits.historyKeptBytesMax }),
+    history: historyReader({
+      bus,
+      topic: `${topicPrefix}history`,
+      partition,
+      bytesMax: limits.historyKeptBytesMax,
+    }),
     async policy(key) {
-      const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })
+      const record = await bus.get({
+        topic: `${topicPrefix}policies`,
+        partition: 0,
+        key,
+        waitMs: 0,
+      })
       return record?.value ? decode(record.value) : undefined
     },
     async policies(prefix) {
@@ -160,21 +185,31 @@ function performerContext({
     async *guardVerdicts({ guard, since, signal }) {
       const topic = topicPrefix + guardTopicName(guard)
       const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
-      if (ends === undefined) throw new WeirError('bus.topic-missing', `${topic} has no partition ${partition}`)
-      const from = await firstOffsetSince(bus, { topic, partition, from: ends.begin, to: ends.end }, since)
+      if (ends === undefined)
+        throw new WeirError('bus.topic-missing', `${topic} has no partition ${partition}`)
+      const from = await firstOffsetSince(
+        bus,
+        { topic, partition, from: ends.begin, to: ends.end },
+        since,
+      )
       yield* bus.follow({ topic, partition, from, signal })
     },
     historyTable: {
       logTime: logTime.value,
       keys: (after, limit) => bus.keys({ topic: `${topicPrefix}history`, partition, after, limit }),
       async forget(keys) {
-        await bus.append(keys.map((key) => ({ topic: `${topicPrefix}history`, partition, key, value: null })))
+        await bus.append(
+          keys.map((key) => ({ topic: `${topicPrefix}history`, partition, key, value: null })),
+        )
       },
     },
   }
 }
 
-/** Node keeps random bytes ready for these; to ask the system for each id's takes longer than all else of an id. */
+/**
+ * Node keeps random bytes ready for these; to ask the system for each id's takes longer than all
+ * else of an id.
+ */
 function systemRandomId(): string {
   return randomUUID().replaceAll('-', '')
 }

@@ -1,38 +1,72 @@
-// The text of an agent file as a value, and where in the text each part of it stands. YAML 1.2 and JSON, which is read as the YAML that it is.
+// The text of an agent file as a value, and where in the text each part of it stands. YAML 1.2 and
+// JSON, which is read as the YAML that it is.
 // D1. The value is plain data: no tag, alias or number in it that JSON could not say.
-// D2. Work is bounded by the size of the text: aliases expand a bounded number of times; what is nested too deeply is refused before it is composed,
-//     which is recursive and takes a minute to find out; the check for repeated keys, which takes the square of their number, is our own.
-// D3. What the parser says of a text may quote the text, where a secret can stand; so only its words are passed on, never its quotes.
+// D2. Work is bounded by the size of the text: aliases expand a bounded number of times; what is
+//     nested too deeply is refused before it is composed, which is recursive and takes a minute to
+//     find out; the check for repeated keys, which takes the square of their number, is our own.
+// D3. What the parser says of a text may quote the text, where a secret can stand; so only its
+//     words are passed on, never its quotes.
 
-import type { YAMLError, Document as Yaml, Node as YamlNode } from 'yaml'
-import { isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  parseDocument,
+  type YAMLError,
+  type Document as Yaml,
+  type Node as YamlNode,
+} from 'yaml'
 import { limits } from '../contract/limits.ts'
 import { jsonFault } from '../lib/json/json-fault.ts'
 import type { Mistake, Path, Place } from './mistake.ts'
 
 export type Document = {
   value: unknown
-  /** Where the value under a path stands, or its key; where there is none, the key of the innermost one around it that is there. */
+  /**
+   * Where the value under a path stands, or its key; where there is none, the key of the innermost
+   * one around it that is there.
+   */
   placeOf(path: Path, part?: 'key' | 'value'): Place
 }
 
-/** `file`: as mistakes name it. There is no document where the text cannot be read at all; mistakes beside one do not hinder to look further. */
-export function readDocument(file: string, text: string): { document?: Document; mistakes: Mistake[] } {
+/**
+ * `file`: as mistakes name it. There is no document where the text cannot be read at all; mistakes
+ * beside one do not hinder to look further.
+ */
+export function readDocument(
+  file: string,
+  text: string,
+): { document?: Document; mistakes: Mistake[] } {
   const lines = new LineCounter()
-  const at = (offset: number, path: Path, words: string): Mistake => ({ file, ...placeAt(lines, offset), path, text: words })
+  const at = (offset: number, path: Path, words: string): Mistake => ({
+    file,
+    ...placeAt(lines, offset),
+    path,
+    text: words,
+  })
 
   if (file.endsWith('.json')) {
     const fault = jsonFault(text, depthMax)
-    if (fault !== undefined) return { mistakes: [{ file, ...placeIn(text, fault.at), path: [], text: jsonFaults[fault.kind] }] }
+    if (fault !== undefined)
+      return {
+        mistakes: [{ file, ...placeIn(text, fault.at), path: [], text: jsonFaults[fault.kind] }],
+      }
   }
   const deep = tooDeepAt(text)
-  if (deep !== undefined) return { mistakes: [{ file, ...placeIn(text, deep), path: [], text: jsonFaults['too-deep'] }] }
+  if (deep !== undefined)
+    return { mistakes: [{ file, ...placeIn(text, deep), path: [], text: jsonFaults['too-deep'] }] }
   const yaml = parseDocument(text, {
     lineCounter: lines,
     ...{ version: '1.2', schema: 'core', merge: false, resolveKnownTags: false, stringKeys: true },
     ...{ uniqueKeys: false, prettyErrors: false, logLevel: 'error' },
   })
-  if (yaml.errors.length > 0) return { mistakes: yaml.errors.map((error) => at(error.pos[0], [], wordsOf(error, text))) }
+  if (yaml.errors.length > 0)
+    return { mistakes: yaml.errors.map((error) => at(error.pos[0], [], wordsOf(error, text))) }
 
   const looked = look(yaml, at)
   const strange = yaml.warnings.map((warning) => at(warning.pos[0], [], wordsOf(warning, text)))
@@ -40,13 +74,23 @@ export function readDocument(file: string, text: string): { document?: Document;
   if (looked.aliasesBroken) return { mistakes }
   try {
     return {
-      document: { value: yaml.toJS({ maxAliasCount: aliasesMax }), placeOf: (path, part) => place(yaml, lines, path, part) },
+      document: {
+        value: yaml.toJS({ maxAliasCount: aliasesMax }),
+        placeOf: (path, part) => place(yaml, lines, path, part),
+      },
       mistakes,
     }
   } catch {
     // Only aliases can be what it refuses: the rest was looked at above.
     return {
-      mistakes: [...mistakes, at(looked.firstAlias, [], `its aliases stand for too much; repeat at most ${aliasesMax} parts by alias`)],
+      mistakes: [
+        ...mistakes,
+        at(
+          looked.firstAlias,
+          [],
+          `its aliases stand for too much; repeat at most ${aliasesMax} parts by alias`,
+        ),
+      ],
     }
   }
 }
@@ -90,7 +134,10 @@ function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): str
   }
 }
 
-/** The braces of a variable are read as a mapping, where they stand inside of [ ] or { } without quotes. */
+/**
+ * The braces of a variable are read as a mapping, where they stand inside of [ ] or { } without
+ * quotes.
+ */
 function hintAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   const end = text.indexOf('\n', offset)
@@ -114,14 +161,21 @@ function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mis
     const offset = node.range?.[0] ?? 0
     if (isAlias(node)) {
       if (looked.firstAlias < 0) looked.firstAlias = offset
-      if (!anchors.has(node.source)) refuseAlias(offset, path, `refers to &${node.source}, which is not above; write the value itself`)
-      else if (around.includes(node.source)) refuseAlias(offset, path, `refers to &${node.source}, of which it is a part`)
+      if (!anchors.has(node.source))
+        refuseAlias(
+          offset,
+          path,
+          `refers to &${node.source}, which is not above; write the value itself`,
+        )
+      else if (around.includes(node.source))
+        refuseAlias(offset, path, `refers to &${node.source}, of which it is a part`)
       return
     }
     if (node.anchor !== undefined) anchors.add(node.anchor)
     const inside = node.anchor === undefined ? around : [...around, node.anchor]
     if (isScalar(node)) lookAtScalar(node.value, offset, path)
-    if (isSeq(node)) for (const [index, item] of node.items.entries()) lookAt(item, [...path, index], inside)
+    if (isSeq(node))
+      for (const [index, item] of node.items.entries()) lookAt(item, [...path, index], inside)
     if (isMap(node)) {
       const seen = new Map<string, number>()
       for (const { key, value } of node.items) {
@@ -129,7 +183,12 @@ function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mis
         const keyOffset = offsetOf(key)
         const first = seen.get(name)
         if (first === undefined) seen.set(name, keyOffset)
-        else complain(keyOffset, [...path, name], `is given twice, first in line ${at(first, [], '').line}; keep one`)
+        else
+          complain(
+            keyOffset,
+            [...path, name],
+            `is given twice, first in line ${at(first, [], '').line}; keep one`,
+          )
         lookAtScalar(name, keyOffset, path)
         lookAt(value, [...path, name], inside)
       }
@@ -137,7 +196,8 @@ function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mis
   }
 
   function lookAtScalar(value: unknown, offset: number, path: Path): void {
-    if (typeof value === 'number' && !Number.isFinite(value)) complain(offset, path, 'is no number that JSON can hold')
+    if (typeof value === 'number' && !Number.isFinite(value))
+      complain(offset, path, 'is no number that JSON can hold')
     if (typeof value === 'string' && !value.isWellFormed())
       complain(offset, path, 'has half of a surrogate pair (\\ud800 to \\udfff) in it')
   }
@@ -163,7 +223,10 @@ function place(yaml: Yaml, lines: LineCounter, path: Path, part: 'key' | 'value'
     if (found === undefined) return placeAt(lines, key)
     key = offsetOf(found.key ?? found.value)
     // A value that is not written stands behind its colon, maybe lines below.
-    value = isScalar(found.value) && found.value.source === '' && found.value.type === 'PLAIN' ? key : offsetOf(found.value)
+    value =
+      isScalar(found.value) && found.value.source === '' && found.value.type === 'PLAIN'
+        ? key
+        : offsetOf(found.value)
     node = found.value
   }
   return placeAt(lines, part === 'key' ? key : value)
@@ -173,8 +236,14 @@ function resolved(node: unknown, yaml: Yaml): unknown {
   return isAlias(node) ? node.resolve(yaml) : node
 }
 
-function member(node: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
-  if (isSeq(node)) return typeof step === 'number' && step < node.items.length ? { value: node.items[step] } : undefined
+function member(
+  node: unknown,
+  step: string | number,
+): { key?: unknown; value: unknown } | undefined {
+  if (isSeq(node))
+    return typeof step === 'number' && step < node.items.length
+      ? { value: node.items[step] }
+      : undefined
   return isMap(node) ? node.items.findLast(({ key }) => nameOf(key) === String(step)) : undefined
 }
 

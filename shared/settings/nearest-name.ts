@@ -1,4 +1,5 @@
-// The name that somebody may have meant who wrote another one: spelled differently, a few letters off, or shortened.
+// The name that somebody may have meant who wrote another one: spelled differently, a few letters
+// off, or shortened.
 
 const charactersCompared = 64
 
@@ -8,7 +9,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   let nearest: { name: string; distance: number } | undefined
   for (const candidate of known) {
     const distance = distanceOf(wanted, plain(candidate))
-    if (distance < (nearest?.distance ?? Number.POSITIVE_INFINITY)) nearest = { name: candidate, distance }
+    if (distance < (nearest?.distance ?? Number.POSITIVE_INFINITY))
+      nearest = { name: candidate, distance }
   }
   return nearest?.name
 }
@@ -21,12 +23,19 @@ function plain(name: string): string {
     .replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Edits; a name that was shortened (`env`, `maxTokens`) counts as further than any that is a few letters off. Infinity: another name. */
+/**
+ * Edits; a name that was shortened (`env`, `maxTokens`) counts as further than any that is a few
+ * letters off. Infinity: another name.
+ */
 function distanceOf(wanted: string, candidate: string): number {
   const edits = editDistance(wanted, candidate)
   if (edits <= Math.max(1, Math.floor(Math.min(wanted.length, candidate.length) / 3))) return edits
-  const isShortened = wanted.length >= 3 && wanted[0] === candidate[0] && isSubsequence(wanted, candidate)
-  const isPart = wanted.length >= 3 && candidate.length >= 3 && (candidate.includes(wanted) || wanted.includes(candidate))
+  const isShortened =
+    wanted.length >= 3 && wanted[0] === candidate[0] && isSubsequence(wanted, candidate)
+  const isPart =
+    wanted.length >= 3 &&
+    candidate.length >= 3 &&
+    (candidate.includes(wanted) || wanted.includes(candidate))
   return isShortened || isPart ? charactersCompared + edits : Number.POSITIVE_INFINITY
 }
 

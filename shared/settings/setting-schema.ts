@@ -1,5 +1,5 @@
-// What a setting may be, and what is wrong with a value that is given for it. Judged by hand: a library for it would cost every command a tenth of a
-// second at its start.
+// What a setting may be, and what is wrong with a value that is given for it. Judged by hand: a
+// library for it would cost every command a tenth of a second at its start.
 
 /** `properties`: names with texts, written `NAME=VALUE`. */
 export type SettingSchema = {
@@ -18,19 +18,30 @@ export type Properties = Readonly<Record<string, string>>
 
 export type SettingContent = string | number | Properties
 
-/** `value` is of use only where there is no fault. `fault` never holds the value, which may be a secret. */
+/**
+ * `value` is of use only where there is no fault. `fault` never holds the value, which may be a
+ * secret.
+ */
 export type Judgement = { value: SettingContent; fault: string | undefined }
 
-/** A flag and a variable are texts, also where a number is meant. `texts`: of a flag that is given more than once, or the lines of a variable. */
+/**
+ * A flag and a variable are texts, also where a number is meant. `texts`: of a flag that is given
+ * more than once, or the lines of a variable.
+ */
 export function judgeTexts(texts: readonly string[], schema: SettingSchema): Judgement {
   if (schema.type === 'properties') return judgeLines(texts)
   const text = texts.at(-1) ?? ''
-  return judgeValue(schema.type === 'integer' && /^\d{1,15}$/.test(text) ? Number(text) : text, schema)
+  return judgeValue(
+    schema.type === 'integer' && /^\d{1,15}$/.test(text) ? Number(text) : text,
+    schema,
+  )
 }
 
 /** A value of a settings file. */
 export function judgeValue(value: unknown, schema: SettingSchema): Judgement {
-  return schema.type === 'properties' ? judgeMapping(value) : { value: value as SettingContent, fault: faultOf(value, schema) }
+  return schema.type === 'properties'
+    ? judgeMapping(value)
+    : { value: value as SettingContent, fault: faultOf(value, schema) }
 }
 
 function judgeLines(lines: readonly string[]): Judgement {
@@ -45,20 +56,38 @@ function judgeLines(lines: readonly string[]): Judgement {
 
 function judgeMapping(value: unknown): Judgement {
   const fault = 'must be a mapping of names to texts, numbers, true or false'
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value: {}, fault }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { value: {}, fault }
   const pairs = Object.entries(value)
-  if (pairs.some(([, one]) => !['string', 'number', 'boolean'].includes(typeof one))) return { value: {}, fault }
-  return { value: Object.fromEntries(pairs.map(([name, one]) => [name, String(one)])), fault: undefined }
+  if (pairs.some(([, one]) => !['string', 'number', 'boolean'].includes(typeof one)))
+    return { value: {}, fault }
+  return {
+    value: Object.fromEntries(pairs.map(([name, one]) => [name, String(one)])),
+    fault: undefined,
+  }
 }
 
 function faultOf(value: unknown, schema: SettingSchema): string | undefined {
-  const { type, enum: allowed, pattern, expected = `must match ${pattern}`, minLength = 0, minimum = 0, maximum } = schema
+  const {
+    type,
+    enum: allowed,
+    pattern,
+    expected = `must match ${pattern}`,
+    minLength = 0,
+    minimum = 0,
+    maximum,
+  } = schema
   if (type === 'integer') {
-    const isWithin = Number.isInteger(value) && (value as number) >= minimum && (value as number) <= (maximum ?? Number.MAX_SAFE_INTEGER)
+    const isWithin =
+      Number.isInteger(value) &&
+      (value as number) >= minimum &&
+      (value as number) <= (maximum ?? Number.MAX_SAFE_INTEGER)
     return isWithin ? undefined : `must be a whole number from ${minimum} to ${maximum}`
   }
-  if (typeof value !== 'string') return `must be ${allowed === undefined ? 'a text; put quotes around it' : oneOf(allowed)}`
-  if (allowed !== undefined) return allowed.includes(value) ? undefined : `must be ${oneOf(allowed)}`
+  if (typeof value !== 'string')
+    return `must be ${allowed === undefined ? 'a text; put quotes around it' : oneOf(allowed)}`
+  if (allowed !== undefined)
+    return allowed.includes(value) ? undefined : `must be ${oneOf(allowed)}`
   if (value.length < minLength) return 'must not be empty'
   return pattern === undefined || new RegExp(pattern).test(value) ? undefined : expected
 }

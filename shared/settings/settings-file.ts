@@ -1,41 +1,68 @@
-// The settings file: `weir.yaml` or `weir.json` in the working folder, or the one that --config or WEIR_CONFIG names. A mapping from keys of
-// settings.ts to values. Which values are acceptable is judged there, with those of flags and variables, so that all mistakes come at once.
+// The settings file: `weir.yaml` or `weir.json` in the working folder, or the one that --config or
+// WEIR_CONFIG names. A mapping from keys of settings.ts to values. Which values are acceptable is
+// judged there, with those of flags and variables, so that all mistakes come at once.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { limits } from '../contract/limits.ts'
 import { readDocument } from './document.ts'
-import type { Mistake } from './mistake.ts'
-import { alternatives, kindOf, pathText } from './mistake.ts'
+import { alternatives, kindOf, type Mistake, pathText } from './mistake.ts'
 import { nearestName } from './nearest-name.ts'
-import type { SettingKey } from './settings.ts'
-import { settingKeys } from './settings.ts'
+import { type SettingKey, settingKeys } from './settings.ts'
 import { readText } from './text-file.ts'
 
-/** `name`: the file's path as people know it. `mistakes`: of the file itself, each with its place. */
-export type SettingsFile = { name: string; values: Partial<Record<SettingKey, { value: unknown; line: number }>>; mistakes: string[] }
+/**
+ * `name`: the file's path as people know it. `mistakes`: of the file itself, each with its place.
+ */
+export type SettingsFile = {
+  name: string
+  values: Partial<Record<SettingKey, { value: unknown; line: number }>>
+  mistakes: string[]
+}
 
 /** `config`: the value of --config. Undefined: there is none, and nobody asked for one. */
-export type FindOptions = { config?: string | undefined; environment: NodeJS.ProcessEnv; folder: string }
+export type FindOptions = {
+  config?: string | undefined
+  environment: NodeJS.ProcessEnv
+  folder: string
+}
 
 const defaultNames = ['weir.yaml', 'weir.json']
 
 /** Never throws: what is wrong with it is told with the other mistakes of the settings. */
-export function findSettingsFile({ config, environment, folder }: FindOptions): SettingsFile | undefined {
-  const [named, by] = config === undefined ? [environment.WEIR_CONFIG, 'the variable WEIR_CONFIG'] : [config, 'the flag --config']
-  if (named === '') return { name: '', values: {}, mistakes: [`${by} is empty; must be the path of a settings file`] }
+export function findSettingsFile({
+  config,
+  environment,
+  folder,
+}: FindOptions): SettingsFile | undefined {
+  const [named, by] =
+    config === undefined
+      ? [environment.WEIR_CONFIG, 'the variable WEIR_CONFIG']
+      : [config, 'the flag --config']
+  if (named === '')
+    return {
+      name: '',
+      values: {},
+      mistakes: [`${by} is empty; must be the path of a settings file`],
+    }
   if (named !== undefined) return read(named, folder, ` (from ${by})`)
 
   const found = defaultNames.filter((name) => existsSync(join(folder, name)))
   const [first] = found
   if (first === undefined) return undefined
-  if (found.length > 1) return { name: first, values: {}, mistakes: [`${alternatives(found, 'and')} are both there; keep one of them`] }
+  if (found.length > 1)
+    return {
+      name: first,
+      values: {},
+      mistakes: [`${alternatives(found, 'and')} are both there; keep one of them`],
+    }
   return read(first, folder, '')
 }
 
 function read(name: string, folder: string, by: string): SettingsFile {
   const refused = (mistakes: string[]): SettingsFile => ({ name, values: {}, mistakes })
-  if (!/\.(ya?ml|json)$/.test(name)) return refused([`${name}${by} is no settings file; its name must end in .yaml, .yml or .json`])
+  if (!/\.(ya?ml|json)$/.test(name))
+    return refused([`${name}${by} is no settings file; its name must end in .yaml, .yml or .json`])
   const content = readText(resolve(folder, name), limits.settingsFileBytesMax)
   if ('fault' in content) return refused([`${name}:${content.line}${by} ${content.fault}`])
 
@@ -62,7 +89,9 @@ function isSettingKey(key: string): key is SettingKey {
 
 function unknownKey(key: string): string {
   const near = nearestName(key, settingKeys)
-  return near === undefined ? `is no setting; there are ${alternatives(settingKeys, 'and')}` : `is no setting; did you mean ${near}?`
+  return near === undefined
+    ? `is no setting; there are ${alternatives(settingKeys, 'and')}`
+    : `is no setting; did you mean ${near}?`
 }
 
 function lineOf({ file, line, column, path, text }: Mistake): string {

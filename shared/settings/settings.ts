@@ -1,11 +1,18 @@
-// What people turn: one table with key, environment variable, unit, default and bounds. Read once, at the start; the order is flag, environment,
-// settings file (settings-file.ts), default. What nobody needs to turn is a constant in limits.ts; what belongs to an agent stands in its agent file.
+// What people turn: one table with key, environment variable, unit, default and bounds. Read once,
+// at the start; the order is flag, environment, settings file (settings-file.ts), default. What
+// nobody needs to turn is a constant in limits.ts; what belongs to an agent stands in its agent
+// file.
 
 import { isAbsolute, join } from 'node:path'
 import { downtimeDaysDefault, retentionDaysDefault, retentionFault } from '../contract/retention.ts'
 import { WeirError } from '../lib/errors.ts'
-import type { Properties, SettingContent, SettingSchema } from './setting-schema.ts'
-import { judgeTexts, judgeValue } from './setting-schema.ts'
+import {
+  judgeTexts,
+  judgeValue,
+  type Properties,
+  type SettingContent,
+  type SettingSchema,
+} from './setting-schema.ts'
 import type { SettingsFile } from './settings-file.ts'
 
 export type Settings = {
@@ -35,7 +42,10 @@ export type Settings = {
 
 export type SettingKey = keyof Settings
 
-/** `schema` bounds the value; `unit` says how a number counts; `secret`: its value is never shown or logged. */
+/**
+ * `schema` bounds the value; `unit` says how a number counts; `secret`: its value is never shown or
+ * logged.
+ */
 export type Setting = {
   variable: string
   description: string
@@ -55,7 +65,8 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   dataFolder: {
     variable: 'WEIR_DATA_FOLDER',
-    description: 'the folder of the embedded bus, whose file is weir.db; on Kafka, of the local copies of tables',
+    description:
+      'the folder of the embedded bus, whose file is weir.db; on Kafka, of the local copies of tables',
     secret: false,
     isPath: true,
     schema: { type: 'string', minLength: 1, default: '.weir' },
@@ -101,21 +112,24 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   replicationFactor: {
     variable: 'WEIR_REPLICATION_FACTOR',
-    description: "copies that Kafka keeps of each partition of a topic that is created; 0: as many as the brokers' default says",
+    description:
+      "copies that Kafka keeps of each partition of a topic that is created; 0: as many as the brokers' default says",
     unit: 'copies',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
   },
   retention: {
     variable: 'WEIR_RETENTION',
-    description: 'how long records of logs are kept, and the history of a conversation in which nothing happens',
+    description:
+      'how long records of logs are kept, and the history of a conversation in which nothing happens',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: retentionDaysDefault },
   },
   toleratedDowntime: {
     variable: 'WEIR_TOLERATED_DOWNTIME',
-    description: 'how long all of Weir may stand still and still go on with every open turn; retention must be longer by a turn',
+    description:
+      'how long all of Weir may stand still and still go on with every open turn; retention must be longer by a turn',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: downtimeDaysDefault },
@@ -129,26 +143,34 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   logLevel: {
     variable: 'WEIR_LOG_LEVEL',
-    description: 'the least severe log line that is written; tool arguments are written at debug only',
+    description:
+      'the least severe log line that is written; tool arguments are written at debug only',
     secret: false,
-    schema: { type: 'string', enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'warn' },
+    schema: {
+      type: 'string',
+      enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      default: 'warn',
+    },
   },
   agents: {
     variable: 'WEIR_AGENTS',
-    description: 'for weir up: an agent file or a folder of them, which the stages llm-gateway and executor need',
+    description:
+      'for weir up: an agent file or a folder of them, which the stages llm-gateway and executor need',
     secret: false,
     isPath: true,
     schema: { type: 'string', default: '' },
   },
   healthHost: {
     variable: 'WEIR_HEALTH_HOST',
-    description: 'for weir up and weir guard run: the address on which /livez, /readyz and /metrics are answered',
+    description:
+      'for weir up and weir guard run: the address on which /livez, /readyz and /metrics are answered',
     secret: false,
     schema: { type: 'string', minLength: 1, default: '127.0.0.1' },
   },
   healthPort: {
     variable: 'WEIR_HEALTH_PORT',
-    description: 'for weir up and weir guard run: its port; 0: any that is free, and the first line of the log says which',
+    description:
+      'for weir up and weir guard run: its port; 0: any that is free, and the first line of the log says which',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
   },
@@ -165,11 +187,18 @@ export type SettingValue = { value: SettingContent; origin: Origin }
 export type SettingFlagValues = Partial<Record<SettingKey, string | readonly string[]>>
 
 /**
- * Flags win over the environment, that over the file, that over defaults. `file`: what findSettingsFile gave. Throws `settings.invalid` that names
- * every bad value, where it came from and what would be accepted, and every other mistake of the file.
+ * Flags win over the environment, that over the file, that over defaults. `file`: what
+ * findSettingsFile gave. Throws `settings.invalid` that names every bad value, where it came from
+ * and what would be accepted, and every other mistake of the file.
  */
-export function readSettings(flags: SettingFlagValues, environment: NodeJS.ProcessEnv, file?: SettingsFile): Settings {
-  const values = Object.entries(settingsWithOrigins(flags, environment, file)).map(([key, { value }]) => [key, value])
+export function readSettings(
+  flags: SettingFlagValues,
+  environment: NodeJS.ProcessEnv,
+  file?: SettingsFile,
+): Settings {
+  const values = Object.entries(settingsWithOrigins(flags, environment, file)).map(
+    ([key, { value }]) => [key, value],
+  )
   return Object.fromEntries(values) as Settings
 }
 
@@ -184,16 +213,26 @@ export function settingsWithOrigins(
   const entries = settingKeys.map((key): [SettingKey, SettingValue] => {
     const { variable, schema } = settingTable[key]
     const flag = flags[key]
-    if (flag !== undefined) return [key, judged(key, [flag].flat(), { kind: 'flag', name: `--${flagOf(key)}` }, mistakes)]
+    if (flag !== undefined)
+      return [key, judged(key, [flag].flat(), { kind: 'flag', name: `--${flagOf(key)}` }, mistakes)]
     const inEnvironment = environment[variable]
     if (inEnvironment !== undefined)
-      return [key, judged(key, linesOf(inEnvironment, schema), { kind: 'environment', name: variable }, mistakes)]
+      return [
+        key,
+        judged(
+          key,
+          linesOf(inEnvironment, schema),
+          { kind: 'environment', name: variable },
+          mistakes,
+        ),
+      ]
     return [key, fromFile.get(key) ?? { value: schema.default, origin: { kind: 'default' } }]
   })
   const values = Object.fromEntries(entries) as Record<SettingKey, SettingValue>
   const all = [...mistakes, ...file.mistakes]
   if (all.length === 0) all.push(...busContradictions(values), ...retentionContradictions(values))
-  if (all.length > 0) throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
+  if (all.length > 0)
+    throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
   return values
 }
 
@@ -203,17 +242,30 @@ export function flagOf(key: SettingKey): string {
 }
 
 /** Also where a flag or a variable wins: a mistake in the file is one in any case. */
-function valueInFile(key: SettingKey, file: SettingsFile, mistakes: string[]): SettingValue | undefined {
+function valueInFile(
+  key: SettingKey,
+  file: SettingsFile,
+  mistakes: string[],
+): SettingValue | undefined {
   const found = file.values[key]
   if (found === undefined) return undefined
   const origin: Origin = { kind: 'file', name: `${file.name}:${found.line}` }
   const { value, fault } = judgeValue(found.value, settingTable[key].schema)
   if (fault !== undefined) mistakes.push(complaint(key, found.value, origin, fault))
-  const isRelative = settingTable[key].isPath === true && typeof value === 'string' && value !== '' && !isAbsolute(value)
+  const isRelative =
+    settingTable[key].isPath === true &&
+    typeof value === 'string' &&
+    value !== '' &&
+    !isAbsolute(value)
   return { value: isRelative ? join(file.name, '..', value) : value, origin }
 }
 
-function judged(key: SettingKey, texts: readonly string[], origin: Origin, mistakes: string[]): SettingValue {
+function judged(
+  key: SettingKey,
+  texts: readonly string[],
+  origin: Origin,
+  mistakes: string[],
+): SettingValue {
   const { value, fault } = judgeTexts(texts, settingTable[key].schema)
   if (fault !== undefined) mistakes.push(complaint(key, texts.at(-1), origin, fault))
   return { value, origin }
@@ -225,7 +277,9 @@ function linesOf(text: string, { type }: SettingSchema): string[] {
 }
 
 function complaint(key: SettingKey, value: unknown, origin: Origin, fault: string): string {
-  const shown = settingTable[key].secret ? 'not acceptable' : (JSON.stringify(value)?.slice(0, 100) ?? 'empty')
+  const shown = settingTable[key].secret
+    ? 'not acceptable'
+    : (JSON.stringify(value)?.slice(0, 100) ?? 'empty')
   return `${key} is ${shown} (from ${originText(origin)}); ${fault}`
 }
 
@@ -247,11 +301,16 @@ function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
 }
 
 /** R7: nothing starts with a retention that could take away what an open turn is folded from. */
-function retentionContradictions({ retention, toleratedDowntime }: Record<SettingKey, SettingValue>): string[] {
+function retentionContradictions({
+  retention,
+  toleratedDowntime,
+}: Record<SettingKey, SettingValue>): string[] {
   const fault = retentionFault(Number(retention.value), Number(toleratedDowntime.value))
   if (fault === undefined) return []
   const said = [`retention is ${retention.value} days (from ${originText(retention.origin)})`]
-  said.push(`toleratedDowntime is ${toleratedDowntime.value} days (from ${originText(toleratedDowntime.origin)})`)
+  said.push(
+    `toleratedDowntime is ${toleratedDowntime.value} days (from ${originText(toleratedDowntime.origin)})`,
+  )
   return [`${said.join(', ')}: ${fault}`]
 }
 

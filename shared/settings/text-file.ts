@@ -11,7 +11,11 @@ export function readText(file: string, bytesMax: number): TextFile {
   try {
     const stat = statSync(file)
     // Not only to be clear: opening a named pipe would wait for ever.
-    if (!stat.isFile()) return { fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file', line: 1 }
+    if (!stat.isFile())
+      return {
+        fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file',
+        line: 1,
+      }
     if (stat.size > bytesMax) return tooLarge(stat.size, bytesMax)
     bytes = readFileSync(file)
   } catch (error) {

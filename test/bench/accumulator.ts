@@ -1,7 +1,9 @@
-// How fast the accumulator keeps and folds a long response: 10,000 deltas of one call's arguments, and the same as 100 records of 100 deltas.
-// Beside it what no accumulator can do without: joining the same pieces to one string, once.
+// How fast the accumulator keeps and folds a long response: 10,000 deltas of one call's arguments,
+// and the same as 100 records of 100 deltas. Beside it what no accumulator can do without: joining
+// the same pieces to one string, once.
 //
-// Not measured: reading and decoding the records, writing the proposal, and memory. The records are the same objects in every lap, as no log has them.
+// Not measured: reading and decoding the records, writing the proposal, and memory. The records are
+// the same objects in every lap, as no log has them.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
@@ -16,7 +18,11 @@ const opened: ModelOpened = { type: 'model-opened', ...place, offered: ['write']
 
 /** All rows of the accumulator. */
 export function benchAccumulator(): Row[] {
-  const pieces = ['{"text":"', ...Array.from({ length: deltas - 2 }, (_, i) => `word ${i % 10} `), '"}']
+  const pieces = [
+    '{"text":"',
+    ...Array.from({ length: deltas - 2 }, (_, i) => `word ${i % 10} `),
+    '"}',
+  ]
   const [single, batched] = [recordsOf(pieces, 1), recordsOf(pieces, 100)]
 
   const joinNs = nsPerLap(() => pieces.join('').length)
@@ -24,9 +30,25 @@ export function benchAccumulator(): Row[] {
   const batchedNs = nsPerLap(() => folded(batched))
   const baseline = 'a join of the same pieces'
   return [
-    { name: `${deltas} deltas, a record each: records/s`, value: (single.length * 1e9) / singleNs, unit: 'records/s' },
-    { name: `${deltas} deltas, a record each: a response`, value: singleNs / 1e3, unit: 'µs', baseline, ratio: singleNs / joinNs },
-    { name: `${deltas} deltas, 100 in a record: a response`, value: batchedNs / 1e3, unit: 'µs', baseline, ratio: batchedNs / joinNs },
+    {
+      name: `${deltas} deltas, a record each: records/s`,
+      value: (single.length * 1e9) / singleNs,
+      unit: 'records/s',
+    },
+    {
+      name: `${deltas} deltas, a record each: a response`,
+      value: singleNs / 1e3,
+      unit: 'µs',
+      baseline,
+      ratio: singleNs / joinNs,
+    },
+    {
+      name: `${deltas} deltas, 100 in a record: a response`,
+      value: batchedNs / 1e3,
+      unit: 'µs',
+      baseline,
+      ratio: batchedNs / joinNs,
+    },
     { name: `${deltas} pieces: a join`, value: joinNs / 1e3, unit: 'µs' },
   ]
 }
@@ -36,29 +58,60 @@ type Recorded = ModelOpened | Part | ModelFinished
 function recordsOf(pieces: string[], inOne: number): Recorded[] {
   const events: PartEvent[] = [
     { kind: 'call_start', index: 0, id: 'id', name: 'write', text: '' },
-    ...pieces.map((text): PartEvent => ({ kind: 'call_arguments', index: 0, id: null, name: null, text })),
+    ...pieces.map(
+      (text): PartEvent => ({ kind: 'call_arguments', index: 0, id: null, name: null, text }),
+    ),
     { kind: 'call_end', index: 0, id: null, name: null, text: '' },
   ]
   const parts = Array.from({ length: Math.ceil(events.length / inOne) }, (_, i): Part => {
-    return { type: 'part', ...place, attempt: 'a', i, events: events.slice(i * inOne, (i + 1) * inOne) }
+    return {
+      type: 'part',
+      ...place,
+      attempt: 'a',
+      i,
+      events: events.slice(i * inOne, (i + 1) * inOne),
+    }
   })
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const answer = { attempt: 'a', parts: parts.length, finish: 'tool_use', stop: 'calls' as const, usage, failure: null }
-  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, callsAsText: false }
+  const answer = {
+    attempt: 'a',
+    parts: parts.length,
+    finish: 'tool_use',
+    stop: 'calls' as const,
+    usage,
+    failure: null,
+  }
+  const stamped = {
+    declarations: [],
+    agent: 'a',
+    policy: defaultPolicy,
+    callsLeft: 1,
+    expiresAt: 1,
+    callsAsText: false,
+  }
   return [opened, ...parts, { type: 'model-finished', ...place, ...answer, ...stamped }]
 }
 
-/** Folds as the runtime does, with a look-up of the unit for each record; gives the length of the arguments, so that nothing is left out. */
+/**
+ * Folds as the runtime does, with a look-up of the unit for each record; gives the length of the
+ * arguments, so that nothing is left out.
+ */
 function folded(records: Recorded[]): number {
   const units = new Map<string, NonNullable<Parameters<typeof accumulator.react>[0]>>()
   let length = 0
   for (const [offset, message] of records.entries()) {
     const unit = accumulator.unit(message)
-    const { state, records: written } = accumulator.react(units.get(unit), { message, offset, previous: undefined, time: 0 })
+    const { state, records: written } = accumulator.react(units.get(unit), {
+      message,
+      offset,
+      previous: undefined,
+      time: 0,
+    })
     if (state === undefined) units.delete(unit)
     else units.set(unit, state)
     for (const output of written ?? [])
-      if (output.message.type === 'round-proposed') length = output.message.response.calls[0]?.raw.length ?? 0
+      if (output.message.type === 'round-proposed')
+        length = output.message.response.calls[0]?.raw.length ?? 0
   }
   return length
 }

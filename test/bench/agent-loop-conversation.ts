@@ -1,5 +1,5 @@
-// The conversation that the agent loop's bench runs, as its server plays it and both runners ask for it: four rounds with one streamed tool call
-// each, then a streamed answer.
+// The conversation that the agent loop's bench runs, as its server plays it and both runners ask
+// for it: four rounds with one streamed tool call each, then a streamed answer.
 
 export const callRounds = 4
 export const argumentDeltas = 12
@@ -14,7 +14,11 @@ export const tool = {
   description: 'Counts the articles of one kind in one hall.',
   schema: {
     type: 'object',
-    properties: { hall: { type: 'integer' }, article: { type: 'string' }, note: { type: 'string' } },
+    properties: {
+      hall: { type: 'integer' },
+      article: { type: 'string' },
+      note: { type: 'string' },
+    },
     required: ['hall', 'article'],
   },
 }

@@ -1,6 +1,7 @@
-// The agent loop without Weir: the SDK's own streaming in a plain loop, the tool called with fetch, nothing written anywhere. It looks at no
-// schema, has no limit and no guard: what a loop over this SDK costs whoever writes it as the SDK's documents show it. `fetch`: that of Node, or
-// the HTTP client of Weir's gateway, which takes less: so one sees how much of Weir's cost that saves.
+// The agent loop without Weir: the SDK's own streaming in a plain loop, the tool called with fetch,
+// nothing written anywhere. It looks at no schema, has no limit and no guard: what a loop over this
+// SDK costs whoever writes it as the SDK's documents show it. `fetch`: that of Node, or the HTTP
+// client of Weir's gateway, which takes less: so one sees how much of Weir's cost that saves.
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'
@@ -9,10 +10,23 @@ import type { Loop } from './agent-loop-runner.ts'
 
 export function openFloor(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): Loop {
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0, fetch })
-  const tools = [{ name: tool.name, description: tool.description, input_schema: tool.schema as Anthropic.Tool.InputSchema }]
+  const tools = [
+    {
+      name: tool.name,
+      description: tool.description,
+      input_schema: tool.schema as Anthropic.Tool.InputSchema,
+    },
+  ]
 
   async function respond(messages: MessageParam[]): Promise<ContentBlock[]> {
-    const stream = await client.messages.create({ model: 'bench', max_tokens: maxOutputTokens, system, tools, messages, stream: true })
+    const stream = await client.messages.create({
+      model: 'bench',
+      max_tokens: maxOutputTokens,
+      system,
+      tools,
+      messages,
+      stream: true,
+    })
     const blocks: ContentBlock[] = []
     const inputs: string[] = []
     for await (const event of stream) {
@@ -21,7 +35,8 @@ export function openFloor(url: string, fetch: typeof globalThis.fetch = globalTh
         inputs[event.index] = ''
       } else if (event.type === 'content_block_delta') {
         const block = blocks[event.index]
-        if (event.delta.type === 'text_delta' && block?.type === 'text') block.text += event.delta.text
+        if (event.delta.type === 'text_delta' && block?.type === 'text')
+          block.text += event.delta.text
         if (event.delta.type === 'input_json_delta') inputs[event.index] += event.delta.partial_json
       } else if (event.type === 'content_block_stop') {
         const block = blocks[event.index]
@@ -38,7 +53,8 @@ export function openFloor(url: string, fetch: typeof globalThis.fetch = globalTh
         const content = await respond(messages)
         messages.push({ role: 'assistant', content })
         const calls = content.filter((block) => block.type === 'tool_use')
-        if (calls.length === 0) return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+        if (calls.length === 0)
+          return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
         const results = calls.map(async ({ id, input }) => ({
           type: 'tool_result' as const,
           tool_use_id: id,
@@ -52,7 +68,11 @@ export function openFloor(url: string, fetch: typeof globalThis.fetch = globalTh
 
   async function runTool(input: unknown): Promise<string> {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${url}/tool`, { method: 'POST', headers, body: JSON.stringify(input) })
+    const response = await fetch(`${url}/tool`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(input),
+    })
     return response.text()
   }
 }

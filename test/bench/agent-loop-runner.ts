@@ -1,5 +1,6 @@
-// One measurement of the agent loop, as a process of its own so that its CPU time and its peak memory are its own. Usage: agent-loop-runner.ts
-// OPTIONS, a JSON object; prints what it measured as one line of JSON. What is not measured is not imported, because memory counts that too.
+// One measurement of the agent loop, as a process of its own so that its CPU time and its peak
+// memory are its own. Usage: agent-loop-runner.ts OPTIONS, a JSON object; prints what it measured
+// as one line of JSON. What is not measured is not imported, because memory counts that too.
 
 import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
 
@@ -12,13 +13,25 @@ export type Loop = {
   resume?: { allAnswered(conversations: string[]): Promise<void>; unknownCalls(): Promise<number> }
 }
 
-/** `conversations`: how many are measured, after `warmUp` more. `resume`: none is begun, those that a killed process began are waited for. */
-export type RunnerOptions = { url: string; conversations: number; atOnce: number; warmUp: number; resume?: boolean } & (
+/**
+ * `conversations`: how many are measured, after `warmUp` more. `resume`: none is begun, those that
+ * a killed process began are waited for.
+ */
+export type RunnerOptions = {
+  url: string
+  conversations: number
+  atOnce: number
+  warmUp: number
+  resume?: boolean
+} & (
   | { kind: 'floor'; leanHttp?: boolean }
   | { kind: 'weir'; file: string; synchronous: Synchronous }
 )
 
-/** `windows`: CPU time of each thousand conversations one after the other; `p50Ms`: of one conversation. */
+/**
+ * `windows`: CPU time of each thousand conversations one after the other; `p50Ms`: of one
+ * conversation.
+ */
 export type Measured = {
   perCpuSecond: number
   perSecond: number
@@ -32,13 +45,16 @@ const windowSize = 1_000
 
 const options = JSON.parse(process.argv[2] ?? '') as RunnerOptions
 const loop = options.kind === 'floor' ? await openFloor(options) : await openWeir(options)
-const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i}`)
+const names = (what: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${what}-${i}`)
 const measured = options.resume ? await resume() : await run()
 await loop.close()
 process.stdout.write(`${JSON.stringify(measured)}\n`)
 
 async function openFloor({ url, leanHttp }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
-  const fetch = leanHttp ? (await import('../../services/llm-gateway/wire/http-fetch.ts')).httpFetch : globalThis.fetch
+  const fetch = leanHttp
+    ? (await import('../../services/llm-gateway/wire/http-fetch.ts')).httpFetch
+    : globalThis.fetch
   return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
 }
 
@@ -80,7 +96,8 @@ async function converseAll(conversations: string[], ended: (ms: number) => void)
   const work = async () => {
     for (const conversation of left) {
       const began = performance.now()
-      if ((await loop.converse(conversation)) === '') throw new Error(`${conversation} has no answer`)
+      if ((await loop.converse(conversation)) === '')
+        throw new Error(`${conversation} has no answer`)
       ended(performance.now() - began)
     }
   }

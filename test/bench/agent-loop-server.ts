@@ -1,21 +1,27 @@
-// The other side of the agent loop's bench, as a process of its own so that its CPU time counts for nobody: a provider that speaks Anthropic's
-// Messages API as server-sent events, one HTTP chunk for each, and a tool that takes a POST. What it streams was built before; it answers by the
-// number of the assistant's messages that it is shown. Options: a JSON object on the command line; prints its URL.
+// The other side of the agent loop's bench, as a process of its own so that its CPU time counts for
+// nobody: a provider that speaks Anthropic's Messages API as server-sent events, one HTTP chunk for
+// each, and a tool that takes a POST. What it streams was built before; it answers by the number of
+// the assistant's messages that it is shown. Options: a JSON object on the command line; prints its
+// URL.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTokens, argumentDeltas, callRounds, tool } from './agent-loop-conversation.ts'
 
-/** `toolMs`: how long the tool takes. `keepsStarts`: it remembers the idempotency keys of its calls, which `GET /starts` tells. */
+/**
+ * `toolMs`: how long the tool takes. `keepsStarts`: it remembers the idempotency keys of its calls,
+ * which `GET /starts` tells.
+ */
 export type ServerOptions = { toolMs: number; keepsStarts: boolean }
 
 /** How often the tool was started, and how many of its calls were started more than once. */
 export type Starts = { starts: number; twice: number }
 
 const { toolMs, keepsStarts } = JSON.parse(process.argv[2] ?? '') as ServerOptions
-const answers = Array.from({ length: callRounds + 1 }, (_, round) => (round < callRounds ? callEvents(round) : textEvents()).map(sse))
+const answers = Array.from({ length: callRounds + 1 }, (_, round) =>
+  (round < callRounds ? callEvents(round) : textEvents()).map(sse),
+)
 const startsByKey = new Map<string, number>()
 let starts = 0
 
@@ -32,7 +38,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const body = (await request.toArray()).join('')
   if (request.url === '/tool') return runTool(request, body, response)
   if (request.url === '/starts') {
-    const told: Starts = { starts, twice: [...startsByKey.values()].filter((count) => count > 1).length }
+    const told: Starts = {
+      starts,
+      twice: [...startsByKey.values()].filter((count) => count > 1).length,
+    }
     response.end(JSON.stringify(told))
     return
   }
@@ -42,19 +51,31 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end()
 }
 
-async function runTool(request: IncomingMessage, body: string, response: ServerResponse): Promise<void> {
+async function runTool(
+  request: IncomingMessage,
+  body: string,
+  response: ServerResponse,
+): Promise<void> {
   starts += 1
   const key = String(request.headers['idempotency-key'])
   if (keepsStarts) startsByKey.set(key, (startsByKey.get(key) ?? 0) + 1)
   if (toolMs > 0) await sleep(toolMs)
   const { hall } = JSON.parse(body) as { hall: number }
-  response.end(`There are ${17 + hall * 12} of them in hall ${hall}; the shelves were last counted on Monday.`)
+  response.end(
+    `There are ${17 + hall * 12} of them in hall ${hall}; the shelves were last counted on Monday.`,
+  )
 }
 
 function callEvents(round: number): object[] {
-  const text = JSON.stringify({ hall: round + 1, article: 'A-40017', note: 'as the customer asked for it in the message' })
+  const text = JSON.stringify({
+    hall: round + 1,
+    article: 'A-40017',
+    note: 'as the customer asked for it in the message',
+  })
   const size = Math.ceil(text.length / argumentDeltas)
-  const pieces = Array.from({ length: argumentDeltas }, (_, i) => text.slice(i * size, (i + 1) * size))
+  const pieces = Array.from({ length: argumentDeltas }, (_, i) =>
+    text.slice(i * size, (i + 1) * size),
+  )
   const input = { type: 'tool_use', id: `toolu_${round}`, name: tool.name, input: {} }
   return message(
     input,
@@ -89,7 +110,11 @@ function message(content_block: object, deltas: object[], stop_reason: string): 
     { type: 'content_block_start', index: 0, content_block },
     ...deltas.map((delta) => ({ type: 'content_block_delta', index: 0, delta })),
     { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: answerTokens } },
+    {
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence: null },
+      usage: { output_tokens: answerTokens },
+    },
     { type: 'message_stop' },
   ]
 }

@@ -1,10 +1,10 @@
-// The agent loop through Weir: all stages and the client in this process, on an embedded bus in a file.
+// The agent loop through Weir: all stages and the client in this process, on an embedded bus in a
+// file.
 
 import { pino } from 'pino'
 import { openEdge } from '../../client/edge.ts'
 import { startStages } from '../../services/stages.ts'
-import type { Agent } from '../../shared/agents/agents.ts'
-import { defaultSettings } from '../../shared/agents/agents.ts'
+import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
 import { decode } from '../../shared/codec/codec.ts'
@@ -15,22 +15,49 @@ import type { Loop } from './agent-loop-runner.ts'
 
 const [topicPrefix, partitions] = ['weir.', 4]
 
-export async function openWeir({ url, file, synchronous }: { url: string; file: string; synchronous: Synchronous }): Promise<Loop> {
+export async function openWeir({
+  url,
+  file,
+  synchronous,
+}: {
+  url: string
+  file: string
+  synchronous: Synchronous
+}): Promise<Loop> {
   const agent: Agent = {
     name: 'bench',
     system,
     model: { provider: 'anthropic', name: 'bench', baseUrl: url, apiKey: 'none', maxOutputTokens },
     tools: [
       {
-        declaration: { ...tool, schema: JSON.stringify(tool.schema), idempotent: false, timeoutMs: 10_000, poll: false, hints: null },
+        declaration: {
+          ...tool,
+          schema: JSON.stringify(tool.schema),
+          idempotent: false,
+          timeoutMs: 10_000,
+          poll: false,
+          hints: null,
+        },
         run: { kind: 'http', url: `${url}/tool`, headers: {} },
       },
     ],
     settings: defaultSettings,
   }
   const log = pino({ level: 'error' }, process.stderr)
-  const bus = await openEmbeddedBus({ file, clock: systemClock, synchronous, keepFrom: foldFrom, log })
-  const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
+  const bus = await openEmbeddedBus({
+    file,
+    clock: systemClock,
+    synchronous,
+    keepFrom: foldFrom,
+    log,
+  })
+  const running = await startStages({
+    bus,
+    agents: new Map([[agent.name, agent]]),
+    topicPrefix,
+    partitions,
+    log,
+  })
   const edge = openEdge({ bus, topicPrefix, partitions })
 
   return {
@@ -55,10 +82,16 @@ export async function openWeir({ url, file, synchronous }: { url: string; file: 
     const open = new Set(conversations)
     const found = new AbortController()
     const readers = [...new Array(partitions).keys()].map(async (partition) => {
-      for await (const records of bus.follow({ topic: `${topicPrefix}activity`, partition, from: 0, signal: found.signal }))
+      for await (const records of bus.follow({
+        topic: `${topicPrefix}activity`,
+        partition,
+        from: 0,
+        signal: found.signal,
+      }))
         for (const { value } of records) {
           const activity = decode(value as Uint8Array)
-          if (activity.type === 'turn-finished' && activity.outcome === 'answered') open.delete(activity.conversation)
+          if (activity.type === 'turn-finished' && activity.outcome === 'answered')
+            open.delete(activity.conversation)
           if (open.size === 0) found.abort()
         }
     })
@@ -68,9 +101,14 @@ export async function openWeir({ url, file, synchronous }: { url: string; file: 
   async function unknownCalls(): Promise<number> {
     let unknown = 0
     for (const partition of new Array(partitions).keys())
-      for (const { value } of await bus.list({ topic: `${topicPrefix}history`, partition, prefix: '' })) {
+      for (const { value } of await bus.list({
+        topic: `${topicPrefix}history`,
+        partition,
+        prefix: '',
+      })) {
         const entry = decode(value as Uint8Array)
-        if (entry.type === 'history-entry') unknown += entry.results.filter(({ status }) => status === 'outcome_unknown').length
+        if (entry.type === 'history-entry')
+          unknown += entry.results.filter(({ status }) => status === 'outcome_unknown').length
       }
     return unknown
   }

@@ -1,11 +1,15 @@
-// What Weir costs where it is used: an agent loop of five model calls and four tool calls, against the same loop written by hand over the same SDK
-// that keeps nothing (agent-loop-floor.ts). Model and tool are a server in a process of its own; each measurement is one too, so CPU time and peak
-// memory are those of what is measured. Runs alternate and medians are compared, because a shared machine is not the same from minute to minute.
-// Run alone: node test/bench/agent-loop.ts. WEIR_BENCH_CONVERSATIONS: how many go into one file to see whether it slows down (default 3,000).
-// It does not measure: a real model's pace (all pieces of an answer come at once, so nothing of the cost hides in waiting); TLS; long histories and
-// large arguments or results (pipeline.ts has rounds late in a conversation); tools that are programs (executor.ts); several processes; Kafka;
-// the CPU time of the disk's own work; a power cut. With as many CPUs as this has, model, tool and loop share them: conversations per second of
-// either side suffer from that, those per CPU second hardly. The disk is that of the folder for temporary files.
+// What Weir costs where it is used: an agent loop of five model calls and four tool calls, against
+// the same loop written by hand over the same SDK that keeps nothing (agent-loop-floor.ts). Model
+// and tool are a server in a process of its own; each measurement is one too, so CPU time and peak
+// memory are those of what is measured. Runs alternate and medians are compared, because a shared
+// machine is not the same from minute to minute. Run alone: node test/bench/agent-loop.ts.
+// WEIR_BENCH_CONVERSATIONS: how many go into one file to see whether it slows down (default 3,000).
+// It does not measure: a real model's pace (all pieces of an answer come at once, so nothing of the
+// cost hides in waiting); TLS; long histories and large arguments or results (pipeline.ts has
+// rounds late in a conversation); tools that are programs (executor.ts); several processes; Kafka;
+// the CPU time of the disk's own work; a power cut. With as many CPUs as this has, model, tool and
+// loop share them: conversations per second of either side suffer from that, those per CPU second
+// hardly. The disk is that of the folder for temporary files.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,14 +35,29 @@ const contenders: Contender[] = ['floor', 'lean', 'normal', 'full']
 const goals = { normal: 0.65, full: 0.45 }
 
 export async function benchAgentLoop(): Promise<Row[]> {
-  return [...(await throughput()), ...(await latency()), ...(await manyInOneFile()), ...(await killed()), ...coldStart()]
+  return [
+    ...(await throughput()),
+    ...(await latency()),
+    ...(await manyInOneFile()),
+    ...(await killed()),
+    ...coldStart(),
+  ]
 }
 
 async function throughput(): Promise<Row[]> {
   const { floor, lean, normal, full } = await alternating({ conversations: 600, atOnce, warmUp })
   const of = (pick: (measured: Measured) => number) => (all: Measured[]) => median(all.map(pick))
-  const [perCpuSecond, perSecond, memory] = [of((m) => m.perCpuSecond), of((m) => m.perSecond), of((m) => m.peakRssMiB)]
-  const compared = (name: string, unit: string, value: typeof memory, goalOf: (who: 'normal' | 'full') => string): Row[] => [
+  const [perCpuSecond, perSecond, memory] = [
+    of((m) => m.perCpuSecond),
+    of((m) => m.perSecond),
+    of((m) => m.peakRssMiB),
+  ]
+  const compared = (
+    name: string,
+    unit: string,
+    value: typeof memory,
+    goalOf: (who: 'normal' | 'full') => string,
+  ): Row[] => [
     { name: `plain loop, ${name}`, value: value(floor), unit },
     {
       name: `plain loop with Weir's HTTP client, ${name}`,
@@ -56,20 +75,31 @@ async function throughput(): Promise<Row[]> {
     })),
   ]
   return [
-    ...compared(`${atOnce} at once, conversations per CPU second`, '/CPU s', perCpuSecond, (who) => `>= ${goals[who]} x`),
-    ...compared(`${atOnce} at once, conversations per second`, '/s', perSecond, (who) => `>= ${goals[who]} x`),
+    ...compared(
+      `${atOnce} at once, conversations per CPU second`,
+      '/CPU s',
+      perCpuSecond,
+      (who) => `>= ${goals[who]} x`,
+    ),
+    ...compared(
+      `${atOnce} at once, conversations per second`,
+      '/s',
+      perSecond,
+      (who) => `>= ${goals[who]} x`,
+    ),
     ...compared(`${atOnce} at once, peak memory`, 'MiB', memory, () => '<= 1.5 x'),
   ]
 }
 
 async function latency(): Promise<Row[]> {
-  const { floor, lean, normal, full } = await alternating({ conversations: 300, atOnce: 1, warmUp: 300 })
-  const [plain, withLeanHttp, ...weir] = [floor, lean, normal, full].map((all) => median(all.map(({ p50Ms }) => p50Ms))) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  const { floor, lean, normal, full } = await alternating({
+    conversations: 300,
+    atOnce: 1,
+    warmUp: 300,
+  })
+  const [plain, withLeanHttp, ...weir] = [floor, lean, normal, full].map((all) =>
+    median(all.map(({ p50Ms }) => p50Ms)),
+  ) as [number, number, number, number]
   return [
     { name: 'plain loop, one at a time, p50 of a conversation', value: plain, unit: 'ms' },
     { name: "plain loop with Weir's HTTP client, the same", value: withLeanHttp, unit: 'ms' },
@@ -85,18 +115,39 @@ async function manyInOneFile(): Promise<Row[]> {
   const [many, count] = [manyConversations, manyConversations.toLocaleString('en-US')]
   return withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
     const file = join(folder, 'weir.db')
-    const { windows, peakRssMiB } = await measure({ kind: 'weir', url, file, synchronous: 'normal', conversations: many, atOnce, warmUp })
+    const { windows, peakRssMiB } = await measure({
+      kind: 'weir',
+      url,
+      file,
+      synchronous: 'normal',
+      conversations: many,
+      atOnce,
+      warmUp,
+    })
     const [first, last] = [windows[0] ?? 0, windows.at(-1) ?? 0]
     return [
       { name: `${count} conversations in one file, the first 1,000`, value: first, unit: '/CPU s' },
-      { name: `${count} conversations in one file, the last 1,000`, value: last, unit: '/CPU s', baseline: 'first', ratio: last / first },
+      {
+        name: `${count} conversations in one file, the last 1,000`,
+        value: last,
+        unit: '/CPU s',
+        baseline: 'first',
+        ratio: last / first,
+      },
       { name: `${count} conversations in one file, peak memory`, value: peakRssMiB, unit: 'MiB' },
-      { name: 'size of the file for each conversation', value: statSync(file).size / 1024 / (many + warmUp), unit: 'KiB' },
+      {
+        name: 'size of the file for each conversation',
+        value: statSync(file).size / 1024 / (many + warmUp),
+        unit: 'KiB',
+      },
     ]
   })
 }
 
-/** A tool that takes a moment, so that there are calls whose end nobody sees; killed when half of all calls have begun. */
+/**
+ * A tool that takes a moment, so that there are calls whose end nobody sees; killed when half of
+ * all calls have begun.
+ */
 async function killed(): Promise<Row[]> {
   return withServer({ toolMs: 20, keepsStarts: true }, async ({ url, folder, starts }) => {
     const options: RunnerOptions = {
@@ -112,7 +163,11 @@ async function killed(): Promise<Row[]> {
     const seconds = (performance.now() - began) / 1e3
     const { twice } = await starts()
     return [
-      { name: `killed in the middle of ${atOnce} at once: from the restart until all are answered (goal <= 5)`, value: seconds, unit: 's' },
+      {
+        name: `killed in the middle of ${atOnce} at once: from the restart until all are answered (goal <= 5)`,
+        value: seconds,
+        unit: 's',
+      },
       { name: 'the same: tools started twice (goal 0)', value: twice, unit: 'calls' },
       { name: 'the same: calls that are outcome_unknown', value: unknownCalls, unit: 'calls' },
     ]
@@ -133,12 +188,22 @@ function coldStart(): Row[] {
   const [bare, help] = [timed(process.execPath, ['-e', '0']), timed(weir, ['--help'])]
   return [
     { name: 'node -e 0', value: bare, unit: 'ms' },
-    { name: 'weir --help (goal < 120)', value: help, unit: 'ms', baseline: 'node -e 0', ratio: help / bare },
+    {
+      name: 'weir --help (goal < 120)',
+      value: help,
+      unit: 'ms',
+      baseline: 'node -e 0',
+      ratio: help / bare,
+    },
   ]
 }
 
-/** Every contender in turn, and that a few times: what disturbs the machine disturbs all of them. */
-async function alternating(options: Pick<RunnerOptions, 'conversations' | 'atOnce' | 'warmUp'>): Promise<Record<Contender, Measured[]>> {
+/**
+ * Every contender in turn, and that a few times: what disturbs the machine disturbs all of them.
+ */
+async function alternating(
+  options: Pick<RunnerOptions, 'conversations' | 'atOnce' | 'warmUp'>,
+): Promise<Record<Contender, Measured[]>> {
   const measured: Record<Contender, Measured[]> = { floor: [], lean: [], normal: [], full: [] }
   for (let run = 0; run < runs; run += 1)
     for (const who of contenders)
@@ -154,14 +219,25 @@ async function alternating(options: Pick<RunnerOptions, 'conversations' | 'atOnc
 type Served = { url: string; folder: string; starts(): Promise<Starts> }
 
 /** With a server and a folder of their own, which are gone afterwards. */
-async function withServer<T>(options: ServerOptions, use: (served: Served) => Promise<T>): Promise<T> {
+async function withServer<T>(
+  options: ServerOptions,
+  use: (served: Served) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
-  const server = spawn(process.execPath, [...process.execArgv, serverFile, JSON.stringify(options)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+  const server = spawn(
+    process.execPath,
+    [...process.execArgv, serverFile, JSON.stringify(options)],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  )
   try {
     const [url] = (await once(createInterface(server.stdout), 'line')) as [string]
-    return await use({ url, folder, starts: async () => (await fetch(`${url}/starts`)).json() as Promise<Starts> })
+    return await use({
+      url,
+      folder,
+      starts: async () => (await fetch(`${url}/starts`)).json() as Promise<Starts>,
+    })
   } finally {
     server.kill()
     rmSync(folder, { recursive: true })
@@ -179,7 +255,10 @@ async function measure(options: RunnerOptions): Promise<Measured> {
   const printed: string[] = []
   child.stdout.on('data', (data) => printed.push(String(data)))
   const [code, signal] = await once(child, 'close')
-  if (code !== 0) throw new Error(`a run of the agent loop ended with ${code ?? signal}: ${JSON.stringify(options)}`)
+  if (code !== 0)
+    throw new Error(
+      `a run of the agent loop ended with ${code ?? signal}: ${JSON.stringify(options)}`,
+    )
   return JSON.parse(printed.join('')) as Measured
 }
 

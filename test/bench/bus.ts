@@ -1,7 +1,9 @@
-// How fast the embedded bus is, against the least that it could cost: a bare loop of one prepared INSERT on node:sqlite, with the same bytes, the same
-// transactions and the same `synchronous`. Run alone: node test/bench/bus.ts
-// It does not measure: Kafka; several processes; decoding, folding and performing, which is what a stage spends its time with; values of more than
-// 300 bytes; a file that is larger than memory; a disk that others use; a reader beside the writer; percentiles over hours.
+// How fast the embedded bus is, against the least that it could cost: a bare loop of one prepared
+// INSERT on node:sqlite, with the same bytes, the same transactions and the same `synchronous`. Run
+// alone: node test/bench/bus.ts It does not measure: Kafka; several processes; decoding, folding
+// and performing, which is what a stage spends its time with; values of more than 300 bytes; a file
+// that is larger than memory; a disk that others use; a reader beside the writer; percentiles over
+// hours.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +21,10 @@ const secondsEach = 1.5
 const readRecords = 100_000
 const hops = 3000
 
-/** Runs all measurements, in about a minute. Needs some 300 MB in the folder for temporary files; `folder` names another one. */
+/**
+ * Runs all measurements, in about a minute. Needs some 300 MB in the folder for temporary files;
+ * `folder` names another one.
+ */
 export async function benchBus({ folder = tmpdir() } = {}): Promise<Row[]> {
   const rows: Row[] = []
   for (const synchronous of ['off', 'normal', 'full'] as const) {
@@ -29,7 +34,11 @@ export async function benchBus({ folder = tmpdir() } = {}): Promise<Row[]> {
         const bare = bareInserts({ file: join(at, `bare-${size}`), synchronous, size })
         const value = await withBus(at, synchronous, (bus) => appends(bus, size))
         rows.push(
-          row(synchronous, `append, ${size} in a transaction`, { value, unit: 'records/s', ...against('bare INSERTs', value, bare) }),
+          row(synchronous, `append, ${size} in a transaction`, {
+            value,
+            unit: 'records/s',
+            ...against('bare INSERTs', value, bare),
+          }),
         )
       }
       const { p50, p99, through } = await withBus(at, synchronous, hop)
@@ -39,7 +48,13 @@ export async function benchBus({ folder = tmpdir() } = {}): Promise<Row[]> {
       if (synchronous !== 'off') continue
       const bare = bareReads(join(at, 'bare-100'))
       const value = await withBus(at, synchronous, reads)
-      rows.push(row(synchronous, 'read, 500 at a time', { value, unit: 'records/s', ...against('bare SELECTs', value, bare) }))
+      rows.push(
+        row(synchronous, 'read, 500 at a time', {
+          value,
+          unit: 'records/s',
+          ...against('bare SELECTs', value, bare),
+        }),
+      )
     } finally {
       rmSync(at, { recursive: true })
     }
@@ -55,9 +70,17 @@ function against(name: string, value: number, bare: number): { baseline: string;
   return { baseline: `${Math.round(bare)} ${name} of node:sqlite`, ratio: value / bare }
 }
 
-async function withBus<T>(folder: string, synchronous: Synchronous, measure: (bus: Bus) => Promise<T>): Promise<T> {
+async function withBus<T>(
+  folder: string,
+  synchronous: Synchronous,
+  measure: (bus: Bus) => Promise<T>,
+): Promise<T> {
   const at = mkdtempSync(join(folder, 'bus-'))
-  const bus = await openEmbeddedBus({ file: join(at, 'weir.sqlite'), clock: systemClock, synchronous })
+  const bus = await openEmbeddedBus({
+    file: join(at, 'weir.sqlite'),
+    clock: systemClock,
+    synchronous,
+  })
   await bus.ensureTopics(['inbox', 'next'].map((name) => ({ name, kind: 'log', partitions })))
   const result = await measure(bus)
   await bus.close()
@@ -79,12 +102,16 @@ async function reads(bus: Bus): Promise<number> {
   let read = 0
   const start = performance.now()
   for (const { partition, end } of ends) {
-    for (let from = 0; from < end; from += 500) read += (await bus.read({ topic: 'inbox', partition, from, limit: 500 })).length
+    for (let from = 0; from < end; from += 500)
+      read += (await bus.read({ topic: 'inbox', partition, from, limit: 500 })).length
   }
   return read / seconds(start)
 }
 
-/** append -> reader.read -> one output for each record -> acknowledged. At rest: one record at a time, and the next when it is through. */
+/**
+ * append -> reader.read -> one output for each record -> acknowledged. At rest: one record at a
+ * time, and the next when it is through.
+ */
 async function hop(bus: Bus): Promise<{ p50: number; p99: number; through: number }> {
   let through = 0
   let acknowledged = (): void => {}
@@ -96,7 +123,10 @@ async function hop(bus: Bus): Promise<{ p50: number; p99: number; through: numbe
       async read(records) {
         through += records.length
         const outputs = records.map((record) => ({ ...record, topic: 'next' }))
-        return { outputs, commit: { offset: (records.at(-1)?.offset ?? 0) + 1, metadata: '{"from":0}' } }
+        return {
+          outputs,
+          commit: { offset: (records.at(-1)?.offset ?? 0) + 1, metadata: '{"from":0}' },
+        }
       },
       acknowledged: () => acknowledged(),
       close: async () => {},
@@ -121,19 +151,28 @@ async function hop(bus: Bus): Promise<{ p50: number; p99: number; through: numbe
   const rate = load / seconds(start)
   await subscription.close()
   const sorted = taken.sort((a, b) => a - b)
-  return { p50: sorted[Math.floor(hops * 0.5)] ?? 0, p99: sorted[Math.floor(hops * 0.99)] ?? 0, through: rate }
+  return {
+    p50: sorted[Math.floor(hops * 0.5)] ?? 0,
+    p99: sorted[Math.floor(hops * 0.99)] ?? 0,
+    through: rate,
+  }
 }
 
 async function fill(bus: Bus, records: number): Promise<void> {
-  for (let n = 0; n < records; n += 1000) await bus.append(Array.from({ length: 1000 }, (_, m) => recordOf('inbox', n + m)))
+  for (let n = 0; n < records; n += 1000)
+    await bus.append(Array.from({ length: 1000 }, (_, m) => recordOf('inbox', n + m)))
 }
 
 type BareInserts = { file: string; synchronous: Synchronous; size: number }
 
 function bareInserts({ file, synchronous, size }: BareInserts): number {
   const db = openBare(file)
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000`)
-  db.exec('CREATE TABLE records (offset INTEGER PRIMARY KEY, time INTEGER NOT NULL, key TEXT NOT NULL, value BLOB, id TEXT) STRICT')
+  db.exec(
+    `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000`,
+  )
+  db.exec(
+    'CREATE TABLE records (offset INTEGER PRIMARY KEY, time INTEGER NOT NULL, key TEXT NOT NULL, value BLOB, id TEXT) STRICT',
+  )
   const insert = db.prepare('INSERT INTO records (time, key, value, id) VALUES (?, ?, ?, ?)')
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -155,7 +194,9 @@ function bareInserts({ file, synchronous, size }: BareInserts): number {
 
 function bareReads(file: string): number {
   const db = openBare(file)
-  const select = db.prepare('SELECT offset, time, key, value, id FROM records WHERE offset >= ? ORDER BY offset LIMIT 500')
+  const select = db.prepare(
+    'SELECT offset, time, key, value, id FROM records WHERE offset >= ? ORDER BY offset LIMIT 500',
+  )
   let read = 0
   const start = performance.now()
   for (let from = 1; read < readRecords; from += 500) {
@@ -168,7 +209,10 @@ function bareReads(file: string): number {
   return rate
 }
 
-/** The one place outside shared/bus/embedded that needs SQLite itself; the import rules are for code that is not about it. */
+/**
+ * The one place outside shared/bus/embedded that needs SQLite itself; the import rules are for code
+ * that is not about it.
+ */
 function openBare(file: string) {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
   return new DatabaseSync(file)
@@ -177,7 +221,13 @@ function openBare(file: string) {
 const value = new Uint8Array(valueBytes).fill(120)
 
 function recordOf(topic: string, n: number): RecordToAppend {
-  return { topic, partition: n % partitions, key: `conversation-${n % 1000}`, value, id: `accumulator/3/${n}/0` }
+  return {
+    topic,
+    partition: n % partitions,
+    key: `conversation-${n % 1000}`,
+    value,
+    id: `accumulator/3/${n}/0`,
+  }
 }
 
 async function perSecond(once: (written: number) => Promise<number>): Promise<number> {

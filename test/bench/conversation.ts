@@ -1,5 +1,6 @@
-// How fast the conversation's reducer is, and what it keeps in memory. Run alone: node test/bench/conversation.ts
-// It does not measure: reading, decoding beyond the baseline, encoding, sending and committing, which is the runtime's; long texts; a cold process.
+// How fast the conversation's reducer is, and what it keeps in memory. Run alone: node
+// test/bench/conversation.ts It does not measure: reading, decoding beyond the baseline, encoding,
+// sending and committing, which is the runtime's; long texts; a cold process.
 
 import { conversation } from '../../services/conversation/reducer.ts'
 import { decode, encode } from '../../shared/codec/codec.ts'
@@ -35,9 +36,21 @@ export function benchConversation(): Row[] {
       baseline: 'decoding the same records',
       ratio: folding / decoding,
     },
-    { name: `conversation: state with ${conversations} turns open in their last round, each`, value: open, unit: 'bytes as JSON' },
-    { name: `conversation: state with ${conversations} conversations idle, each`, value: idle, unit: 'bytes as JSON' },
-    { name: `conversation: units left of ${conversations} after their idle time`, value: left, unit: 'units' },
+    {
+      name: `conversation: state with ${conversations} turns open in their last round, each`,
+      value: open,
+      unit: 'bytes as JSON',
+    },
+    {
+      name: `conversation: state with ${conversations} conversations idle, each`,
+      value: idle,
+      unit: 'bytes as JSON',
+    },
+    {
+      name: `conversation: units left of ${conversations} after their idle time`,
+      value: left,
+      unit: 'units',
+    },
   ]
 }
 
@@ -56,7 +69,9 @@ function oneTurn(key: string): Inbound[] {
     time: offset,
   })
   const records = messages.map(at)
-  const carried: Message = carriedIn(records.reduce(reactTo, { state: undefined, records: [] }).records)
+  const carried: Message = carriedIn(
+    records.reduce(reactTo, { state: undefined, records: [] }).records,
+  )
   return [...records, at(carried, records.length)]
 }
 
@@ -67,7 +82,10 @@ function reactTo({ state }: Folded, record: Inbound): Folded {
   return { state: reaction.state, records: reaction.records ?? [] }
 }
 
-/** Bytes of the states of all conversations, for each: in the last round of a turn and when idle; and how many are left when that is over. */
+/**
+ * Bytes of the states of all conversations, for each: in the last round of a turn and when idle;
+ * and how many are left when that is over.
+ */
 function growth(): { open: number; idle: number; left: number } {
   let [open, idle, left] = [0, 0, 0]
   for (let i = 0; i < conversations; i++) {
@@ -79,9 +97,19 @@ function growth(): { open: number; idle: number; left: number } {
     }
     idle += JSON.stringify(folded.state).length
     const later = rounds + 1
-    const ticked = reactTo(folded, { message: tick(key), offset: later, previous: later - 1, time: later + limits.conversationIdleMs })
+    const ticked = reactTo(folded, {
+      message: tick(key),
+      offset: later,
+      previous: later - 1,
+      time: later + limits.conversationIdleMs,
+    })
     const carried = carriedIn(ticked.records)
-    const over = reactTo(ticked, { message: carried, offset: later + 1, previous: later, time: later + 1 + limits.conversationIdleMs })
+    const over = reactTo(ticked, {
+      message: carried,
+      offset: later + 1,
+      previous: later,
+      time: later + 1 + limits.conversationIdleMs,
+    })
     if (over.state !== undefined) left++
   }
   return { open: open / conversations, idle: idle / conversations, left }

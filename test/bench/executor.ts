@@ -1,10 +1,13 @@
-// How many records the executor folds in a second, for rounds of one call and of sixteen; what a turn costs it more where the round's stamp names a guard,
-// one that watches and one that enforces and answers; and what each kind of tool adds to the bare thing that
-// it is made of: a spawn of the same program with the same three pipes, a fetch from the same server, a message to a forked process and back. The
-// last two one after another on a connection and a process that are warm.
+// How many records the executor folds in a second, for rounds of one call and of sixteen; what a
+// turn costs it more where the round's stamp names a guard, one that watches and one that enforces
+// and answers; and what each kind of tool adds to the bare thing that it is made of: a spawn of the
+// same program with the same three pipes, a fetch from the same server, a message to a forked
+// process and back. The last two one after another on a connection and a process that are warm.
 //
-// Not measured: reading, decoding and writing the records, the two hops between claim and start, tools that do something, results of any size, TLS,
-// and a machine that is busy with the tools themselves (server and child share it with us here). The program is `true`, so the start is all there is.
+// Not measured: reading, decoding and writing the records, the two hops between claim and start,
+// tools that do something, results of any size, TLS, and a machine that is busy with the tools
+// themselves (server and child share it with us here). The program is `true`, so the start is all
+// there is.
 
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +19,16 @@ import { moduleTools } from '../../services/executor/tools/module.ts'
 import type { RunningTool } from '../../services/executor/tools/tool.ts'
 import type { Turn } from '../../services/executor/turn.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
-import type { Call, Claim, Declaration, GuardMode, GuardVerdict, Outcome, RoundCleared, TurnEnded } from '../../shared/contract/messages.ts'
+import type {
+  Call,
+  Claim,
+  Declaration,
+  GuardMode,
+  GuardVerdict,
+  Outcome,
+  RoundCleared,
+  TurnEnded,
+} from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import type { Row } from './row.ts'
 
@@ -35,24 +47,59 @@ export async function benchExecutor(): Promise<Row[]> {
     { name: 'a turn with one call: records', value: recordsPerSecond(1), unit: 'records/s' },
     { name: 'a turn with sixteen calls: records', value: recordsPerSecond(16), unit: 'records/s' },
     ...guardRows(),
-    { name: 'command tool: start to result of `true`', value: ours, unit: 'ms', baseline: 'a bare spawn', ratio: ours / bare },
+    {
+      name: 'command tool: start to result of `true`',
+      value: ours,
+      unit: 'ms',
+      baseline: 'a bare spawn',
+      ratio: ours / bare,
+    },
     { name: 'bare spawn: start to end of `true`', value: bare, unit: 'ms' },
-    { name: 'http tool: call to result', value: post.ours, unit: 'ms', baseline: 'a bare fetch', ratio: post.ours / post.bare },
+    {
+      name: 'http tool: call to result',
+      value: post.ours,
+      unit: 'ms',
+      baseline: 'a bare fetch',
+      ratio: post.ours / post.bare,
+    },
     { name: 'bare fetch: POST to the end of its answer', value: post.bare, unit: 'ms' },
-    { name: 'module tool: call to result', value: module.ours, unit: 'ms', baseline: 'a bare message', ratio: module.ours / module.bare },
+    {
+      name: 'module tool: call to result',
+      value: module.ours,
+      unit: 'ms',
+      baseline: 'a bare message',
+      ratio: module.ours / module.bare,
+    },
     { name: 'bare message to a forked process and back', value: module.bare, unit: 'ms' },
   ]
 }
 
 type Recorded = RoundCleared | GuardVerdict | Claim | Outcome | TurnEnded
 
-const mail: Declaration = { name: 'mail', description: '', schema: '{}', idempotent: false, timeoutMs: 1_000, poll: false, hints: null }
+const mail: Declaration = {
+  name: 'mail',
+  description: '',
+  schema: '{}',
+  idempotent: false,
+  timeoutMs: 1_000,
+  poll: false,
+  hints: null,
+}
 
 /** `guard`: how one is in force in the round; undefined: there is none. */
 function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
   const place = { conversation: 'c', turn: 1 }
   const all = Array.from({ length: calls }, (_, ordinal): Call => {
-    return { ordinal, id: 'id', name: 'mail', raw: '{"to":"somebody"}', source: 'deltas', problem: null, repair: null, disputed: false }
+    return {
+      ordinal,
+      id: 'id',
+      name: 'mail',
+      raw: '{"to":"somebody"}',
+      source: 'deltas',
+      problem: null,
+      repair: null,
+      disputed: false,
+    }
   })
   const stamped = {
     agent: 'agent',
@@ -61,9 +108,16 @@ function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
     declarations: [mail],
     decided: [],
   }
-  const claims = all.map(({ ordinal }): Claim => ({ type: 'claim', ...place, round: 1, ordinal, try: 1, owner: 'a' }))
+  const claims = all.map(
+    ({ ordinal }): Claim => ({ type: 'claim', ...place, round: 1, ordinal, try: 1, owner: 'a' }),
+  )
   const outcomes = claims.map(({ ordinal, ...claim }): Outcome => {
-    return { ...claim, type: 'outcome', ordinal, result: { ordinal, status: 'ok', text: 'a short result', reason: '', durationMs: 1 } }
+    return {
+      ...claim,
+      type: 'outcome',
+      ordinal,
+      result: { ordinal, status: 'ok', text: 'a short result', reason: '', durationMs: 1 },
+    }
   })
   return [
     { type: 'round-cleared', ...place, round: 1, calls: all, extendedTo: null, ...stamped },
@@ -88,9 +142,24 @@ function guarded(mode: GuardMode): RoundCleared['policy'] {
 }
 
 function passed(place: { conversation: string; turn: number }, calls: Call[]): GuardVerdict {
-  const verdicts = calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' as const, code: '', text: '', evidence: null }))
+  const verdicts = calls.map(({ ordinal }) => ({
+    ordinal,
+    verdict: 'pass' as const,
+    code: '',
+    text: '',
+    evidence: null,
+  }))
   const said = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
-  return { type: 'guard-verdict', ...place, round: 1, guard: 'guard', version: '1', verdicts, intervention: null, ...said }
+  return {
+    type: 'guard-verdict',
+    ...place,
+    round: 1,
+    guard: 'guard',
+    version: '1',
+    verdicts,
+    intervention: null,
+    ...said,
+  }
 }
 
 /** The three take turns, lap by lap. */
@@ -106,7 +175,13 @@ function guardRows(): Row[] {
     }
   const [none = 0, shadow = 0, enforcing = 0] = times.map(median)
   const row = (what: string, value: number): Row => ({
-    ...{ name: `a turn with one call, ${what}`, value, unit: 'µs', baseline: 'no guard', ratio: value / none },
+    ...{
+      name: `a turn with one call, ${what}`,
+      value,
+      unit: 'µs',
+      baseline: 'no guard',
+      ratio: value / none,
+    },
   })
   return [
     { name: 'a turn with one call, no guard', value: none, unit: 'µs' },
@@ -115,7 +190,10 @@ function guardRows(): Row[] {
   ]
 }
 
-/** Folds as the runtime does: looks up the unit for each record, and asks for what is wanted and due after it. */
+/**
+ * Folds as the runtime does: looks up the unit for each record, and asks for what is wanted and due
+ * after it.
+ */
 function recordsPerSecond(calls: number): number {
   const records = recordsOf(calls)
   const turns = Math.ceil(recordsInLap / records.length)
@@ -132,10 +210,16 @@ function fold(records: Recorded[]): void {
   let tasks = 0
   for (const [offset, message] of records.entries()) {
     const unit = executor.unit(message)
-    const { state } = executor.react(units.get(unit), { message, offset, previous: undefined, time: offset })
+    const { state } = executor.react(units.get(unit), {
+      message,
+      offset,
+      previous: undefined,
+      time: offset,
+    })
     if (state === undefined) units.delete(unit)
     else units.set(unit, state)
-    if (state !== undefined) tasks += executor.wants(state).length + Math.sign(executor.due(state) ?? 0)
+    if (state !== undefined)
+      tasks += executor.wants(state).length + Math.sign(executor.due(state) ?? 0)
   }
   if (tasks === 0) throw new Error('the bench folded nothing')
 }
@@ -149,7 +233,13 @@ async function startBare(): Promise<void> {
   await once(child, 'close')
 }
 
-const call = { arguments: '{"n":1}', idempotencyKey: 'key', timeoutMs: 10_000, graceMs: 1_000, clock: systemClock }
+const call = {
+  arguments: '{"n":1}',
+  idempotencyKey: 'key',
+  timeoutMs: 10_000,
+  graceMs: 1_000,
+  clock: systemClock,
+}
 
 function startOurs(): Promise<void> {
   return good(startCommand({ kind: 'command', argv: ['true'] }, call))
@@ -172,7 +262,11 @@ async function postTimes(): Promise<Times> {
     const response = await fetch(url, { method: 'POST', body: call.arguments, headers })
     if (!response.ok || (await response.text()) === '') throw new Error('the bench got no answer')
   }
-  const times = await timesOf({ bare, ours: () => good(start({ kind: 'http', url, headers: {} }, call)), count: warmCalls })
+  const times = await timesOf({
+    bare,
+    ours: () => good(start({ kind: 'http', url, headers: {} }, call)),
+    count: warmCalls,
+  })
   server.kill()
   return times
 }
@@ -184,7 +278,11 @@ async function moduleTimes(): Promise<Times> {
     child.send(call)
     await once(child, 'message')
   }
-  const times = await timesOf({ bare, ours: () => good(start({ kind: 'module', file: counterpart }, call)), count: warmCalls })
+  const times = await timesOf({
+    bare,
+    ours: () => good(start({ kind: 'module', file: counterpart }, call)),
+    count: warmCalls,
+  })
   child.kill()
   close()
   return times
@@ -192,8 +290,19 @@ async function moduleTimes(): Promise<Times> {
 
 type Times = { bare: number; ours: number }
 
-/** Medians in milliseconds, after some to warm up. The two take turns, so that whatever else the machine does hits both alike. */
-async function timesOf({ bare, ours, count }: { bare: () => Promise<void>; ours: () => Promise<void>; count: number }): Promise<Times> {
+/**
+ * Medians in milliseconds, after some to warm up. The two take turns, so that whatever else the
+ * machine does hits both alike.
+ */
+async function timesOf({
+  bare,
+  ours,
+  count,
+}: {
+  bare: () => Promise<void>
+  ours: () => Promise<void>
+  count: number
+}): Promise<Times> {
   const times: { bare: number[]; ours: number[] } = { bare: [], ours: [] }
   const warmUp = Math.ceil(count / 15)
   for (let i = 0; i < count + warmUp; i += 1) {

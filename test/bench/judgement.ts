@@ -1,15 +1,22 @@
-// The share of a pipeline round that judgement takes. The whole pipeline runs conversations on the embedded bus, with a model and tools that answer at once in
-// this process; then validator and loop-detector fold the very records of these rounds again, by themselves. CPU time of the process in both, its garbage
-// collector and compiler included.
+// The share of a pipeline round that judgement takes. The whole pipeline runs conversations on the
+// embedded bus, with a model and tools that answer at once in this process; then validator and
+// loop-detector fold the very records of these rounds again, by themselves. CPU time of the process
+// in both, its garbage collector and compiler included.
 //
-// Not measured: reading, decoding and writing what the two stages read and write, which the pipeline would pay for any stage, and what a real model and
-// real tools cost beside it (HTTP, SSE, processes): the share of those who wait for a model is smaller.
+// Not measured: reading, decoding and writing what the two stages read and write, which the
+// pipeline would pay for any stage, and what a real model and real tools cost beside it (HTTP, SSE,
+// processes): the share of those who wait for a model is smaller.
 
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Message, RoundChecked, RoundExecuted, RoundProposed } from '../../shared/contract/messages.ts'
+import type {
+  Message,
+  RoundChecked,
+  RoundExecuted,
+  RoundProposed,
+} from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
 import { topics } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -23,7 +30,9 @@ export async function benchJudgement(): Promise<Row[]> {
   return withStages(rounds, systemClock, async ({ bus, edge, agent }) => {
     const talk = async (name: string) => {
       for (let i = 0; i < conversations; i += atOnce)
-        await Promise.all(Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `${name} ${i + k}`)))
+        await Promise.all(
+          Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `${name} ${i + k}`)),
+        )
     }
     await talk('warm')
     const begun = process.cpuUsage()
@@ -37,22 +46,45 @@ export async function benchJudgement(): Promise<Row[]> {
     const baseline = 'the round in the pipeline'
     return [
       { name: 'judgement: CPU of a round in the pipeline', value: pipeline, unit: 'µs' },
-      { name: 'judgement: of that the validator', value: checking, unit: 'µs', baseline, ratio: checking / pipeline },
-      { name: 'judgement: of that the loop-detector', value: detecting, unit: 'µs', baseline, ratio: detecting / pipeline },
+      {
+        name: 'judgement: of that the validator',
+        value: checking,
+        unit: 'µs',
+        baseline,
+        ratio: checking / pipeline,
+      },
+      {
+        name: 'judgement: of that the loop-detector',
+        value: detecting,
+        unit: 'µs',
+        baseline,
+        ratio: detecting / pipeline,
+      },
     ]
   })
 }
 
 /** What the two stages read of the measured conversations, in an order in which they could have. */
-async function inboxes(bus: Bus): Promise<{ proposed: RoundProposed[]; judged: (RoundChecked | RoundExecuted)[] }> {
+async function inboxes(
+  bus: Bus,
+): Promise<{ proposed: RoundProposed[]; judged: (RoundChecked | RoundExecuted)[] }> {
   const found: Message[] = []
   for (const topic of Object.keys(topics))
     for (const { partition } of await bus.ends(topic))
-      for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000_000 })) if (value !== null) found.push(decode(value))
+      for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000_000 }))
+        if (value !== null) found.push(decode(value))
   const proposed = found.filter((message) => message.type === 'round-proposed').filter(isMeasured)
-  const judged = found.filter((message) => message.type === 'round-checked' || message.type === 'round-executed').filter(isMeasured)
-  const place = (message: RoundChecked | RoundExecuted) => 2 * message.round + (message.type === 'round-executed' ? 1 : 0)
-  return { proposed, judged: judged.sort((a, b) => a.conversation.localeCompare(b.conversation) || place(a) - place(b)) }
+  const judged = found
+    .filter((message) => message.type === 'round-checked' || message.type === 'round-executed')
+    .filter(isMeasured)
+  const place = (message: RoundChecked | RoundExecuted) =>
+    2 * message.round + (message.type === 'round-executed' ? 1 : 0)
+  return {
+    proposed,
+    judged: judged.sort(
+      (a, b) => a.conversation.localeCompare(b.conversation) || place(a) - place(b),
+    ),
+  }
 }
 
 function isMeasured({ conversation }: { conversation: string }): boolean {

@@ -9,14 +9,23 @@ import { openBus, partitions } from './kafka-topics.ts'
 
 export type ClientOptions = { bootstrapServers: string; topicPrefix: string; agentFile: string }
 
-export async function openClient({ bootstrapServers, topicPrefix, agentFile }: ClientOptions): Promise<Loop> {
+export async function openClient({
+  bootstrapServers,
+  topicPrefix,
+  agentFile,
+}: ClientOptions): Promise<Loop> {
   const agent = loadAgents(agentFile).get('bench') as Agent
   const bus = await openBus(bootstrapServers)
   const edge = openEdge({ bus, topicPrefix, partitions })
 
   return {
     async converse(conversation) {
-      const { outcome, reason, reply } = await edge.reply({ agent, conversation, messageId: 'm', text: question })
+      const { outcome, reason, reply } = await edge.reply({
+        agent,
+        conversation,
+        messageId: 'm',
+        text: question,
+      })
       if (outcome !== 'answered') throw new Error(`${conversation} ended ${outcome}: ${reason}`)
       return reply
     },

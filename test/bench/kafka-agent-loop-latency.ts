@@ -1,19 +1,18 @@
-// How long a conversation of agent-loop.ts takes on Kafka, one at a time, against the hops that it cannot do without, made by the raw relay
-// (kafka-relay.ts). Plain loop, Weir and a chain of as many hops take turns, so that what disturbs one disturbs all; a ratio is the median of the turns'
-// ratios. The plain loop's time, which is that of the same HTTP, is taken off first.
-// Run alone: node test/bench/kafka-agent-loop-latency.ts
-// It does not measure: latency under load; several brokers and replicas, a network, TLS; a model's pace.
+// How long a conversation of agent-loop.ts takes on Kafka, one at a time, against the hops that it
+// cannot do without, made by the raw relay (kafka-relay.ts). Plain loop, Weir and a chain of as
+// many hops take turns, so that what disturbs one disturbs all; a ratio is the median of the turns'
+// ratios. The plain loop's time, which is that of the same HTTP, is taken off first. Run alone:
+// node test/bench/kafka-agent-loop-latency.ts It does not measure: latency under load; several
+// brokers and replicas, a network, TLS; a model's pace.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { callRounds } from './agent-loop-conversation.ts'
 import { openFloor } from './agent-loop-floor.ts'
 import { openClient } from './kafka-agent-loop-client.ts'
-import type { BenchBroker } from './kafka-broker.ts'
-import { withBroker } from './kafka-broker.ts'
+import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { median, medianRatio, quantile } from './kafka-figures.ts'
 import { layouts, withFleet } from './kafka-fleet.ts'
-import type { Hop } from './kafka-relay.ts'
-import { withHoppers } from './kafka-relay.ts'
+import { type Hop, withHoppers } from './kafka-relay.ts'
 import type { Row } from './row.ts'
 
 /** Records that must be written and read by another before the conversation goes on. */
@@ -21,15 +20,16 @@ const hopsOf = {
   /** The user's message to the conversation, and turn-finished to the client. */
   turn: 2,
   /**
-   * model-request, attempt-finished, model-finished, round-proposed, round-checked, round-cleared, claim, outcome, round-executed, round-outcome.
+   * model-request, attempt-finished, model-finished, round-proposed, round-checked, round-cleared,
+   * claim, outcome, round-executed, round-outcome.
    */
   callRound: 10,
   /** The first five of them and round-outcome. */
   textRound: 6,
 }
 /**
- * What must be acknowledged before the conversation goes on, in each round: model-opened before an attempt, attempt-started before the model is called,
- * parts before attempt-finished.
+ * What must be acknowledged before the conversation goes on, in each round: model-opened before an
+ * attempt, attempt-started before the model is called, parts before attempt-finished.
  */
 const conversationAcks = (callRounds + 1) * 3
 const conversationHops = hopsOf.turn + callRounds * hopsOf.callRound + hopsOf.textRound
@@ -46,7 +46,11 @@ export async function benchKafkaLatency({ bootstrapServers }: BenchBroker): Prom
         const floor = openFloor(fleet.serverUrl)
         const [plain, weir, relay]: [number[], number[], Chain[]] = [[], [], []]
         for (let i = 0; i < latencyWarmUp; i += 20)
-          await Promise.all(Array.from({ length: 20 }, (_, n) => Promise.all([floor.converse(''), client.converse(`warm-${i + n}`)])))
+          await Promise.all(
+            Array.from({ length: 20 }, (_, n) =>
+              Promise.all([floor.converse(''), client.converse(`warm-${i + n}`)]),
+            ),
+          )
         for (let i = 0; i < latencyWarmUp; i += 1) await hop()
         for (let i = 0; i < latencyTurns; i += 1) {
           plain.push(await timed(() => floor.converse('')))
@@ -69,8 +73,9 @@ const restMs = 8
 type Chain = { hopsMs: number; acksMs: number }
 
 /**
- * The milliseconds of as many hops, and of as many acknowledgements. Before each hop the relay may rest, which is not counted: a stage has a record now
- * and then in this conversation, and a process that was asleep is slower.
+ * The milliseconds of as many hops, and of as many acknowledgements. Before each hop the relay may
+ * rest, which is not counted: a stage has a record now and then in this conversation, and a process
+ * that was asleep is slower.
  */
 async function chain(hop: Hop): Promise<Chain> {
   const sums: Chain = { hopsMs: 0, acksMs: 0 }
@@ -87,7 +92,11 @@ function latencyRows(layout: string, plain: number[], weir: number[], relay: Cha
   const over = weir.map((ms, i) => ms - (plain[i] ?? Number.NaN))
   const hops = relay.map(({ hopsMs }) => hopsMs)
   const both = relay.map(({ hopsMs, acksMs }) => hopsMs + acksMs)
-  const row = (what: string, value: number, compared: Pick<Row, 'baseline' | 'ratio'> = {}): Row => {
+  const row = (
+    what: string,
+    value: number,
+    compared: Pick<Row, 'baseline' | 'ratio'> = {},
+  ): Row => {
     return { name: `one at a time, ${layout}: ${what}`, value, unit: 'ms', ...compared }
   }
   const [withAcks, conversation] = [
@@ -97,9 +106,15 @@ function latencyRows(layout: string, plain: number[], weir: number[], relay: Cha
   return [
     row('plain loop, p50 of a conversation', median(plain)),
     row(`${conversationHops} hops of the raw relay, p50`, median(hops)),
-    row(`${conversation}, p50 (goal <= 1.2 x)`, median(over), { baseline: 'those hops', ratio: medianRatio(over, hops) }),
+    row(`${conversation}, p50 (goal <= 1.2 x)`, median(over), {
+      baseline: 'those hops',
+      ratio: medianRatio(over, hops),
+    }),
     row(`${withAcks} of the raw relay, p50`, median(both)),
-    row(`${conversation}, p50`, median(over), { baseline: 'hops and acknowledgements', ratio: medianRatio(over, both) }),
+    row(`${conversation}, p50`, median(over), {
+      baseline: 'hops and acknowledgements',
+      ratio: medianRatio(over, both),
+    }),
     row(`${withAcks} of the raw relay, p95`, quantile(both, 0.95)),
     row(`${conversation}, p95`, quantile(over, 0.95), {
       baseline: 'hops and acknowledgements',

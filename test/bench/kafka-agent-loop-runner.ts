@@ -1,11 +1,14 @@
-// The client of one measurement of the agent loop on Kafka, as a process of its own. Tells what it measured.
+// The client of one measurement of the agent loop on Kafka, as a process of its own. Tells what it
+// measured.
 
-import type { ClientOptions } from './kafka-agent-loop-client.ts'
-import { openClient } from './kafka-agent-loop-client.ts'
+import { type ClientOptions, openClient } from './kafka-agent-loop-client.ts'
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
 import { startMeter, sum } from './kafka-cpu.ts'
 
-/** `conversations`: how many are measured, after `warmUp` more. Processes whose CPU time counts: the stages', the broker's, and apart, the server's. */
+/**
+ * `conversations`: how many are measured, after `warmUp` more. Processes whose CPU time counts: the
+ * stages', the broker's, and apart, the server's.
+ */
 export type LoopOptions = ClientOptions & {
   conversations: number
   atOnce: number
@@ -49,7 +52,9 @@ await client.close()
 async function converseAll(name: string, count: number): Promise<void> {
   const left = Array.from({ length: count }, (_, i) => `${name}-${i}`).values()
   const work = async () => {
-    for (const conversation of left) if ((await client.converse(conversation)) === '') throw new Error(`${conversation} has no answer`)
+    for (const conversation of left)
+      if ((await client.converse(conversation)) === '')
+        throw new Error(`${conversation} has no answer`)
   }
   await Promise.all(Array.from({ length: options.atOnce }, work))
 }

@@ -1,19 +1,20 @@
-// What Weir costs on Kafka where it is used: the conversation of agent-loop.ts (five model calls, four tool calls) with the stages as processes of
-// `weir up`, all in one, one for each stage, and two for each stage; a client in a process of its own; one broker. CPU time is that of stages, client
-// and broker together; the server that plays model and tool is left out, as in agent-loop.ts.
-// Run alone: node test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS: how many are counted at 64 at once (default 256); WEIR_BENCH_KAFKA_RUNS:
-// how often each is measured (default 1; layouts alternate).
-// It does not measure: several brokers and replicas, a network, TLS; a real model's pace; long histories; tools that are programs; many clients; hours. On
-// two CPUs two processes for each stage cannot be faster than one: their rows say what a second instance costs, not what it brings.
+// What Weir costs on Kafka where it is used: the conversation of agent-loop.ts (five model calls,
+// four tool calls) with the stages as processes of `weir up`, all in one, one for each stage, and
+// two for each stage; a client in a process of its own; one broker. CPU time is that of stages,
+// client and broker together; the server that plays model and tool is left out, as in
+// agent-loop.ts. Run alone: node test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS:
+// how many are counted at 64 at once (default 256); WEIR_BENCH_KAFKA_RUNS: how often each is
+// measured (default 1; layouts alternate). It does not measure: several brokers and replicas, a
+// network, TLS; a real model's pace; long histories; tools that are programs; many clients; hours.
+// On two CPUs two processes for each stage cannot be faster than one: their rows say what a second
+// instance costs, not what it brings.
 
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import type { LoopOptions, MeasuredLoop } from './kafka-agent-loop-runner.ts'
-import type { BenchBroker } from './kafka-broker.ts'
-import { withBroker } from './kafka-broker.ts'
+import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { startChild } from './kafka-child.ts'
 import { median, medianRatio } from './kafka-figures.ts'
-import type { Layout } from './kafka-fleet.ts'
-import { layouts, withFleet } from './kafka-fleet.ts'
+import { type Layout, layouts, withFleet } from './kafka-fleet.ts'
 import type { Row } from './row.ts'
 
 const counted = Number(process.env.WEIR_BENCH_KAFKA_CONVERSATIONS ?? 256)
@@ -23,7 +24,13 @@ const perCpuSecondGoal = 25
 export async function benchKafkaAgentLoop(broker: BenchBroker): Promise<Row[]> {
   const { pid } = broker
   if (pid === undefined)
-    return [{ ...empty, name: 'agent loop on Kafka', notMeasured: "the broker's process, whose CPU time counts, is not known" }]
+    return [
+      {
+        ...empty,
+        name: 'agent loop on Kafka',
+        notMeasured: "the broker's process, whose CPU time counts, is not known",
+      },
+    ]
   return throughput({ ...broker, pid })
 }
 
@@ -44,17 +51,24 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
   for (let run = 0; run < runs; run += 1)
     for (const [{ layout, atOnce }, taken] of measured) {
       const { pid: brokerPid, bootstrapServers } = broker
-      const one = await withFleet(bootstrapServers, layout, async ({ topicPrefix, agentFile, pids: stagePids, serverPid }) => {
-        const conversations = Math.max(counted, atOnce)
-        const options: LoopOptions = {
-          ...{ bootstrapServers, topicPrefix, agentFile, conversations, atOnce, warmUp: 128 },
-          ...{ stagePids, brokerPid, serverPid },
-        }
-        const child = startChild(new URL('./kafka-agent-loop-runner.ts', import.meta.url), options)
-        const told = await child.told<MeasuredLoop>()
-        await child.end()
-        return told
-      })
+      const one = await withFleet(
+        bootstrapServers,
+        layout,
+        async ({ topicPrefix, agentFile, pids: stagePids, serverPid }) => {
+          const conversations = Math.max(counted, atOnce)
+          const options: LoopOptions = {
+            ...{ bootstrapServers, topicPrefix, agentFile, conversations, atOnce, warmUp: 128 },
+            ...{ stagePids, brokerPid, serverPid },
+          }
+          const child = startChild(
+            new URL('./kafka-agent-loop-runner.ts', import.meta.url),
+            options,
+          )
+          const told = await child.told<MeasuredLoop>()
+          await child.end()
+          return told
+        },
+      )
       taken.push(one)
     }
   const single = measured.get(cases[1] as Case) ?? []
@@ -62,15 +76,23 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
     const of = (pick: (one: MeasuredLoop) => number): number => median(all.map(pick))
     const goal = layout === layouts.doubled ? '' : ` (goal >= ${perCpuSecondGoal})`
     const compared = (pick: (one: MeasuredLoop) => number) =>
-      layout === layouts.doubled ? { baseline: 'one for each', ratio: medianRatio(all.map(pick), single.map(pick)) } : {}
+      layout === layouts.doubled
+        ? { baseline: 'one for each', ratio: medianRatio(all.map(pick), single.map(pick)) }
+        : {}
     const row = (what: string, unit: string, pick: (one: MeasuredLoop) => number): Row => ({
       name: `${name}: ${what}`,
       value: of(pick),
       unit,
     })
     return [
-      { ...row(`conversations per CPU second${goal}`, '/CPU s', (one) => one.perCpuSecond), ...compared((one) => one.perCpuSecond) },
-      { ...row('conversations per second', '/s', (one) => one.perSecond), ...compared((one) => one.perSecond) },
+      {
+        ...row(`conversations per CPU second${goal}`, '/CPU s', (one) => one.perCpuSecond),
+        ...compared((one) => one.perCpuSecond),
+      },
+      {
+        ...row('conversations per second', '/s', (one) => one.perSecond),
+        ...compared((one) => one.perSecond),
+      },
       row("a conversation's CPU time: stages", 'ms', (one) => one.stagesMs),
       row("a conversation's CPU time: broker", 'ms', (one) => one.brokerMs),
       row("a conversation's CPU time: client", 'ms', (one) => one.clientMs),

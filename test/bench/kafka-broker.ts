@@ -1,4 +1,5 @@
-// The broker that the Kafka benches run on: one of their own, and its process, because what a broker computes for Weir is Weir's cost, too.
+// The broker that the Kafka benches run on: one of their own, and its process, because what a
+// broker computes for Weir is Weir's cost, too.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,10 +8,15 @@ import type { Broker, BrokerOptions } from '../support/kafka/broker-options.ts'
 import { startJarBroker } from '../support/kafka/jar-broker.ts'
 import { openKafka } from './kafka-topics.ts'
 
-/** `pid`: of its JVM; undefined where it runs in a container, whose processes are not this one's. */
+/**
+ * `pid`: of its JVM; undefined where it runs in a container, whose processes are not this one's.
+ */
 export type BenchBroker = Pick<Broker, 'bootstrapServers' | 'stop'> & { pid: number | undefined }
 
-/** Kafka's own jars first: Docker's forwarding of ports would be measured, too. Throws with what to install where there is no way to have a broker. */
+/**
+ * Kafka's own jars first: Docker's forwarding of ports would be measured, too. Throws with what to
+ * install where there is no way to have a broker.
+ */
 export async function openBroker(): Promise<BenchBroker> {
   const isForced = (process.env.WEIR_TEST_KAFKA ?? '') !== ''
   const { bootstrapServers, stop, way } = isForced
@@ -32,7 +38,10 @@ export async function withBroker<T>(use: (broker: BenchBroker) => Promise<T>): P
   }
 }
 
-/** With its first group a broker makes the topic of commits, and until it has loaded all partitions of that kafkajs's consumers fail. */
+/**
+ * With its first group a broker makes the topic of commits, and until it has loaded all partitions
+ * of that kafkajs's consumers fail.
+ */
 async function untilItTakesGroups(bootstrapServers: string): Promise<void> {
   const admin = openKafka(bootstrapServers).admin()
   await admin.connect()
@@ -52,7 +61,10 @@ async function untilItTakesGroups(bootstrapServers: string): Promise<void> {
 
 const groupsMs = 30_000
 
-/** The JVM is the child of a shell that is a child of this process (jar-broker.ts). Undefined: no /proc. */
+/**
+ * The JVM is the child of a shell that is a child of this process (jar-broker.ts). Undefined: no
+ * /proc.
+ */
 function brokerProcess(): number | undefined {
   try {
     return readdirSync('/proc')

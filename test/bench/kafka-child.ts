@@ -1,5 +1,6 @@
-// A part of a Kafka bench in a process of its own, so that its CPU time is its own: a file that gets its options as JSON on its command line, tells
-// lines of JSON, and ends when its standard input does.
+// A part of a Kafka bench in a process of its own, so that its CPU time is its own: a file that
+// gets its options as JSON on its command line, tells lines of JSON, and ends when its standard
+// input does.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +19,9 @@ export type Child = {
 
 export function startChild(url: URL, options: object): Child {
   const path = fileURLToPath(url)
-  const child = spawn(process.execPath, [...process.execArgv, path, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...process.execArgv, path, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const closed = once(child, 'close')
   child.stdin.on('error', () => {}) // it may be gone already
@@ -27,7 +30,9 @@ export function startChild(url: URL, options: object): Child {
     const { value, done } = await lines.next()
     if (!done) return value
     const [code, signal] = await closed
-    throw new Error(`${path} ended with ${code ?? signal} and without a word: ${JSON.stringify(options)}`)
+    throw new Error(
+      `${path} ended with ${code ?? signal} and without a word: ${JSON.stringify(options)}`,
+    )
   }
 
   return {
@@ -39,7 +44,8 @@ export function startChild(url: URL, options: object): Child {
     async end() {
       child.stdin.end()
       const [code, signal] = await closed
-      if (code !== 0) throw new Error(`${path} ended with ${code ?? signal}: ${JSON.stringify(options)}`)
+      if (code !== 0)
+        throw new Error(`${path} ended with ${code ?? signal}: ${JSON.stringify(options)}`)
     },
   }
 }

@@ -1,16 +1,27 @@
-// What processes cost in CPU time, and how busy everybody else kept the machine meanwhile. Of other processes the system tells hundredths of a second,
-// so a measurement should take seconds.
+// What processes cost in CPU time, and how busy everybody else kept the machine meanwhile. Of other
+// processes the system tells hundredths of a second, so a measurement should take seconds.
 
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 
-/** `cpuSeconds`: of the given processes, in their order. `othersShare`: of all CPUs, what neither they nor this process used: 0 is an idle machine. */
-export type Reading = { seconds: number; ownCpuSeconds: number; cpuSeconds: number[]; othersShare: number }
+/**
+ * `cpuSeconds`: of the given processes, in their order. `othersShare`: of all CPUs, what neither
+ * they nor this process used: 0 is an idle machine.
+ */
+export type Reading = {
+  seconds: number
+  ownCpuSeconds: number
+  cpuSeconds: number[]
+  othersShare: number
+}
 
 /** Linux gives /proc/PID/stat in this unit on every machine, whatever its kernel ticks in. */
 const ticksPerSecond = 100
 
-/** Begins to count; the returned function tells what was used since. Throws where the system does not tell (no /proc) or a process is gone. */
+/**
+ * Begins to count; the returned function tells what was used since. Throws where the system does
+ * not tell (no /proc) or a process is gone.
+ */
 export function startMeter(pids: number[]): () => Reading {
   const began = performance.now()
   const own = process.cpuUsage()
@@ -22,7 +33,12 @@ export function startMeter(pids: number[]): () => Reading {
     const ownCpuSeconds = (user + system) / 1e6
     const cpuSeconds = pids.map((pid, i) => cpuSecondsOf(pid) - (before[i] ?? 0))
     const ours = ownCpuSeconds + sum(cpuSeconds)
-    return { seconds, ownCpuSeconds, cpuSeconds, othersShare: Math.max(0, (busySeconds() - busy - ours) / (seconds * cpus().length)) }
+    return {
+      seconds,
+      ownCpuSeconds,
+      cpuSeconds,
+      othersShare: Math.max(0, (busySeconds() - busy - ours) / (seconds * cpus().length)),
+    }
   }
 }
 

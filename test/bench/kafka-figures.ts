@@ -4,7 +4,10 @@ export function median(values: number[]): number {
   return quantile(values, 0.5)
 }
 
-/** Of what comes in pairs, one of each taken at about the same time: on a machine that others use the pairs' ratios tell more than the medians' ratio. */
+/**
+ * Of what comes in pairs, one of each taken at about the same time: on a machine that others use
+ * the pairs' ratios tell more than the medians' ratio.
+ */
 export function medianRatio(values: number[], baselines: number[]): number {
   return median(values.map((value, i) => value / (baselines[i] ?? Number.NaN)))
 }
@@ -13,6 +16,9 @@ export function medianRatio(values: number[], baselines: number[]): number {
 export function quantile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const place = (sorted.length - 1) * share
-  const [below, above] = [sorted[Math.floor(place)] ?? Number.NaN, sorted[Math.ceil(place)] ?? Number.NaN]
+  const [below, above] = [
+    sorted[Math.floor(place)] ?? Number.NaN,
+    sorted[Math.ceil(place)] ?? Number.NaN,
+  ]
   return below + (above - below) * (place - Math.floor(place))
 }

@@ -1,7 +1,7 @@
-// Weir's stages on Kafka as users run them: processes of `weir up`, with health, metrics and a log, over the agent loop's model and tool.
+// Weir's stages on Kafka as users run them: processes of `weir up`, with health, metrics and a log,
+// over the agent loop's model and tool.
 
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { StageName } from '../../shared/contract/topology.ts'
-import { stageNames } from '../../shared/contract/topology.ts'
+import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { maxOutputTokens, system, tool } from './agent-loop-conversation.ts'
 import { startChild } from './kafka-child.ts'
 import { withTopics } from './kafka-topics.ts'
@@ -25,15 +24,31 @@ export const layouts = {
 } satisfies Record<string, Layout>
 
 /** `pids`: of its processes; `serverPid`: of the model and the tool. */
-export type Fleet = { topicPrefix: string; agentFile: string; serverUrl: string; serverPid: number; pids: number[] }
+export type Fleet = {
+  topicPrefix: string
+  agentFile: string
+  serverUrl: string
+  serverPid: number
+  pids: number[]
+}
 
 const weir = fileURLToPath(new URL('../../apps/cli/main.ts', import.meta.url))
 const readyMs = 120_000
 
-/** With topics, a server and a folder of its own. A process of it that ends by itself fails the bench. */
-export async function withFleet<T>(bootstrapServers: string, layout: Layout, use: (fleet: Fleet) => Promise<T>): Promise<T> {
+/**
+ * With topics, a server and a folder of its own. A process of it that ends by itself fails the
+ * bench.
+ */
+export async function withFleet<T>(
+  bootstrapServers: string,
+  layout: Layout,
+  use: (fleet: Fleet) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
-  const server = startChild(new URL('./agent-loop-server.ts', import.meta.url), { toolMs: 0, keepsStarts: false })
+  const server = startChild(new URL('./agent-loop-server.ts', import.meta.url), {
+    toolMs: 0,
+    keepsStarts: false,
+  })
   try {
     const serverUrl = await server.line()
     const agentFile = join(folder, 'bench.yaml')
@@ -45,7 +60,13 @@ export async function withFleet<T>(bootstrapServers: string, layout: Layout, use
       try {
         const failed = Promise.race(processes.map((each) => each.failed))
         await Promise.race([Promise.all(processes.map((each) => each.ready)), failed])
-        const fleet = { topicPrefix, agentFile, serverUrl, serverPid: server.pid, pids: processes.map(({ pid }) => pid) }
+        const fleet = {
+          topicPrefix,
+          agentFile,
+          serverUrl,
+          serverPid: server.pid,
+          pids: processes.map(({ pid }) => pid),
+        }
         return await Promise.race([use(fleet), failed])
       } finally {
         await Promise.all(processes.map((each) => each.stop()))
@@ -66,13 +87,42 @@ function agentWith(url: string): object {
   }
 }
 
-type UpOptions = { bootstrapServers: string; topicPrefix: string; agentFile: string; stages: StageName[]; folder: string }
+type UpOptions = {
+  bootstrapServers: string
+  topicPrefix: string
+  agentFile: string
+  stages: StageName[]
+  folder: string
+}
 
 function startUp({ bootstrapServers, topicPrefix, agentFile, stages, folder }: UpOptions) {
-  const kafka = ['--bus', 'kafka', '--bootstrap-server', bootstrapServers, '--topic-prefix', topicPrefix]
-  const args = ['up', ...kafka, '--stages', stages.join(','), '--agents', agentFile, '--data-folder', folder, '--log-level', 'info']
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_')))
-  const child = spawn(process.execPath, [...process.execArgv, weir, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const kafka = [
+    '--bus',
+    'kafka',
+    '--bootstrap-server',
+    bootstrapServers,
+    '--topic-prefix',
+    topicPrefix,
+  ]
+  const args = [
+    'up',
+    ...kafka,
+    '--stages',
+    stages.join(','),
+    '--agents',
+    agentFile,
+    '--data-folder',
+    folder,
+    '--log-level',
+    'info',
+  ]
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_')),
+  )
+  const child = spawn(process.execPath, [...process.execArgv, weir, ...args], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const health = Promise.withResolvers<string>()
   const last: string[] = []
   createInterface(child.stderr).on('line', (line) => {
@@ -85,7 +135,9 @@ function startUp({ bootstrapServers, topicPrefix, agentFile, stages, folder }: U
   const closed = once(child, 'close')
   const failed = closed.then((): Promise<never> => {
     if (isStopping) return new Promise<never>(() => {})
-    throw new Error(`weir up --stages ${stages.join(',')} ended with ${child.exitCode ?? child.signalCode}:\n${last.join('\n')}`)
+    throw new Error(
+      `weir up --stages ${stages.join(',')} ended with ${child.exitCode ?? child.signalCode}:\n${last.join('\n')}`,
+    )
   })
   failed.catch(() => {}) // who waits hears it
 
@@ -105,7 +157,9 @@ async function untilReady(health: Promise<string>): Promise<void> {
   const deadline = performance.now() + readyMs
   while (!(await isReady(url))) {
     if (performance.now() > deadline)
-      throw new Error(`a process of weir up was not ready within ${readyMs} ms: ${await (await fetch(url)).text()}`)
+      throw new Error(
+        `a process of weir up was not ready within ${readyMs} ms: ${await (await fetch(url)).text()}`,
+      )
     await sleep(50)
   }
 }

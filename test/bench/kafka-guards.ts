@@ -1,23 +1,24 @@
-// What guards add to a round at low load: the conversation of agent-loop.ts (four rounds with a call) one at a time, with the stages in one process of
-// `weir up`, without a guard, with one that enforces, and with ten. The three are there at once, each with topics and processes of its own, and take turns
-// with hops of the raw relay; a value is the median of the turns' values. A guard lets everything pass, so what is measured is the asking. All of a case's guards run
-// in one process, each as a consumer group of its own, as guards of one team do.
-// Run alone: node test/bench/kafka-guards.ts. How many records/s a guard's own runtime takes, kafka-relay.ts tells.
-// It does not measure: guards that think; latency under load; guards in many processes; several brokers and replicas, a network, TLS.
+// What guards add to a round at low load: the conversation of agent-loop.ts (four rounds with a
+// call) one at a time, with the stages in one process of `weir up`, without a guard, with one that
+// enforces, and with ten. The three are there at once, each with topics and processes of its own,
+// and take turns with hops of the raw relay; a value is the median of the turns' values. A guard
+// lets everything pass, so what is measured is the asking. All of a case's guards run in one
+// process, each as a consumer group of its own, as guards of one team do. Run alone: node
+// test/bench/kafka-guards.ts. How many records/s a guard's own runtime takes, kafka-relay.ts tells.
+// It does not measure: guards that think; latency under load; guards in many processes; several
+// brokers and replicas, a network, TLS.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guardTopicName } from '../../shared/contract/topology.ts'
 import { callRounds } from './agent-loop-conversation.ts'
 import type { Loop } from './agent-loop-runner.ts'
 import { openClient } from './kafka-agent-loop-client.ts'
-import type { BenchBroker } from './kafka-broker.ts'
-import { withBroker } from './kafka-broker.ts'
+import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { startChild } from './kafka-child.ts'
 import { median } from './kafka-figures.ts'
 import { layouts, withFleet } from './kafka-fleet.ts'
 import type { GuardsOptions } from './kafka-guards-runner.ts'
-import type { Hop } from './kafka-relay.ts'
-import { withHoppers } from './kafka-relay.ts'
+import { type Hop, withHoppers } from './kafka-relay.ts'
 import { openBus } from './kafka-topics.ts'
 import type { Row } from './row.ts'
 
@@ -37,7 +38,8 @@ export async function benchKafkaGuards({ bootstrapServers }: BenchBroker): Promi
   const measured = await withCases(bootstrapServers, cases, (...loops) =>
     withHoppers(bootstrapServers, ['kafkajs'], async (hop) => {
       for (const loop of loops)
-        for (let i = 0; i < warmUp; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => loop.converse(`warm-${i + n}`)))
+        for (let i = 0; i < warmUp; i += 20)
+          await Promise.all(Array.from({ length: 20 }, (_, n) => loop.converse(`warm-${i + n}`)))
       for (let i = 0; i < warmUp; i += 1) await hop()
       const all: Turn[] = []
       for (let i = 0; i < turns; i += 1) all.push(await turn(i, loops, hop))
@@ -65,9 +67,18 @@ async function turn(i: number, loops: Loop[], hop: Hop): Promise<Turn> {
 function rowsOf(all: Turn[]): Row[] {
   const hopMs = median(all.map((one) => one.hopMs))
   /** Of one round, beyond the case without guards. */
-  const added = (i: number) => median(all.map(({ conversations }) => ((conversations[i] ?? 0) - (conversations[0] ?? 0)) / callRounds))
+  const added = (i: number) =>
+    median(
+      all.map(
+        ({ conversations }) => ((conversations[i] ?? 0) - (conversations[0] ?? 0)) / callRounds,
+      ),
+    )
   const [one, ten] = [added(1), added(2)]
-  const row = (name: string, value: number, compared: Pick<Row, 'baseline' | 'ratio'> = {}): Row => ({
+  const row = (
+    name: string,
+    value: number,
+    compared: Pick<Row, 'baseline' | 'ratio'> = {},
+  ): Row => ({
     name,
     value,
     unit: 'ms',
@@ -81,13 +92,23 @@ function rowsOf(all: Turn[]): Row[] {
       ),
     ),
     row('guards: a hop of the raw relay, p50', hopMs),
-    row('guards: one that enforces adds to a round, p50 (goal <= 3 x)', one, { baseline: 'a hop', ratio: one / hopMs }),
-    row('guards: ten that enforce add to a round, p50', ten, { baseline: 'one guard', ratio: ten / one }),
+    row('guards: one that enforces adds to a round, p50 (goal <= 3 x)', one, {
+      baseline: 'a hop',
+      ratio: one / hopMs,
+    }),
+    row('guards: ten that enforce add to a round, p50', ten, {
+      baseline: 'one guard',
+      ratio: ten / one,
+    }),
   ]
 }
 
 /** Stages with so many guards each, all there at once. */
-async function withCases<T>(bootstrapServers: string, [count, ...rest]: number[], use: (...loops: Loop[]) => Promise<T>): Promise<T> {
+async function withCases<T>(
+  bootstrapServers: string,
+  [count, ...rest]: number[],
+  use: (...loops: Loop[]) => Promise<T>,
+): Promise<T> {
   if (count === undefined) return use()
   return withFleet(bootstrapServers, layouts.together, async (fleet) => {
     const { topicPrefix } = fleet
@@ -108,13 +129,22 @@ async function withCases<T>(bootstrapServers: string, [count, ...rest]: number[]
 }
 
 /** A guard that nobody asked would add nothing. */
-async function assertAnswered({ bootstrapServers, topicPrefix, guards }: GuardsOptions): Promise<void> {
+async function assertAnswered({
+  bootstrapServers,
+  topicPrefix,
+  guards,
+}: GuardsOptions): Promise<void> {
   const bus = await openBus(bootstrapServers)
   try {
     for (const guard of guards) {
-      const answers = (await bus.ends(topicPrefix + guardTopicName(guard))).reduce((sum, { begin, end }) => sum + end - begin, 0)
+      const answers = (await bus.ends(topicPrefix + guardTopicName(guard))).reduce(
+        (sum, { begin, end }) => sum + end - begin,
+        0,
+      )
       if (answers < turns * callRounds)
-        throw new Error(`${guard} of ${guards.length} answered ${answers} rounds, and not all of ${turns * callRounds}`)
+        throw new Error(
+          `${guard} of ${guards.length} answered ${answers} rounds, and not all of ${turns * callRounds}`,
+        )
     }
   } finally {
     await bus.close()

@@ -1,4 +1,5 @@
-// A guard on the Kafka bus as `weir guard run` runs it: rounds-cleared to its own topic. It remembers something of each conversation, as guards of use do.
+// A guard on the Kafka bus as `weir guard run` runs it: rounds-cleared to its own topic. It
+// remembers something of each conversation, as guards of use do.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Guard } from '../../shared/contract/guard.ts'
@@ -21,7 +22,11 @@ export const passing: Guard<{ seen: number }> = {
 export const openGuard: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {
   const bus = await openBus(bootstrapServers)
   await bus.ensureTopics([guardTopicSpec(topicPrefix, guardName, partitions)])
-  const subscription = await runGuard(passing as Guard, { bus: counted(bus, done), topicPrefix, log })
+  const subscription = await runGuard(passing as Guard, {
+    bus: counted(bus, done),
+    topicPrefix,
+    log,
+  })
   while (!subscription.joined) await sleep(10)
   return {
     failed: subscription.failed,

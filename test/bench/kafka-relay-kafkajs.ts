@@ -1,5 +1,6 @@
-// A raw relay: kafkajs's own consumer and producer and avsc, and nothing that a stage has beyond them: no marks, no checks, no state, no reducer. It
-// writes what the validator would write for a good call, with the same header.
+// A raw relay: kafkajs's own consumer and producer and avsc, and nothing that a stage has beyond
+// them: no marks, no checks, no state, no reducer. It writes what the validator would write for a
+// good call, with the same header.
 
 import { readFileSync } from 'node:fs'
 import avro from 'avsc'
@@ -9,7 +10,9 @@ import { openKafka, partitions } from './kafka-topics.ts'
 
 type LockEntry = { id: number; type: string; version: number; schema: avro.Schema }
 
-const lock = JSON.parse(readFileSync(new URL('../../schemas/lock.json', import.meta.url), 'utf8')) as LockEntry[]
+const lock = JSON.parse(
+  readFileSync(new URL('../../schemas/lock.json', import.meta.url), 'utf8'),
+) as LockEntry[]
 const headerBytes = 5
 const scratch = Buffer.alloc(1024 * 1024)
 /** As many as a stage takes in one step. */
@@ -18,12 +21,18 @@ const batchRecordsMax = 1_000
 export const openKafkajs: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {
   const [proposed, checked] = [newestOf('round-proposed'), newestOf('round-checked')]
   const kafka = openKafka(bootstrapServers)
-  const consumer = kafka.consumer({ groupId: `${topicPrefix}relay`, maxWaitTimeInMs: 500, maxBytes: 8 * 1024 * 1024 })
+  const consumer = kafka.consumer({
+    groupId: `${topicPrefix}relay`,
+    maxWaitTimeInMs: 500,
+    maxBytes: 8 * 1024 * 1024,
+  })
   const producer = kafka.producer({ allowAutoTopicCreation: false })
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {})
   consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
-  const joined = new Promise<void>((resolve) => consumer.on(consumer.events.GROUP_JOIN, () => resolve()))
+  const joined = new Promise<void>((resolve) =>
+    consumer.on(consumer.events.GROUP_JOIN, () => resolve()),
+  )
   await Promise.all([consumer.connect(), producer.connect()])
   await consumer.subscribe({ topics: [`${topicPrefix}rounds-proposed`], fromBeginning: true })
 
@@ -48,7 +57,17 @@ export const openKafkajs: OpenRelay = async ({ bootstrapServers, topicPrefix }, 
 
   function relayed({ key, value, headers }: KafkaMessage, partition: number): Message {
     const round = proposed.type.fromBuffer((value as Buffer).subarray(headerBytes))
-    const { conversation, turn, response, failure, declarations, agent, policy, callsLeft, expiresAt } = round
+    const {
+      conversation,
+      turn,
+      response,
+      failure,
+      declarations,
+      agent,
+      policy,
+      callsLeft,
+      expiresAt,
+    } = round
     const message = {
       conversation,
       turn,
@@ -65,7 +84,12 @@ export const openKafkajs: OpenRelay = async ({ bootstrapServers, topicPrefix }, 
     const end = checked.type.encode(message, scratch, headerBytes)
     scratch.writeUInt8(0, 0)
     scratch.writeInt32BE(checked.id, 1)
-    return { key, value: Buffer.from(scratch.subarray(0, end)), partition, headers: { 'weir-id': headers?.['weir-id'] } }
+    return {
+      key,
+      value: Buffer.from(scratch.subarray(0, end)),
+      partition,
+      headers: { 'weir-id': headers?.['weir-id'] },
+    }
   }
 
   return {

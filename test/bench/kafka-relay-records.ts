@@ -1,4 +1,5 @@
-// The records of the relay's bench: rounds of the agent loop's conversation, one call each, as the accumulator proposes them and as they are cleared.
+// The records of the relay's bench: rounds of the agent loop's conversation, one call each, as the
+// accumulator proposes them and as they are cleared.
 
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
@@ -7,7 +8,14 @@ import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { tool } from './agent-loop-conversation.ts'
 
-const declaration = { ...tool, schema: JSON.stringify(tool.schema), idempotent: false, timeoutMs: 10_000, poll: false, hints: null }
+const declaration = {
+  ...tool,
+  schema: JSON.stringify(tool.schema),
+  idempotent: false,
+  timeoutMs: 10_000,
+  poll: false,
+  hints: null,
+}
 const note = 'as the customer asked for it in the message'
 const usage = { inputTokens: 400, outputTokens: 40, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
@@ -17,16 +25,36 @@ const { version: _, ...content } = defaultPolicy
 const guarded = policyOf({
   ...content,
   guards: [
-    { name: guardName, version: '1', tools: [{ pattern: '*', mode: 'enforce' }], deadlineMs: 60_000, onTimeout: 'reject', rules: null },
+    {
+      name: guardName,
+      version: '1',
+      tools: [{ pattern: '*', mode: 'enforce' }],
+      deadlineMs: 60_000,
+      onTimeout: 'reject',
+      rules: null,
+    },
   ],
 })
 
 /** A maker of records, each the `n`th of its partition. */
-export type MakeRecord = (place: { topicPrefix: string; partition: number; n: number }) => RecordToAppend
+export type MakeRecord = (place: {
+  topicPrefix: string
+  partition: number
+  n: number
+}) => RecordToAppend
 
 function callOf(n: number): RoundCleared['calls'][number] {
   const raw = JSON.stringify({ hall: n % 4, article: 'A-40017', note })
-  return { ordinal: 0, id: `toolu_${n}`, name: tool.name, raw, source: 'deltas', problem: null, repair: null, disputed: false }
+  return {
+    ordinal: 0,
+    id: `toolu_${n}`,
+    name: tool.name,
+    raw,
+    source: 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+  }
 }
 
 export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
@@ -34,7 +62,16 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
   const message: RoundProposed = {
     type: 'round-proposed',
     ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
-    response: { attempt, text: '', reasoning: '', calls: [callOf(n)], stop: 'calls', finish: 'tool_use', usage, textCalls: null },
+    response: {
+      attempt,
+      text: '',
+      reasoning: '',
+      calls: [callOf(n)],
+      stop: 'calls',
+      finish: 'tool_use',
+      usage,
+      textCalls: null,
+    },
     failure: null,
     offered: [tool.name],
     declarations: [declaration],
@@ -49,23 +86,38 @@ export const cleared: MakeRecord = ({ topicPrefix, partition, n }) => {
   const message: RoundCleared = {
     type: 'round-cleared',
     ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
-    ...{ calls: [callOf(n)], decided: [], declarations: [declaration], agent: 'bench', policy: guarded },
+    ...{
+      calls: [callOf(n)],
+      decided: [],
+      declarations: [declaration],
+      agent: 'bench',
+      policy: guarded,
+    },
     ...{ expiresAt: Date.now() + 3_600_000, extendedTo: null },
   }
   const id = formatId({ stage: 'loop-detector', partition, offset: n, n: 0 })
   return { ...toRecord({ topic: `${topicPrefix}rounds-cleared`, partition, message }), id }
 }
 
-/** Fills the partitions evenly, with batches of 1,000 records: one of them is what a fetch brings (1 MiB of a partition). */
+/**
+ * Fills the partitions evenly, with batches of 1,000 records: one of them is what a fetch brings (1
+ * MiB of a partition).
+ */
 export async function fill(
   bus: Bus,
   make: MakeRecord,
-  { topicPrefix, partitions, records }: { topicPrefix: string; partitions: number; records: number },
+  {
+    topicPrefix,
+    partitions,
+    records,
+  }: { topicPrefix: string; partitions: number; records: number },
 ): Promise<void> {
   for (let from = 0; from * partitions < records; from += 1_000)
     await Promise.all(
       [...new Array(partitions).keys()].map((partition) =>
-        bus.append(Array.from({ length: 1_000 }, (_, i) => make({ topicPrefix, partition, n: from + i }))),
+        bus.append(
+          Array.from({ length: 1_000 }, (_, i) => make({ topicPrefix, partition, n: from + i })),
+        ),
       ),
     )
 }

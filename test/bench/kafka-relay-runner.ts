@@ -1,5 +1,6 @@
-// One relay as a process of its own: the validator, a guard or the raw one. Tells `ready` when it is a member of its group; then, if it is to count records, what
-// it measured between the first `warmUp` of them and the `records` after those.
+// One relay as a process of its own: the validator, a guard or the raw one. Tells `ready` when it
+// is a member of its group; then, if it is to count records, what it measured between the first
+// `warmUp` of them and the `records` after those.
 
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
 import { startMeter } from './kafka-cpu.ts'
@@ -14,19 +15,31 @@ export type RelayOptions = {
   count?: { warmUp: number; records: number; brokerPid: number | undefined }
 }
 
-/** `done`: to be called with a number of records when what they led to is acknowledged. Resolves when it is a member of its group. */
+/**
+ * `done`: to be called with a number of records when what they led to is acknowledged. Resolves
+ * when it is a member of its group.
+ */
 export type OpenRelay = (
   options: Pick<RelayOptions, 'bootstrapServers' | 'topicPrefix'>,
   done: (records: number) => void,
 ) => Promise<{ failed: Promise<never>; close(): Promise<void> }>
 
 /** `brokerCpuUs`: NaN where the broker's process is not known. */
-export type MeasuredRelay = { perSecond: number; cpuUs: number; brokerCpuUs: number; perBatch: number; othersShare: number }
+export type MeasuredRelay = {
+  perSecond: number
+  cpuUs: number
+  brokerCpuUs: number
+  perBatch: number
+  othersShare: number
+}
 
 const options = optionsGiven<RelayOptions>()
 const { kind, count } = options
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRelay>()
-const relay = await (await openerOf(kind))(options, count === undefined ? () => {} : createCounter(count))
+const relay = await (await openerOf(kind))(
+  options,
+  count === undefined ? () => {} : createCounter(count),
+)
 tell('ready')
 if (count !== undefined) tell(await Promise.race([measured, relay.failed]))
 await Promise.race([untilToldToEnd(), relay.failed])
@@ -44,7 +57,11 @@ async function openerOf(kind: RelayKind): Promise<OpenRelay> {
   }
 }
 
-function createCounter({ warmUp, records, brokerPid }: NonNullable<RelayOptions['count']>): (records: number) => void {
+function createCounter({
+  warmUp,
+  records,
+  brokerPid,
+}: NonNullable<RelayOptions['count']>): (records: number) => void {
   const pids = brokerPid === undefined ? [] : [brokerPid]
   let [total, counted, batches] = [0, 0, 0]
   let read: ReturnType<typeof startMeter> | undefined

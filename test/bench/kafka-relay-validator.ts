@@ -10,7 +10,10 @@ import { errorLog as log, openBus } from './kafka-topics.ts'
 
 export const openValidator: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {
   const bus = await openBus(bootstrapServers)
-  const subscription = await runStage({ stage: validator, observed: logJudgements }, { bus: counted(bus, done), topicPrefix, log })
+  const subscription = await runStage(
+    { stage: validator, observed: logJudgements },
+    { bus: counted(bus, done), topicPrefix, log },
+  )
   while (!subscription.joined) await sleep(10)
   return {
     failed: subscription.failed,

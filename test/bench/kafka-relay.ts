@@ -1,25 +1,26 @@
-// What a stage on Kafka costs against the least that a stage could be: the validator (real reducer, runtime and bus: rounds-proposed to rounds-checked)
-// against a relay of kafkajs's own consumer and producer with avsc, which reads, decodes, encodes, writes (acks=-1) and commits the same records with the
-// same header, in batches of at most as many records over the same partitions. Each is a process of its own, alone on the broker; runs alternate, and a
-// ratio is the median of the pairs' ratios. A guard is measured against the same relay: from rounds-cleared to its own topic, with a function that lets pass
-// and remembers a number of each conversation. The hop: both are there at once, and one record after the other goes through each in turn; a hop is half of
-// the way there and back, because on it a record is written and read twice. The same driver writes and reads for both, on Weir's bus.
-// Run alone: node test/bench/kafka-relay.ts. WEIR_BENCH_RELAY_RECORDS (default 60,000) are counted, after a third as many to warm up;
-// WEIR_BENCH_KAFKA_RUNS: how many pairs of runs (default 3).
-// It does not measure: several brokers and replicas (acks=-1 waits for one disk cache), a network, TLS, compression; large records; a stage with state or
-// with a performer; joining, restoring and rebalancing; latency under load. With as many CPUs as this has, broker and client share them: records per
-// second suffer from that, CPU per record hardly.
+// What a stage on Kafka costs against the least that a stage could be: the validator (real reducer,
+// runtime and bus: rounds-proposed to rounds-checked) against a relay of kafkajs's own consumer and
+// producer with avsc, which reads, decodes, encodes, writes (acks=-1) and commits the same records
+// with the same header, in batches of at most as many records over the same partitions. Each is a
+// process of its own, alone on the broker; runs alternate, and a ratio is the median of the pairs'
+// ratios. A guard is measured against the same relay: from rounds-cleared to its own topic, with a
+// function that lets pass and remembers a number of each conversation. The hop: both are there at
+// once, and one record after the other goes through each in turn; a hop is half of the way there
+// and back, because on it a record is written and read twice. The same driver writes and reads for
+// both, on Weir's bus. Run alone: node test/bench/kafka-relay.ts. WEIR_BENCH_RELAY_RECORDS (default
+// 60,000) are counted, after a third as many to warm up; WEIR_BENCH_KAFKA_RUNS: how many pairs of
+// runs (default 3). It does not measure: several brokers and replicas (acks=-1 waits for one disk
+// cache), a network, TLS, compression; large records; a stage with state or with a performer;
+// joining, restoring and rebalancing; latency under load. With as many CPUs as this has, broker and
+// client share them: records per second suffer from that, CPU per record hardly.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { guardTopicName } from '../../shared/contract/topology.ts'
-import type { BenchBroker } from './kafka-broker.ts'
-import { withBroker } from './kafka-broker.ts'
-import type { Child } from './kafka-child.ts'
-import { startChild } from './kafka-child.ts'
+import { type BenchBroker, withBroker } from './kafka-broker.ts'
+import { type Child, startChild } from './kafka-child.ts'
 import { median, medianRatio, quantile } from './kafka-figures.ts'
-import type { MakeRecord } from './kafka-relay-records.ts'
-import { cleared, fill, guardName, proposed } from './kafka-relay-records.ts'
+import { cleared, fill, guardName, type MakeRecord, proposed } from './kafka-relay-records.ts'
 import type { MeasuredRelay, RelayKind, RelayOptions } from './kafka-relay-runner.ts'
 import { partitions, withTopics } from './kafka-topics.ts'
 import type { Row } from './row.ts'
@@ -37,7 +38,8 @@ export async function benchKafkaRelay(broker: BenchBroker): Promise<Row[]> {
 
 async function throughput(broker: BenchBroker): Promise<Row[]> {
   const measured: Record<RelayKind, MeasuredRelay[]> = { kafkajs: [], validator: [], guard: [] }
-  for (let run = 0; run < runs; run += 1) for (const kind of kinds) measured[kind].push(await relayed(broker, kind))
+  for (let run = 0; run < runs; run += 1)
+    for (const kind of kinds) measured[kind].push(await relayed(broker, kind))
   const compared = (
     name: string,
     goals: { validator: string; guard: string },
@@ -47,27 +49,61 @@ async function throughput(broker: BenchBroker): Promise<Row[]> {
     const raw = measured.kafkajs.map(pick)
     const against = (kind: 'validator' | 'guard'): Row => {
       const weir = measured[kind].map(pick)
-      return { name: `${kind}: ${name}${goals[kind]}`, value: median(weir), unit, baseline: 'raw relay', ratio: medianRatio(weir, raw) }
+      return {
+        name: `${kind}: ${name}${goals[kind]}`,
+        value: median(weir),
+        unit,
+        baseline: 'raw relay',
+        ratio: medianRatio(weir, raw),
+      }
     }
-    return [{ name: `raw relay: ${name}`, value: median(raw), unit }, against('validator'), against('guard')]
+    return [
+      { name: `raw relay: ${name}`, value: median(raw), unit },
+      against('validator'),
+      against('guard'),
+    ]
   }
   const all = Object.values(measured).flat()
   const none = { validator: '', guard: '' }
   return [
-    ...compared('records/s', { validator: ' (goal >= 0.8 x)', guard: ' (goal >= 0.7 x)' }, 'records/s', (one) => one.perSecond),
-    ...compared('client CPU per record', { validator: ' (goal <= 1.3 x)', guard: '' }, 'µs', (one) => one.cpuUs),
-    ...(broker.pid === undefined ? [] : compared('broker CPU per record', none, 'µs', (one) => one.brokerCpuUs)),
+    ...compared(
+      'records/s',
+      { validator: ' (goal >= 0.8 x)', guard: ' (goal >= 0.7 x)' },
+      'records/s',
+      (one) => one.perSecond,
+    ),
+    ...compared(
+      'client CPU per record',
+      { validator: ' (goal <= 1.3 x)', guard: '' },
+      'µs',
+      (one) => one.cpuUs,
+    ),
+    ...(broker.pid === undefined
+      ? []
+      : compared('broker CPU per record', none, 'µs', (one) => one.brokerCpuUs)),
     ...compared('records in a batch written', none, 'records', (one) => one.perBatch),
-    { name: 'relays: CPU that others used meanwhile', value: median(all.map((one) => one.othersShare)) * 100, unit: '%' },
+    {
+      name: 'relays: CPU that others used meanwhile',
+      value: median(all.map((one) => one.othersShare)) * 100,
+      unit: '%',
+    },
   ]
 }
 
 /** One run of one relay, over topics that were filled before it starts. */
-async function relayed({ bootstrapServers, pid }: BenchBroker, kind: RelayKind): Promise<MeasuredRelay> {
+async function relayed(
+  { bootstrapServers, pid }: BenchBroker,
+  kind: RelayKind,
+): Promise<MeasuredRelay> {
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
     const records = warmUp + counted + 8_000 // what is under way when the count begins and ends
     await fill(bus, recordsFor(kind), { topicPrefix, partitions, records })
-    const child = startRelay({ kind, bootstrapServers, topicPrefix, count: { warmUp, records: counted, brokerPid: pid } })
+    const child = startRelay({
+      kind,
+      bootstrapServers,
+      topicPrefix,
+      count: { warmUp, records: counted, brokerPid: pid },
+    })
     await child.told<'ready'>()
     const measured = await child.told<MeasuredRelay>()
     await child.end()
@@ -86,17 +122,35 @@ async function latency({ bootstrapServers }: BenchBroker): Promise<Row[]> {
       }
     return [50, 99].flatMap((p) => {
       const [raw = Number.NaN, ...others] = times.map((all) => quantile(all, p / 100))
-      const row = (kind: string, ms: number) => ({ name: `${kind}: a hop at low load, p${p}`, value: ms, unit: 'ms' })
-      return [row('raw relay', raw), ...others.map((ms, i) => ({ ...row(kinds[i + 1] ?? '', ms), baseline: 'raw relay', ratio: ms / raw }))]
+      const row = (kind: string, ms: number) => ({
+        name: `${kind}: a hop at low load, p${p}`,
+        value: ms,
+        unit: 'ms',
+      })
+      return [
+        row('raw relay', raw),
+        ...others.map((ms, i) => ({
+          ...row(kinds[i + 1] ?? '', ms),
+          baseline: 'raw relay',
+          ratio: ms / raw,
+        })),
+      ]
     })
   })
 }
 
-/** Sends one record through a relay: the milliseconds of one hop, and until what was sent was acknowledged. */
+/**
+ * Sends one record through a relay: the milliseconds of one hop, and until what was sent was
+ * acknowledged.
+ */
 export type Hop = () => Promise<{ hopMs: number; ackMs: number }>
 
 /** Relays that are there at once, each with topics of its own. */
-export async function withHoppers<T>(bootstrapServers: string, kinds: RelayKind[], use: (...hops: Hop[]) => Promise<T>): Promise<T> {
+export async function withHoppers<T>(
+  bootstrapServers: string,
+  kinds: RelayKind[],
+  use: (...hops: Hop[]) => Promise<T>,
+): Promise<T> {
   const [kind, ...rest] = kinds
   if (kind === undefined) return use()
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
@@ -112,7 +166,11 @@ export async function withHoppers<T>(bootstrapServers: string, kinds: RelayKind[
   })
 }
 
-async function openDriver(bus: Bus, topicPrefix: string, kind: RelayKind): Promise<{ hop: Hop; close(): void }> {
+async function openDriver(
+  bus: Bus,
+  topicPrefix: string,
+  kind: RelayKind,
+): Promise<{ hop: Hop; close(): void }> {
   const topic = topicPrefix + (kind === 'guard' ? guardTopicName(guardName) : 'rounds-checked')
   const closed = new AbortController()
   let back = (): void => {}

@@ -1,4 +1,5 @@
-// One life of what is restarted, as a process of its own: the accumulator, or a plain consumer. Tells what it measured when the last record is taken.
+// One life of what is restarted, as a process of its own: the accumulator, or a plain consumer.
+// Tells what it measured when the last record is taken.
 
 import { pino } from 'pino'
 import { accumulator } from '../../services/accumulator/reducer.ts'
@@ -9,10 +10,20 @@ import { startMeter } from './kafka-cpu.ts'
 import { openBus, openKafka, partitions } from './kafka-topics.ts'
 
 /** `records`: in the topic. */
-export type RestartOptions = { kind: 'accumulator' | 'consumer'; bootstrapServers: string; topicPrefix: string; records: number }
+export type RestartOptions = {
+  kind: 'accumulator' | 'consumer'
+  bootstrapServers: string
+  topicPrefix: string
+  records: number
+}
 
 /** `sinceStart`: seconds of the process until the same moment. */
-export type MeasuredRestart = { seconds: number; cpuSeconds: number; sinceStart: number; othersShare: number }
+export type MeasuredRestart = {
+  seconds: number
+  cpuSeconds: number
+  sinceStart: number
+  othersShare: number
+}
 
 const { kind, bootstrapServers, topicPrefix, records } = optionsGiven<RestartOptions>()
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRestart>()
@@ -36,9 +47,15 @@ function took(count: number): void {
 
 async function runAccumulator(): Promise<() => Promise<void>> {
   // Only a line of the bus's log tells of the group's answer; the readers come two questions later.
-  const log = pino({ level: 'info' }, { write: (line: string) => (line.includes('joined the group') ? assigned() : undefined) })
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => (line.includes('joined the group') ? assigned() : undefined) },
+  )
   const bus = await openBus(bootstrapServers, log)
-  const subscription = await runStage({ stage: accumulator }, { bus: counted(bus, took), topicPrefix, log })
+  const subscription = await runStage(
+    { stage: accumulator },
+    { bus: counted(bus, took), topicPrefix, log },
+  )
   return async () => {
     await subscription.close()
     await bus.close()
@@ -47,7 +64,10 @@ async function runAccumulator(): Promise<() => Promise<void>> {
 
 /** A group of its own for each life: it reads from the log's begin. */
 async function runConsumer(): Promise<() => Promise<void>> {
-  const consumer = openKafka(bootstrapServers).consumer({ groupId: `${topicPrefix}plain-${process.pid}`, maxWaitTimeInMs: 500 })
+  const consumer = openKafka(bootstrapServers).consumer({
+    groupId: `${topicPrefix}plain-${process.pid}`,
+    maxWaitTimeInMs: 500,
+  })
   consumer.on(consumer.events.GROUP_JOIN, assigned)
   await consumer.connect()
   await consumer.subscribe({ topics: [`${topicPrefix}model-deltas`], fromBeginning: true })

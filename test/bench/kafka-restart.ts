@@ -1,17 +1,18 @@
-// How long a stage with much to fold takes until it acts again after a restart: the accumulator with 1,000 open rounds of 99 parts each, 100,000 records
-// in all, none of them done with, against a plain kafkajs consumer that reads the same records and does nothing with them. Time and CPU run from the
-// moment when the group has given the partitions until
-// the last record is taken. Both are processes of their own, started anew; runs alternate, and a ratio is the median of the pairs' ratios.
-// Run alone: node test/bench/kafka-restart.ts
-// It does not measure: the time until the group takes a new member in, which is the broker's and depends on how the former one ended (the whole time from
-// the start of the process is given beside); stages with larger states; tables of history; a disk that must be read.
+// How long a stage with much to fold takes until it acts again after a restart: the accumulator
+// with 1,000 open rounds of 99 parts each, 100,000 records in all, none of them done with, against
+// a plain kafkajs consumer that reads the same records and does nothing with them. Time and CPU run
+// from the moment when the group has given the partitions until the last record is taken. Both are
+// processes of their own, started anew; runs alternate, and a ratio is the median of the pairs'
+// ratios. Run alone: node test/bench/kafka-restart.ts It does not measure: the time until the group
+// takes a new member in, which is the broker's and depends on how the former one ended (the whole
+// time from the start of the process is given beside); stages with larger states; tables of
+// history; a disk that must be read.
 
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { ModelOpened, Part } from '../../shared/contract/messages.ts'
 import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import type { BenchBroker } from './kafka-broker.ts'
-import { withBroker } from './kafka-broker.ts'
+import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { startChild } from './kafka-child.ts'
 import { median, medianRatio } from './kafka-figures.ts'
 import type { MeasuredRestart, RestartOptions } from './kafka-restart-runner.ts'
@@ -26,17 +27,26 @@ const records = rounds * recordsEach
 export async function benchKafkaRestart({ bootstrapServers }: BenchBroker): Promise<Row[]> {
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
     await fill(bus, topicPrefix)
-    const run = (kind: RestartOptions['kind']) => measure({ kind, bootstrapServers, topicPrefix, records })
+    const run = (kind: RestartOptions['kind']) =>
+      measure({ kind, bootstrapServers, topicPrefix, records })
     await run('accumulator') // its first life: afterwards all records are done and have to be folded again
     const [plain, weir]: [MeasuredRestart[], MeasuredRestart[]] = [[], []]
     for (let n = 0; n < runs; n += 1) {
       plain.push(await run('consumer'))
       weir.push(await run('accumulator'))
     }
-    const compared = (name: string, unit: string, pick: (one: MeasuredRestart) => number): Row[] => {
+    const compared = (
+      name: string,
+      unit: string,
+      pick: (one: MeasuredRestart) => number,
+    ): Row[] => {
       const [raw, ours] = [plain.map(pick), weir.map(pick)]
       return [
-        { name: `plain consumer, ${records.toLocaleString('en-US')} records: ${name}`, value: median(raw), unit },
+        {
+          name: `plain consumer, ${records.toLocaleString('en-US')} records: ${name}`,
+          value: median(raw),
+          unit,
+        },
         {
           name: `accumulator restarted, folding them: ${name}`,
           value: median(ours),
@@ -66,13 +76,18 @@ async function measure(options: RestartOptions): Promise<MeasuredRestart> {
   return measured
 }
 
-/** Rounds that are open at the same time, as a busy gateway writes them: first all their openings, then one part of each in turn. */
+/**
+ * Rounds that are open at the same time, as a busy gateway writes them: first all their openings,
+ * then one part of each in turn.
+ */
 async function fill(bus: Bus, topicPrefix: string): Promise<void> {
   const each = rounds / partitions
   await Promise.all(
     [...new Array(partitions).keys()].map(async (partition) => {
       for (let i = 0; i < recordsEach; i += 1)
-        await bus.append(Array.from({ length: each }, (_, n) => recordOf(topicPrefix, partition, n, i)))
+        await bus.append(
+          Array.from({ length: each }, (_, n) => recordOf(topicPrefix, partition, n, i)),
+        )
     }),
   )
 }
@@ -81,8 +96,16 @@ function recordOf(topicPrefix: string, partition: number, n: number, i: number):
   const topic = `${topicPrefix}model-deltas`
   const place = { conversation: `conversation-${partition}-${n}`, turn: n, round: 1 }
   if (i > 0) return toRecord({ topic, partition, message: partOf(place, i - 1) })
-  const message: ModelOpened = { type: 'model-opened', ...place, offered: ['count_articles'], expiresAt: Date.now() + 3_600_000 }
-  return { ...toRecord({ topic, partition, message }), id: formatId({ stage: 'llm-gateway', partition, offset: n, n: 0 }) }
+  const message: ModelOpened = {
+    type: 'model-opened',
+    ...place,
+    offered: ['count_articles'],
+    expiresAt: Date.now() + 3_600_000,
+  }
+  return {
+    ...toRecord({ topic, partition, message }),
+    id: formatId({ stage: 'llm-gateway', partition, offset: n, n: 0 }),
+  }
 }
 
 function partOf(place: { conversation: string; turn: number; round: number }, i: number): Part {

@@ -1,8 +1,8 @@
-// Buses and topics for the Kafka benches. Each measurement has topics of its own, which are gone afterwards: what one has written must not be another's to read.
+// Buses and topics for the Kafka benches. Each measurement has topics of its own, which are gone
+// afterwards: what one has written must not be another's to read.
 
 import { Kafka, logLevel } from 'kafkajs'
-import type { Logger } from 'pino'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
@@ -18,13 +18,20 @@ export function openBus(bootstrapServers: string, log: Logger = errorLog): Promi
 }
 
 export function openKafka(bootstrapServers: string): Kafka {
-  return new Kafka({ brokers: bootstrapServers.split(','), clientId: 'kafkajs-bench', logLevel: logLevel.NOTHING })
+  return new Kafka({
+    brokers: bootstrapServers.split(','),
+    clientId: 'kafkajs-bench',
+    logLevel: logLevel.NOTHING,
+  })
 }
 
 let prefixes = 0
 
 /** All of Weir's topics under a prefix that nobody else has, and a bus to them. */
-export async function withTopics<T>(bootstrapServers: string, use: (bus: Bus, topicPrefix: string) => Promise<T>): Promise<T> {
+export async function withTopics<T>(
+  bootstrapServers: string,
+  use: (bus: Bus, topicPrefix: string) => Promise<T>,
+): Promise<T> {
   prefixes += 1
   const topicPrefix = `bench-${process.pid}-${prefixes}.`
   const specs = topicSpecs(topicPrefix, partitions)

@@ -1,10 +1,10 @@
-// The benches on Kafka, one after the other on one broker of their own, which so has compiled its code when the agent loop comes. Where no broker can be
-// had there are no figures, and the reason stands in their place.
+// The benches on Kafka, one after the other on one broker of their own, which so has compiled its
+// code when the agent loop comes. Where no broker can be had there are no figures, and the reason
+// stands in their place.
 
 import { benchKafkaAgentLoop } from './kafka-agent-loop.ts'
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
-import type { BenchBroker } from './kafka-broker.ts'
-import { openBroker } from './kafka-broker.ts'
+import { type BenchBroker, openBroker } from './kafka-broker.ts'
 import { benchKafkaGuards } from './kafka-guards.ts'
 import { benchKafkaRelay } from './kafka-relay.ts'
 import { benchKafkaRestart } from './kafka-restart.ts'
@@ -15,11 +15,24 @@ export async function benchKafka(): Promise<Row[]> {
   try {
     broker = await openBroker()
   } catch (error) {
-    return [{ name: 'Kafka', value: Number.NaN, unit: '', notMeasured: (error as Error).message.replaceAll('\n', ' ') }]
+    return [
+      {
+        name: 'Kafka',
+        value: Number.NaN,
+        unit: '',
+        notMeasured: (error as Error).message.replaceAll('\n', ' '),
+      },
+    ]
   }
   try {
     const rows: Row[] = []
-    for (const bench of [benchKafkaRelay, benchKafkaRestart, benchKafkaGuards, benchKafkaLatency, benchKafkaAgentLoop])
+    for (const bench of [
+      benchKafkaRelay,
+      benchKafkaRestart,
+      benchKafkaGuards,
+      benchKafkaLatency,
+      benchKafkaAgentLoop,
+    ])
       rows.push(...(await bench(broker)))
     return rows
   } finally {

@@ -1,21 +1,25 @@
-// What the loop-detector costs: records a second over turns of ordinary work, and one judged round early and late in a turn, where the memory of all
-// rounds before must not be felt. Beside it what no judgement can do without: parsing the arguments and hashing call and result once.
+// What the loop-detector costs: records a second over turns of ordinary work, and one judged round
+// early and late in a turn, where the memory of all rounds before must not be felt. Beside it what
+// no judgement can do without: parsing the arguments and hashing call and result once.
 //
 // CPU time of the process, so that what else runs on the machine is not counted.
 //
-// Not measured: reading, decoding and writing the records, and a cold start: the first laps only warm up. Arguments and results are short; a long one
-// costs in proportion to its length, and the row of 64 KiB says how much.
+// Not measured: reading, decoding and writing the records, and a cold start: the first laps only
+// warm up. Arguments and results are short; a long one costs in proportion to its length, and the
+// row of 64 KiB says how much.
 
 import { hash } from 'node:crypto'
 import { readArguments } from '../../services/loop-detector/arguments.ts'
-import type { Turn } from '../../services/loop-detector/reducer.ts'
-import { loopDetector } from '../../services/loop-detector/reducer.ts'
+import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
 import type { RoundChecked, RoundExecuted } from '../../shared/contract/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 15
-/** Rounds that are measured around the one that a row names, and in how many short turns; of the long ones two are enough. */
+/**
+ * Rounds that are measured around the one that a row names, and in how many short turns; of the
+ * long ones two are enough.
+ */
 const window = 10
 const turns = 20
 
@@ -41,10 +45,30 @@ export function benchLoopDetector(): Row[] {
   const early = at(10, short)
   const perTurnNs = median(() => nsOfTurn(20, short))
   return [
-    { name: 'loop-detector: turns of 20 rounds, a call each', value: (41 * 1e9) / perTurnNs, unit: 'records/s' },
-    { name: 'loop-detector: a judged round at round 10', value: early / 1e3, unit: 'µs', baseline, ratio: early / bareNs },
-    { name: 'loop-detector: a judged round at round 1,000', value: late / 1e3, unit: 'µs', baseline: 'at round 10', ratio: late / early },
-    { name: 'loop-detector: a judged round with a result of 64 KiB', value: at(10, long) / 1e3, unit: 'µs' },
+    {
+      name: 'loop-detector: turns of 20 rounds, a call each',
+      value: (41 * 1e9) / perTurnNs,
+      unit: 'records/s',
+    },
+    {
+      name: 'loop-detector: a judged round at round 10',
+      value: early / 1e3,
+      unit: 'µs',
+      baseline,
+      ratio: early / bareNs,
+    },
+    {
+      name: 'loop-detector: a judged round at round 1,000',
+      value: late / 1e3,
+      unit: 'µs',
+      baseline: 'at round 10',
+      ratio: late / early,
+    },
+    {
+      name: 'loop-detector: a judged round with a result of 64 KiB',
+      value: at(10, long) / 1e3,
+      unit: 'µs',
+    },
     ...canonicalRows(),
   ]
 }
@@ -52,7 +76,10 @@ export function benchLoopDetector(): Row[] {
 /** It has to stay linear: the larger text has sixteen times the members. */
 function canonicalRows(): Row[] {
   const nsPerKiB = (kibibytes: number) => {
-    const members = Array.from({ length: kibibytes * 16 }, (_, n) => [`member ${n * 7919}`, ` a  text of 30 characters, ${n} `])
+    const members = Array.from({ length: kibibytes * 16 }, (_, n) => [
+      `member ${n * 7919}`,
+      ` a  text of 30 characters, ${n} `,
+    ])
     const raw = JSON.stringify(Object.fromEntries(members))
     return median(() => {
       const begun = process.cpuUsage()
@@ -64,7 +91,13 @@ function canonicalRows(): Row[] {
   const large = nsPerKiB(256)
   return [
     { name: 'canonical arguments, 16 KiB: a KiB', value: small / 1e3, unit: 'µs' },
-    { name: 'canonical arguments, 256 KiB: a KiB', value: large / 1e3, unit: 'µs', baseline: 'of 16 KiB', ratio: large / small },
+    {
+      name: 'canonical arguments, 256 KiB: a KiB',
+      value: large / 1e3,
+      unit: 'µs',
+      baseline: 'of 16 KiB',
+      ratio: large / small,
+    },
   ]
 }
 
@@ -81,10 +114,17 @@ const declarations = ['search', 'edit_file'].map((name) => ({
 }))
 
 function argumentsOf(n: number): string {
-  return JSON.stringify({ path: `src/module-${n}.ts`, pattern: 'needle', options: { context: 3, ignoreCase: true } })
+  return JSON.stringify({
+    path: `src/module-${n}.ts`,
+    pattern: 'needle',
+    options: { context: 3, ignoreCase: true },
+  })
 }
 
-/** Ordinary work: new searches, one in five fails in a way of its own, one in seven changes something. */
+/**
+ * Ordinary work: new searches, one in five fails in a way of its own, one in seven changes
+ * something.
+ */
 function roundOf(n: number, result: (n: number) => string): [RoundChecked, RoundExecuted] {
   const isError = n % 5 === 0
   const text = result(n)
@@ -105,7 +145,16 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
       type: 'round-checked',
       ...place,
       round: n,
-      response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage, textCalls: null },
+      response: {
+        attempt: 'a',
+        text: '',
+        reasoning: '',
+        calls,
+        stop: 'calls',
+        finish: 'tool_use',
+        usage,
+        textCalls: null,
+      },
       failure: null,
       rejections: [],
       declarations,
@@ -117,7 +166,13 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
       ...place,
       round: n,
       results: [
-        { ordinal: 0, status: isError ? 'error' : 'ok', text, reason: isError ? `the module ${n} has no such needle` : '', durationMs: 1 },
+        {
+          ordinal: 0,
+          status: isError ? 'error' : 'ok',
+          text,
+          reason: isError ? `the module ${n} has no such needle` : '',
+          durationMs: 1,
+        },
       ],
     },
   ]
@@ -127,20 +182,29 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
 function nsOfRounds(story: [RoundChecked, RoundExecuted][]): number {
   const before = story.slice(0, -window).flat()
   const measured = story.slice(-window).flat()
-  const states = Array.from({ length: before.length > 100 ? 2 : turns }, () => folded(before, undefined))
+  const states = Array.from({ length: before.length > 100 ? 2 : turns }, () =>
+    folded(before, undefined),
+  )
   const begun = process.cpuUsage()
-  for (const state of states) if (folded(measured, state) === undefined) throw new Error('the bench judged nothing')
+  for (const state of states)
+    if (folded(measured, state) === undefined) throw new Error('the bench judged nothing')
   return nsSince(begun) / (window * states.length)
 }
 
 function nsOfTurn(rounds: number, result: (n: number) => string): number {
-  const story = [...Array.from({ length: rounds }, (_, i) => roundOf(i + 1, result)).flat(), { type: 'turn-ended' as const, ...place }]
+  const story = [
+    ...Array.from({ length: rounds }, (_, i) => roundOf(i + 1, result)).flat(),
+    { type: 'turn-ended' as const, ...place },
+  ]
   const begun = process.cpuUsage()
   for (let i = 0; i < 20; i += 1) folded(story, undefined)
   return nsSince(begun) / 20
 }
 
-function folded(records: Parameters<typeof loopDetector.react>[1]['message'][], from: Turn | undefined): Turn | undefined {
+function folded(
+  records: Parameters<typeof loopDetector.react>[1]['message'][],
+  from: Turn | undefined,
+): Turn | undefined {
   let state = from
   for (const [offset, message] of records.entries()) {
     loopDetector.unit(message)

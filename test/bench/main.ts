@@ -1,5 +1,6 @@
-// `make bench`: every bench of the repository in one run, as one table. A ratio compares two values of this same run; nothing else compares
-// across machines. What each bench does not measure stands at the top of its file.
+// `make bench`: every bench of the repository in one run, as one table. A ratio compares two values
+// of this same run; nothing else compares across machines. What each bench does not measure stands
+// at the top of its file.
 
 import { cpus } from 'node:os'
 import { benchAccumulator } from './accumulator.ts'
@@ -35,7 +36,9 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['Kafka', benchKafka],
 ]
 
-process.stdout.write(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`)
+process.stdout.write(
+  `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`,
+)
 for (const [name, bench] of benches) {
   process.stdout.write(`\n${name}\n`)
   for (const row of await bench()) process.stdout.write(`  ${lineOf(row)}\n`)

@@ -1,6 +1,8 @@
-// What the whole pipeline costs on the embedded bus, with a model and tools that answer at once in this process: bytes written for a round early
-// and late in one conversation, memory over many conversations, and conversations a second. Run alone: node --expose-gc test/bench/pipeline.ts
-// It does not measure: HTTP, SSE, the SDK, tool processes (the real-use benches do), another process's reads, power-safe commits, Kafka.
+// What the whole pipeline costs on the embedded bus, with a model and tools that answer at once in
+// this process: bytes written for a round early and late in one conversation, memory over many
+// conversations, and conversations a second. Run alone: node --expose-gc test/bench/pipeline.ts It
+// does not measure: HTTP, SSE, the SDK, tool processes (the real-use benches do), another process's
+// reads, power-safe commits, Kafka.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,21 +10,17 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
-import type { Edge } from '../../client/edge.ts'
-import { openEdge } from '../../client/edge.ts'
+import { type Edge, openEdge } from '../../client/edge.ts'
 import type { Provider } from '../../services/llm-gateway/providers/provider.ts'
-import type { World } from '../../services/stages.ts'
-import { startStages } from '../../services/stages.ts'
-import type { Agent } from '../../shared/agents/agents.ts'
-import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
+import { startStages, type World } from '../../services/stages.ts'
+import { type Agent, defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { topics } from '../../shared/contract/topology.ts'
-import type { Clock } from '../../shared/lib/clock.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import type { Row } from './row.ts'
 
 const partitions = 4
@@ -30,18 +28,36 @@ const partitions = 4
 /** `rounds`: how many rounds with one call each come before the answer. */
 function agentWith(rounds: number): Agent {
   const { version: _, ...policy } = defaultSettings.policy
-  const schema = JSON.stringify({ type: 'object', properties: { n: { type: 'string' } }, required: ['n'] })
+  const schema = JSON.stringify({
+    type: 'object',
+    properties: { n: { type: 'string' } },
+    required: ['n'],
+  })
   return {
     name: 'bench',
     system: 'You are measured.',
     model: { provider: 'anthropic', name: 'none', apiKey: 'none', maxOutputTokens: 100 },
     tools: [
       {
-        declaration: { name: 'look', description: 'looks', schema, idempotent: false, timeoutMs: 1_000, poll: false, hints: null },
+        declaration: {
+          name: 'look',
+          description: 'looks',
+          schema,
+          idempotent: false,
+          timeoutMs: 1_000,
+          poll: false,
+          hints: null,
+        },
         run: { kind: 'command', argv: ['none'] },
       },
     ],
-    settings: { ...defaultSettings, policy: policyOf({ ...policy, caps: { ...policy.caps, rounds: rounds + 5, calls: rounds + 5 } }) },
+    settings: {
+      ...defaultSettings,
+      policy: policyOf({
+        ...policy,
+        caps: { ...policy.caps, rounds: rounds + 5, calls: rounds + 5 },
+      }),
+    },
   }
 }
 
@@ -60,14 +76,23 @@ async function* streamOf(history: HistoryEntry[], rounds: number): ReturnType<Pr
   const round = history.at(-1)?.round ?? 0
   const usage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0 }
   if (round >= rounds) {
-    yield { kind: 'events', events: [{ kind: 'text', index: 0, id: null, name: null, text: 'This is the answer.' }] }
+    yield {
+      kind: 'events',
+      events: [{ kind: 'text', index: 0, id: null, name: null, text: 'This is the answer.' }],
+    }
     yield { kind: 'finished', stop: 'end', finish: 'end_turn', usage }
     return
   }
   const n = String(round).padStart(12, '0')
-  yield { kind: 'events', events: [{ kind: 'call_start', index: 0, id: `toolu_${n}`, name: 'look', text: '' }] }
+  yield {
+    kind: 'events',
+    events: [{ kind: 'call_start', index: 0, id: `toolu_${n}`, name: 'look', text: '' }],
+  }
   for (const text of ['{"n":', `"${n}`, '"}'])
-    yield { kind: 'events', events: [{ kind: 'call_arguments', index: 0, id: null, name: null, text }] }
+    yield {
+      kind: 'events',
+      events: [{ kind: 'call_arguments', index: 0, id: null, name: null, text }],
+    }
   yield { kind: 'events', events: [{ kind: 'call_end', index: 0, id: null, name: null, text: '' }] }
   yield { kind: 'finished', stop: 'calls', finish: 'tool_use', usage }
 }
@@ -101,8 +126,14 @@ export async function withStages<T>(
 }
 
 export async function converse(edge: Edge, agent: Agent, conversation: string): Promise<void> {
-  const { outcome, reason } = await edge.reply({ agent, conversation, messageId: 'm', text: 'look around' })
-  if (outcome !== 'answered') throw new Error(`the bench's conversation ended ${outcome}: ${reason}`)
+  const { outcome, reason } = await edge.reply({
+    agent,
+    conversation,
+    messageId: 'm',
+    text: 'look around',
+  })
+  if (outcome !== 'answered')
+    throw new Error(`the bench's conversation ended ${outcome}: ${reason}`)
 }
 
 /** Bytes of all records of one round, over all topics. */
@@ -115,18 +146,28 @@ async function bytesPerRound(): Promise<Row[]> {
       for (const { partition } of await bus.ends(topic))
         for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000_000 })) {
           const message = value === null ? undefined : decode(value)
-          if (message && 'round' in message) sums.set(message.round, (sums.get(message.round) ?? 0) + (value?.length ?? 0))
+          if (message && 'round' in message)
+            sums.set(message.round, (sums.get(message.round) ?? 0) + (value?.length ?? 0))
         }
     return sums
   })
   const [early, late] = [bytes.get(5) ?? 0, bytes.get(rounds) ?? 0]
   return [
     { name: 'pipeline: bytes written for round 5 of a conversation', value: early, unit: 'bytes' },
-    { name: `pipeline: bytes written for round ${rounds} of it`, value: late, unit: 'bytes', baseline: 'round 5', ratio: late / early },
+    {
+      name: `pipeline: bytes written for round ${rounds} of it`,
+      value: late,
+      unit: 'bytes',
+      baseline: 'round 5',
+      ratio: late / early,
+    },
   ]
 }
 
-/** A clock that can be moved on past the idle time of conversations, so that memory is what is kept, not what is not yet forgotten. */
+/**
+ * A clock that can be moved on past the idle time of conversations, so that memory is what is kept,
+ * not what is not yet forgotten.
+ */
 function skippingClock(): Clock & { skip(ms: number): void } {
   let skipped = 0
   const timers = new Set<{ at: number; fire: () => void; cancel: () => void }>()
@@ -165,7 +206,9 @@ async function memory(): Promise<Row[]> {
     const began = performance.now()
     const cpu = process.cpuUsage()
     for (let i = 0; i < conversations; i += atOnce) {
-      await Promise.all(Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `conversation ${i + k}`)))
+      await Promise.all(
+        Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `conversation ${i + k}`)),
+      )
       if ((i + atOnce) % 1_000 !== 0) continue
       clock.skip(limits.conversationIdleMs + 1)
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -188,7 +231,11 @@ async function memory(): Promise<Row[]> {
         value: (conversations * 1e3) / (performance.now() - began),
         unit: '/s',
       },
-      { name: 'pipeline: the same per CPU second', value: (conversations * 1e6) / (user + system), unit: '/CPU s' },
+      {
+        name: 'pipeline: the same per CPU second',
+        value: (conversations * 1e6) / (user + system),
+        unit: '/CPU s',
+      },
     ]
   })
 }

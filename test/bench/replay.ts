@@ -1,7 +1,9 @@
-// What it costs to judge a log again: all stages, the two that every rule is about, and what-if, over 1,000 conversations of 11 rounds that the pipeline wrote
-// into a file of the embedded bus. The yardstick is reading that file and decoding each record once. Run alone: node test/bench/replay.ts
-// It does not measure: Kafka, a cold start, long arguments and results (model and tools are those of the bench of the pipeline), printing. Rates are by CPU
-// seconds of this one process, so other work of the machine costs nothing but time.
+// What it costs to judge a log again: all stages, the two that every rule is about, and what-if,
+// over 1,000 conversations of 11 rounds that the pipeline wrote into a file of the embedded bus.
+// The yardstick is reading that file and decoding each record once. Run alone: node
+// test/bench/replay.ts It does not measure: Kafka, a cold start, long arguments and results (model
+// and tools are those of the bench of the pipeline), printing. Rates are by CPU seconds of this one
+// process, so other work of the machine costs nothing but time.
 
 import { replayLog } from '../../apps/replay/replay-log.ts'
 import { contentOf, contentsOf, sweepOf } from '../../apps/replay/what-if/asked.ts'
@@ -21,25 +23,54 @@ const always = { since: undefined, until: undefined }
 export function benchReplay(): Promise<Row[]> {
   return withStages(rounds, systemClock, async ({ bus, edge, agent }) => {
     for (let i = 0; i < conversations; i += atOnce)
-      await Promise.all(Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `conversation ${i + k}`)))
+      await Promise.all(
+        Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `conversation ${i + k}`)),
+      )
     const log = { bus, topicPrefix: '', partitions }
-    const again = (stages = Object.values(reducers)) => replayLog({ log, stages, ...always, grows: false, now: 0 })
+    const again = (stages = Object.values(reducers)) =>
+      replayLog({ log, stages, ...always, grows: false, now: 0 })
 
     const plain = await rate(() => decodeAll(bus))
     const all = await rate(async () => sound(await again()))
-    const two = await rate(async () => sound(await again([reducers.validator, reducers['loop-detector']])))
+    const two = await rate(async () =>
+      sound(await again([reducers.validator, reducers['loop-detector']])),
+    )
     const one = await seconds(() =>
-      whatIf({ log, contents: [contentOf({ set: ['loop.identicalFailures=2'] })], conversation: undefined, ...always }),
+      whatIf({
+        log,
+        contents: [contentOf({ set: ['loop.identicalFailures=2'] })],
+        conversation: undefined,
+        ...always,
+      }),
     )
     const swept = await seconds(() =>
-      whatIf({ log, contents: contentsOf(sweepOf('loop.identicalFailures=2..6')), conversation: undefined, ...always }),
+      whatIf({
+        log,
+        contents: contentsOf(sweepOf('loop.identicalFailures=2..6')),
+        conversation: undefined,
+        ...always,
+      }),
     )
     return [
-      { name: 'replay: reading the file and decoding each record', value: plain, unit: 'records/CPU s' },
-      { name: 'replay: all stages', value: all, unit: 'records/CPU s', baseline: 'reading and decoding', ratio: all / plain },
+      {
+        name: 'replay: reading the file and decoding each record',
+        value: plain,
+        unit: 'records/CPU s',
+      },
+      {
+        name: 'replay: all stages',
+        value: all,
+        unit: 'records/CPU s',
+        baseline: 'reading and decoding',
+        ratio: all / plain,
+      },
       { name: 'replay: validator and loop-detector', value: two, unit: 'records/CPU s' },
       { name: `replay: what-if over ${conversations} conversations`, value: one, unit: 'CPU s' },
-      { name: `replay: a sweep of 5 values over ${conversations} conversations`, value: swept, unit: 'CPU s' },
+      {
+        name: `replay: a sweep of 5 values over ${conversations} conversations`,
+        value: swept,
+        unit: 'CPU s',
+      },
     ]
   })
 }

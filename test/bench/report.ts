@@ -1,11 +1,16 @@
-// What a report of 5,000 rounds costs: making the page, opening it, scrolling through it, looking for a word in it.
+// What a report of 5,000 rounds costs: making the page, opening it, scrolling through it, looking
+// for a word in it.
 //
-// The browser is the Chromium of the machine, without a window and without a graphics card, so what is drawn is drawn by the CPU. First paint is told by
-// the browser (first-contentful-paint, from the navigation on). A frame is the time between two of requestAnimationFrame while the page scrolls from its
-// top down in 200 steps of 300 pixels, as fast as a strong push of a finger. On a machine that other programs use both tell of those too; the CPU time of
-// the page's tasks, from the browser's own trace, does not: what a task took of the main thread is the least that its frame can last.
+// The browser is the Chromium of the machine, without a window and without a graphics card, so what
+// is drawn is drawn by the CPU. First paint is told by the browser (first-contentful-paint, from
+// the navigation on). A frame is the time between two of requestAnimationFrame while the page
+// scrolls from its top down in 200 steps of 300 pixels, as fast as a strong push of a finger. On a
+// machine that other programs use both tell of those too; the CPU time of the page's tasks, from
+// the browser's own trace, does not: what a task took of the main thread is the least that its
+// frame can last.
 //
-// Not measured: a graphics card, a phone, other browsers, reading the log (records are in memory), a page from a network.
+// Not measured: a graphics card, a phone, other browsers, reading the log (records are in memory),
+// a page from a network.
 
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +33,15 @@ export async function benchReport(): Promise<Row[]> {
     const made = make(file)
     const program = findChromium()
     if (program === undefined)
-      return [...made, { name: 'opening it', value: 0, unit: '', notMeasured: 'this machine has no Chromium (CHROMIUM names one)' }]
+      return [
+        ...made,
+        {
+          name: 'opening it',
+          value: 0,
+          unit: '',
+          notMeasured: 'this machine has no Chromium (CHROMIUM names one)',
+        },
+      ]
     return [...made, ...(await opened(program, file))]
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -38,13 +51,23 @@ export async function benchReport(): Promise<Row[]> {
 function make(file: string): Row[] {
   const records = longConversation(rounds, 300)
   const start = process.cpuUsage()
-  const report = reportData(timelineOf('long', records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' })
+  const report = reportData(timelineOf('long', records, { reasoning: true }), records, {
+    partition: 0,
+    topicPrefix: 'weir.',
+  })
   const entry = indexEntry({ conversation: 'long', from: 0, to: 1, place: 0 }, report.data)
-  const pieces = pageHtml({ madeAt: 0, source: 'a bench', exportedAt: null, redaction: null, conversations: [entry] }, [report])
+  const pieces = pageHtml(
+    { madeAt: 0, source: 'a bench', exportedAt: null, redaction: null, conversations: [entry] },
+    [report],
+  )
   const { user, system } = process.cpuUsage(start)
   writeFileSync(file, pieces.join(''))
   return [
-    { name: `report of ${rounds} rounds, ${records.length} records: made in`, value: (user + system) / 1000, unit: 'ms CPU' },
+    {
+      name: `report of ${rounds} rounds, ${records.length} records: made in`,
+      value: (user + system) / 1000,
+      unit: 'ms CPU',
+    },
     { name: 'its size', value: statSync(file).size / 1e6, unit: 'MB' },
   ]
 }
@@ -52,21 +75,37 @@ function make(file: string): Row[] {
 async function opened(program: string, file: string): Promise<Row[]> {
   const browser = await openChromium(program)
   try {
-    await browser.send('Emulation.setDeviceMetricsOverride', { width: 1440, height: 900, deviceScaleFactor: 1, mobile: false })
+    await browser.send('Emulation.setDeviceMetricsOverride', {
+      width: 1440,
+      height: 900,
+      deviceScaleFactor: 1,
+      mobile: false,
+    })
     const before = await browser.cpuMs()
     await browser.open(file)
     const paint = await browser.evaluate<number>(firstPaint)
     const opening = (await browser.cpuMs()) - before
-    const { value: frames, tasks } = await browser.traced(() => browser.evaluate<number[]>(scrolling))
+    const { value: frames, tasks } = await browser.traced(() =>
+      browser.evaluate<number[]>(scrolling),
+    )
     const search = await browser.evaluate<number>(searching)
-    if (browser.complaints.length > 0) throw new Error(`the page complained: ${browser.complaints.join('\n')}`)
+    if (browser.complaints.length > 0)
+      throw new Error(`the page complained: ${browser.complaints.join('\n')}`)
     return [
       { name: 'first contentful paint (goal: below 1000)', value: paint, unit: 'ms' },
       { name: 'opening it, all threads of the page', value: opening, unit: 'ms CPU' },
-      { name: `scrolling through it, ${frames.length} frames: median`, value: at(frames, 0.5), unit: 'ms' },
+      {
+        name: `scrolling through it, ${frames.length} frames: median`,
+        value: at(frames, 0.5),
+        unit: 'ms',
+      },
       { name: 'the slowest frame (goal: not over 50)', value: at(frames, 1), unit: 'ms' },
       { name: 'frames over 50 ms', value: frames.filter((ms) => ms > 50).length, unit: '' },
-      { name: "the page's longest task while it scrolls: script, style, layout (goal: not over 50)", value: at(tasks, 1), unit: 'ms CPU' },
+      {
+        name: "the page's longest task while it scrolls: script, style, layout (goal: not over 50)",
+        value: at(tasks, 1),
+        unit: 'ms CPU',
+      },
       { name: 'its tasks over 50 ms', value: tasks.filter((ms) => ms > 50).length, unit: '' },
       { name: 'search for a word, until its rows are there', value: search, unit: 'ms' },
     ]

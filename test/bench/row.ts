@@ -1,4 +1,5 @@
-// One line of the benchmark's table. All benches give their results in this shape; main.ts prints them.
+// One line of the benchmark's table. All benches give their results in this shape; main.ts prints
+// them.
 
 export type Row = {
   name: string

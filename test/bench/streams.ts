@@ -1,22 +1,23 @@
-// What reading a model's stream costs: adapter and accumulator together, against the same SDK's own accumulation of the same bytes. And that it stays
-// linear: one call's arguments of 50 KB in 1,000 pieces, ten and a hundred times as much.
+// What reading a model's stream costs: adapter and accumulator together, against the same SDK's own
+// accumulation of the same bytes. And that it stays linear: one call's arguments of 50 KB in 1,000
+// pieces, ten and a hundred times as much.
 //
-// The bytes are handed to the SDK by its fetch, in pieces of 16 KiB. The recorded streams that the SDK reads without an error; where the recordings are missing, made
-// streams take their place. CPU time of this process, in laps that alternate, the median of the ratios.
+// The bytes are handed to the SDK by its fetch, in pieces of 16 KiB. The recorded streams that the
+// SDK reads without an error; where the recordings are missing, made streams take their place. CPU
+// time of this process, in laps that alternate, the median of the ratios.
 //
-// Not measured: the network, writing parts to the bus, coding of records. The SDK's side parses arguments as they grow, ours checks them at the end.
+// Not measured: the network, writing parts to the bus, coding of records. The SDK's side parses
+// arguments as they grow, ours checks them at the end.
 
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import type { OpenRound } from '../../services/accumulator/reducer.ts'
-import { accumulator } from '../../services/accumulator/reducer.ts'
+import { accumulator, type OpenRound } from '../../services/accumulator/reducer.ts'
 import type { Provider } from '../../services/llm-gateway/providers/provider.ts'
 import { connect } from '../../services/llm-gateway/providers/providers.ts'
 import { defaultPolicy, defaultSettings } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent } from '../../shared/contract/messages.ts'
-import type { Api } from '../support/provider-streams.ts'
-import { chunk, sse, streamFixtures } from '../support/provider-streams.ts'
+import { type Api, chunk, sse, streamFixtures } from '../support/provider-streams.ts'
 import type { Row } from './row.ts'
 
 const laps = 15
@@ -36,7 +37,10 @@ export async function benchStreams(): Promise<Row[]> {
 type Answering = { bytes: Uint8Array; fetch: typeof globalThis.fetch }
 
 function answering(): Answering {
-  const own: Answering = { bytes: new Uint8Array(), fetch: () => Promise.resolve(new Response(inPieces(own.bytes), { headers })) }
+  const own: Answering = {
+    bytes: new Uint8Array(),
+    fetch: () => Promise.resolve(new Response(inPieces(own.bytes), { headers })),
+  }
   return own
 }
 
@@ -58,7 +62,10 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
 
 async function recordedRow(api: Api): Promise<Row> {
   const [ours, theirs] = await readers(api)
-  const recorded = streamFixtures(api)?.map(({ bytes }) => new Uint8Array(bytes)) ?? [longStream(api, 50), longStream(api, 200)]
+  const recorded = streamFixtures(api)?.map(({ bytes }) => new Uint8Array(bytes)) ?? [
+    longStream(api, 50),
+    longStream(api, 200),
+  ]
   const bodies: Uint8Array[] = []
   for (const body of recorded)
     if (
@@ -79,12 +86,21 @@ async function recordedRow(api: Api): Promise<Row> {
     times.push(own / bodies.length / repeats)
   }
   const name = `${api}: ${bodies.length} recorded streams, adapter and accumulator: a stream`
-  return { name, value: median(times), unit: 'µs CPU', baseline: "the SDK's own accumulation", ratio: median(ratios) }
+  return {
+    name,
+    value: median(times),
+    unit: 'µs CPU',
+    baseline: "the SDK's own accumulation",
+    ratio: median(ratios),
+  }
 }
 
 const repeats = 5
 
-async function inTurn(bodies: Uint8Array[], read: (bytes: Uint8Array) => Promise<number>): Promise<void> {
+async function inTurn(
+  bodies: Uint8Array[],
+  read: (bytes: Uint8Array) => Promise<number>,
+): Promise<void> {
   for (let n = 0; n < repeats; n += 1) for (const body of bodies) await read(body)
 }
 
@@ -113,7 +129,10 @@ type Read = (bytes: Uint8Array) => Promise<number>
 async function readers(api: Api): Promise<[ours: Read, theirs: Read]> {
   const answers = answering()
   const model = { provider: api, name: 'm', apiKey: 'k', maxOutputTokens: 1_000_000_000 }
-  const provider = await connect({ name: 'a', system: '', model, tools: [], settings: defaultSettings }, answers.fetch)
+  const provider = await connect(
+    { name: 'a', system: '', model, tools: [], settings: defaultSettings },
+    answers.fetch,
+  )
   const theirs = sdkReader(api, answers)
   return [
     (bytes) => {
@@ -132,17 +151,24 @@ function sdkReader(api: Api, { fetch }: Answering): () => Promise<number> {
   if (api === 'anthropic') {
     const client = new Anthropic(options)
     return async () => {
-      const message = await client.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+      const message = await client.messages
+        .stream({ model: 'm', max_tokens: 1, messages: [] })
+        .finalMessage()
       return JSON.stringify(message.content).length
     }
   }
   const client = new OpenAI(options)
   if (api === 'openai-chat')
     return async () => {
-      const whole = await client.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion()
+      const whole = await client.chat.completions
+        .stream({ model: 'm', messages: [] })
+        .finalChatCompletion()
       return JSON.stringify(whole.choices[0]?.message).length
     }
-  return async () => JSON.stringify((await client.responses.stream({ model: 'm', input: [] }).finalResponse()).output).length
+  return async () =>
+    JSON.stringify(
+      (await client.responses.stream({ model: 'm', input: [] }).finalResponse()).output,
+    ).length
 }
 
 const place = { conversation: 'c', turn: 1, round: 1 }
@@ -155,19 +181,34 @@ async function folded(provider: Provider): Promise<number> {
   let parts = 0
   const write = () => {
     if (gathered.length === 0) return
-    accumulator.react(open, { message: { type: 'part', ...place, attempt: 'a', i: parts, events: gathered }, ...alone })
+    accumulator.react(open, {
+      message: { type: 'part', ...place, attempt: 'a', i: parts, events: gathered },
+      ...alone,
+    })
     parts += 1
     gathered = []
   }
   const request = { nudge: null, tools: [], textOnly: false, history: [], rebuilt: false }
-  for await (const item of provider.stream(request, new AbortController().signal, () => undefined)) {
+  for await (const item of provider.stream(
+    request,
+    new AbortController().signal,
+    () => undefined,
+  )) {
     if (item.kind !== 'events') continue
     gathered.push(...item.events)
     if (gathered.length >= limits.partEventsMax) write()
   }
   write()
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, callsAsText: false, failure: null }
+  const stamped = {
+    declarations: [],
+    agent: 'a',
+    policy: defaultPolicy,
+    callsLeft: 1,
+    expiresAt: 1,
+    callsAsText: false,
+    failure: null,
+  }
   const finished = {
     type: 'model-finished' as const,
     ...place,
@@ -179,14 +220,18 @@ async function folded(provider: Provider): Promise<number> {
     ...stamped,
   }
   const [output] = accumulator.react(open, { message: finished, ...alone }).records ?? []
-  return output?.message.type === 'round-proposed' ? (output.message.response.calls[0]?.raw.length ?? 0) : 0
+  return output?.message.type === 'round-proposed'
+    ? (output.message.response.calls[0]?.raw.length ?? 0)
+    : 0
 }
 
 /** A call whose arguments come in so many pieces of 50 bytes. */
 function longStream(api: Api, deltas: number): Uint8Array {
   const pieces = [
     '{"text":"',
-    ...Array.from({ length: deltas }, (_, n) => `a word or two of text number ${n % 1000} `.padEnd(50, '.')),
+    ...Array.from({ length: deltas }, (_, n) =>
+      `a word or two of text number ${n % 1000} `.padEnd(50, '.'),
+    ),
     '"}',
   ]
   return Buffer.from(frames(api, pieces).join(''))
@@ -196,15 +241,31 @@ function frames(api: Api, pieces: string[]): string[] {
   const named = (event: { type: string }) => sse(event.type, JSON.stringify(event))
   switch (api) {
     case 'anthropic': {
-      const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } }
+      const message = {
+        id: 'm',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }
       return [
         named({ type: 'message_start', ...{ message } }),
-        named({ type: 'content_block_start', ...{ index: 0, content_block: { type: 'tool_use', id: 't', name: 'write', input: {} } } }),
+        named({
+          type: 'content_block_start',
+          ...{ index: 0, content_block: { type: 'tool_use', id: 't', name: 'write', input: {} } },
+        }),
         ...pieces.map((partial_json) =>
-          named({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'input_json_delta', partial_json } } }),
+          named({
+            type: 'content_block_delta',
+            ...{ index: 0, delta: { type: 'input_json_delta', partial_json } },
+          }),
         ),
         named({ type: 'content_block_stop', ...{ index: 0 } }),
-        named({ type: 'message_delta', ...{ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } } }),
+        named({
+          type: 'message_delta',
+          ...{ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
+        }),
         named({ type: 'message_stop' }),
       ]
     }
@@ -226,10 +287,19 @@ function frames(api: Api, pieces: string[]): string[] {
       return [
         named({ type: 'response.created', ...{ response: { id: 'r', output: [] } } }),
         named({ type: 'response.output_item.added', ...{ output_index: 0, item } }),
-        ...pieces.map((delta) => named({ type: 'response.function_call_arguments.delta', ...at, ...{ delta } })),
-        named({ type: 'response.function_call_arguments.done', ...at, ...{ arguments: whole.arguments } }),
+        ...pieces.map((delta) =>
+          named({ type: 'response.function_call_arguments.delta', ...at, ...{ delta } }),
+        ),
+        named({
+          type: 'response.function_call_arguments.done',
+          ...at,
+          ...{ arguments: whole.arguments },
+        }),
         named({ type: 'response.output_item.done', ...{ output_index: 0, item: whole } }),
-        named({ type: 'response.completed', ...{ response: { id: 'r', status: 'completed', output: [whole] } } }),
+        named({
+          type: 'response.completed',
+          ...{ response: { id: 'r', status: 'completed', output: [whole] } },
+        }),
       ]
     }
   }

@@ -1,9 +1,11 @@
-// How long the validator takes for a round of one call that passes, with arguments as models send them and with a long text, and for one that is
-// refused. Beside it what is left of the task without everything around it: JSON.parse of the same text and a precompiled Ajv function.
+// How long the validator takes for a round of one call that passes, with arguments as models send
+// them and with a long text, and for one that is refused. Beside it what is left of the task
+// without everything around it: JSON.parse of the same text and a precompiled Ajv function.
 //
 // CPU time of the process, so that what else runs on the machine is not counted.
 //
-// Not measured: compiling a schema the first time (once for each process and schema), reading and writing the records.
+// Not measured: compiling a schema the first time (once for each process and schema), reading and
+// writing the records.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { validator } from '../../services/validator/reducer.ts'
@@ -27,7 +29,11 @@ const schema = {
 
 /** All rows of the validator. */
 export function benchValidator(): Row[] {
-  const short = JSON.stringify({ command: 'grep -rn "needle" src | head -50', timeout: 30, environment: { LANG: 'C', HOME: '/tmp' } })
+  const short = JSON.stringify({
+    command: 'grep -rn "needle" src | head -50',
+    timeout: 30,
+    environment: { LANG: 'C', HOME: '/tmp' },
+  })
   const long = JSON.stringify({ command: 'a line of a file\n'.repeat(3_000) })
   return [
     ...rowsFor('150 bytes of arguments', short, 5_000),
@@ -41,37 +47,76 @@ function rowsFor(name: string, raw: string, rounds: number): Row[] {
   const bare = new Ajv2020().compile(schema)
   const bareNs = nsPerRound(rounds, () => (bare(JSON.parse(raw)) ? 0 : 1))
   const ns = nsPerRound(rounds, () => {
-    const output = validator.react(undefined, { message, offset: 0, previous: undefined, time: 0 }).records?.[0]?.message
+    const output = validator.react(undefined, { message, offset: 0, previous: undefined, time: 0 })
+      .records?.[0]?.message
     return output?.type === 'round-checked' ? output.rejections.length : Number.NaN
   })
   return [
     { name: `a call, ${name}: records/s`, value: 1e9 / ns, unit: 'records/s' },
-    { name: `a call, ${name}`, value: ns, unit: 'ns', baseline: 'JSON.parse and Ajv alone', ratio: ns / bareNs },
+    {
+      name: `a call, ${name}`,
+      value: ns,
+      unit: 'ns',
+      baseline: 'JSON.parse and Ajv alone',
+      ratio: ns / bareNs,
+    },
   ]
 }
 
 function proposedWith(raw: string): RoundProposed {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const calls = [{ ordinal: 0, id: 'id', name: 'exec', raw, source: 'deltas' as const, problem: null, repair: null, disputed: false }]
+  const calls = [
+    {
+      ordinal: 0,
+      id: 'id',
+      name: 'exec',
+      raw,
+      source: 'deltas' as const,
+      problem: null,
+      repair: null,
+      disputed: false,
+    },
+  ]
   return {
     type: 'round-proposed',
     ...{ conversation: 'c', turn: 1, round: 1 },
-    response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage, textCalls: null },
+    response: {
+      attempt: 'a',
+      text: '',
+      reasoning: '',
+      calls,
+      stop: 'calls',
+      finish: 'tool_use',
+      usage,
+      textCalls: null,
+    },
     failure: null,
     offered: ['exec'],
     declarations: [
-      { name: 'exec', description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null },
+      {
+        name: 'exec',
+        description: '',
+        schema: JSON.stringify(schema),
+        idempotent: false,
+        timeoutMs: 1,
+        poll: false,
+        hints: null,
+      },
     ],
     ...{ agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1 },
   }
 }
 
-/** The median of some laps of `rounds` each, after some to warm up. `judge` gives the number of rejections. */
+/**
+ * The median of some laps of `rounds` each, after some to warm up. `judge` gives the number of
+ * rejections.
+ */
 function nsPerRound(rounds: number, judge: () => number): number {
   const lap = () => {
     let rejections = 0
     for (let i = 0; i < rounds; i += 1) rejections += judge()
-    if (rejections !== 0 && rejections !== rounds) throw new Error('the bench judged the same round differently')
+    if (rejections !== 0 && rejections !== rounds)
+      throw new Error('the bench judged the same round differently')
   }
   for (let i = 0; i < laps / 3; i += 1) lap()
   const times = Array.from({ length: laps }, () => {

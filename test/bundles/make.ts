@@ -1,5 +1,6 @@
-// Makes the kept bundles anew: `node test/bundles/make.ts` with the Node of the checkout. Each is a real run of an incident, over real HTTP to a scripted
-// model, with real processes as tools, exported as anybody would. README.md says when to do it, and when not to.
+// Makes the kept bundles anew: `node test/bundles/make.ts` with the Node of the checkout. Each is a
+// real run of an incident, over real HTTP to a scripted model, with real processes as tools,
+// exported as anybody would. README.md says when to do it, and when not to.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,8 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import type { PipelineOptions } from '../support/pipeline.ts'
-import { execTool, recordedTool, withPipeline } from '../support/pipeline.ts'
+import { execTool, type PipelineOptions, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { always, call, says } from '../support/script.ts'
 
 type Incident = { name: string; message: string; options: PipelineOptions }
@@ -36,12 +36,16 @@ const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 
 for (const { name, message, options } of incidents) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bundle-'))
-  const openBus = () => openEmbeddedBus({ file: join(folder, '.weir', 'weir.db'), clock: systemClock })
+  const openBus = () =>
+    openEmbeddedBus({ file: join(folder, '.weir', 'weir.db'), clock: systemClock })
   await withPipeline({ ...options, openBus }, async ({ ask }) => {
     const { finished } = await ask(message, { conversation: name })
     console.log(`${name}: ${finished.outcome}, ${finished.totals.rounds} rounds`)
   })
   const file = fileURLToPath(new URL(`${name}.weir`, import.meta.url))
-  execFileSync(weir, ['export', '--conversation', name, '--force', '-o', file], { cwd: folder, stdio: 'inherit' })
+  execFileSync(weir, ['export', '--conversation', name, '--force', '-o', file], {
+    cwd: folder,
+    stdio: 'inherit',
+  })
   await rm(folder, { recursive: true })
 }

@@ -7,9 +7,17 @@ import type { Message } from '../../shared/contract/messages.ts'
 
 const retryMs = 500
 
-/** Hands on each line of activity, of all partitions, until `signal` aborts; also through a broker that goes and comes. */
+/**
+ * Hands on each line of activity, of all partitions, until `signal` aborts; also through a broker
+ * that goes and comes.
+ */
 export function followActivity(
-  { bus, prefix, partitions, signal }: { bus: Bus; prefix: string; partitions: number; signal: AbortSignal },
+  {
+    bus,
+    prefix,
+    partitions,
+    signal,
+  }: { bus: Bus; prefix: string; partitions: number; signal: AbortSignal },
   heard: (message: Message) => void,
 ): void {
   for (let partition = 0; partition < partitions; partition += 1) void follow(partition)
@@ -18,7 +26,12 @@ export function followActivity(
     let from = 0
     while (!signal.aborted) {
       try {
-        for await (const records of bus.follow({ topic: `${prefix}activity`, partition, from, signal }))
+        for await (const records of bus.follow({
+          topic: `${prefix}activity`,
+          partition,
+          from,
+          signal,
+        }))
           for (const { value, offset } of records) {
             from = offset + 1
             if (value !== null) heard(decode(value))

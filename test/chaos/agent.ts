@@ -1,5 +1,5 @@
-// The agent under test, as a file: seven tools of all three kinds, some of which may be repeated, with waits short enough that a call whose executor
-// was killed is given up within seconds.
+// The agent under test, as a file: seven tools of all three kinds, some of which may be repeated,
+// with waits short enough that a call whose executor was killed is given up within seconds.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,13 +9,23 @@ import { processHeader } from './tool-server.ts'
 const act = fileURLToPath(new URL('tools/act.sh', import.meta.url))
 const note = fileURLToPath(new URL('tools/note.mjs', import.meta.url))
 
-export type AgentWorld = { folder: string; providerUrl: string; toolsUrl: string; startsFile: string }
+export type AgentWorld = {
+  folder: string
+  providerUrl: string
+  toolsUrl: string
+  startsFile: string
+}
 
 /** Writes agents/worker.yaml into the folder; returns its path. */
 export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentWorld): string {
-  const command = (name: string) => ({ command: ['sh', act, name, startsFile], environment: ['CHAOS_PROCESS'] })
+  const command = (name: string) => ({
+    command: ['sh', act, name, startsFile],
+    environment: ['CHAOS_PROCESS'],
+  })
   const module = { module: note, environment: ['CHAOS_PROCESS', 'CHAOS_STARTS'] }
-  const http = (name: string) => ({ http: { url: `${toolsUrl}/${name}`, headers: { [processHeader]: variable('CHAOS_PROCESS') } } })
+  const http = (name: string) => ({
+    http: { url: `${toolsUrl}/${name}`, headers: { [processHeader]: variable('CHAOS_PROCESS') } },
+  })
   const agent = {
     name: 'worker',
     system: 'You are under test.',
@@ -43,7 +53,12 @@ export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentW
 function tool(name: string, kind: object, idempotent: boolean): object {
   const schema = {
     type: 'object',
-    properties: { n: { type: 'string' }, sleepMs: { type: 'integer' }, fail: { type: 'boolean' }, risk: { type: 'string' } },
+    properties: {
+      n: { type: 'string' },
+      sleepMs: { type: 'integer' },
+      fail: { type: 'boolean' },
+      risk: { type: 'string' },
+    },
     required: ['n'],
     additionalProperties: false,
   }

@@ -1,21 +1,29 @@
-// Each rule of the chaos suite with a violation planted in a sound run: an alarm that cannot ring proves nothing.
+// Each rule of the chaos suite with a violation planted in a sound run: an alarm that cannot ring
+// proves nothing.
 
 import { describe, expect, it } from '@jest/globals'
 import { check } from './check.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
 import type { Evidence, Logged } from './evidence.ts'
-import type { Sketch } from './sound-run.ts'
-import { logged, runWithLostOwner, soundRun } from './sound-run.ts'
+import { logged, runWithLostOwner, type Sketch, soundRun } from './sound-run.ts'
 
 const at = (evidence: Evidence, topic: string, offset: number): Logged => {
-  const found = evidence.records.find((record) => record.topic === topic && record.offset === offset)
+  const found = evidence.records.find(
+    (record) => record.topic === topic && record.offset === offset,
+  )
   if (found === undefined) throw new Error(`there is no ${topic}/0/${offset}`)
   return found
 }
 
-const fieldsOf = (record: Logged): Record<string, unknown> => record.message as unknown as Record<string, unknown>
+const fieldsOf = (record: Logged): Record<string, unknown> =>
+  record.message as unknown as Record<string, unknown>
 
-function change(evidence: Evidence, topic: string, offset: number, fields: Record<string, unknown>): void {
+function change(
+  evidence: Evidence,
+  topic: string,
+  offset: number,
+  fields: Record<string, unknown>,
+): void {
   Object.assign(fieldsOf(at(evidence, topic, offset)), fields)
 }
 
@@ -25,13 +33,27 @@ function remove(evidence: Evidence, topic: string, offset: number): void {
 
 /** Behind the last record of the topic. */
 function add(evidence: Evidence, topic: string, time: number, message: Sketch, id?: string): void {
-  const offset = Math.max(...evidence.records.filter((record) => record.topic === topic).map((record) => record.offset)) + 1
+  const offset =
+    Math.max(
+      ...evidence.records.filter((record) => record.topic === topic).map((record) => record.offset),
+    ) + 1
   evidence.records.push(logged({ topic, offset, time, message, id }))
 }
 
-function again(evidence: Evidence, topic: string, offset: number, fields: Partial<Logged> = {}): void {
+function again(
+  evidence: Evidence,
+  topic: string,
+  offset: number,
+  fields: Partial<Logged> = {},
+): void {
   const { message, ...record } = at(evidence, topic, offset)
-  evidence.records.push({ ...record, message: structuredClone(message), offset: 50, time: 500, ...fields })
+  evidence.records.push({
+    ...record,
+    message: structuredClone(message),
+    offset: 50,
+    time: 500,
+    ...fields,
+  })
 }
 
 function resultsOf(evidence: Evidence, topic: string, offset: number): Record<string, unknown>[] {
@@ -51,12 +73,26 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   ],
   [
     'a dead letter',
-    (e) => add(e, 'dead-letters', 130, { type: 'dead-letter', stage: 'x', reason: 'odd', topic: 't', partition: 0, offset: 1 }),
+    (e) =>
+      add(e, 'dead-letters', 130, {
+        type: 'dead-letter',
+        stage: 'x',
+        reason: 'odd',
+        topic: 't',
+        partition: 0,
+        offset: 1,
+      }),
     'odd',
   ],
   [
     'a reducer that threw',
-    (e) => add(e, 'conversation-events', 130, { type: 'turn-failed', conversation: 'c', stage: 'validator', reason: 'threw' }),
+    (e) =>
+      add(e, 'conversation-events', 130, {
+        type: 'turn-failed',
+        conversation: 'c',
+        stage: 'validator',
+        reason: 'threw',
+      }),
     'threw',
   ],
 
@@ -71,47 +107,117 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     (e) => again(e, 'activity', 0, { digest: 'another' }),
     'conversation/0/0/0 has another content than at activity/0/0',
   ],
-  ['one id in two topics', (e) => again(e, 'activity', 0, { topic: 'history' }), 'has another content'],
+  [
+    'one id in two topics',
+    (e) => again(e, 'activity', 0, { topic: 'history' }),
+    'has another content',
+  ],
   [
     'a new record below its writer’s mark',
     (e) => add(e, 'activity', 130, { type: 'call-rejected' }, 'executor/0/2/0'),
     'would be dropped unread',
   ],
-  ['a missing output in the middle', (e) => remove(e, 'history', 0), 'of conversation/0/0 the records 2 were never written'],
-  ['an output of a record that is not there', (e) => add(e, 'activity', 130, { type: 'call-rejected' }, 'executor/0/99/0'), 'is not there'],
-  ['an output older than its input', (e) => Object.assign(at(e, 'activity', 0), { time: 1 }), 'is older than its input'],
-  ['an id that is none', (e) => Object.assign(at(e, 'activity', 0), { id: 'executor-0-1' }), 'is none'],
+  [
+    'a missing output in the middle',
+    (e) => remove(e, 'history', 0),
+    'of conversation/0/0 the records 2 were never written',
+  ],
+  [
+    'an output of a record that is not there',
+    (e) => add(e, 'activity', 130, { type: 'call-rejected' }, 'executor/0/99/0'),
+    'is not there',
+  ],
+  [
+    'an output older than its input',
+    (e) => Object.assign(at(e, 'activity', 0), { time: 1 }),
+    'is older than its input',
+  ],
+  [
+    'an id that is none',
+    (e) => Object.assign(at(e, 'activity', 0), { id: 'executor-0-1' }),
+    'is none',
+  ],
 
-  ['an acknowledged message that is gone', (e) => remove(e, 'conversation-events', 0), 'was acknowledged and is not in the log'],
+  [
+    'an acknowledged message that is gone',
+    (e) => remove(e, 'conversation-events', 0),
+    'was acknowledged and is not in the log',
+  ],
   ['a message without an end', (e) => remove(e, 'activity', 4), 'has no turn-finished'],
-  ['a message with two ends', (e) => again(e, 'activity', 4, { id: 'conversation/0/1/3' }), 'has 2 turn-finished'],
-  ['a message with two turns', (e) => again(e, 'activity', 0, { id: 'conversation/0/1/3' }), 'opened 2 turns'],
+  [
+    'a message with two ends',
+    (e) => again(e, 'activity', 4, { id: 'conversation/0/1/3' }),
+    'has 2 turn-finished',
+  ],
+  [
+    'a message with two turns',
+    (e) => again(e, 'activity', 0, { id: 'conversation/0/1/3' }),
+    'opened 2 turns',
+  ],
   ['an end of what nobody sent', (e) => Object.assign(e, { sent: [] }), 'which nobody sent'],
-  ['a cancel that nobody asked for', (e) => change(e, 'activity', 4, { outcome: 'cancelled' }), 'nobody cancelled it'],
-  ['an answer to what had to be refused', (e) => Object.assign(e.sent[0] as object, { refusable: true }), 'had to be refused'],
+  [
+    'a cancel that nobody asked for',
+    (e) => change(e, 'activity', 4, { outcome: 'cancelled' }),
+    'nobody cancelled it',
+  ],
+  [
+    'an answer to what had to be refused',
+    (e) => Object.assign(e.sent[0] as object, { refusable: true }),
+    'had to be refused',
+  ],
   ['a reply that is blank', (e) => change(e, 'activity', 4, { reply: ' ' }), 'the reply " "'],
   [
     'a client that heard something else',
     (e) => Object.assign(e.sent[0] as object, { heard: { outcome: 'answered', reply: 'no' } }),
     'which the log does not say',
   ],
-  ['a client that heard nothing', (e) => Object.assign(e.sent[0] as object, { heard: undefined }), 'was never told'],
+  [
+    'a client that heard nothing',
+    (e) => Object.assign(e.sent[0] as object, { heard: undefined }),
+    'was never told',
+  ],
   [
     'a turn inside another',
-    (e) => add(e, 'activity', 128, { type: 'turn-started', conversation: 'c', turn: 1, messageId: 'm2' }),
+    (e) =>
+      add(e, 'activity', 128, {
+        type: 'turn-started',
+        conversation: 'c',
+        turn: 1,
+        messageId: 'm2',
+      }),
     'has no end',
   ],
 
-  ['a call without a result', (e) => resultsOf(e, 'conversation-events', 1).pop(), 'calls [0,1,2] and results of [0,1]'],
+  [
+    'a call without a result',
+    (e) => resultsOf(e, 'conversation-events', 1).pop(),
+    'calls [0,1,2] and results of [0,1]',
+  ],
   [
     'a call with two results',
     (e) => resultsOf(e, 'conversation-events', 1).push({ ordinal: 0, status: 'ok', text: '' }),
     'results of [0,1,2,0]',
   ],
-  ['a round with two outcomes', (e) => again(e, 'conversation-events', 1, { id: 'loop-detector/0/1/1' }), 'a further round-outcome'],
-  ['a round with calls and no outcome', (e) => remove(e, 'conversation-events', 1), 'has calls and no round-outcome'],
-  ['a history entry written twice', (e) => again(e, 'history', 1, { id: 'conversation/0/1/3' }), 'a further history entry'],
-  ['a history entry without a result', (e) => resultsOf(e, 'history', 1).pop(), 'the history entry ["c",0,1] has the calls'],
+  [
+    'a round with two outcomes',
+    (e) => again(e, 'conversation-events', 1, { id: 'loop-detector/0/1/1' }),
+    'a further round-outcome',
+  ],
+  [
+    'a round with calls and no outcome',
+    (e) => remove(e, 'conversation-events', 1),
+    'has calls and no round-outcome',
+  ],
+  [
+    'a history entry written twice',
+    (e) => again(e, 'history', 1, { id: 'conversation/0/1/3' }),
+    'a further history entry',
+  ],
+  [
+    'a history entry without a result',
+    (e) => resultsOf(e, 'history', 1).pop(),
+    'the history entry ["c",0,1] has the calls',
+  ],
   [
     'a history that says something else',
     (e) => Object.assign(resultsOf(e, 'history', 1)[0] as object, { status: 'error' }),
@@ -123,45 +229,119 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     (e) => again(e, 'rounds-checked', 1, { id: 'executor/0/5/0' }),
     'has a second result of the executor',
   ],
-  ['a result that its claim does not lead to', (e) => change(e, 'rounds-cleared', 3, { owner: 'another' }), 'its claims lead to undefined'],
-  ['a call finished twice', (e) => again(e, 'activity', 2, { id: 'executor/0/5/0' }), 'is told as finished 2 times'],
+  [
+    'a result that its claim does not lead to',
+    (e) => change(e, 'rounds-cleared', 3, { owner: 'another' }),
+    'its claims lead to undefined',
+  ],
+  [
+    'a call finished twice',
+    (e) => again(e, 'activity', 2, { id: 'executor/0/5/0' }),
+    'is told as finished 2 times',
+  ],
 
-  ['a tool that started twice', (e) => e.starts.push({ ...e.starts[0]!, start: 's2' }), 'was started 2 times, at most 1'],
+  [
+    'a tool that started twice',
+    (e) => e.starts.push({ ...e.starts[0]!, start: 's2' }),
+    'was started 2 times, at most 1',
+  ],
   [
     'an idempotent tool that started four times',
     (e) => e.starts.push(...Array.from({ length: 3 }, () => e.starts[1]!)),
     'was started 4 times, at most 3',
   ],
-  ['a rejected call that ran', (e) => e.starts.push({ ...e.starts[0]!, call: '["c",0,1,2]' }), 'though its result was decided before'],
-  ['a call that was never cleared', (e) => e.starts.push({ ...e.starts[0]!, call: '["c",0,2,0]' }), 'and never cleared'],
-  ['a start before its claim', (e) => Object.assign(e.starts[0]!, { at: 114 }), 'without a claim of its own'],
+  [
+    'a rejected call that ran',
+    (e) => e.starts.push({ ...e.starts[0]!, call: '["c",0,1,2]' }),
+    'though its result was decided before',
+  ],
+  [
+    'a call that was never cleared',
+    (e) => e.starts.push({ ...e.starts[0]!, call: '["c",0,2,0]' }),
+    'and never cleared',
+  ],
+  [
+    'a start before its claim',
+    (e) => Object.assign(e.starts[0]!, { at: 114 }),
+    'without a claim of its own',
+  ],
   [
     'a start by a process whose claim it was not',
     (e) => Object.assign(e.starts[0]!, { process: 'executor-2#1' }),
     'without a claim of its own',
   ],
-  ['a start of what was given back', (e) => change(e, 'rounds-cleared', 3, { result: null }), 'without a claim of its own'],
-  ['a start after the result', (e) => Object.assign(e.starts[0]!, { at: 9_000 }), 'after its result was given'],
+  [
+    'a start of what was given back',
+    (e) => change(e, 'rounds-cleared', 3, { result: null }),
+    'without a claim of its own',
+  ],
+  [
+    'a start after the result',
+    (e) => Object.assign(e.starts[0]!, { at: 9_000 }),
+    'after its result was given',
+  ],
   ['an ok of what never started', (e) => e.starts.shift(), 'is ok, and was never started'],
   [
     'an ok with the result of another start',
-    (e) => Object.assign(resultsOf(e, 'conversation-events', 1)[0] as object, { text: '{"start":"s1"}' }),
+    (e) =>
+      Object.assign(resultsOf(e, 'conversation-events', 1)[0] as object, {
+        text: '{"start":"s1"}',
+      }),
     'the result of another start',
   ],
   [
     'a tool that is told as started and was not',
-    (e) => add(e, 'activity', 130, { type: 'tool-started', conversation: 'c', turn: 0, round: 1, ordinal: 2 }),
+    (e) =>
+      add(e, 'activity', 130, {
+        type: 'tool-started',
+        conversation: 'c',
+        turn: 0,
+        round: 1,
+        ordinal: 2,
+      }),
     'was told as started, and never was',
   ],
-  ['a response that the model never gave', (e) => Object.assign(e, { said: [] }), 'is none of the 0 that the model gave'],
-  ['arguments that were joined', (e) => Object.assign(e.said[0]!.calls[0]!, { raw: '{"n":' }), 'is none of the 1 that the model gave'],
+  [
+    'a response that the model never gave',
+    (e) => Object.assign(e, { said: [] }),
+    'is none of the 0 that the model gave',
+  ],
+  [
+    'arguments that were joined',
+    (e) => Object.assign(e.said[0]!.calls[0]!, { raw: '{"n":' }),
+    'is none of the 1 that the model gave',
+  ],
 
-  ['a commit outside of the log', (e) => Object.assign(e.committed[0]!, { end: 5 }), 'outside of the log'],
-  ['an inbox that is not done', (e) => Object.assign(e.committed[0]!, { end: 8 }), 'has not done the last 2 records'],
-  ['a group without a commit', (e) => Object.assign(e.committed[0]!, { offset: -1 }), 'has committed nothing'],
-  ['a commit that is not ours', (e) => Object.assign(e.committed[0]!, { metadata: 'x' }), 'cannot be read'],
-  ['a fold from nowhere', (e) => Object.assign(e.committed[0]!, { metadata: '{"from":9}' }), 'it folds from 9'],
-  ['a unit that stays open', (e) => Object.assign(e.committed[0]!, { metadata: '{"from":2}' }), 'something open since 2'],
+  [
+    'a commit outside of the log',
+    (e) => Object.assign(e.committed[0]!, { end: 5 }),
+    'outside of the log',
+  ],
+  [
+    'an inbox that is not done',
+    (e) => Object.assign(e.committed[0]!, { end: 8 }),
+    'has not done the last 2 records',
+  ],
+  [
+    'a group without a commit',
+    (e) => Object.assign(e.committed[0]!, { offset: -1 }),
+    'has committed nothing',
+  ],
+  [
+    'a commit that is not ours',
+    (e) => Object.assign(e.committed[0]!, { metadata: 'x' }),
+    'cannot be read',
+  ],
+  [
+    'a fold from nowhere',
+    (e) => Object.assign(e.committed[0]!, { metadata: '{"from":9}' }),
+    'it folds from 9',
+  ],
+  [
+    'a unit that stays open',
+    (e) => Object.assign(e.committed[0]!, { metadata: '{"from":2}' }),
+    'something open since 2',
+  ],
 ]
 
 describe('the checkers of the chaos suite', () => {
@@ -184,25 +364,42 @@ describe('the checkers of the chaos suite', () => {
 
   it('let a cancel be remembered', () => {
     const evidence = soundRun()
-    add(evidence, 'rounds-cleared', 130, { type: 'cancel', conversation: 'c', turn: 0 }, 'conversation/0/1/3')
+    add(
+      evidence,
+      'rounds-cleared',
+      130,
+      { type: 'cancel', conversation: 'c', turn: 0 },
+      'conversation/0/1/3',
+    )
     Object.assign(evidence.committed[0]!, { metadata: '{"from":6}', offset: 7, end: 7 })
     expect(check(evidence)).toEqual([])
   })
 
   it('let a client repeat its message', () => {
     const evidence = soundRun()
-    add(evidence, 'conversation-events', 130, { type: 'user-message', conversation: 'c', messageId: 'm' })
+    add(evidence, 'conversation-events', 130, {
+      type: 'user-message',
+      conversation: 'c',
+      messageId: 'm',
+    })
     expect(check(evidence)).toEqual([])
   })
 
   it('let an idempotent tool start again under the claim of a further try, and ask for the cause of the other one', () => {
     expect(check(runWithLostOwner()).map(({ checker, what }) => `${checker}: ${what}`)).toEqual([
-      expect.stringMatching(/^unknown-explained: \["c",0,1,0\] .* nothing explains it: no result in time; o claimed at 115, lapsed$/),
+      expect.stringMatching(
+        /^unknown-explained: \["c",0,1,0\] .* nothing explains it: no result in time; o claimed at 115, lapsed$/,
+      ),
     ])
   })
 
   it.each([
-    ['the owner, though nobody knows it, may be the one that was killed', 'kill', 'executor-1#1', 'unknown owner, some executor disturbed'],
+    [
+      'the owner, though nobody knows it, may be the one that was killed',
+      'kill',
+      'executor-1#1',
+      'unknown owner, some executor disturbed',
+    ],
     ['the broker was away', 'broker', 'broker', 'broker disturbed'],
     ['another stage was killed, which explains nothing', 'kill', 'validator-1#1', undefined],
   ] as const)('explain an unknown outcome: %s', (_, kind, process, why) => {

@@ -1,15 +1,37 @@
-// What the log of `rounds-cleared` says about each call that was cleared: which claims it accepted, in whose name, and how each of them ended.
-// Written a second time from the protocol, on purpose: that the executor's own reducer says the same is what is checked.
+// What the log of `rounds-cleared` says about each call that was cleared: which claims it accepted,
+// in whose name, and how each of them ended. Written a second time from the protocol, on purpose:
+// that the executor's own reducer says the same is what is checked.
 //
-// A call waits for guards (waits.ts), is ready(try), then claimed(try, owner, time) by the first claim of that try while it is ready and the record's time is before
-// expiresAt; an outcome of that owner ends it, or gives it back (ready, next try); a tick at or after claim + startWithin + timeout + grace ends
-// it as lapsed: idempotent, with tries left, not cancelled and not expired, it is ready again, else it is unknown.
+// A call waits for guards (waits.ts), is ready(try), then claimed(try, owner, time) by the first
+// claim of that try while it is ready and the record's time is before expiresAt; an outcome of that
+// owner ends it, or gives it back (ready, next try); a tick at or after claim + startWithin +
+// timeout + grace ends it as lapsed: idempotent, with tries left, not cancelled and not expired, it
+// is ready again, else it is unknown.
 
-import type { Claim, MessageOf, Outcome, ResultStatus, RoundCleared } from '../../shared/contract/messages.ts'
-import type { Evidence, LoggedMessage } from './evidence.ts'
-import { addressOf, callKey, recordsOf, turnKey } from './evidence.ts'
-import type { Asked, GuardWord, WaitEnd, Waiting } from './waits.ts'
-import { askedOf, hear, passTime } from './waits.ts'
+import type {
+  Claim,
+  MessageOf,
+  Outcome,
+  ResultStatus,
+  RoundCleared,
+} from '../../shared/contract/messages.ts'
+import {
+  addressOf,
+  callKey,
+  type Evidence,
+  type LoggedMessage,
+  recordsOf,
+  turnKey,
+} from './evidence.ts'
+import {
+  type Asked,
+  askedOf,
+  type GuardWord,
+  hear,
+  passTime,
+  type WaitEnd,
+  type Waiting,
+} from './waits.ts'
 
 export type AcceptedClaim = {
   try: number
@@ -38,7 +60,9 @@ export type ClearedCall = {
   asked: Asked[]
   words: GuardWord[]
   claims: AcceptedClaim[]
-  /** How it must have ended by the log; undefined: it is still open, or its turn was closed over it. */
+  /**
+   * How it must have ended by the log; undefined: it is still open, or its turn was closed over it.
+   */
   ending: ResultStatus | undefined
 }
 
@@ -56,7 +80,16 @@ type Turn = { cancelled: boolean; roundNewest: number; time: number; calls: Open
 export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
   const calls = new Map<string, ClearedCall>()
   const turns = new Map<string, Turn>()
-  const types = ['round-cleared', 'cancel', 'turn-ended', 'guard-verdict', 'claim', 'outcome', 'lapsed', 'tick'] as const
+  const types = [
+    'round-cleared',
+    'cancel',
+    'turn-ended',
+    'guard-verdict',
+    'claim',
+    'outcome',
+    'lapsed',
+    'tick',
+  ] as const
   for (const record of recordsOf(evidence, ...types)) {
     if (record.topic !== 'rounds-cleared') continue
     const { message } = record
@@ -68,7 +101,8 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
       case 'round-cleared': {
         const opened = turn ?? openTurn(time)
         turns.set(key, opened)
-        for (const call of clear(opened, message, time, addressOf(record))) calls.set(call.key, call)
+        for (const call of clear(opened, message, time, addressOf(record)))
+          calls.set(call.key, call)
         break
       }
       case 'cancel': {
@@ -81,7 +115,13 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
         turns.delete(key)
         break
       case 'guard-verdict':
-        hear(turn?.calls.filter(({ round }) => round === message.round) ?? [], message, time, addressOf(record), endWait)
+        hear(
+          turn?.calls.filter(({ round }) => round === message.round) ?? [],
+          message,
+          time,
+          addressOf(record),
+          endWait,
+        )
         break
       case 'claim':
         claim(turn, record as LoggedMessage<'claim'>, time)
@@ -110,8 +150,11 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
   const cleared = message.calls.map((call): OpenCall => {
     const declaration = message.declarations.find(({ name }) => name === call.name)
     const known = decided.get(call.ordinal)
-    const isUnable = declaration === undefined || (call.problem !== null && call.problem !== 'no_arguments')
-    const ending = known ?? (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
+    const isUnable =
+      declaration === undefined || (call.problem !== null && call.problem !== 'no_arguments')
+    const ending =
+      known ??
+      (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
     const asked = ending === undefined ? askedOf(message, call.name, time) : []
     return {
       key: callKey(message, call.ordinal),
@@ -123,7 +166,8 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       idempotent: declaration?.idempotent ?? false,
       toolTries: message.policy.toolTries,
       startWithinMs: message.policy.startWithinMs,
-      deadlineMs: message.policy.startWithinMs + (declaration?.timeoutMs ?? 0) + message.policy.graceMs,
+      deadlineMs:
+        message.policy.startWithinMs + (declaration?.timeoutMs ?? 0) + message.policy.graceMs,
       expiresAt: Math.max(message.expiresAt, message.extendedTo ?? 0),
       decided: known !== undefined,
       at,
@@ -132,7 +176,12 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       awaited: asked.length > 0 ? asked : undefined,
       claims: [],
       ending,
-      phase: ending !== undefined ? { kind: 'done' } : asked.length > 0 ? { kind: 'waiting' } : { kind: 'ready', try: 1, lapsed: false },
+      phase:
+        ending !== undefined
+          ? { kind: 'done' }
+          : asked.length > 0
+            ? { kind: 'waiting' }
+            : { kind: 'ready', try: 1, lapsed: false },
     }
   })
   turn.calls.push(...cleared)
@@ -157,8 +206,15 @@ function cancel(turn: Turn): void {
 function claim(turn: Turn | undefined, record: LoggedMessage<'claim'>, time: number): void {
   const { message } = record
   const call = find(turn, message)
-  if (call?.phase.kind !== 'ready' || call.phase.try !== message.try || time >= call.expiresAt) return
-  const accepted: AcceptedClaim = { try: message.try, owner: message.owner, time, at: addressOf(record), end: { kind: 'open' } }
+  if (call?.phase.kind !== 'ready' || call.phase.try !== message.try || time >= call.expiresAt)
+    return
+  const accepted: AcceptedClaim = {
+    try: message.try,
+    owner: message.owner,
+    time,
+    at: addressOf(record),
+    end: { kind: 'open' },
+  }
   call.claims.push(accepted)
   call.phase = { kind: 'claimed', claim: accepted, lapsed: call.phase.lapsed, cancelled: false }
 }
@@ -175,17 +231,28 @@ function conclude(turn: Turn | undefined, message: Outcome, time: number): void 
     else call.phase = { kind: 'ready', try: claim.try + 1, lapsed }
     return
   }
-  claim.end = { kind: 'reported', status: result.status, reason: result.reason, text: result.text, time }
+  claim.end = {
+    kind: 'reported',
+    status: result.status,
+    reason: result.reason,
+    text: result.text,
+    time,
+  }
   end(call, lapsed && neverRan.has(result.status) ? 'outcome_unknown' : result.status)
 }
 
 function look(turn: Turn | undefined, time: number): void {
   for (const call of turn?.calls ?? []) {
     const { phase } = call
-    if (phase.kind === 'ready' && time >= call.expiresAt) end(call, phase.lapsed ? 'outcome_unknown' : 'skipped')
+    if (phase.kind === 'ready' && time >= call.expiresAt)
+      end(call, phase.lapsed ? 'outcome_unknown' : 'skipped')
     if (phase.kind !== 'claimed' || time < phase.claim.time + call.deadlineMs) continue
     phase.claim.end = { kind: 'lapsed', time }
-    const isAgain = call.idempotent && phase.claim.try < call.toolTries && !phase.cancelled && time < call.expiresAt
+    const isAgain =
+      call.idempotent &&
+      phase.claim.try < call.toolTries &&
+      !phase.cancelled &&
+      time < call.expiresAt
     if (isAgain) call.phase = { kind: 'ready', try: phase.claim.try + 1, lapsed: true }
     else end(call, 'outcome_unknown')
   }
@@ -201,4 +268,8 @@ function end(call: OpenCall, status: ResultStatus): void {
 }
 
 /** Statuses that promise that a call never ran in any try. */
-export const neverRan: ReadonlySet<ResultStatus> = new Set<MessageOf<'call-finished'>['status']>(['rejected', 'vetoed', 'skipped'])
+export const neverRan: ReadonlySet<ResultStatus> = new Set<MessageOf<'call-finished'>['status']>([
+  'rejected',
+  'vetoed',
+  'skipped',
+])

@@ -1,9 +1,9 @@
-// The clients' way to the agent: an edge on a bus of its own, as a program has that asks Weir over Kafka. It creates the topics.
+// The clients' way to the agent: an edge on a bus of its own, as a program has that asks Weir over
+// Kafka. It creates the topics.
 
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Edge } from '../../client/edge.ts'
-import { openEdge } from '../../client/edge.ts'
+import { type Edge, openEdge } from '../../client/edge.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
@@ -13,15 +13,33 @@ import { systemClock } from '../../shared/lib/clock.ts'
 
 export type Client = { agent: Agent; edge: Edge; bus: Bus; close(): Promise<void> }
 
-export type ClientOptions = { bootstrapServers: string; prefix: string; partitions: number; agentFile: string; folder: string }
+export type ClientOptions = {
+  bootstrapServers: string
+  prefix: string
+  partitions: number
+  agentFile: string
+  folder: string
+}
 
-export async function openClient({ bootstrapServers, prefix, partitions, agentFile, folder }: ClientOptions): Promise<Client> {
-  // Only declarations and settings go into messages; where the tools are is the executors' business.
-  const agent = loadAgents(agentFile, { CHAOS_PROCESS: 'client', CHAOS_STARTS: 'none' }).get('worker') as Agent
+export async function openClient({
+  bootstrapServers,
+  prefix,
+  partitions,
+  agentFile,
+  folder,
+}: ClientOptions): Promise<Client> {
+  // Only declarations and settings go into messages; where the tools are is the executors'
+  // business.
+  const agent = loadAgents(agentFile, { CHAOS_PROCESS: 'client', CHAOS_STARTS: 'none' }).get(
+    'worker',
+  ) as Agent
   const bus = await openKafkaBus({
     client: { clientId: 'chaos-client', brokers: [bootstrapServers] },
     clock: systemClock,
-    log: pino({ level: 'info' }, pino.destination({ dest: join(folder, 'client.log'), sync: true })),
+    log: pino(
+      { level: 'info' },
+      pino.destination({ dest: join(folder, 'client.log'), sync: true }),
+    ),
     tablesFolder: join(folder, 'data', 'client'),
   })
   await bus.ensureTopics(topicSpecs(prefix, partitions))

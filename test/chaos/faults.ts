@@ -1,12 +1,13 @@
-// What is done to the fleet and the broker. Each fault is judged by whether it really hit: a process that is killed must have been alive and have owned
-// partitions, a zombie must have been expelled by the broker while it stood still, a broker must have been gone and have answered again.
+// What is done to the fleet and the broker. Each fault is judged by whether it really hit: a
+// process that is killed must have been alive and have owned partitions, a zombie must have been
+// expelled by the broker while it stood still, a broker must have been gone and have answered
+// again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../support/kafka/broker-options.ts'
 import type { Disturbance } from './evidence.ts'
 import type { Member } from './fleet.ts'
-import type { GuardWorld } from './guard-faults.ts'
-import { inflictOnGuard, leftOut } from './guard-faults.ts'
+import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
 import type { Fault } from './plan.ts'
 
 /** `signal` aborts when the run fails; `answered`: turns so far. */
@@ -32,9 +33,15 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
   const { kind } = fault
   switch (kind) {
     case 'kill':
-      return { kind, ...(await killAndStart(await victims(world, fault.pick, 1), fault.downMs, world)) }
+      return {
+        kind,
+        ...(await killAndStart(await victims(world, fault.pick, 1), fault.downMs, world)),
+      }
     case 'kill-stage':
-      return { kind, ...(await killAndStart(await allOfAStage(world, fault.pick), fault.downMs, world)) }
+      return {
+        kind,
+        ...(await killAndStart(await allOfAStage(world, fault.pick), fault.downMs, world)),
+      }
     case 'zombie':
       return { kind, ...(await zombie(fault.pick, fault.lingerMs, world)) }
     case 'churn':
@@ -52,20 +59,34 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
 
 type Seen = { hit: boolean; detail: string }
 
-/** Stages that own partitions, as the broker says now or, where it is away, said last. One fault takes only whom no other fault holds. */
-async function victims({ fleet, groups }: World, pick: number, count: number): Promise<{ members: Member[]; owned: number }> {
+/**
+ * Stages that own partitions, as the broker says now or, where it is away, said last. One fault
+ * takes only whom no other fault holds.
+ */
+async function victims(
+  { fleet, groups }: World,
+  pick: number,
+  count: number,
+): Promise<{ members: Member[]; owned: number }> {
   const owned = (await groups.owned()) ?? groups.lastOwned()
-  const up = [...fleet.members].filter(({ state, name, job }) => job.kind === 'stages' && state === 'up' && (owned.get(name) ?? 0) > 0)
+  const up = [...fleet.members].filter(
+    ({ state, name, job }) => job.kind === 'stages' && state === 'up' && (owned.get(name) ?? 0) > 0,
+  )
   const from = Math.floor(pick * up.length)
   const members = [...up.slice(from), ...up.slice(0, from)].slice(0, count)
   return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
 }
 
-async function allOfAStage(world: World, pick: number): Promise<{ members: Member[]; owned: number }> {
+async function allOfAStage(
+  world: World,
+  pick: number,
+): Promise<{ members: Member[]; owned: number }> {
   const { fleet, groups } = world
   const owned = (await groups.owned()) ?? groups.lastOwned()
   const stage = stageOf(world, pick)
-  const members = [...fleet.members].filter((member) => member.state === 'up' && stagesOf(member).includes(stage))
+  const members = [...fleet.members].filter(
+    (member) => member.state === 'up' && stagesOf(member).includes(stage),
+  )
   return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
 }
 
@@ -78,15 +99,25 @@ function stagesOf({ job }: Member): string[] {
   return job.kind === 'stages' ? job.stages : []
 }
 
-async function killAndStart({ members, owned }: { members: Member[]; owned: number }, downMs: number, { fleet }: World): Promise<Seen> {
+async function killAndStart(
+  { members, owned }: { members: Member[]; owned: number },
+  downMs: number,
+  { fleet }: World,
+): Promise<Seen> {
   const killed = await Promise.all(members.map((member) => fleet.kill(member)))
   const hit = owned > 0 && killed.length > 0 && killed.every(Boolean)
   await sleep(downMs)
   for (const member of members) fleet.start(member)
-  return { hit, detail: `${members.map(({ name }) => name).join(', ') || 'nobody'}, with ${owned} partitions` }
+  return {
+    hit,
+    detail: `${members.map(({ name }) => name).join(', ') || 'nobody'}, with ${owned} partitions`,
+  }
 }
 
-/** Stands still until the broker has given its partitions to others, lingers, and wakes up believing that nothing happened. */
+/**
+ * Stands still until the broker has given its partitions to others, lingers, and wakes up believing
+ * that nothing happened.
+ */
 async function zombie(pick: number, lingerMs: number, world: World): Promise<Seen> {
   const { fleet, groups, signal } = world
   const { members, owned } = await victims(world, pick, 1)
@@ -101,10 +132,16 @@ async function zombie(pick: number, lingerMs: number, world: World): Promise<See
   }
   await sleep(lingerMs)
   const isAwake = fleet.resume(member)
-  return { hit: isExpelled && isAwake, detail: `${member.name}, with ${owned} partitions, ${isExpelled ? 'expelled' : 'never expelled'}` }
+  return {
+    hit: isExpelled && isAwake,
+    detail: `${member.name}, with ${owned} partitions, ${isExpelled ? 'expelled' : 'never expelled'}`,
+  }
 }
 
-/** Every two seconds a process of a stage joins and the one before it leaves; on a busy machine as soon as the broker has seen it join. */
+/**
+ * Every two seconds a process of a stage joins and the one before it leaves; on a busy machine as
+ * soon as the broker has seen it join.
+ */
 async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
   const { fleet, groups, signal, broken, overAt } = world
   await broken.until // who cannot join does not move anything
@@ -125,19 +162,38 @@ async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
     leaving.push(fleet.leave(guest, leaveMs))
   }
   await Promise.all(leaving)
-  return { hit: joined > 0, detail: `${stage}: ${leaving.length} came and went, ${joined} were seen in the group` }
+  return {
+    hit: joined > 0,
+    detail: `${stage}: ${leaving.length} came and went, ${joined} were seen in the group`,
+  }
 }
 
-/** One after the other, with turns in between: a pause of a broker that is still starting would show nothing. */
+/**
+ * One after the other, with turns in between: a pause of a broker that is still starting would show
+ * nothing.
+ */
 function brokerFault(world: World, act: () => Promise<void>): Promise<Seen> {
-  const mine = world.broken.until.then(() => (Date.now() < world.overAt ? breakBroker(world, act) : leftOut))
+  const mine = world.broken.until.then(() =>
+    Date.now() < world.overAt ? breakBroker(world, act) : leftOut,
+  )
   world.broken.until = mine.then(() => turnsGoOn(world)).catch(() => {})
   return mine
 }
 
-/** While it acts, the broker is asked again and again: it must have been silent at least once, and must answer in the end. */
-async function breakBroker({ fleet, groups, signal }: World, act: () => Promise<void>): Promise<Seen> {
-  const disturbance: Disturbance = { kind: 'broker', process: 'broker', from: Date.now(), to: Number.POSITIVE_INFINITY }
+/**
+ * While it acts, the broker is asked again and again: it must have been silent at least once, and
+ * must answer in the end.
+ */
+async function breakBroker(
+  { fleet, groups, signal }: World,
+  act: () => Promise<void>,
+): Promise<Seen> {
+  const disturbance: Disturbance = {
+    kind: 'broker',
+    process: 'broker',
+    from: Date.now(),
+    to: Number.POSITIVE_INFINITY,
+  }
   fleet.disturbances.push(disturbance)
   let isActing = true
   let silences = 0

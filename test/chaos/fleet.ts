@@ -1,8 +1,9 @@
-// The processes of a run: several of each stage, each `weir up` as a fleet runs it, and guards, each `weir guard run`. Whatever a process does, its error
-// output is kept in a file of its own; one that ends by itself is started again, as a fleet's supervisor would; all that is done to one is noted with its time.
+// The processes of a run: several of each stage, each `weir up` as a fleet runs it, and guards,
+// each `weir guard run`. Whatever a process does, its error output is kept in a file of its own;
+// one that ends by itself is started again, as a fleet's supervisor would; all that is done to one
+// is noted with its time.
 
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +18,9 @@ const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 const startingMs = 20_000
 
 /** What a process does. `optionsFile`: of the guard, for guards/risk.ts. */
-export type Job = { kind: 'stages'; stages: string[] } | { kind: 'guard'; guard: string; optionsFile: string }
+export type Job =
+  | { kind: 'stages'; stages: string[] }
+  | { kind: 'guard'; guard: string; optionsFile: string }
 
 export type Member = {
   /** The client id by which the broker knows it. */
@@ -51,7 +54,10 @@ export type Fleet = {
   start(member: Member): void
   pause(member: Member): boolean
   resume(member: Member): boolean
-  /** It leaves the fleet: SIGTERM, and waits for its end; `exitMs`: until it is killed. Its exit code; undefined: it had to be killed. */
+  /**
+   * It leaves the fleet: SIGTERM, and waits for its end; `exitMs`: until it is killed. Its exit
+   * code; undefined: it had to be killed.
+   */
   leave(member: Member, exitMs: number): Promise<number | null | undefined>
   /** What a supervisor does for processes that end by themselves stops, too. */
   leaveAll(exitMs: number): Promise<{ process: string; code: number | null | undefined }[]>
@@ -129,14 +135,18 @@ export function createFleet(options: FleetOptions): Fleet {
     const gone = endOf(child)
     child.kill('SIGTERM')
     const late = new AbortController()
-    const isLate = await Promise.race([gone.then(() => false), sleep(exitMs, true, { signal: late.signal }).catch(() => false)])
+    const isLate = await Promise.race([
+      gone.then(() => false),
+      sleep(exitMs, true, { signal: late.signal }).catch(() => false),
+    ])
     late.abort()
     if (isLate) child.kill('SIGKILL')
     await gone
     member.state = 'down'
     disturbances.push({ kind: isLate ? 'kill' : 'leave', process, from, to: Date.now() })
     if (isLate) return undefined
-    // Before a process listens to signals, SIGTERM ends it as it ends any other, and nothing of it was begun.
+    // Before a process listens to signals, SIGTERM ends it as it ends any other, and nothing of it
+    // was begun.
     const wasStarting = child.signalCode === 'SIGTERM' && from - member.startedAt < startingMs
     return wasStarting ? 0 : child.exitCode
   }
@@ -147,7 +157,14 @@ export function createFleet(options: FleetOptions): Fleet {
     exits,
     starts: () => starts,
     add(name, job) {
-      const member: Member = { name, job, incarnation: 0, startedAt: 0, child: undefined, state: 'down' }
+      const member: Member = {
+        name,
+        job,
+        incarnation: 0,
+        startedAt: 0,
+        child: undefined,
+        state: 'down',
+      }
       members.add(member)
       start(member)
       return member
@@ -158,7 +175,12 @@ export function createFleet(options: FleetOptions): Fleet {
     pause(member) {
       if (member.state !== 'up' || !member.child?.kill('SIGSTOP')) return false
       member.state = 'paused'
-      disturbances.push({ kind: 'pause', process: nameOf(member), from: Date.now(), to: Number.POSITIVE_INFINITY })
+      disturbances.push({
+        kind: 'pause',
+        process: nameOf(member),
+        from: Date.now(),
+        to: Number.POSITIVE_INFINITY,
+      })
       return true
     },
     resume(member) {
@@ -170,7 +192,9 @@ export function createFleet(options: FleetOptions): Fleet {
     async leaveAll(exitMs) {
       isOver = true
       const all = [...members].filter(({ child }) => child !== undefined)
-      return Promise.all(all.map(async (member) => ({ process: nameOf(member), code: await leave(member, exitMs) })))
+      return Promise.all(
+        all.map(async (member) => ({ process: nameOf(member), code: await leave(member, exitMs) })),
+      )
     },
     killAll() {
       isOver = true
@@ -185,7 +209,10 @@ export function nameOf({ name, incarnation }: Member): string {
   return `${name}#${incarnation}`
 }
 
-function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, partitions, agentFile }: FleetOptions): string[] {
+function argumentsOf(
+  { name, job }: Member,
+  { folder, bootstrapServers, prefix, partitions, agentFile }: FleetOptions,
+): string[] {
   const bus = [
     '--bus',
     'kafka',
@@ -196,10 +223,27 @@ function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, 
     '--data-folder',
     join(folder, 'data', name),
   ]
-  const place = [...bus, '--command-property', `client.id=${name}`, '--log-level', 'info', '--health-port', '0']
+  const place = [
+    ...bus,
+    '--command-property',
+    `client.id=${name}`,
+    '--log-level',
+    'info',
+    '--health-port',
+    '0',
+  ]
   switch (job.kind) {
     case 'stages':
-      return ['up', ...place, '--stages', job.stages.join(','), '--agents', agentFile, '--partitions', `${partitions}`]
+      return [
+        'up',
+        ...place,
+        '--stages',
+        job.stages.join(','),
+        '--agents',
+        agentFile,
+        '--partitions',
+        `${partitions}`,
+      ]
     case 'guard':
       return ['guard', 'run', guardFile, ...place, '--options', job.optionsFile, '--replace']
   }
@@ -207,7 +251,9 @@ function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, 
 
 /** Without what the machine that runs the tests has set. */
 export function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name))
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name),
+  )
   return { ...Object.fromEntries(kept), ...compiled }
 }
 

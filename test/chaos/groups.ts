@@ -1,8 +1,8 @@
-// Who is in which consumer group, as the broker says it: the only witness of whether a process had work to lose, and of whether it was expelled.
+// Who is in which consumer group, as the broker says it: the only witness of whether a process had
+// work to lose, and of whether it was expelled.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Admin, GroupDescription } from 'kafkajs'
-import kafkajs from 'kafkajs'
+import kafkajs, { type Admin, type GroupDescription } from 'kafkajs'
 import { guardNames } from './guard-world.ts'
 import { stageNames } from './topics.ts'
 
@@ -33,7 +33,10 @@ export function watchGroups(bootstrapServers: string, prefix: string): Groups {
   let admin: Admin | undefined
   let last: Owned = new Map()
 
-  /** With a new connection after every failure: what the old one still knows about the broker may be gone. */
+  /**
+   * With a new connection after every failure: what the old one still knows about the broker may be
+   * gone.
+   */
   async function connected(): Promise<Admin> {
     if (admin !== undefined) return admin
     const fresh = kafka.admin()
@@ -53,11 +56,18 @@ export function watchGroups(bootstrapServers: string, prefix: string): Groups {
       const late = new AbortController()
       const answer = connected()
         .then((admin) =>
-          admin.describeGroups([...stageNames, ...guardNames.map((guard) => `guard.${guard}`)].map((group) => prefix + group)),
+          admin.describeGroups(
+            [...stageNames, ...guardNames.map((guard) => `guard.${guard}`)].map(
+              (group) => prefix + group,
+            ),
+          ),
         )
         .then(({ groups }) => ownedIn(groups))
         .catch(() => undefined)
-      const owned = await Promise.race([answer, sleep(answerMs, undefined, { signal: late.signal }).catch(() => undefined)])
+      const owned = await Promise.race([
+        answer,
+        sleep(answerMs, undefined, { signal: late.signal }).catch(() => undefined),
+      ])
       late.abort()
       if (owned === undefined) void close()
       else last = owned
@@ -71,7 +81,10 @@ export function watchGroups(bootstrapServers: string, prefix: string): Groups {
 function ownedIn(groups: GroupDescription[]): Owned {
   const owned: Owned = new Map()
   for (const { clientId, memberAssignment } of groups.flatMap(({ members }) => members)) {
-    const assignment = memberAssignment.length === 0 ? undefined : kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment)
+    const assignment =
+      memberAssignment.length === 0
+        ? undefined
+        : kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment)
     const partitions = Object.values(assignment?.assignment ?? {}).flat().length
     owned.set(clientId, (owned.get(clientId) ?? 0) + partitions)
   }

@@ -1,11 +1,11 @@
-// Each rule about guards with a violation planted in a sound run with guards, as check.unit.test.ts does for the others.
+// Each rule about guards with a violation planted in a sound run with guards, as check.unit.test.ts
+// does for the others.
 
 import { describe, expect, it } from '@jest/globals'
 import { check } from './check.ts'
 import type { Evidence, Logged } from './evidence.ts'
 import { guardedRun, runWithLateGuard } from './sound-guarded-run.ts'
-import type { Sketch } from './sound-run.ts'
-import { logged } from './sound-run.ts'
+import { logged, type Sketch } from './sound-run.ts'
 
 const found = ({ records }: Evidence, topic: string, type: string): Logged => {
   const record = records.find((one) => one.topic === topic && one.message?.type === type)
@@ -18,14 +18,28 @@ const remove = (evidence: Evidence, topic: string, type: string): void => {
   const gone = found(evidence, topic, type)
   evidence.records = evidence.records.filter((record) => record !== gone)
 }
-const again = (evidence: Evidence, topic: string, type: string, changed: object, id?: string): void => {
+const again = (
+  evidence: Evidence,
+  topic: string,
+  type: string,
+  changed: object,
+  id?: string,
+): void => {
   const { message, time } = found(evidence, topic, type)
   evidence.records.push(
-    logged({ topic, offset: 90, time, message: { ...(structuredClone(message) as unknown as Sketch), ...changed }, id }),
+    logged({
+      topic,
+      offset: 90,
+      time,
+      message: { ...(structuredClone(message) as unknown as Sketch), ...changed },
+      id,
+    }),
   )
 }
-const verdictsOf = (evidence: Evidence, topic: string) => fields(evidence, topic, 'guard-verdict').verdicts as Record<string, unknown>[]
-const resultsOf = (evidence: Evidence) => fields(evidence, 'conversation-events', 'round-outcome').results as Record<string, unknown>[]
+const verdictsOf = (evidence: Evidence, topic: string) =>
+  fields(evidence, topic, 'guard-verdict').verdicts as Record<string, unknown>[]
+const resultsOf = (evidence: Evidence) =>
+  fields(evidence, 'conversation-events', 'round-outcome').results as Record<string, unknown>[]
 const ledger = 'guard-verdicts.ledger'
 const lookout = 'guard-verdicts.lookout'
 
@@ -35,12 +49,32 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     (e) => e.starts.push({ ...e.starts[0]!, call: '["c",0,1,2]' }),
     'started at 125, though guard ledger rejected it',
   ],
-  ['a start before the guard had answered', (e) => Object.assign(e.starts[0]!, { at: 119 }), 'before guard ledger let it pass'],
-  ['a start that no guard let pass', (e) => remove(e, ledger, 'guard-verdict'), 'without a word of guard ledger, which enforced'],
-  ['a start of what the guard said nothing of', (e) => verdictsOf(e, ledger).shift(), 'though guard ledger said nothing of it'],
+  [
+    'a start before the guard had answered',
+    (e) => Object.assign(e.starts[0]!, { at: 119 }),
+    'before guard ledger let it pass',
+  ],
+  [
+    'a start that no guard let pass',
+    (e) => remove(e, ledger, 'guard-verdict'),
+    'without a word of guard ledger, which enforced',
+  ],
+  [
+    'a start of what the guard said nothing of',
+    (e) => verdictsOf(e, ledger).shift(),
+    'though guard ledger said nothing of it',
+  ],
 
-  ['a claim while the call waited', (e) => remove(e, 'rounds-cleared', 'guard-verdict'), 'its claims lead to undefined'],
-  ['a veto that no guard gave', (e) => Object.assign(verdictsOf(e, 'rounds-cleared')[1]!, { verdict: 'pass' }), 'and no guard rejected it'],
+  [
+    'a claim while the call waited',
+    (e) => remove(e, 'rounds-cleared', 'guard-verdict'),
+    'its claims lead to undefined',
+  ],
+  [
+    'a veto that no guard gave',
+    (e) => Object.assign(verdictsOf(e, 'rounds-cleared')[1]!, { verdict: 'pass' }),
+    'and no guard rejected it',
+  ],
   [
     'a veto that names another guard',
     (e) => Object.assign(resultsOf(e)[2]!, { reason: 'vetoed by guard lookout: risk' }),
@@ -51,37 +85,77 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     (e) => Object.assign(resultsOf(e)[2]!, { text: 'the guard "ledger" says: no' }),
     'and the model reads: the guard "ledger" says: no',
   ],
-  ['a word that is told to nobody', (e) => remove(e, 'activity', 'guard-verdict-given'), 'is told to nobody'],
-  ['a word that is told twice', (e) => again(e, 'activity', 'guard-verdict-given', {}, 'executor/0/2/0'), 'is told a second time'],
+  [
+    'a word that is told to nobody',
+    (e) => remove(e, 'activity', 'guard-verdict-given'),
+    'is told to nobody',
+  ],
+  [
+    'a word that is told twice',
+    (e) => again(e, 'activity', 'guard-verdict-given', {}, 'executor/0/2/0'),
+    'is told a second time',
+  ],
   [
     'a word that is told as another',
     (e) => Object.assign(fields(e, 'activity', 'guard-verdict-given'), { answer: 'silent' }),
     'is told as',
   ],
 
-  ['a guard that never answered', (e) => remove(e, lookout, 'guard-verdict'), 'lookout never answered ["c",0,1]'],
-  ['an answer that nobody asked for', (e) => again(e, ledger, 'guard-verdict', { round: 2 }), 'ledger on ["c",0,2]: nobody asked it'],
-  ['an answer before its round', (e) => Object.assign(found(e, ledger, 'guard-verdict'), { time: 113 }), 'it is older than the round'],
-  ['a verdict that is not the guard’s', (e) => Object.assign(verdictsOf(e, lookout)[0]!, { verdict: 'reject' }), 'and had to say'],
+  [
+    'a guard that never answered',
+    (e) => remove(e, lookout, 'guard-verdict'),
+    'lookout never answered ["c",0,1]',
+  ],
+  [
+    'an answer that nobody asked for',
+    (e) => again(e, ledger, 'guard-verdict', { round: 2 }),
+    'ledger on ["c",0,2]: nobody asked it',
+  ],
+  [
+    'an answer before its round',
+    (e) => Object.assign(found(e, ledger, 'guard-verdict'), { time: 113 }),
+    'it is older than the round',
+  ],
+  [
+    'a verdict that is not the guard’s',
+    (e) => Object.assign(verdictsOf(e, lookout)[0]!, { verdict: 'reject' }),
+    'and had to say',
+  ],
   [
     'a guard that has forgotten what it knew',
-    (e) => Object.assign(verdictsOf(e, ledger)[1]!, { text: 'ledger v1 has seen 0 calls before; it does not want this one.' }),
+    (e) =>
+      Object.assign(verdictsOf(e, ledger)[1]!, {
+        text: 'ledger v1 has seen 0 calls before; it does not want this one.',
+      }),
     'ledger v1 has seen 1 calls before',
   ],
-  ['an answer that comes again and says something else', (e) => again(e, ledger, 'guard-verdict', { enforces: [] }), 'before, and now'],
+  [
+    'an answer that comes again and says something else',
+    (e) => again(e, ledger, 'guard-verdict', { enforces: [] }),
+    'before, and now',
+  ],
 
   [
     'a stamp that was never registered',
     (e) => Object.assign(fields(e, 'policies', 'guard-registration'), { version: 'v2' }),
     'was never registered',
   ],
-  ['a stamp that had been over for long', (e) => removedLongAgo(e), 'guard ledger in this round was over 10105 ms before'],
+  [
+    'a stamp that had been over for long',
+    (e) => removedLongAgo(e),
+    'guard ledger in this round was over 10105 ms before',
+  ],
 ]
 
 function removedLongAgo(evidence: Evidence): void {
   Object.assign(found(evidence, 'policies', 'guard-registration'), { time: -20_000 })
   const { key } = found(evidence, 'policies', 'guard-registration')
-  const tombstone = logged({ topic: 'policies', offset: 90, time: -10_000, message: { type: 'guard-registration' } })
+  const tombstone = logged({
+    topic: 'policies',
+    offset: 90,
+    time: -10_000,
+    message: { type: 'guard-registration' },
+  })
   evidence.records.push({ ...tombstone, key, message: undefined })
 }
 
@@ -105,11 +179,14 @@ describe('the checkers of the chaos suite, where there are guards', () => {
   it('let a call go on whose guard was late, where on-timeout allows it, and not before its time was over', () => {
     const late = () => runWithLateGuard().records.find(({ topic }) => topic === lookout)
     expect(late()?.message).toMatchObject({ verdicts: [{ verdict: 'reject' }] })
-    const wordsOn = (evidence: Evidence) => check(evidence).filter(({ checker }) => checker !== 'guard-answers')
+    const wordsOn = (evidence: Evidence) =>
+      check(evidence).filter(({ checker }) => checker !== 'guard-answers')
     expect(wordsOn(runWithLateGuard())).toEqual([])
     const early = runWithLateGuard()
     Object.assign(early.starts[1]!, { at: 1_113 })
-    expect(wordsOn(early).map(({ what }) => what)).toContainEqual(expect.stringContaining('though guard lookout rejected it'))
+    expect(wordsOn(early).map(({ what }) => what)).toContainEqual(
+      expect.stringContaining('though guard lookout rejected it'),
+    )
   })
 
   it('let a gateway that could not know stamp what was over', () => {

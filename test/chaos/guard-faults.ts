@@ -1,11 +1,11 @@
-// What is done to guards while everything else runs: added, switched, replaced, removed, killed, stopped. One change of a guard after the other, and none of
-// any other process. Each is judged by whether it hit: a guard that is killed, stopped or removed must have been waited for.
+// What is done to guards while everything else runs: added, switched, replaced, removed, killed,
+// stopped. One change of a guard after the other, and none of any other process. Each is judged by
+// whether it hit: a guard that is killed, stopped or removed must have been waited for.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet, Member } from './fleet.ts'
 import type { Groups } from './groups.ts'
-import type { GuardName, Operator } from './guard-world.ts'
-import { guardKinds, writeGuard } from './guard-world.ts'
+import { type GuardName, guardKinds, type Operator, writeGuard } from './guard-world.ts'
 import type { GuardFault } from './plan.ts'
 import type { WaitsWatch } from './waits-watch.ts'
 
@@ -34,7 +34,9 @@ export const leftOut: Seen = { hit: false, detail: 'left out, because the time o
 
 const joinMs = 90_000
 const expulsionMs = 120_000
-/** A round with a call for a guard comes every few seconds, if no other fault holds up the fleet. */
+/**
+ * A round with a call for a guard comes every few seconds, if no other fault holds up the fleet.
+ */
 const waitedForMs = 75_000
 /** A mode in which no turn went on shows nothing; while the broker is away none does. */
 const turnsBetween = 3
@@ -71,7 +73,10 @@ async function act(fault: GuardFault, world: GuardWorld): Promise<Seen> {
 }
 
 /** Processes of a further version of the guard. */
-export function startVersion(guard: GuardName, { fleet, folder, versions }: Pick<GuardWorld, 'fleet' | 'folder' | 'versions'>): Member[] {
+export function startVersion(
+  guard: GuardName,
+  { fleet, folder, versions }: Pick<GuardWorld, 'fleet' | 'folder' | 'versions'>,
+): Member[] {
   const version = (versions.get(guard) ?? 0) + 1
   versions.set(guard, version)
   const optionsFile = writeGuard(folder, guard, version)
@@ -87,21 +92,36 @@ export function membersOf(guard: GuardName, { members }: Pick<Fleet, 'members'>)
 async function add(guard: GuardName, world: GuardWorld): Promise<Seen> {
   const members = startVersion(guard, world)
   const hit = await haveJoined(members, world)
-  return { hit, detail: `${guard} v${world.versions.get(guard)} ${hit ? 'was added' : 'did not join its group'}` }
+  return {
+    hit,
+    detail: `${guard} v${world.versions.get(guard)} ${hit ? 'was added' : 'did not join its group'}`,
+  }
 }
 
-async function switchAndBack({ guard, to, tools, forMs }: Extract<GuardFault, { kind: 'guard-mode' }>, world: GuardWorld): Promise<Seen> {
+async function switchAndBack(
+  { guard, to, tools, forMs }: Extract<GuardFault, { kind: 'guard-mode' }>,
+  world: GuardWorld,
+): Promise<Seen> {
   const { operator, signal, answered } = world
   const only = tools.flatMap((pattern) => ['--tools', pattern])
   const isSwitched = await operator.command(['guard', 'mode', guard, to, ...only], signal)
   const before = answered()
   await sleep(forMs)
-  for (const deadline = Date.now() + turnsMs; answered() < before + turnsBetween && Date.now() < deadline && !signal.aborted; )
+  for (
+    const deadline = Date.now() + turnsMs;
+    answered() < before + turnsBetween && Date.now() < deadline && !signal.aborted;
+  )
     await sleep(lookMs)
   const turns = answered() - before
-  const isBack = await operator.command(['guard', 'mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only], signal)
+  const isBack = await operator.command(
+    ['guard', 'mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only],
+    signal,
+  )
   const what = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
-  return { hit: isSwitched && isBack && turns >= turnsBetween, detail: `${what}, ${turns} turns in between` }
+  return {
+    hit: isSwitched && isBack && turns >= turnsBetween,
+    detail: `${what}, ${turns} turns in between`,
+  }
 }
 
 /** A new version beside the old one, whose processes leave when it is in. */
@@ -111,7 +131,10 @@ async function rollIn(guard: GuardName, besideMs: number, world: GuardWorld): Pr
   await sleep(besideMs)
   const codes = await Promise.all(old.map((member) => world.fleet.leave(member, leaveMs)))
   const hit = isIn && codes.length > 0 && codes.every((code) => code === 0)
-  return { hit, detail: `${guard} v${world.versions.get(guard)} beside the former, whose processes ended with ${codes.join(', ')}` }
+  return {
+    hit,
+    detail: `${guard} v${world.versions.get(guard)} beside the former, whose processes ended with ${codes.join(', ')}`,
+  }
 }
 
 /** Nobody answers for it, rounds wait, and it is removed; what waits is decided by its deadline. */
@@ -127,10 +150,17 @@ async function remove(guard: GuardName, world: GuardWorld): Promise<Seen> {
   for (const member of paused) fleet.resume(member)
   const codes = await Promise.all(members.map((member) => fleet.leave(member, leaveMs)))
   const hit = isEnforcing && isRemoved && stillWaiting > 0
-  return { hit, detail: `${guard}, while ${waited} and then ${stillWaiting} rounds waited; its processes ended with ${codes.join(', ')}` }
+  return {
+    hit,
+    detail: `${guard}, while ${waited} and then ${stillWaiting} rounds waited; its processes ended with ${codes.join(', ')}`,
+  }
 }
 
-async function kill(guard: GuardName, { pick, downMs }: { pick: number; downMs: number }, world: GuardWorld): Promise<Seen> {
+async function kill(
+  guard: GuardName,
+  { pick, downMs }: { pick: number; downMs: number },
+  world: GuardWorld,
+): Promise<Seen> {
   const member = victim(guard, pick, world)
   if (member === undefined || !world.fleet.pause(member)) return { hit: false, detail: 'nobody' }
   const waited = await isWaitedFor(guard, world)
@@ -140,13 +170,21 @@ async function kill(guard: GuardName, { pick, downMs }: { pick: number; downMs: 
   return { hit: wasAlive && waited > 0, detail: `${member.name}, while ${waited} rounds waited` }
 }
 
-async function zombie(guard: GuardName, { pick, lingerMs }: { pick: number; lingerMs: number }, world: GuardWorld): Promise<Seen> {
+async function zombie(
+  guard: GuardName,
+  { pick, lingerMs }: { pick: number; lingerMs: number },
+  world: GuardWorld,
+): Promise<Seen> {
   const { fleet, groups, signal, waits } = world
   const member = victim(guard, pick, world)
   if (member === undefined || !fleet.pause(member)) return { hit: false, detail: 'nobody' }
   let waited = 0
   let isExpelled = false
-  for (const deadline = Date.now() + expulsionMs; !isExpelled && Date.now() < deadline && !signal.aborted; await sleep(lookMs)) {
+  for (
+    const deadline = Date.now() + expulsionMs;
+    !isExpelled && Date.now() < deadline && !signal.aborted;
+    await sleep(lookMs)
+  ) {
     const now = await groups.owned()
     isExpelled = now !== undefined && !now.has(member.name)
     waited = Math.max(waited, waits.waiting(guard))
@@ -158,7 +196,9 @@ async function zombie(guard: GuardName, { pick, lingerMs }: { pick: number; ling
 }
 
 function victim(guard: GuardName, pick: number, { fleet, groups }: GuardWorld): Member | undefined {
-  const up = membersOf(guard, fleet).filter(({ state, name }) => state === 'up' && (groups.lastOwned().get(name) ?? 0) > 0)
+  const up = membersOf(guard, fleet).filter(
+    ({ state, name }) => state === 'up' && (groups.lastOwned().get(name) ?? 0) > 0,
+  )
   return up[Math.floor(pick * up.length)]
 }
 
@@ -169,7 +209,10 @@ async function isWaitedFor(guard: GuardName, { waits, signal }: GuardWorld): Pro
   return waits.waiting(guard)
 }
 
-async function haveJoined(members: Member[], { groups, signal }: Pick<GuardWorld, 'groups' | 'signal'>): Promise<boolean> {
+async function haveJoined(
+  members: Member[],
+  { groups, signal }: Pick<GuardWorld, 'groups' | 'signal'>,
+): Promise<boolean> {
   const deadline = Date.now() + joinMs
   while (Date.now() < deadline && !signal.aborted) {
     const owned = (await groups.owned()) ?? new Map<string, number>()

@@ -1,11 +1,10 @@
-// What guards did in a run, in lines: the changes of an operator, and for each guard what it was asked, what it said, and what that came to.
+// What guards did in a run, in lines: the changes of an operator, and for each guard what it was
+// asked, what it said, and what that came to.
 
 import { stampAges } from './checkers/stamps.ts'
 import { clearedCalls } from './claims.ts'
-import type { Evidence } from './evidence.ts'
-import { recordsOf, roundKey } from './evidence.ts'
-import type { GuardChange } from './guard-world.ts'
-import { guardNames } from './guard-world.ts'
+import { type Evidence, recordsOf, roundKey } from './evidence.ts'
+import { type GuardChange, guardNames } from './guard-world.ts'
 import { modeOf } from './waits.ts'
 
 export function guardLines(evidence: Evidence, changes: GuardChange[]): string[] {
@@ -20,14 +19,25 @@ export function guardLines(evidence: Evidence, changes: GuardChange[]): string[]
 }
 
 function linesOf(guard: string, evidence: Evidence): string {
-  const cleared = recordsOf(evidence, 'round-cleared').filter(({ message }) => message.policy.guards.some(({ name }) => name === guard))
+  const cleared = recordsOf(evidence, 'round-cleared').filter(({ message }) =>
+    message.policy.guards.some(({ name }) => name === guard),
+  )
   const modes = cleared.flatMap(({ message }) => {
     const inForce = message.policy.guards.find(({ name }) => name === guard)
     return message.calls.flatMap(({ name }) => (inForce && modeOf(inForce, name)) ?? [])
   })
-  const answers = evidence.records.filter(({ topic, message }) => topic === `guard-verdicts.${guard}` && message?.type === 'guard-verdict')
-  const rounds = new Set(answers.flatMap(({ message }) => (message?.type === 'guard-verdict' ? [roundKey(message)] : [])))
-  const words = [...clearedCalls(evidence).values()].flatMap((call) => call.words.filter((word) => word.guard === guard))
+  const answers = evidence.records.filter(
+    ({ topic, message }) =>
+      topic === `guard-verdicts.${guard}` && message?.type === 'guard-verdict',
+  )
+  const rounds = new Set(
+    answers.flatMap(({ message }) =>
+      message?.type === 'guard-verdict' ? [roundKey(message)] : [],
+    ),
+  )
+  const words = [...clearedCalls(evidence).values()].flatMap((call) =>
+    call.words.filter((word) => word.guard === guard),
+  )
   const count = (what: (word: (typeof words)[number]) => boolean) => words.filter(what).length
   return [
     `in force in ${cleared.length} rounds, for ${modes.filter((mode) => mode === 'enforce').length} calls to enforce and ${modes.filter((mode) => mode === 'shadow').length} as a shadow`,
@@ -38,17 +48,28 @@ function linesOf(guard: string, evidence: Evidence): string {
   ].join('; ')
 }
 
-/** Rounds whose calls had been asked of it before a removal, and got its word, or its silence, after that. */
+/**
+ * Rounds whose calls had been asked of it before a removal, and got its word, or its silence, after
+ * that.
+ */
 function waitedAtRemoval(guard: string, evidence: Evidence): number {
   const removals = evidence.records.filter(
-    ({ topic, key, message }) => topic === 'policies' && key === `guard:${guard}` && message === undefined,
+    ({ topic, key, message }) =>
+      topic === 'policies' && key === `guard:${guard}` && message === undefined,
   )
-  const waits = recordsOf(evidence, 'calls-waiting').filter(({ message }) => message.calls.some(({ guards }) => guards.includes(guard)))
+  const waits = recordsOf(evidence, 'calls-waiting').filter(({ message }) =>
+    message.calls.some(({ guards }) => guards.includes(guard)),
+  )
   const words = new Map(
-    recordsOf(evidence, 'guard-verdict-given').flatMap(({ message, time }) => (message.guard === guard ? [[roundKey(message), time]] : [])),
+    recordsOf(evidence, 'guard-verdict-given').flatMap(({ message, time }) =>
+      message.guard === guard ? [[roundKey(message), time]] : [],
+    ),
   )
   return waits.filter(({ message, time }) => {
     const heard = words.get(roundKey(message))
-    return heard !== undefined && removals.some((removal) => time <= removal.time && removal.time < heard)
+    return (
+      heard !== undefined &&
+      removals.some((removal) => time <= removal.time && removal.time < heard)
+    )
   }).length
 }

@@ -1,5 +1,6 @@
-// The guards of a run, and an operator's hand: what each registers, and `weir guard` and `weir approvals` as a command of its own that is given again until it worked, as the
-// broker may be away.
+// The guards of a run, and an operator's hand: what each registers, and `weir guard` and `weir
+// approvals` as a command of its own that is given again until it worked, as the broker may be
+// away.
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,10 @@ import type { RiskOptions } from './guards/risk.ts'
 export const guardNames = ['ledger', 'lookout'] as const
 export type GuardName = (typeof guardNames)[number]
 
-export const guardKinds: Record<GuardName, Omit<RiskOptions, 'name' | 'version'> & { instances: number }> = {
+export const guardKinds: Record<
+  GuardName,
+  Omit<RiskOptions, 'name' | 'version'> & { instances: number }
+> = {
   ledger: { tools: ['pay', 'ch*', 'note'], deadlineMs: 6_000, onTimeout: 'reject', instances: 2 },
   lookout: { tools: ['*'], deadlineMs: 8_000, onTimeout: 'allow', instances: 1 },
 }
@@ -27,7 +31,9 @@ export function writeGuard(folder: string, name: GuardName, version: number): st
   return file
 }
 
-/** A change that an operator made, from the first attempt until the command said that it is done. */
+/**
+ * A change that an operator made, from the first attempt until the command said that it is done.
+ */
 export type GuardChange = { what: string; from: number; to: number }
 
 export type Operator = {
@@ -49,7 +55,16 @@ export function createOperator({
   prefix: string
 }): Operator {
   const changes: GuardChange[] = []
-  const place = ['--bus', 'kafka', '--bootstrap-server', bootstrapServers, '--topic-prefix', prefix, '--data-folder', join(folder, 'data')]
+  const place = [
+    '--bus',
+    'kafka',
+    '--bootstrap-server',
+    bootstrapServers,
+    '--topic-prefix',
+    prefix,
+    '--data-folder',
+    join(folder, 'data'),
+  ]
 
   return {
     changes,

@@ -1,5 +1,7 @@
-// The load: clients that talk to the agent through the edge, many conversations at once. Some cancel, some send the next message before the last one is
-// answered, some send a message again; one whose turn does not end in time, or whose connection broke, asks again under the same id, as a client would.
+// The load: clients that talk to the agent through the edge, many conversations at once. Some
+// cancel, some send the next message before the last one is answered, some send a message again;
+// one whose turn does not end in time, or whose connection broke, asks again under the same id, as
+// a client would.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../../client/edge.ts'
@@ -36,7 +38,9 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
   let again = 0
   let answered = 0
 
-  const running = Promise.all(Array.from({ length: clients }, (_, client) => client).map((client) => talk(client)))
+  const running = Promise.all(
+    Array.from({ length: clients }, (_, client) => client).map((client) => talk(client)),
+  )
 
   async function talk(client: number): Promise<void> {
     const dice = random.fork(`client-${client}`)
@@ -55,7 +59,14 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
 
   async function say(conversation: string, messageId: string, dice: Random): Promise<void> {
     const refusable = dice.chance(0.02)
-    const message: Sent = { conversation, messageId, taken: false, refusable, cancelled: false, heard: undefined }
+    const message: Sent = {
+      conversation,
+      messageId,
+      taken: false,
+      refusable,
+      cancelled: false,
+      heard: undefined,
+    }
     sent.push(message)
     const others: Promise<void>[] = []
     if (dice.chance(0.12)) others.push(later(dice.between(0, 3_000), () => cancel(message)))
@@ -65,7 +76,12 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
 
   function questionOf({ conversation, messageId, refusable }: Sent) {
     const settings = refusable ? { ...agent.settings, attempts: 0 } : agent.settings
-    return { agent: { ...agent, settings }, conversation, messageId, text: messageText({ conversation, messageId }) }
+    return {
+      agent: { ...agent, settings },
+      conversation,
+      messageId,
+      text: messageText({ conversation, messageId }),
+    }
   }
 
   async function ask(message: Sent): Promise<void> {
@@ -108,7 +124,10 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
     async drain(drainMs) {
       isStopping = true
       const late = new AbortController()
-      const isDrained = await Promise.race([running.then(() => true), sleep(drainMs, false, { signal: late.signal }).catch(() => false)])
+      const isDrained = await Promise.race([
+        running.then(() => true),
+        sleep(drainMs, false, { signal: late.signal }).catch(() => false),
+      ])
       late.abort()
       over.abort()
       return isDrained

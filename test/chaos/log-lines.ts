@@ -1,4 +1,5 @@
-// What the processes wrote to their error output: lines at error and above, and whatever is no line of the log (a stack, a warning of Node's), by kind.
+// What the processes wrote to their error output: lines at error and above, and whatever is no line
+// of the log (a stack, a warning of Node's), by kind.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +17,11 @@ export function troubleIn(folder: string): LineKind[] {
       const trouble = troubleOf(line)
       if (trouble === undefined) continue
       const key = `${trouble.level} ${trouble.text}`
-      const kind = kinds.get(key) ?? { ...trouble, count: 0, example: `${file}: ${line.slice(0, 600)}` }
+      const kind = kinds.get(key) ?? {
+        ...trouble,
+        count: 0,
+        example: `${file}: ${line.slice(0, 600)}`,
+      }
       kinds.set(key, { ...kind, count: kind.count + 1 })
     }
   }
@@ -26,9 +31,15 @@ export function troubleIn(folder: string): LineKind[] {
 function troubleOf(line: string): Pick<LineKind, 'level' | 'text'> | undefined {
   if (line.trim() === '') return undefined
   try {
-    const { level, msg, err } = JSON.parse(line) as { level: number; msg?: string; err?: { code?: string; type?: string } }
+    const { level, msg, err } = JSON.parse(line) as {
+      level: number
+      msg?: string
+      err?: { code?: string; type?: string }
+    }
     const name = levels[level]
-    return name === undefined ? undefined : { level: name, text: withoutNumbers(`${msg ?? ''} ${err?.code ?? err?.type ?? ''}`.trim()) }
+    return name === undefined
+      ? undefined
+      : { level: name, text: withoutNumbers(`${msg ?? ''} ${err?.code ?? err?.type ?? ''}`.trim()) }
   } catch {
     return { level: 'no log line', text: withoutNumbers(line.trim().slice(0, 120)) }
   }

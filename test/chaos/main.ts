@@ -1,5 +1,6 @@
-// The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N] [--spare-broker]. Exit 0: nothing was violated;
-// 1: something was, and the folder that is named holds the logs of all processes, the records and the violations.
+// The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]
+// [--spare-broker]. Exit 0: nothing was violated; 1: something was, and the folder that is named
+// holds the logs of all processes, the records and the violations.
 
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -23,7 +24,11 @@ const options = {
   sparesBroker: values['spare-broker'],
 }
 console.log(JSON.stringify(options))
-const { violations, summary, folder } = await runChaos({ ...options, say: (line) => console.log(line) })
+const { violations, summary, folder } = await runChaos({
+  ...options,
+  say: (line) => console.log(line),
+})
 console.log(summary)
-if (folder !== undefined) console.log(`seed ${options.seed} failed; what is left of it is in ${folder}`)
+if (folder !== undefined)
+  console.log(`seed ${options.seed} failed; what is left of it is in ${folder}`)
 process.exit(violations.length === 0 ? 0 : 1)

@@ -1,8 +1,8 @@
-// What the model says: a script for each message, made from the seed and the message's id and nothing else, so that a request that is repeated
-// gets the same answer. A request says by itself how far its script has come: as many answers stand behind the user's last words.
+// What the model says: a script for each message, made from the seed and the message's id and
+// nothing else, so that a request that is repeated gets the same answer. A request says by itself
+// how far its script has come: as many answers stand behind the user's last words.
 
-import type { Random } from '../simulation/random.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
 
 /** `input`: the raw argument text that is streamed. */
 export type Block =
@@ -21,24 +21,43 @@ export type ModelRequest = {
   tool_choice?: { type: string }
 }
 
-export type Answer = { conversation: string; messageId: string; round: number; blocks: Block[]; troubles: Trouble[] }
+export type Answer = {
+  conversation: string
+  messageId: string
+  round: number
+  blocks: Block[]
+  troubles: Trouble[]
+}
 
 /** The text of a user's message; the model knows by it which script to play. */
-export function messageText({ conversation, messageId }: { conversation: string; messageId: string }): string {
+export function messageText({
+  conversation,
+  messageId,
+}: {
+  conversation: string
+  messageId: string
+}): string {
   return `This is message ${messageId} of ${conversation}. Do what the script says.`
 }
 
 /** Undefined: the request is none of ours. */
-export function answerTo(seed: string, { messages, system, tool_choice }: ModelRequest): Answer | undefined {
+export function answerTo(
+  seed: string,
+  { messages, system, tool_choice }: ModelRequest,
+): Answer | undefined {
   const asked = messages.findLastIndex(
-    ({ role, content }) => role === 'user' && content.some(({ text }) => text !== undefined && shape.test(text)),
+    ({ role, content }) =>
+      role === 'user' && content.some(({ text }) => text !== undefined && shape.test(text)),
   )
-  const text = messages[asked]?.content.findLast(({ text }) => text !== undefined && shape.test(text))?.text
+  const text = messages[asked]?.content.findLast(
+    ({ text }) => text !== undefined && shape.test(text),
+  )?.text
   const [, messageId, conversation] = shape.exec(text ?? '') ?? []
   if (messageId === undefined || conversation === undefined) return undefined
   const rounds = scriptOf(seed, { conversation, messageId })
   const said = messages.slice(asked).filter(({ role }) => role === 'assistant').length
-  // An empty answer leaves nothing behind; what tells that it was given is the reminder at the top of the next request.
+  // An empty answer leaves nothing behind; what tells that it was given is the reminder at the top
+  // of the next request.
   const isReminded = Array.isArray(system) && system.length > 1
   const current = rounds[said]
   const next = current !== undefined && isEmpty(current) && isReminded ? rounds[said + 1] : current
@@ -50,17 +69,24 @@ export function answerTo(seed: string, { messages, system, tool_choice }: ModelR
 const shape = /^This is message (\S+) of (\S+)\. /
 
 function sentence(messageId: string): Block {
-  return { type: 'text', text: `That was ${messageId}: all that was asked for is done, or I have said why it is not.` }
+  return {
+    type: 'text',
+    text: `That was ${messageId}: all that was asked for is done, or I have said why it is not.`,
+  }
 }
 
 function isEmpty({ blocks }: Round): boolean {
   return blocks.every(({ type }) => type === 'thinking')
 }
 
-export function scriptOf(seed: string, { conversation, messageId }: { conversation: string; messageId: string }): Round[] {
+export function scriptOf(
+  seed: string,
+  { conversation, messageId }: { conversation: string; messageId: string },
+): Round[] {
   const random = createRandom(`${seed}/script/${conversation}/${messageId}`)
   const rounds: Round[] = []
-  for (let round = 0; round < random.between(0, 4); round++) rounds.push(...roundsOf(random, `${messageId}.${round}`))
+  for (let round = 0; round < random.between(0, 4); round++)
+    rounds.push(...roundsOf(random, `${messageId}.${round}`))
   return [...rounds, { blocks: [sentence(messageId)], troubles: troublesOf(random) }]
 }
 
@@ -76,9 +102,19 @@ function roundsOf(random: Random, name: string): Round[] {
   const round = (...blocks: Block[]): Round => ({ blocks, troubles: troublesOf(random) })
   switch (kind) {
     case 'calls':
-      return [round(...thoughts(random), ...times(random.between(1, 3)).map((i) => callOf(random, `${name}.${i}`)))]
+      return [
+        round(
+          ...thoughts(random),
+          ...times(random.between(1, 3)).map((i) => callOf(random, `${name}.${i}`)),
+        ),
+      ]
     case 'bad arguments': // one that cannot run beside one that can
-      return [round(toolUse('pay', random.pick(['{}', '{"n":7}', '{"n":"half', '{"n":null}']), name), callOf(random, `${name}.1`))]
+      return [
+        round(
+          toolUse('pay', random.pick(['{}', '{"n":7}', '{"n":"half', '{"n":null}']), name),
+          callOf(random, `${name}.1`),
+        ),
+      ]
     case 'unknown tool':
       return [round(toolUse('launch_rocket', '{"n":"1"}', name))]
     case 'stubborn': {
@@ -86,7 +122,11 @@ function roundsOf(random: Random, name: string): Round[] {
       return times(random.between(2, 5)).map((i) => round(toolUse('flaky', input, `${name}.${i}`)))
     }
     case 'empty':
-      return [random.chance(0.5) ? round() : round({ type: 'thinking', thinking: 'I do not know what to say about it.' })]
+      return [
+        random.chance(0.5)
+          ? round()
+          : round({ type: 'thinking', thinking: 'I do not know what to say about it.' }),
+      ]
     case 'repeated': {
       const input = JSON.stringify({ n: name })
       return times(random.between(2, 3)).map((i) => round(toolUse('look', input, `${name}.${i}`)))
@@ -100,11 +140,18 @@ function times(count: number): number[] {
 }
 
 function thoughts(random: Random): Block[] {
-  const text: Block[] = random.chance(0.5) ? [{ type: 'text', text: 'Let me do that now, one thing after the other, with care.' }] : []
-  return random.chance(0.2) ? [{ type: 'thinking', thinking: 'Which of them first?' }, ...text] : text
+  const text: Block[] = random.chance(0.5)
+    ? [{ type: 'text', text: 'Let me do that now, one thing after the other, with care.' }]
+    : []
+  return random.chance(0.2)
+    ? [{ type: 'thinking', thinking: 'Which of them first?' }, ...text]
+    : text
 }
 
-/** Most are quick, some take seconds, a few longer than their tool may; some carry what a guard or two reject (guards/risk.ts), or what needs a person (people.ts). */
+/**
+ * Most are quick, some take seconds, a few longer than their tool may; some carry what a guard or
+ * two reject (guards/risk.ts), or what needs a person (people.ts).
+ */
 function callOf(random: Random, name: string): Block {
   const tool = random.pick(['pay', 'note', 'charge', 'look', 'index', 'find', 'flaky'] as const)
   const sleepMs = random.weighted([
@@ -122,7 +169,11 @@ function callOf(random: Random, name: string): Block {
     [8, 'person'],
     [2, 'ledger person'],
   ] as const)
-  return toolUse(tool, JSON.stringify({ n: name, sleepMs, ...(fail ? { fail: true } : {}), risk }), name)
+  return toolUse(
+    tool,
+    JSON.stringify({ n: name, sleepMs, ...(fail ? { fail: true } : {}), risk }),
+    name,
+  )
 }
 
 function toolUse(name: string, input: string, id: string): Block {
@@ -135,5 +186,7 @@ function troublesOf(random: Random): Trouble[] {
     [8, 1],
     [2, 2],
   ])
-  return Array.from({ length: count }, () => random.pick(['overloaded', 'hangup', 'cut', 'overloaded', 'cut', 'refused'] as const))
+  return Array.from({ length: count }, () =>
+    random.pick(['overloaded', 'hangup', 'cut', 'overloaded', 'cut', 'refused'] as const),
+  )
 }

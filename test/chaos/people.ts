@@ -1,17 +1,21 @@
-// The people of a run: calls whose argument `risk` names a person wait for one. Most decide within seconds, some not at all, some about when the call expires;
-// now and then two decide at once. Each decides from a process that is none of the fleet, as `weir approve` does, under a name of its own.
+// The people of a run: calls whose argument `risk` names a person wait for one. Most decide within
+// seconds, some not at all, some about when the call expires; now and then two decide at once. Each
+// decides from a process that is none of the fleet, as `weir approve` does, under a name of its
+// own.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDesk } from '../../services/approval/desk.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { ApprovalAnswer, ApprovalPending, PendingCall } from '../../shared/contract/messages.ts'
-import type { Random } from '../simulation/random.ts'
-import { createRandom } from '../simulation/random.ts'
+import type {
+  ApprovalAnswer,
+  ApprovalPending,
+  PendingCall,
+} from '../../shared/contract/messages.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
 import { followActivity } from './activity.ts'
-import type { Decision } from './evidence.ts'
-import { callKey } from './evidence.ts'
+import { callKey, type Decision } from './evidence.ts'
 
 export type People = {
   readonly decisions: Decision[]
@@ -24,14 +28,33 @@ const waitMs = 24_000
 
 /** Which calls wait; returns the path of the file, for `weir approvals rules`. */
 export function writeRules(folder: string): string {
-  const rule = { name: 'a person is asked', tools: ['charge', 'look', 'pay'], pattern: { path: 'risk', matches: 'person' } }
+  const rule = {
+    name: 'a person is asked',
+    tools: ['charge', 'look', 'pay'],
+    pattern: { path: 'risk', matches: 'person' },
+  }
   const file = join(folder, 'rules.json')
   writeFileSync(file, JSON.stringify({ rules: [rule], waitMs }))
   return file
 }
 
-export function startPeople({ bus, prefix, partitions, seed }: { bus: Bus; prefix: string; partitions: number; seed: string }): People {
-  const desk = openDesk({ bus, append: (records) => bus.append(records), topicPrefix: prefix, partitions })
+export function startPeople({
+  bus,
+  prefix,
+  partitions,
+  seed,
+}: {
+  bus: Bus
+  prefix: string
+  partitions: number
+  seed: string
+}): People {
+  const desk = openDesk({
+    bus,
+    append: (records) => bus.append(records),
+    topicPrefix: prefix,
+    partitions,
+  })
   const closed = new AbortController()
   const { signal } = closed
   const decisions: Decision[] = []
@@ -50,7 +73,13 @@ export function startPeople({ bus, prefix, partitions, seed }: { bus: Bus; prefi
       const answer = dice.chance(0.75) ? 'approve' : 'reject'
       if (delayMs === undefined) continue
       const one = decide(
-        { call: callKey(round, call.ordinal), id: call.id, answer, by: `person-${known.size}-${people}`, told: undefined },
+        {
+          call: callKey(round, call.ordinal),
+          id: call.id,
+          answer,
+          by: `person-${known.size}-${people}`,
+          told: undefined,
+        },
         delayMs,
       )
       deciding.add(one)
@@ -58,12 +87,17 @@ export function startPeople({ bus, prefix, partitions, seed }: { bus: Bus; prefi
     }
   }
 
-  async function decide(decision: Decision & { answer: ApprovalAnswer }, delayMs: number): Promise<void> {
+  async function decide(
+    decision: Decision & { answer: ApprovalAnswer },
+    delayMs: number,
+  ): Promise<void> {
     const isLate = await sleep(delayMs, false, { signal }).catch(() => true)
     if (isLate) return
     decisions.push(decision)
     const { id, answer, by } = decision
-    const told = await desk.decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' }).catch(() => undefined)
+    const told = await desk
+      .decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' })
+      .catch(() => undefined)
     decision.told = told?.counted // what failed may be in the log all the same
   }
 

@@ -1,6 +1,7 @@
-// The plan of a run: which fault comes when, from the seed. Each two minutes hold every kind at least once, with the broker's own faults apart from
-// one another and everything else wherever the dice put it, so that several come at once. What is done to one guard comes in an order that makes sense: it is
-// added, switched and removed.
+// The plan of a run: which fault comes when, from the seed. Each two minutes hold every kind at
+// least once, with the broker's own faults apart from one another and everything else wherever the
+// dice put it, so that several come at once. What is done to one guard comes in an order that makes
+// sense: it is added, switched and removed.
 
 import type { Random } from '../simulation/random.ts'
 import type { GuardName } from './guard-world.ts'
@@ -16,7 +17,9 @@ export type Fault =
   | { kind: 'broker-pause'; forMs: number }
   | GuardFault
 
-/** `to`: from the other mode, and back again after `forMs`; for these patterns of tools, or for all. */
+/**
+ * `to`: from the other mode, and back again after `forMs`; for these patterns of tools, or for all.
+ */
 export type GuardFault = { guard: GuardName } & (
   | { kind: 'guard-add' }
   | { kind: 'guard-mode'; to: 'shadow' | 'enforce'; tools: string[]; forMs: number }
@@ -50,11 +53,20 @@ function cycle(random: Random): PlannedFault[] {
     { atMs: pauseAt, fault: { kind: 'broker-pause', forMs: 30_000 } },
     ...Array.from(
       { length: 7 },
-      (): PlannedFault => ({ atMs: within(3, 115), fault: { kind: 'kill', pick: random.unit(), downMs: within(0, 3) } }),
+      (): PlannedFault => ({
+        atMs: within(3, 115),
+        fault: { kind: 'kill', pick: random.unit(), downMs: within(0, 3) },
+      }),
     ),
-    { atMs: within(5, 110), fault: { kind: 'kill-stage', pick: random.unit(), downMs: within(0, 3) } },
+    {
+      atMs: within(5, 110),
+      fault: { kind: 'kill-stage', pick: random.unit(), downMs: within(0, 3) },
+    },
     { atMs: within(2, 50), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
-    { atMs: within(55, 95), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
+    {
+      atMs: within(55, 95),
+      fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) },
+    },
     { atMs: within(10, 90), fault: { kind: 'churn', pick: random.unit(), forMs: 16_000 } },
     ...guardFaults(random.fork('guards')),
   ]
@@ -69,9 +81,20 @@ function guardFaults(random: Random): PlannedFault[] {
     { guard: 'ledger', kind: 'guard-mode', to: 'shadow', tools: ['pay'], forMs: within(5, 10) },
   ])
   return [
-    ...ledger.map((fault, slot): PlannedFault => ({ atMs: within(4 + slot * 26, 14 + slot * 26), fault })),
+    ...ledger.map(
+      (fault, slot): PlannedFault => ({ atMs: within(4 + slot * 26, 14 + slot * 26), fault }),
+    ),
     { atMs: within(1, 6), fault: { guard: 'lookout', kind: 'guard-add' } },
-    { atMs: within(20, 36), fault: { guard: 'lookout', kind: 'guard-mode', to: 'enforce', tools: [], forMs: within(6, 14) } },
+    {
+      atMs: within(20, 36),
+      fault: {
+        guard: 'lookout',
+        kind: 'guard-mode',
+        to: 'enforce',
+        tools: [],
+        forMs: within(6, 14),
+      },
+    },
     { atMs: within(50, 80), fault: { guard: 'lookout', kind: 'guard-remove' } },
   ]
 }

@@ -1,14 +1,30 @@
-// The plan of faults: the same for the same seed, complete in every two minutes, with the broker's faults apart from one another.
+// The plan of faults: the same for the same seed, complete in every two minutes, with the broker's
+// faults apart from one another.
 
 import { describe, expect, it } from '@jest/globals'
 import { createRandom } from '../simulation/random.ts'
-import type { PlannedFault } from './plan.ts'
-import { planFaults } from './plan.ts'
+import { type PlannedFault, planFaults } from './plan.ts'
 
 const minute = 60_000
 const seeds = Array.from({ length: 50 }, (_, i) => `seed-${i}`)
-const guardKinds = ['guard-add', 'guard-kill', 'guard-mode', 'guard-remove', 'guard-version', 'guard-zombie']
-const kinds = ['broker-kill', 'broker-pause', 'broker-restart', 'churn', ...guardKinds, 'kill', 'kill-stage', 'zombie']
+const guardKinds = [
+  'guard-add',
+  'guard-kill',
+  'guard-mode',
+  'guard-remove',
+  'guard-version',
+  'guard-zombie',
+]
+const kinds = [
+  'broker-kill',
+  'broker-pause',
+  'broker-restart',
+  'churn',
+  ...guardKinds,
+  'kill',
+  'kill-stage',
+  'zombie',
+]
 
 const kindsIn = (plan: PlannedFault[]) => [...new Set(plan.map(({ fault }) => fault.kind))].sort()
 
@@ -22,24 +38,37 @@ describe('a plan of faults', () => {
   it.each(seeds)('holds every kind in every two minutes (%s)', (seed) => {
     const plan = planFaults(createRandom(seed), 6 * minute)
     for (const from of [0, 2 * minute, 4 * minute])
-      expect(kindsIn(plan.filter(({ atMs }) => atMs >= from && atMs < from + 2 * minute))).toEqual(kinds)
+      expect(kindsIn(plan.filter(({ atMs }) => atMs >= from && atMs < from + 2 * minute))).toEqual(
+        kinds,
+      )
   })
 
   it.each(seeds)('leaves the broker time to come back before its next fault (%s)', (seed) => {
-    const broker = planFaults(createRandom(seed), 6 * minute).filter(({ fault }) => fault.kind.startsWith('broker-'))
+    const broker = planFaults(createRandom(seed), 6 * minute).filter(({ fault }) =>
+      fault.kind.startsWith('broker-'),
+    )
     const gaps = broker
       .slice(1)
-      .map(({ atMs }, i) => atMs - (broker[i]?.atMs ?? 0) - (broker[i]?.fault.kind === 'broker-pause' ? 30_000 : 0))
+      .map(
+        ({ atMs }, i) =>
+          atMs - (broker[i]?.atMs ?? 0) - (broker[i]?.fault.kind === 'broker-pause' ? 30_000 : 0),
+      )
     expect(Math.min(...gaps)).toBeGreaterThan(0)
   })
 
   it.each(seeds)('adds a guard, makes it enforce, and removes it, again and again (%s)', (seed) => {
     const plan = planFaults(createRandom(seed), 6 * minute)
-    const lookout = plan.flatMap(({ fault }) => ('guard' in fault && fault.guard === 'lookout' ? [fault.kind] : []))
-    expect(lookout).toEqual(Array.from({ length: 3 }, () => ['guard-add', 'guard-mode', 'guard-remove']).flat())
+    const lookout = plan.flatMap(({ fault }) =>
+      'guard' in fault && fault.guard === 'lookout' ? [fault.kind] : [],
+    )
+    expect(lookout).toEqual(
+      Array.from({ length: 3 }, () => ['guard-add', 'guard-mode', 'guard-remove']).flat(),
+    )
   })
 
   it('begins nothing after its end', () => {
-    expect(Math.max(...planFaults(createRandom('a'), minute).map(({ atMs }) => atMs))).toBeLessThan(minute)
+    expect(Math.max(...planFaults(createRandom('a'), minute).map(({ atMs }) => atMs))).toBeLessThan(
+      minute,
+    )
   })
 })

@@ -1,13 +1,12 @@
-// The provider: an HTTP server that speaks Anthropic's Messages API and streams what the script says, in pieces and with pauses, so that a process
-// can be killed in the middle of an answer. It notes every answer that it gave as a whole.
+// The provider: an HTTP server that speaks Anthropic's Messages API and streams what the script
+// says, in pieces and with pauses, so that a process can be killed in the middle of an answer. It
+// notes every answer that it gave as a whole.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Said } from './evidence.ts'
-import type { Answer, Block, ModelRequest } from './model.ts'
-import { answerTo } from './model.ts'
+import { type Answer, answerTo, type Block, type ModelRequest } from './model.ts'
 
 export type ProviderServer = {
   url: string
@@ -53,13 +52,18 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
     }
   }
 
-  /** Before it is streamed: whoever was told the end of it has it whole, whether or not this server ever learns that. */
+  /**
+   * Before it is streamed: whoever was told the end of it has it whole, whether or not this server
+   * ever learns that.
+   */
   function note({ conversation, messageId, blocks }: Answer): void {
     said.push({
       conversation,
       messageId,
       text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
-      calls: blocks.flatMap((block) => (block.type === 'tool_use' ? [{ name: block.name, raw: block.input }] : [])),
+      calls: blocks.flatMap((block) =>
+        block.type === 'tool_use' ? [{ name: block.name, raw: block.input }] : [],
+      ),
     })
   }
 
@@ -78,10 +82,19 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
 
 function fail(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ type: 'error', error: { type: status === 529 ? 'overloaded_error' : 'invalid_request_error', message } }))
+  response.end(
+    JSON.stringify({
+      type: 'error',
+      error: { type: status === 529 ? 'overloaded_error' : 'invalid_request_error', message },
+    }),
+  )
 }
 
-async function stream(response: ServerResponse, { blocks, messageId, round }: Answer, isCut: boolean): Promise<void> {
+async function stream(
+  response: ServerResponse,
+  { blocks, messageId, round }: Answer,
+  isCut: boolean,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const events = [...eventsOf(blocks, `${messageId}.${round}`)]
   const sent = isCut ? events.slice(0, Math.ceil(events.length / 2)) : events
@@ -96,7 +109,15 @@ type ServerEvent = { type: string; [key: string]: unknown }
 
 function* eventsOf(blocks: Block[], id: string): Generator<ServerEvent> {
   const usage = { input_tokens: 10, output_tokens: 5 }
-  const message = { id, type: 'message', role: 'assistant', model: 'chaos', content: [], stop_reason: null, usage }
+  const message = {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model: 'chaos',
+    content: [],
+    stop_reason: null,
+    usage,
+  }
   yield { type: 'message_start', message }
   for (const [index, block] of blocks.entries()) {
     yield { type: 'content_block_start', index, content_block: beginningOf(block) }
@@ -129,12 +150,17 @@ function deltasOf(block: Block): object[] {
         { type: 'signature_delta', signature: 'signed' },
       ]
     case 'tool_use':
-      return piecesOf(block.input).map((partial_json) => ({ type: 'input_json_delta', partial_json }))
+      return piecesOf(block.input).map((partial_json) => ({
+        type: 'input_json_delta',
+        partial_json,
+      }))
   }
 }
 
 function piecesOf(text: string): string[] {
-  return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) => text.slice(i * pieceChars, (i + 1) * pieceChars))
+  return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) =>
+    text.slice(i * pieceChars, (i + 1) * pieceChars),
+  )
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,6 +1,7 @@
-// What `weir replay` says of the run's topics, asked as an operator would ask it: over Kafka, of the fleet's own commands. After a run that has settled
-// every decision must be the same again, and none may be left out or still be awaited. That this is Weir's own code is what is tested here; the
-// checkers that share none with it are in check.ts.
+// What `weir replay` says of the run's topics, asked as an operator would ask it: over Kafka, of
+// the fleet's own commands. After a run that has settled every decision must be the same again, and
+// none may be left out or still be awaited. That this is Weir's own code is what is tested here;
+// the checkers that share none with it are in check.ts.
 
 import { execFile } from 'node:child_process'
 import type { Violation } from './evidence.ts'
@@ -10,13 +11,29 @@ export type ReplaySaid = { turns: number; decisions: number; violations: Violati
 
 const replayMs = 180_000
 
-export async function replayTopics(place: { bootstrapServers: string; prefix: string; folder: string }): Promise<ReplaySaid> {
+export async function replayTopics(place: {
+  bootstrapServers: string
+  prefix: string
+  folder: string
+}): Promise<ReplaySaid> {
   const { bootstrapServers, prefix, folder } = place
   const { code, out, errors } = await run([
-    ...['replay', '--json', '--bus', 'kafka', '--bootstrap-server', bootstrapServers, '--topic-prefix', prefix, '--data-folder', folder],
+    ...[
+      'replay',
+      '--json',
+      '--bus',
+      'kafka',
+      '--bootstrap-server',
+      bootstrapServers,
+      '--topic-prefix',
+      prefix,
+      '--data-folder',
+      folder,
+    ],
   ])
   const violation = (what: string, at?: string): Violation => ({ checker: 'replay', what, at })
-  if (code !== 0 && code !== 1) return { turns: 0, decisions: 0, violations: [violation(`exit code ${code}: ${errors}`)] }
+  if (code !== 0 && code !== 1)
+    return { turns: 0, decisions: 0, violations: [violation(`exit code ${code}: ${errors}`)] }
   const said = JSON.parse(out)
   const { turns, decisions, differences, awaited, deleted, unjudged, first } = said
   const violations: Violation[] = []
@@ -28,15 +45,22 @@ export async function replayTopics(place: { bootstrapServers: string; prefix: st
       ),
     )
   if (awaited + deleted + unjudged > 0)
-    violations.push(violation(`${awaited} records are awaited, ${deleted} deleted, ${unjudged} not judged`))
+    violations.push(
+      violation(`${awaited} records are awaited, ${deleted} deleted, ${unjudged} not judged`),
+    )
   return { turns, decisions, violations }
 }
 
 function run(args: string[]): Promise<{ code: number; out: string; errors: string }> {
   return new Promise((resolve) => {
-    execFile(weir, args, { timeout: replayMs, maxBuffer: 64 * 1024 * 1024 }, (error, out, errors) => {
-      const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1
-      resolve({ code, out, errors: errors || String(error ?? '') })
-    })
+    execFile(
+      weir,
+      args,
+      { timeout: replayMs, maxBuffer: 64 * 1024 * 1024 },
+      (error, out, errors) => {
+        const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1
+        resolve({ code, out, errors: errors || String(error ?? '') })
+      },
+    )
   })
 }

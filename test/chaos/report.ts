@@ -2,8 +2,7 @@
 
 import { roundsOf } from './checkers/approvals.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
-import type { Evidence, Violation } from './evidence.ts'
-import { addressOf, recordsOf, turnKey } from './evidence.ts'
+import { addressOf, type Evidence, recordsOf, turnKey, type Violation } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
 import { guardLines } from './guard-report.ts'
 import type { GuardChange } from './guard-world.ts'
@@ -34,12 +33,19 @@ export function report(evidence: Evidence, violations: Violation[], facts: RunFa
     ...counts(evidence, facts),
     'lines of the logs at error and above:',
     ...(facts.trouble.length === 0 ? ['  none'] : []),
-    ...facts.trouble.slice(0, linesShown).map(({ level, text, count }) => `  ${count} x ${level}: ${text}`),
+    ...facts.trouble
+      .slice(0, linesShown)
+      .map(({ level, text, count }) => `  ${count} x ${level}: ${text}`),
     `violations: ${violations.length}`,
     ...violations
       .slice(0, violationsShown)
-      .map(({ checker, what, at }) => `  VIOLATED ${checker}: ${what}${at === undefined ? '' : ` (at ${at})`}`),
-    ...(violations.length > violationsShown ? [`  and ${violations.length - violationsShown} more`] : []),
+      .map(
+        ({ checker, what, at }) =>
+          `  VIOLATED ${checker}: ${what}${at === undefined ? '' : ` (at ${at})`}`,
+      ),
+    ...(violations.length > violationsShown
+      ? [`  and ${violations.length - violationsShown} more`]
+      : []),
   ].join('\n')
 }
 
@@ -48,10 +54,16 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
   const finished = recordsOf(evidence, 'turn-finished')
   const results = recordsOf(evidence, 'round-outcome').flatMap(({ message }) => message.results)
   const seen = new Set<string>()
-  const repeats = records.filter(({ id }) => id !== undefined && seen.size === seen.add(id).size).length
+  const repeats = records.filter(
+    ({ id }) => id !== undefined && seen.size === seen.add(id).size,
+  ).length
   const bothTwice =
     recordsOf(evidence, 'user-message').length -
-    new Set(recordsOf(evidence, 'user-message').map(({ message }) => `${message.conversation}/${message.messageId}`)).size
+    new Set(
+      recordsOf(evidence, 'user-message').map(
+        ({ message }) => `${message.conversation}/${message.messageId}`,
+      ),
+    ).size
   return [
     `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, asked again: ${facts.asksAgain}`,
     `turns: ${tally(finished.map(({ message }) => message.outcome))}`,
@@ -63,7 +75,9 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     ...guardLines(evidence, facts.guardChanges),
     approvalLine(evidence),
     `faults (hit of asked): ${tallyFaults(facts)}`,
-    ...facts.inflicted.filter(({ hit }) => !hit).map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
+    ...facts.inflicted
+      .filter(({ hit }) => !hit)
+      .map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
     `processes started: ${facts.processStarts}, ended by themselves: ${evidence.exits.length}`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
@@ -74,23 +88,37 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
 
 function approvalLine(evidence: Evidence): string {
   const calls = [...roundsOf(evidence).values()].flatMap((round) => round.calls)
-  const counted = evidence.decisions.filter(({ call, by }) => calls.some((one) => one.key === call && one.by === by)).length
+  const counted = evidence.decisions.filter(({ call, by }) =>
+    calls.some((one) => one.key === call && one.by === by),
+  ).length
   return `calls that needed a person: ${tally(calls.map(({ outcome }) => outcome ?? 'OPEN'))}; people decided ${evidence.decisions.length} times, ${counted} of them first and in time`
 }
 
 function tallyFaults({ inflicted, planned }: RunFacts): string {
   return Object.entries(planned)
-    .map(([kind, count]) => `${kind} ${inflicted.filter((one) => one.kind === kind && one.hit).length} of ${count}`)
+    .map(
+      ([kind, count]) =>
+        `${kind} ${inflicted.filter((one) => one.kind === kind && one.hit).length} of ${count}`,
+    )
     .join(', ')
 }
 
 function slowest(evidence: Evidence): string {
-  const began = new Map(recordsOf(evidence, 'turn-started').map((record) => [turnKey(record.message), record]))
+  const began = new Map(
+    recordsOf(evidence, 'turn-started').map((record) => [turnKey(record.message), record]),
+  )
   const turns = recordsOf(evidence, 'turn-finished').flatMap((record) => {
     const start = began.get(turnKey(record.message))
     return start === undefined
       ? []
-      : [{ ms: record.time - start.time, at: addressOf(start), turn: turnKey(record.message), outcome: record.message.outcome }]
+      : [
+          {
+            ms: record.time - start.time,
+            at: addressOf(start),
+            turn: turnKey(record.message),
+            outcome: record.message.outcome,
+          },
+        ]
   })
   const sorted = turns.sort((a, b) => a.ms - b.ms)
   const [median, last] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
@@ -100,5 +128,7 @@ function slowest(evidence: Evidence): string {
 
 function tally(words: string[]): string {
   const groups = [...Map.groupBy(words, (word) => word)].sort(([, a], [, b]) => b.length - a.length)
-  return groups.length === 0 ? 'none' : groups.map(([word, all]) => `${word} ${all.length}`).join(', ')
+  return groups.length === 0
+    ? 'none'
+    : groups.map(([word, all]) => `${word} ${all.length}`).join(', ')
 }

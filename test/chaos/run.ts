@@ -1,4 +1,5 @@
-// One run of the chaos suite, from a broker of its own to the verdict. The order of a run stands here; what each step is, elsewhere.
+// One run of the chaos suite, from a broker of its own to the verdict. The order of a run stands
+// here; what each step is, elsewhere.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,26 +13,18 @@ import { writeAgent } from './agent.ts'
 import { check } from './check.ts'
 import { openClient } from './client.ts'
 import type { Evidence, Violation } from './evidence.ts'
-import type { Inflicted } from './faults.ts'
-import { inflict } from './faults.ts'
-import type { Fleet } from './fleet.ts'
-import { createFleet } from './fleet.ts'
-import type { Groups } from './groups.ts'
-import { watchGroups } from './groups.ts'
-import type { GuardWorld } from './guard-faults.ts'
-import { membersOf, startVersion } from './guard-faults.ts'
-import type { GuardName } from './guard-world.ts'
-import { createOperator, guardNames } from './guard-world.ts'
-import type { Load } from './load.ts'
-import { startLoad } from './load.ts'
+import { type Inflicted, inflict } from './faults.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import { type Groups, watchGroups } from './groups.ts'
+import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
+import { createOperator, type GuardName, guardNames } from './guard-world.ts'
+import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
 import { startPeople, writeRules } from './people.ts'
-import type { PlannedFault } from './plan.ts'
-import { planFaults } from './plan.ts'
+import { type PlannedFault, planFaults } from './plan.ts'
 import { startProvider } from './provider.ts'
 import { replayTopics } from './replay.ts'
-import type { RunFacts } from './report.ts'
-import { report } from './report.ts'
+import { type RunFacts, report } from './report.ts'
 import { settled } from './settled.ts'
 import { readToolRecords } from './tool-records.ts'
 import { startToolServer } from './tool-server.ts'
@@ -45,13 +38,22 @@ export type ChaosOptions = {
   /** Conversations at once. */
   clients: number
   partitions: number
-  /** The broker goes on all the time, so that many more turns are played; default: it is restarted, killed and paused too. */
+  /**
+   * The broker goes on all the time, so that many more turns are played; default: it is restarted,
+   * killed and paused too.
+   */
   sparesBroker?: boolean
   say: (line: string) => void
 }
 
 /** `folder`: what is left of it, if it failed. */
-export type ChaosResult = { violations: Violation[]; summary: string; evidence: Evidence; facts: RunFacts; folder: string | undefined }
+export type ChaosResult = {
+  violations: Violation[]
+  summary: string
+  evidence: Evidence
+  facts: RunFacts
+  folder: string | undefined
+}
 
 const prefix = 'weir.'
 const warmUpMs = 480_000
@@ -74,10 +76,25 @@ const layout: Record<string, string[]> = {
   'executor-2': ['executor'],
   'approval-1': ['approval'],
   'approval-2': ['approval'],
-  'all-1': ['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor', 'approval'],
+  'all-1': [
+    'conversation',
+    'llm-gateway',
+    'accumulator',
+    'validator',
+    'loop-detector',
+    'executor',
+    'approval',
+  ],
 }
 
-export async function runChaos({ seed, minutes, clients, partitions, sparesBroker = false, say }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos({
+  seed,
+  minutes,
+  clients,
+  partitions,
+  sparesBroker = false,
+  say,
+}: ChaosOptions): Promise<ChaosResult> {
   const random = createRandom(seed)
   const folder = mkdtempSync(join(tmpdir(), 'weir-chaos-'))
   mkdirSync(join(folder, 'data'))
@@ -93,11 +110,23 @@ export async function runChaos({ seed, minutes, clients, partitions, sparesBroke
     cleanUp.push(() => provider.close())
     const toolServer = await startToolServer(startsFile)
     cleanUp.push(() => toolServer.close())
-    const agentFile = writeAgent({ folder, providerUrl: provider.url, toolsUrl: toolServer.url, startsFile })
+    const agentFile = writeAgent({
+      folder,
+      providerUrl: provider.url,
+      toolsUrl: toolServer.url,
+      startsFile,
+    })
     const { bootstrapServers } = broker
     const client = await openClient({ bootstrapServers, prefix, partitions, agentFile, folder })
     cleanUp.push(() => client.close())
-    const fleet = createFleet({ folder, bootstrapServers, prefix, partitions, agentFile, startsFile })
+    const fleet = createFleet({
+      folder,
+      bootstrapServers,
+      prefix,
+      partitions,
+      agentFile,
+      startsFile,
+    })
     cleanUp.push(() => fleet.killAll())
     for (const [name, stages] of Object.entries(layout)) fleet.add(name, { kind: 'stages', stages })
     const versions = new Map<GuardName, number>()
@@ -107,7 +136,12 @@ export async function runChaos({ seed, minutes, clients, partitions, sparesBroke
     cleanUp.push(() => waits.close())
     const people = startPeople({ bus: client.bus, prefix, partitions, seed })
     cleanUp.push(() => people.close())
-    const load = startLoad({ edge: client.edge, agent: client.agent, random: random.fork('load'), clients })
+    const load = startLoad({
+      edge: client.edge,
+      agent: client.agent,
+      random: random.fork('load'),
+      clients,
+    })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
     await warmUp({ load, groups, fleet, folder })
@@ -117,15 +151,34 @@ export async function runChaos({ seed, minutes, clients, partitions, sparesBroke
     times.lap('start')
     say(`the first turns were answered; faults begin, in ${folder}`)
 
-    const plan = planFaults(random.fork('plan'), minutes * 60_000).filter(({ fault }) => !sparesBroker || !fault.kind.startsWith('broker-'))
+    const plan = planFaults(random.fork('plan'), minutes * 60_000).filter(
+      ({ fault }) => !sparesBroker || !fault.kind.startsWith('broker-'),
+    )
     const guards = { folder, operator, waits, versions, changing: new Map() }
-    const inflicted = await inflictAll({ plan, fleet, broker, groups, load, say, guards, totalMs: minutes * 60_000 })
+    const inflicted = await inflictAll({
+      plan,
+      fleet,
+      broker,
+      groups,
+      load,
+      say,
+      guards,
+      totalMs: minutes * 60_000,
+    })
     times.lap('faults')
     const isDrained = await load.drain(drainMs)
     await people.close()
     times.lap('drain')
-    const kafka = new kafkajs.Kafka({ clientId: 'chaos-checker', brokers: [bootstrapServers], logLevel: kafkajs.logLevel.NOTHING })
-    const place = { kafka, prefix, guards: guardNames.filter((guard) => membersOf(guard, fleet).length > 0) }
+    const kafka = new kafkajs.Kafka({
+      clientId: 'chaos-checker',
+      brokers: [bootstrapServers],
+      logLevel: kafkajs.logLevel.NOTHING,
+    })
+    const place = {
+      kafka,
+      prefix,
+      guards: guardNames.filter((guard) => membersOf(guard, fleet).length > 0),
+    }
     const isSettled = await settled(place, settleMs)
     times.lap('settle')
     const left = await fleet.leaveAll(leaveMs)
@@ -150,11 +203,17 @@ export async function runChaos({ seed, minutes, clients, partitions, sparesBroke
       exits,
       committed,
     }
-    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...replayed.violations, ...check(evidence)]
+    const violations = [
+      ...ofTheRun({ isDrained, isSettled, left, inflicted }),
+      ...replayed.violations,
+      ...check(evidence),
+    ]
     times.lap('check')
     const facts: RunFacts = {
       inflicted,
-      planned: Object.fromEntries([...Map.groupBy(plan, ({ fault }) => fault.kind)].map(([kind, all]) => [kind, all.length])),
+      planned: Object.fromEntries(
+        [...Map.groupBy(plan, ({ fault }) => fault.kind)].map(([kind, all]) => [kind, all.length]),
+      ),
       processStarts: fleet.starts(),
       guardChanges: operator.changes,
       asksAgain: load.asksAgain(),
@@ -170,7 +229,10 @@ export async function runChaos({ seed, minutes, clients, partitions, sparesBroke
       writeFileSync(join(folder, 'report.txt'), summary)
       writeFileSync(join(folder, 'violations.json'), JSON.stringify(violations, undefined, 1))
       writeFileSync(join(folder, 'disturbances.json'), JSON.stringify(disturbances, undefined, 1))
-      writeFileSync(join(folder, 'records.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+      writeFileSync(
+        join(folder, 'records.jsonl'),
+        records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+      )
       writeFileSync(join(folder, 'sent.json'), JSON.stringify(load.sent, undefined, 1))
     }
     return { violations, summary, evidence, facts, folder: isSound ? undefined : folder }
@@ -181,7 +243,17 @@ export async function runChaos({ seed, minutes, clients, partitions, sparesBroke
 }
 
 /** Turns are answered, and all of the fleet is seen in its groups. */
-async function warmUp({ load, groups, fleet, folder }: { load: Load; groups: Groups; fleet: Fleet; folder: string }): Promise<void> {
+async function warmUp({
+  load,
+  groups,
+  fleet,
+  folder,
+}: {
+  load: Load
+  groups: Groups
+  fleet: Fleet
+  folder: string
+}): Promise<void> {
   const deadline = Date.now() + warmUpMs
   while (load.answered() < 3 || ((await groups.owned())?.size ?? 0) < fleet.members.size) {
     if (Date.now() > deadline)
@@ -192,13 +264,32 @@ async function warmUp({ load, groups, fleet, folder }: { load: Load; groups: Gro
   }
 }
 
-type Inflicting = { plan: PlannedFault[]; totalMs: number; fleet: Fleet; groups: Groups; load: Load; say: ChaosOptions['say'] } & {
+type Inflicting = {
+  plan: PlannedFault[]
+  totalMs: number
+  fleet: Fleet
+  groups: Groups
+  load: Load
+  say: ChaosOptions['say']
+} & {
   broker: Awaited<ReturnType<typeof startBroker>>
   guards: Pick<GuardWorld, 'folder' | 'operator' | 'waits' | 'versions' | 'changing'>
 }
 
-/** Each fault at its time, whatever else is going on; resolves when the time is over and all of them are. */
-async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say, guards }: Inflicting): Promise<Inflicted[]> {
+/**
+ * Each fault at its time, whatever else is going on; resolves when the time is over and all of them
+ * are.
+ */
+async function inflictAll({
+  plan,
+  totalMs,
+  fleet,
+  broker,
+  groups,
+  load,
+  say,
+  guards,
+}: Inflicting): Promise<Inflicted[]> {
   const began = Date.now()
   const failed = new AbortController()
   const { signal } = failed
@@ -216,7 +307,9 @@ async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say, gua
       overAt: began + totalMs,
       answered: load.answered,
     })
-    say(`${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`)
+    say(
+      `${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`,
+    )
     return inflicted
   }
   const all = Promise.all(plan.map(inflictOne))
@@ -225,21 +318,35 @@ async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say, gua
   return inflicted
 }
 
-type Ends = { isDrained: boolean; isSettled: boolean; left: { process: string; code: number | null | undefined }[]; inflicted: Inflicted[] }
+type Ends = {
+  isDrained: boolean
+  isSettled: boolean
+  left: { process: string; code: number | null | undefined }[]
+  inflicted: Inflicted[]
+}
 
 /** What no record shows. */
 function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] {
   const checker = 'run'
   const violations: Violation[] = []
-  if (!isDrained) violations.push({ checker, what: `some messages were not answered ${drainMs} ms after the last fault` })
-  if (!isSettled) violations.push({ checker, what: `some stage had not done its inbox ${settleMs} ms after the last message was answered` })
+  if (!isDrained)
+    violations.push({
+      checker,
+      what: `some messages were not answered ${drainMs} ms after the last fault`,
+    })
+  if (!isSettled)
+    violations.push({
+      checker,
+      what: `some stage had not done its inbox ${settleMs} ms after the last message was answered`,
+    })
   for (const { process, code } of left)
     if (code !== 0)
       violations.push({
         checker,
         what: `${process} was asked to stop and ${code === undefined ? `had to be killed after ${leaveMs} ms` : `exited with ${code}`}`,
       })
-  if (inflicted.every(({ hit }) => !hit)) violations.push({ checker, what: 'no fault hit: this run has shown nothing' })
+  if (inflicted.every(({ hit }) => !hit))
+    violations.push({ checker, what: 'no fault hit: this run has shown nothing' })
   return violations
 }
 

@@ -1,5 +1,6 @@
-// The smallest sound run, by hand: one message, one turn, one round with a call that may not be repeated (ordinal 0), one that may (1) and one that
-// was rejected (2). What the tests of the checkers plant their violations in.
+// The smallest sound run, by hand: one message, one turn, one round with a call that may not be
+// repeated (ordinal 0), one that may (1) and one that was rejected (2). What the tests of the
+// checkers plant their violations in.
 
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Evidence, Logged, Start } from './evidence.ts'
@@ -14,7 +15,12 @@ const declarations = [
   { ...declaration, name: 'look', idempotent: true },
 ]
 const policy = { startWithinMs: 1_000, graceMs: 1_000, toolTries: 3, guards: [] }
-const calls = ['pay', 'look', 'pay'].map((name, ordinal) => ({ ordinal, name, raw: `{"n":"${ordinal}"}`, problem: null }))
+const calls = ['pay', 'look', 'pay'].map((name, ordinal) => ({
+  ordinal,
+  name,
+  raw: `{"n":"${ordinal}"}`,
+  problem: null,
+}))
 const rejected = { ordinal: 2, status: 'rejected', text: 'no', reason: 'no', durationMs: 0 }
 const paid = { ordinal: 0, status: 'ok', text: '{"start":"s0"}', reason: '', durationMs: 5 }
 const looked = { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 }
@@ -25,9 +31,19 @@ export type Line = [topic: string, time: number, message: Sketch, id?: string]
 
 const before: Line[] = [
   ['conversation-events', 100, { type: 'user-message', conversation: 'c', messageId: 'm' }],
-  ['activity', 101, { type: 'turn-started', conversation: 'c', turn: 0, messageId: 'm' }, 'conversation/0/0/0'],
+  [
+    'activity',
+    101,
+    { type: 'turn-started', conversation: 'c', turn: 0, messageId: 'm' },
+    'conversation/0/0/0',
+  ],
   ['activity', 101, { type: 'round-started', ...round }, 'conversation/0/0/1'],
-  ['history', 101, { type: 'history-entry', ...round, round: 0, response: null, results: [] }, 'conversation/0/0/2'],
+  [
+    'history',
+    101,
+    { type: 'history-entry', ...round, round: 0, response: null, results: [] },
+    'conversation/0/0/2',
+  ],
   ['model-requests', 101, { type: 'model-request', ...round }, 'conversation/0/0/3'],
   ['model-requests', 110, { type: 'attempt-finished', ...round }],
   ['model-deltas', 111, { type: 'model-finished', ...round }, 'llm-gateway/0/1/0'],
@@ -36,7 +52,15 @@ const before: Line[] = [
   [
     'rounds-cleared',
     114,
-    { type: 'round-cleared', ...round, calls, decided: [rejected], declarations, policy, expiresAt: 9_000 },
+    {
+      type: 'round-cleared',
+      ...round,
+      calls,
+      decided: [rejected],
+      declarations,
+      policy,
+      expiresAt: 9_000,
+    },
     'loop-detector/0/0/0',
   ],
   ['rounds-cleared', 115, { type: 'claim', ...round, ordinal: 0, try: 1, owner: 'o' }],
@@ -44,23 +68,51 @@ const before: Line[] = [
 ]
 
 const ran: Line[] = [
-  ['rounds-cleared', 125, { type: 'outcome', ...round, ordinal: 0, try: 1, owner: 'o', result: paid }],
-  ['rounds-cleared', 126, { type: 'outcome', ...round, ordinal: 1, try: 1, owner: 'o', result: looked }],
+  [
+    'rounds-cleared',
+    125,
+    { type: 'outcome', ...round, ordinal: 0, try: 1, owner: 'o', result: paid },
+  ],
+  [
+    'rounds-cleared',
+    126,
+    { type: 'outcome', ...round, ordinal: 1, try: 1, owner: 'o', result: looked },
+  ],
   ['activity', 126, { type: 'call-finished', ...round, ordinal: 0 }, 'executor/0/3/0'],
   ['activity', 127, { type: 'call-finished', ...round, ordinal: 1 }, 'executor/0/4/0'],
   ...after([paid, looked, rejected], 4, 127),
 ]
 
-/** The claims' time passes without a word: one call is unknown, the other is claimed and started by another owner. */
+/**
+ * The claims' time passes without a word: one call is unknown, the other is claimed and started by
+ * another owner.
+ */
 const lost: Line[] = [
   ['rounds-cleared', 4_000, { type: 'tick', conversation: 'c', unit: '["c",0]' }],
   ['rounds-cleared', 4_001, { type: 'claim', ...round, ordinal: 1, try: 2, owner: 'o2' }],
-  ['rounds-cleared', 4_010, { type: 'outcome', ...round, ordinal: 1, try: 2, owner: 'o2', result: { ...looked, text: '{"start":"s2"}' } }],
+  [
+    'rounds-cleared',
+    4_010,
+    {
+      type: 'outcome',
+      ...round,
+      ordinal: 1,
+      try: 2,
+      owner: 'o2',
+      result: { ...looked, text: '{"start":"s2"}' },
+    },
+  ],
   ['activity', 4_001, { type: 'call-finished', ...round, ordinal: 0 }, 'executor/0/3/0'],
   ['activity', 4_011, { type: 'call-finished', ...round, ordinal: 1 }, 'executor/0/5/0'],
   ...after(
     [
-      { ordinal: 0, status: 'outcome_unknown', text: 'nobody knows', reason: 'no result in time', durationMs: 0 },
+      {
+        ordinal: 0,
+        status: 'outcome_unknown',
+        text: 'nobody knows',
+        reason: 'no result in time',
+        durationMs: 0,
+      },
       { ...looked, text: '{"start":"s2"}' },
       rejected,
     ],
@@ -70,7 +122,12 @@ const lost: Line[] = [
 ]
 
 /** From the executor's result on, which it gives at `offset` of its inbox. */
-export function after(results: object[], offset: number, time: number, response: object = { text: '', calls }): Line[] {
+export function after(
+  results: object[],
+  offset: number,
+  time: number,
+  response: object = { text: '', calls },
+): Line[] {
   const finished = {
     type: 'turn-finished',
     conversation: 'c',
@@ -81,10 +138,25 @@ export function after(results: object[], offset: number, time: number, response:
     reason: 'it was',
   }
   return [
-    ['rounds-checked', time, { type: 'round-executed', ...round, results }, `executor/0/${offset}/1`],
-    ['conversation-events', time, { type: 'round-outcome', ...round, response, failure: null, results }, 'loop-detector/0/1/0'],
+    [
+      'rounds-checked',
+      time,
+      { type: 'round-executed', ...round, results },
+      `executor/0/${offset}/1`,
+    ],
+    [
+      'conversation-events',
+      time,
+      { type: 'round-outcome', ...round, response, failure: null, results },
+      'loop-detector/0/1/0',
+    ],
     ['history', time, { type: 'history-entry', ...round, response, results }, 'conversation/0/1/0'],
-    ['rounds-cleared', time, { type: 'turn-ended', conversation: 'c', turn: 0 }, 'conversation/0/1/1'],
+    [
+      'rounds-cleared',
+      time,
+      { type: 'turn-ended', conversation: 'c', turn: 0 },
+      'conversation/0/1/1',
+    ],
     ['activity', time, finished as Sketch, 'conversation/0/1/2'],
   ]
 }
@@ -94,13 +166,25 @@ export function soundRun(): Evidence {
   return evidenceOf([...before, ...ran], [start(0, 's0'), start(1, 's1')])
 }
 
-/** The same, but the owner of the claims is never heard of again. What became of it is not said: `disturbances` is empty. */
+/**
+ * The same, but the owner of the claims is never heard of again. What became of it is not said:
+ * `disturbances` is empty.
+ */
 export function runWithLostOwner(): Evidence {
-  return evidenceOf([...before, ...lost], [start(0, 's0'), start(1, 's1'), { ...start(1, 's2'), process: 'executor-2#1', at: 4_005 }])
+  return evidenceOf(
+    [...before, ...lost],
+    [start(0, 's0'), start(1, 's1'), { ...start(1, 's2'), process: 'executor-2#1', at: 4_005 }],
+  )
 }
 
 export function start(ordinal: number, name: string): Start {
-  return { call: `["c",0,1,${ordinal}]`, tool: 'pay', process: 'executor-1#1', start: name, at: 116 }
+  return {
+    call: `["c",0,1,${ordinal}]`,
+    tool: 'pay',
+    process: 'executor-1#1',
+    start: name,
+    at: 116,
+  }
 }
 
 export function evidenceOf(lines: Line[], starts: Start[], said = calls): Evidence {
@@ -118,12 +202,23 @@ export function evidenceOf(lines: Line[], starts: Start[], said = calls): Eviden
         heard: { outcome: 'answered', reply: 'yes' },
       },
     ],
-    said: [{ conversation: 'c', messageId: 'm', text: '', calls: said.map(({ name, raw }) => ({ name, raw })) }],
+    said: [
+      {
+        conversation: 'c',
+        messageId: 'm',
+        text: '',
+        calls: said.map(({ name, raw }) => ({ name, raw })),
+      },
+    ],
     decisions: [],
     disturbances: [],
     exits: [],
     committed: [
-      committed('executor', 'rounds-cleared', lines.filter(([topic]) => topic === 'rounds-cleared').length),
+      committed(
+        'executor',
+        'rounds-cleared',
+        lines.filter(([topic]) => topic === 'rounds-cleared').length,
+      ),
       committed('conversation', 'conversation-events', 2),
     ],
   }
@@ -143,7 +238,11 @@ export function logged({
   id?: string | undefined
 }): Logged {
   const key =
-    typeof message.conversation === 'string' ? message.conversation : message.type === 'guard-registration' ? `guard:${message.name}` : ''
+    typeof message.conversation === 'string'
+      ? message.conversation
+      : message.type === 'guard-registration'
+        ? `guard:${message.name}`
+        : ''
   return {
     topic,
     partition: 0,
@@ -158,5 +257,13 @@ export function logged({
 }
 
 export function committed(group: string, topic: string, end: number) {
-  return { group, topic, partition: 0, offset: end, metadata: JSON.stringify({ from: end, marks: {} }), begin: 0, end }
+  return {
+    group,
+    topic,
+    partition: 0,
+    offset: end,
+    metadata: JSON.stringify({ from: end, marks: {} }),
+    begin: 0,
+    end,
+  }
 }

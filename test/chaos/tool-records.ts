@@ -7,7 +7,10 @@ type Line =
   | { event: 'start'; call: unknown; tool: string; process: string; start: string; at: number }
   | { event: 'end'; start: string; at: number }
 
-/** `ended`: how many of the starts came to their end. Throws where a line is broken: then the tools' word is worth nothing. */
+/**
+ * `ended`: how many of the starts came to their end. Throws where a line is broken: then the tools'
+ * word is worth nothing.
+ */
 export function readToolRecords(file: string): { starts: Start[]; ended: number } {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const lines = text.split('\n').filter((line) => line !== '')
@@ -15,7 +18,14 @@ export function readToolRecords(file: string): { starts: Start[]; ended: number 
   let ended = 0
   for (const line of lines.map((line) => JSON.parse(line) as Line)) {
     if (line.event === 'end') ended += 1
-    else starts.push({ call: JSON.stringify(line.call), tool: line.tool, process: line.process, start: line.start, at: line.at })
+    else
+      starts.push({
+        call: JSON.stringify(line.call),
+        tool: line.tool,
+        process: line.process,
+        start: line.start,
+        at: line.at,
+      })
   }
   return { starts, ended }
 }

@@ -1,4 +1,5 @@
-// The tools that are reached by HTTP: a server that writes down each start before it does anything else, as the other tools do.
+// The tools that are reached by HTTP: a server that writes down each start before it does anything
+// else, as the other tools do.
 
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -17,7 +18,14 @@ export async function startToolServer(startsFile: string): Promise<ToolServer> {
     starts += 1
     const start = `http-${at}-${starts}`
     const call = JSON.parse(String(request.headers['idempotency-key'])) as unknown
-    const line = { event: 'start', call, tool: request.url, process: request.headers[processHeader], start, at }
+    const line = {
+      event: 'start',
+      call,
+      tool: request.url,
+      process: request.headers[processHeader],
+      start,
+      at,
+    }
     appendFileSync(startsFile, `${JSON.stringify(line)}\n`)
     let body = ''
     request.setEncoding('utf8').on('data', (text) => {

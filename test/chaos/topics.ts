@@ -1,5 +1,6 @@
-// Reads whole topics from the broker with a consumer of its own, and decodes them with avsc and the schemas of the lock. No code of Weir: neither its
-// bus nor its codec may decide what the checkers see.
+// Reads whole topics from the broker with a consumer of its own, and decodes them with avsc and the
+// schemas of the lock. No code of Weir: neither its bus nor its codec may decide what the checkers
+// see.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -21,7 +22,14 @@ const inboxes: Record<string, string> = {
   approval: 'approvals',
 }
 
-const topicNames = [...Object.values(inboxes), 'guard-verdicts.approval', 'history', 'policies', 'activity', 'dead-letters']
+const topicNames = [
+  ...Object.values(inboxes),
+  'guard-verdicts.approval',
+  'history',
+  'policies',
+  'activity',
+  'dead-letters',
+]
 
 /** What each guard writes; the topic of one that was never there is not there either. */
 const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)
@@ -37,13 +45,21 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
   await admin.connect()
   const ends = await endsOf(admin, prefix)
   await admin.disconnect()
-  const missing = new Map([...ends].filter(([, { begin, end }]) => end > begin).map(([place, { end }]) => [place, end]))
+  const missing = new Map(
+    [...ends].filter(([, { begin, end }]) => end > begin).map(([place, { end }]) => [place, end]),
+  )
   const read = new Map<string, Logged[]>()
   if (missing.size === 0) return []
 
-  const consumer = kafka.consumer({ groupId: `chaos-checker-${process.pid}-${Date.now()}`, sessionTimeout: 60_000, maxWaitTimeInMs: 200 })
+  const consumer = kafka.consumer({
+    groupId: `chaos-checker-${process.pid}-${Date.now()}`,
+    sessionTimeout: 60_000,
+    maxWaitTimeInMs: 200,
+  })
   await consumer.connect()
-  const topics = [...new Set([...ends.keys()].map((place) => prefix + place.slice(0, place.lastIndexOf('/'))))]
+  const topics = [
+    ...new Set([...ends.keys()].map((place) => prefix + place.slice(0, place.lastIndexOf('/')))),
+  ]
   await consumer.subscribe({ topics, fromBeginning: true })
   const { promise: done, resolve, reject } = Promise.withResolvers<void>()
   consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
@@ -56,7 +72,8 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
       const records = read.get(place) ?? []
       read.set(place, records)
       for (const message of batch.messages)
-        if (Number(message.offset) > (records.at(-1)?.offset ?? -1)) records.push(logged(topic, batch.partition, message))
+        if (Number(message.offset) > (records.at(-1)?.offset ?? -1))
+          records.push(logged(topic, batch.partition, message))
       if (Number(batch.lastOffset()) + 1 >= (missing.get(place) ?? 0)) missing.delete(place)
       if (missing.size === 0) resolve()
     },
@@ -70,17 +87,32 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
 }
 
 /** The last commit of every stage's group, and of those of these guards. */
-export async function readCommits({ kafka, prefix, guards }: Place & { guards: string[] }): Promise<Committed[]> {
+export async function readCommits({
+  kafka,
+  prefix,
+  guards,
+}: Place & { guards: string[] }): Promise<Committed[]> {
   const admin = kafka.admin()
   await admin.connect()
   const ends = await endsOf(admin, prefix)
   const committed: Committed[] = []
-  for (const [name, topic] of [...Object.entries(inboxes), ...guards.map((guard) => [`guard.${guard}`, 'rounds-cleared'] as const)]) {
+  for (const [name, topic] of [
+    ...Object.entries(inboxes),
+    ...guards.map((guard) => [`guard.${guard}`, 'rounds-cleared'] as const),
+  ]) {
     const group = prefix + name
     const offsets = await admin.fetchOffsets({ groupId: group, topics: [prefix + topic] })
     for (const { partition, offset, metadata } of offsets.flatMap(({ partitions }) => partitions)) {
       const { begin, end } = ends.get(`${topic}/${partition}`) ?? { begin: 0, end: 0 }
-      committed.push({ group, topic, partition, offset: Number(offset), metadata: metadata ?? '', begin, end })
+      committed.push({
+        group,
+        topic,
+        partition,
+        offset: Number(offset),
+        metadata: metadata ?? '',
+        begin,
+        end,
+      })
     }
   }
   await admin.disconnect()
@@ -96,7 +128,11 @@ async function endsOf(admin: Admin, prefix: string): Promise<Ends> {
   return ends
 }
 
-function logged(topic: string, partition: number, { offset, timestamp, key, value, headers }: KafkaMessage): Logged {
+function logged(
+  topic: string,
+  partition: number,
+  { offset, timestamp, key, value, headers }: KafkaMessage,
+): Logged {
   const id = headers?.['weir-id']
   return {
     topic,
@@ -114,16 +150,22 @@ function logged(topic: string, partition: number, { offset, timestamp, key, valu
 
 type LockEntry = { id: number; type: string; schema: avro.Schema }
 
-const lock = JSON.parse(readFileSync(fileURLToPath(new URL('../../schemas/lock.json', import.meta.url)), 'utf8')) as LockEntry[]
-const schemas = new Map(lock.map(({ id, type, schema }) => [id, { type, avro: avro.Type.forSchema(schema) }]))
+const lock = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../../schemas/lock.json', import.meta.url)), 'utf8'),
+) as LockEntry[]
+const schemas = new Map(
+  lock.map(({ id, type, schema }) => [id, { type, avro: avro.Type.forSchema(schema) }]),
+)
 
 /** Confluent's frame: a zero, the schema's id as an int32, then Avro. */
 function decoded(value: Buffer | null): Pick<Logged, 'message' | 'fault'> {
   if (value === null) return { message: undefined, fault: undefined }
   try {
-    if (value.length < 5 || value.readInt8(0) !== 0) throw new Error(`no frame: ${value.subarray(0, 16).toString('hex')}`)
+    if (value.length < 5 || value.readInt8(0) !== 0)
+      throw new Error(`no frame: ${value.subarray(0, 16).toString('hex')}`)
     const schema = schemas.get(value.readInt32BE(1))
-    if (schema === undefined) throw new Error(`the schema ${value.readInt32BE(1)} is not in schemas/lock.json`)
+    if (schema === undefined)
+      throw new Error(`the schema ${value.readInt32BE(1)} is not in schemas/lock.json`)
     const fields = schema.avro.fromBuffer(value.subarray(5)) as object
     return { message: { ...fields, type: schema.type } as Message, fault: undefined }
   } catch (error) {

@@ -1,4 +1,5 @@
-// Which rounds wait for which guard now, as clients are told it: what says whether a guard was hit while it was waited for.
+// Which rounds wait for which guard now, as clients are told it: what says whether a guard was hit
+// while it was waited for.
 
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -13,7 +14,15 @@ export type WaitsWatch = {
 
 const longMs = 500
 
-export function watchWaits({ bus, prefix, partitions }: { bus: Bus; prefix: string; partitions: number }): WaitsWatch {
+export function watchWaits({
+  bus,
+  prefix,
+  partitions,
+}: {
+  bus: Bus
+  prefix: string
+  partitions: number
+}): WaitsWatch {
   const closed = new AbortController()
   const { signal } = closed
   /** By guard and round: since when. */
@@ -24,16 +33,23 @@ export function watchWaits({ bus, prefix, partitions }: { bus: Bus; prefix: stri
     if (message.type === 'calls-waiting') {
       for (const guard of new Set(message.calls.flatMap(({ guards }) => guards))) {
         const rounds = waits.get(guard) ?? new Map<string, { turn: string; since: number }>()
-        waits.set(guard, rounds.set(roundKey(message), { turn: turnKey(message), since: Date.now() }))
+        waits.set(
+          guard,
+          rounds.set(roundKey(message), { turn: turnKey(message), since: Date.now() }),
+        )
       }
-    } else if (message.type === 'guard-verdict-given') waits.get(message.guard)?.delete(roundKey(message))
+    } else if (message.type === 'guard-verdict-given')
+      waits.get(message.guard)?.delete(roundKey(message))
     else if (message.type === 'turn-finished') {
-      for (const rounds of waits.values()) for (const [round, { turn }] of rounds) if (turn === turnKey(message)) rounds.delete(round)
+      for (const rounds of waits.values())
+        for (const [round, { turn }] of rounds) if (turn === turnKey(message)) rounds.delete(round)
     }
   }
 
   return {
-    waiting: (guard) => [...(waits.get(guard)?.values() ?? [])].filter(({ since }) => Date.now() - since > longMs).length,
+    waiting: (guard) =>
+      [...(waits.get(guard)?.values() ?? [])].filter(({ since }) => Date.now() - since > longMs)
+        .length,
     close: () => closed.abort(),
   }
 }

@@ -16,7 +16,12 @@ const agent = {
   tools: [],
   settings: defaultSettings,
 }
-const question = (conversation: string, messageId = 'm1') => ({ agent, conversation, messageId, text: 'hello' })
+const question = (conversation: string, messageId = 'm1') => ({
+  agent,
+  conversation,
+  messageId,
+  text: 'hello',
+})
 const totals = { rounds: 1, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
 
 let bus: Bus
@@ -50,7 +55,9 @@ async function finish(conversation: string, messageId: string, id: string): Prom
     cap: null,
     totals,
   }
-  await bus.append([{ topic: 'activity', partition: 0, key: conversation, value: encode(finished), id }])
+  await bus.append([
+    { topic: 'activity', partition: 0, key: conversation, value: encode(finished), id },
+  ])
 }
 
 async function settled(): Promise<void> {
@@ -66,8 +73,18 @@ describe('a client', () => {
     await finish('c', 'm0', 'conversation/0/1/0')
     await finish('c', 'm1', 'conversation/0/2/0')
     expect(await heard).toMatchObject({ conversation: 'c', messageId: 'm1', reply: 'reply to m1' })
-    const [message, ...more] = await bus.read({ topic: 'conversation-events', partition: 0, from: 0, limit: 10 })
-    expect(decode(message?.value as Uint8Array)).toMatchObject({ type: 'user-message', conversation: 'c', messageId: 'm1', text: 'hello' })
+    const [message, ...more] = await bus.read({
+      topic: 'conversation-events',
+      partition: 0,
+      from: 0,
+      limit: 10,
+    })
+    expect(decode(message?.value as Uint8Array)).toMatchObject({
+      type: 'user-message',
+      conversation: 'c',
+      messageId: 'm1',
+      text: 'hello',
+    })
     expect(more).toEqual([])
   })
 
@@ -75,7 +92,8 @@ describe('a client', () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
     const activity: string[] = []
     const asking = (async () => {
-      for await (const one of edge.ask(question('c', 'm2'))) activity.push(one.type === 'turn-finished' ? one.messageId : one.type)
+      for await (const one of edge.ask(question('c', 'm2')))
+        activity.push(one.type === 'turn-finished' ? one.messageId : one.type)
     })()
     await settled()
     await finish('c', 'm1', 'conversation/0/1/0')
@@ -119,15 +137,31 @@ describe('a client', () => {
       nudge: null,
       note: null,
     })
-    await bus.append([{ topic: 'history', partition: 0, key: JSON.stringify(['c', 0, 0]), value: entry }])
+    await bus.append([
+      { topic: 'history', partition: 0, key: JSON.stringify(['c', 0, 0]), value: entry },
+    ])
     await finish('c', 'm1', 'conversation/0/0/1')
-    expect(await earlierAnswer({ conversation: 'c', messageId: 'm1' })).toMatchObject({ reply: 'reply to m1' })
+    expect(await earlierAnswer({ conversation: 'c', messageId: 'm1' })).toMatchObject({
+      reply: 'reply to m1',
+    })
   })
 
   it('writes a cancel for its message', async () => {
-    await openEdge({ bus, topicPrefix: '', partitions: 1 }).cancel({ conversation: 'c', messageId: 'm1' })
-    const [message] = await bus.read({ topic: 'conversation-events', partition: 0, from: 0, limit: 10 })
-    expect(decode(message?.value as Uint8Array)).toEqual({ type: 'cancel-requested', conversation: 'c', messageId: 'm1' })
+    await openEdge({ bus, topicPrefix: '', partitions: 1 }).cancel({
+      conversation: 'c',
+      messageId: 'm1',
+    })
+    const [message] = await bus.read({
+      topic: 'conversation-events',
+      partition: 0,
+      from: 0,
+      limit: 10,
+    })
+    expect(decode(message?.value as Uint8Array)).toEqual({
+      type: 'cancel-requested',
+      conversation: 'c',
+      messageId: 'm1',
+    })
   })
 })
 
@@ -137,7 +171,9 @@ describe('a hundred clients of one process', () => {
     const replies = Array.from({ length: 100 }, (_, i) => edge.reply(question(`c${i}`)))
     await settled()
     for (let i = 0; i < 100; i++) await finish(`c${i}`, 'm1', `conversation/0/${i}/0`)
-    expect((await Promise.all(replies)).map(({ conversation }) => conversation)).toEqual(Array.from({ length: 100 }, (_, i) => `c${i}`))
+    expect((await Promise.all(replies)).map(({ conversation }) => conversation)).toEqual(
+      Array.from({ length: 100 }, (_, i) => `c${i}`),
+    )
     expect(follows).toBe(1)
   })
 })

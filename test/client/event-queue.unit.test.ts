@@ -1,11 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import type { EventQueue } from '../../client/event-queue.ts'
-import { createEventQueue } from '../../client/event-queue.ts'
+import { createEventQueue, type EventQueue } from '../../client/event-queue.ts'
 import type { TurnEvent } from '../../client/turn-events.ts'
 import { roundStarted, turnFinished } from '../support/activity.ts'
 
 const place = { conversation: 'c', turn: 7, round: 1 }
-const text = (piece: string, round = 1): TurnEvent => ({ type: 'text-delta', ...place, round, text: piece })
+const text = (piece: string, round = 1): TurnEvent => ({
+  type: 'text-delta',
+  ...place,
+  round,
+  text: piece,
+})
 const reset: TurnEvent = { type: 'text-reset', ...place }
 
 /** All that waits; the queue must have been ended. */
@@ -24,7 +28,11 @@ describe('the events that a reader has not taken', () => {
     queue.add([roundStarted(), text('a')])
     queue.add([turnFinished()])
     queue.end()
-    expect((await rest(queue)).map(({ type }) => type)).toEqual(['round-started', 'text-delta', 'turn-finished'])
+    expect((await rest(queue)).map(({ type }) => type)).toEqual([
+      'round-started',
+      'text-delta',
+      'turn-finished',
+    ])
   })
 
   it('come to who waits already', async () => {
@@ -64,12 +72,26 @@ describe('the events that a reader has not taken', () => {
     queue.add([roundStarted(), text('12345'), text('67890'), text('!'), text('more')])
     queue.add([reset, text('again'), text('next', 2), turnFinished()])
     queue.end()
-    expect(await rest(queue)).toEqual([roundStarted(), reset, reset, text('again'), text('next', 2), turnFinished()])
+    expect(await rest(queue)).toEqual([
+      roundStarted(),
+      reset,
+      reset,
+      text('again'),
+      text('next', 2),
+      turnFinished(),
+    ])
   })
 
   it('are bounded in their number: the oldest go, never the end, and what goes does not count any more', async () => {
     const queue = createEventQueue({ charactersMax: 10, eventsMax: 3 })
-    queue.add([text('12345'), roundStarted(), text('1234', 2), reset, text('12345', 3), turnFinished()])
+    queue.add([
+      text('12345'),
+      roundStarted(),
+      text('1234', 2),
+      reset,
+      text('12345', 3),
+      turnFinished(),
+    ])
     queue.end()
     expect(await rest(queue)).toEqual([reset, text('12345', 3), turnFinished()])
   })

@@ -2,10 +2,8 @@
 
 import { setImmediate as later } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Edge } from '../../client/edge.ts'
-import { openEdge } from '../../client/edge.ts'
-import type { Turn } from '../../client/turn.ts'
-import { askTurn } from '../../client/turn.ts'
+import { type Edge, openEdge } from '../../client/edge.ts'
+import { askTurn, type Turn } from '../../client/turn.ts'
 import { defaultSettings } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { encode } from '../../shared/codec/codec.ts'
@@ -50,7 +48,14 @@ afterEach(() => bus.close())
 
 function ask(): Turn & { fail(error: unknown): void } {
   const question = { agent, conversation: 'c', messageId: 'm', text: 'hello' }
-  return askTurn({ edge, clock: systemClock, question, isNew: true, signal: undefined, over: () => {} })
+  return askTurn({
+    edge,
+    clock: systemClock,
+    question,
+    isNew: true,
+    signal: undefined,
+    over: () => {},
+  })
 }
 
 async function settled(): Promise<void> {
@@ -103,7 +108,8 @@ describe('a turn', () => {
     await settled()
     const heard: string[] = []
     const reading = (async () => {
-      for await (const event of turn) heard.push(event.type === 'text-delta' ? event.text : event.type)
+      for await (const event of turn)
+        heard.push(event.type === 'text-delta' ? event.text : event.type)
     })()
     await settled()
     await write('model-deltas', part(1, ['lo.']))
@@ -128,7 +134,11 @@ describe('a turn', () => {
       for await (const event of turn) types.push(event.type)
     })()
     await settled()
-    for (const activity of [turnStarted(), toolStarted(), turnFinished({ outcome: 'cancelled', class: 'cancelled' })])
+    for (const activity of [
+      turnStarted(),
+      toolStarted(),
+      turnFinished({ outcome: 'cancelled', class: 'cancelled' }),
+    ])
       await write('activity', activity)
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
     turn.fail(new Error('closed'))

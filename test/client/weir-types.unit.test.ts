@@ -1,8 +1,20 @@
-// The types of the package, as a program sees them. What is wrong here is found by `make types`; the test only says that they are looked at.
+// The types of the package, as a program sees them. What is wrong here is found by `make types`;
+// the test only says that they are looked at.
 
 import { expect, it } from '@jest/globals'
-import type { Agents, ErrorCode, Question, Turn, TurnEvent, TurnFinished, TurnOutcome, WeirOptions } from '../../client/weir.ts'
-import { loadAgents, Weir, WeirError } from '../../client/weir.ts'
+import {
+  type Agents,
+  type ErrorCode,
+  loadAgents,
+  type Question,
+  type Turn,
+  type TurnEvent,
+  type TurnFinished,
+  type TurnOutcome,
+  Weir,
+  WeirError,
+  type WeirOptions,
+} from '../../client/weir.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const same = <A, B>(_: Same<A, B>): void => {}
@@ -17,7 +29,13 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   same<typeof weir.failed, Promise<never>>(true)
 
   await Weir.open({ agents: 'agents' })
-  await Weir.open({ agents: loadAgents('agent.yaml'), dataFolder: 'data', synchronous: 'full', partitions: 1, topicPrefix: '' })
+  await Weir.open({
+    agents: loadAgents('agent.yaml'),
+    dataFolder: 'data',
+    synchronous: 'full',
+    partitions: 1,
+    topicPrefix: '',
+  })
   const kafka = {
     kind: 'kafka',
     bootstrapServer: 'host:9092',
@@ -34,7 +52,13 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   await Weir.open({ agents: 'agents', synchronous: 'sometimes' })
 
   same<Parameters<Weir['ask']>, [Question]>(true)
-  const turn: Turn = weir.ask({ agent: 'agent', text: 'hello', conversation: 'c', messageId: 'm', signal: AbortSignal.timeout(1_000) })
+  const turn: Turn = weir.ask({
+    agent: 'agent',
+    text: 'hello',
+    conversation: 'c',
+    messageId: 'm',
+    signal: AbortSignal.timeout(1_000),
+  })
   // @ts-expect-error a message has a text
   weir.ask({ agent: 'agent' })
   // @ts-expect-error a turn has the ids that it was begun with
@@ -42,7 +66,14 @@ async function program(weir: Weir, error: unknown): Promise<string> {
 
   same<
     Types,
-    | ('turn-waiting' | 'turn-started' | 'round-started' | 'text-delta' | 'reasoning-delta' | 'text-reset')
+    | (
+        | 'turn-waiting'
+        | 'turn-started'
+        | 'round-started'
+        | 'text-delta'
+        | 'reasoning-delta'
+        | 'text-reset'
+      )
     | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
     | ('approval-pending' | 'approval-decided')
     | ('tool-started' | 'call-finished' | 'turn-finished')

@@ -1,4 +1,5 @@
-// The package as a program uses it: real stages on a real file, a scripted model behind real HTTP, real processes as tools.
+// The package as a program uses it: real stages on a real file, a scripted model behind real HTTP,
+// real processes as tools.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,10 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { AnthropicServer, Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
-import type { Turn, TurnEvent, WeirOptions } from '../../client/weir.ts'
-import { Weir } from '../../client/weir.ts'
+import {
+  type AnthropicServer,
+  type Block,
+  type ModelCall,
+  type Reply,
+  startAnthropicServer,
+} from '../../apps/demo/anthropic-server.ts'
+import { type Turn, type TurnEvent, Weir, type WeirOptions } from '../../client/weir.ts'
 import { until } from '../support/inbox.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, says, text, textsOf, thinking } from '../support/script.ts'
@@ -37,8 +42,17 @@ afterEach(async () => {
 
 async function open(options: Partial<WeirOptions> = {}): Promise<Weir> {
   const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' } }, file)]
-  const agent = testAgent(server.url, { tools, settings: { policy: { graceMs: 2_000 } } }, join(folder, 'starts'))
-  weir = await Weir.open({ agents: new Map([['test-agent', agent]]), dataFolder: join(folder, 'data'), log, ...options })
+  const agent = testAgent(
+    server.url,
+    { tools, settings: { policy: { graceMs: 2_000 } } },
+    join(folder, 'starts'),
+  )
+  weir = await Weir.open({
+    agents: new Map([['test-agent', agent]]),
+    dataFolder: join(folder, 'data'),
+    log,
+    ...options,
+  })
   return weir
 }
 
@@ -54,24 +68,42 @@ async function starts(): Promise<number> {
 
 const agent = 'test-agent'
 const typesOf = (events: TurnEvent[]) => events.map(({ type }) => type)
-const said = (events: TurnEvent[]) => events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
+const said = (events: TurnEvent[]) =>
+  events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
 
 describe('a turn', () => {
   it('is a stream of events, text as it comes among them, and ends with its reply', async () => {
-    answer = (_, number) => (number === 1 ? says(thinking('Hm.'), text('I look.'), call('act', {})) : says(text('All is well.')))
+    answer = (_, number) =>
+      number === 1
+        ? says(thinking('Hm.'), text('I look.'), call('act', {}))
+        : says(text('All is well.'))
     const turn = (await open()).ask({ agent, text: 'go' })
     const events = await all(turn)
     expect(typesOf(events)).toEqual([
-      ...['turn-started', 'round-started', 'reasoning-delta', 'text-delta', 'tool-started', 'call-finished'],
+      ...[
+        'turn-started',
+        'round-started',
+        'reasoning-delta',
+        'text-delta',
+        'tool-started',
+        'call-finished',
+      ],
       ...['round-started', 'text-delta', 'turn-finished'],
     ])
     expect(said(events)).toBe('I look.All is well.')
-    expect(await turn.finished).toMatchObject({ outcome: 'answered', reply: 'All is well.', conversation: turn.conversation })
+    expect(await turn.finished).toMatchObject({
+      outcome: 'answered',
+      reply: 'All is well.',
+      conversation: turn.conversation,
+    })
     expect(events.at(-1)).toEqual(await turn.finished)
   })
 
   it('has an end for who reads no events', async () => {
-    expect(await (await open()).ask({ agent, text: 'go' }).finished).toMatchObject({ outcome: 'answered', reply: 'Hello.' })
+    expect(await (await open()).ask({ agent, text: 'go' }).finished).toMatchObject({
+      outcome: 'answered',
+      reply: 'Hello.',
+    })
   })
 
   it('goes on when its events are read no further', async () => {
@@ -97,7 +129,8 @@ describe('a turn', () => {
   })
 
   it('waits for the one before it in its conversation, and says so', async () => {
-    answer = ({ messages }) => (messages.length === 1 ? says(call('act', { sleepMs: 300 })) : says(text('Hello.')))
+    answer = ({ messages }) =>
+      messages.length === 1 ? says(call('act', { sleepMs: 300 })) : says(text('Hello.'))
     const opened = await open()
     const first = opened.ask({ agent, text: 'one', conversation: 'c' })
     const second = opened.ask({ agent, text: 'two', conversation: 'c' })
@@ -106,9 +139,17 @@ describe('a turn', () => {
   })
 
   it('that broke off while it streamed begins its text anew', async () => {
-    answer = (_, number) => (number === 1 ? { kind: 'cut', blocks: [text('Half an')] } : says(text('The whole answer.')))
+    answer = (_, number) =>
+      number === 1 ? { kind: 'cut', blocks: [text('Half an')] } : says(text('The whole answer.'))
     const events = await all((await open()).ask({ agent, text: 'go' }))
-    expect(typesOf(events)).toEqual(['turn-started', 'round-started', 'text-delta', 'text-reset', 'text-delta', 'turn-finished'])
+    expect(typesOf(events)).toEqual([
+      'turn-started',
+      'round-started',
+      'text-delta',
+      'text-reset',
+      'text-delta',
+      'turn-finished',
+    ])
   })
 })
 
@@ -133,7 +174,10 @@ describe('a cancelled turn', () => {
     }
     expect(typesOf(events).slice(-2)).toEqual(['call-finished', 'turn-finished'])
     expect(events.at(-2)).toMatchObject({ status: 'outcome_unknown' })
-    expect(await turn.finished).toMatchObject({ outcome: 'cancelled', reply: 'This is the fallback.' })
+    expect(await turn.finished).toMatchObject({
+      outcome: 'cancelled',
+      reply: 'This is the fallback.',
+    })
   })
 
   it('ends before it began when its signal was aborted already', async () => {
@@ -171,7 +215,10 @@ describe('a message that is sent again under its id', () => {
   })
 
   it('gets the answer also where it had waited in the queue', async () => {
-    answer = ({ messages }) => (messages.length === 1 ? says(call('act', { sleepMs: 100 })) : says(text(`Hello ${messages.length}.`)))
+    answer = ({ messages }) =>
+      messages.length === 1
+        ? says(call('act', { sleepMs: 100 }))
+        : says(text(`Hello ${messages.length}.`))
     const opened = await open()
     void opened.ask({ agent, text: 'one', conversation: 'c' })
     const queued = { agent, text: 'two', conversation: 'c', messageId: 'm' }
@@ -192,16 +239,38 @@ describe('a message that is sent again under its id', () => {
 
 describe('what cannot be asked', () => {
   it.each([
-    ['an agent that is not there', { agent: 'other', text: 'go' }, 'agent.unknown', 'the agents are test-agent'],
+    [
+      'an agent that is not there',
+      { agent: 'other', text: 'go' },
+      'agent.unknown',
+      'the agents are test-agent',
+    ],
     ['a blank text', { agent, text: ' \n' }, 'message.invalid', 'blank'],
     ['an empty text', { agent, text: '' }, 'message.invalid', 'text has 0 bytes'],
-    ['a text over its limit', { agent, text: 'ä'.repeat(524_289) }, 'message.invalid', 'at most 1048576'],
+    [
+      'a text over its limit',
+      { agent, text: 'ä'.repeat(524_289) },
+      'message.invalid',
+      'at most 1048576',
+    ],
     ['half of a character', { agent, text: 'a\ud83d' }, 'message.invalid', 'surrogate'],
-    ['an empty conversation', { agent, text: 'go', conversation: '' }, 'message.invalid', 'conversation has 0 bytes'],
-    ['a long message id', { agent, text: 'go', messageId: 'x'.repeat(257) }, 'message.invalid', 'messageId has 257 bytes'],
+    [
+      'an empty conversation',
+      { agent, text: 'go', conversation: '' },
+      'message.invalid',
+      'conversation has 0 bytes',
+    ],
+    [
+      'a long message id',
+      { agent, text: 'go', messageId: 'x'.repeat(257) },
+      'message.invalid',
+      'messageId has 257 bytes',
+    ],
   ])('is refused at once: %s', async (_, question, code, message) => {
     const opened = await open()
-    expect(() => opened.ask(question)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
+    expect(() => opened.ask(question)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    )
   })
 })
 
@@ -212,17 +281,22 @@ describe('opening', () => {
   })
 
   it('refuses what is no agent file, and bad options, in words of the program', async () => {
-    await expect(open({ agents: join(folder, 'no.yaml') })).rejects.toMatchObject({ code: 'agent.invalid' })
+    await expect(open({ agents: join(folder, 'no.yaml') })).rejects.toMatchObject({
+      code: 'agent.invalid',
+    })
     await expect(open({ partitions: 0 })).rejects.toMatchObject({
       code: 'settings.invalid',
-      message: 'Settings cannot be used.\n  partitions is "0"; must be a whole number from 1 to 500',
+      message:
+        'Settings cannot be used.\n  partitions is "0"; must be a whole number from 1 to 500',
     })
   })
 
   it('leaves the data folder free when it fails', async () => {
     await (await open({ partitions: 2 })).close()
     await expect(open({ partitions: 3 })).rejects.toMatchObject({ code: 'bus.topic-differs' })
-    expect(await (await open({ partitions: 2 })).ask({ agent, text: 'go' }).finished).toMatchObject({ reply: 'Hello.' })
+    expect(await (await open({ partitions: 2 })).ask({ agent, text: 'go' }).finished).toMatchObject(
+      { reply: 'Hello.' },
+    )
   })
 })
 
@@ -243,7 +317,9 @@ describe('closing', () => {
     expect(() => opened.ask(message)).toThrow(expect.objectContaining({ code: 'bus.closed' }))
 
     const events = await all((await open()).ask(message))
-    expect(events).toContainEqual(expect.objectContaining({ type: 'turn-finished', reply: 'Acted.' }))
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'turn-finished', reply: 'Acted.' }),
+    )
     expect(await starts()).toBe(1)
     const [, second] = server.requests
     expect(JSON.stringify(second)).toContain('acted')
@@ -259,10 +335,19 @@ describe('options that do not go together', () => {
   it.each<[Partial<WeirOptions>, RegExp]>([
     [{ stages: 'elsewhere' }, /stages cannot run elsewhere on the embedded bus/],
     [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is named/],
-    [{ bus: { kind: 'kafka', bootstrapServer: 'nowhere' } }, /bootstrapServer is "nowhere"; must be HOST:PORT/],
-    [{ bus: { kind: 'kafka', bootstrapServer: 'a:1', properties: { 'client.di': 'x' } } }, /did you mean client\.id\?/],
+    [
+      { bus: { kind: 'kafka', bootstrapServer: 'nowhere' } },
+      /bootstrapServer is "nowhere"; must be HOST:PORT/,
+    ],
+    [
+      { bus: { kind: 'kafka', bootstrapServer: 'a:1', properties: { 'client.di': 'x' } } },
+      /did you mean client\.id\?/,
+    ],
   ])('are refused: %j', async (options, words) => {
-    await expect(open(options)).rejects.toMatchObject({ code: 'settings.invalid', message: expect.stringMatching(words) })
+    await expect(open(options)).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: expect.stringMatching(words),
+    })
   })
 })
 
@@ -280,7 +365,9 @@ describe('a stage that cannot go on', () => {
       await expect(opened.failed).rejects.toMatchObject({ code: 'bus.unwritable' })
       await expect(turn.finished).rejects.toMatchObject({ code: 'bus.unwritable' })
       await expect(events).rejects.toMatchObject({ code: 'bus.unwritable' })
-      expect(() => opened.ask({ agent, text: 'go' })).toThrow(expect.objectContaining({ code: 'bus.unwritable' }))
+      expect(() => opened.ask({ agent, text: 'go' })).toThrow(
+        expect.objectContaining({ code: 'bus.unwritable' }),
+      )
     } finally {
       holder.kill()
     }
@@ -291,7 +378,9 @@ describe('a stage that cannot go on', () => {
 async function holdForever(file: string) {
   const source = `new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)}, { timeout: 5000 }).exec('BEGIN IMMEDIATE')
     process.stdout.write('held'); setInterval(() => {}, 1000)`
-  const holder = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const holder = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await once(holder.stdout, 'data')
   return holder
 }

@@ -1,11 +1,11 @@
-// docker-compose.yml for real: brought up, scaled, played over, asked from this machine, and stopped. `make compose-test` runs it: an image is built and
-// a container started for each service, which is minutes on a small machine and too much for `make test`. Needs Docker with compose; leaves nothing but the image.
+// docker-compose.yml for real: brought up, scaled, played over, asked from this machine, and
+// stopped. `make compose-test` runs it: an image is built and a container started for each service,
+// which is minutes on a small machine and too much for `make test`. Needs Docker with compose;
+// leaves nothing but the image.
 
 import assert from 'node:assert/strict'
-import type { SpawnSyncReturns } from 'node:child_process'
-import { spawnSync } from 'node:child_process'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { stageNames } from '../../shared/contract/topology.ts'
 
@@ -13,18 +13,30 @@ const root = join(import.meta.dirname, '..', '..')
 const kafkaPort = await freePort()
 /** Beside one that somebody uses. */
 const project = `weir-test-${process.pid}`
-const environment = { ...process.env, COMPOSE_PROJECT_NAME: project, KAFKA_PORT: `${kafkaPort}`, WEIR_PARTITIONS: '6' }
+const environment = {
+  ...process.env,
+  COMPOSE_PROJECT_NAME: project,
+  KAFKA_PORT: `${kafkaPort}`,
+  WEIR_PARTITIONS: '6',
+}
 
 try {
   step('up', () => {
     compose('up', '--build', '--wait')
-    assert.deepEqual(states('running').toSorted(), ['demo-model', 'kafka', ...stageNames].toSorted())
+    assert.deepEqual(
+      states('running').toSorted(),
+      ['demo-model', 'kafka', ...stageNames].toSorted(),
+    )
   })
 
   step('each stage is ready, no root, and cannot write to its image', () => {
     for (const stage of stageNames) {
       assert.equal(inside(stage, 1, 'id -u'), '1000')
-      assert.notEqual(run('docker', ['compose', 'exec', '-T', stage, 'touch', '/app/x']).status, 0, `${stage} can write to its image`)
+      assert.notEqual(
+        run('docker', ['compose', 'exec', '-T', stage, 'touch', '/app/x']).status,
+        0,
+        `${stage} can write to its image`,
+      )
       assert.deepEqual(Object.values(partitionsOf(stage)), new Array(6).fill('caught up'))
     }
   })
@@ -45,7 +57,10 @@ try {
       compose('run', '--rm', '-T', 'demo'),
       /model requests +25 +4\n[\s\S]*tool starts +25 +0\n[\s\S]*ended answered: the model answered/,
     )
-    assert.match(compose('run', '--rm', '-T', 'demo', '--bad', 'stubborn'), /model requests +25 +5\n[\s\S]*tool starts +25 +0\n/)
+    assert.match(
+      compose('run', '--rm', '-T', 'demo', '--bad', 'stubborn'),
+      /model requests +25 +5\n[\s\S]*tool starts +25 +0\n/,
+    )
   })
 
   step('--scale validator=3: they share the partitions, and the demo leaves them alone', () => {
@@ -59,13 +74,24 @@ try {
 
   step('weir ask from this machine', () => {
     const agent = join(root, 'apps', 'demo', 'agents', 'demo-reflex.yaml')
-    const args = ['ask', '--bus', 'kafka', '--bootstrap-server', `localhost:${kafkaPort}`, '--agent', agent, 'hello']
+    const args = [
+      'ask',
+      '--bus',
+      'kafka',
+      '--bootstrap-server',
+      `localhost:${kafkaPort}`,
+      '--agent',
+      agent,
+      'hello',
+    ]
     assert.match(done('bin/weir', args), /^I tried to run a shell command/)
   })
 
   step('stop: every stage ends in order', () => {
     compose('stop')
-    const ended = containers().filter(({ Service }) => stageNames.some((stage) => stage === Service))
+    const ended = containers().filter(({ Service }) =>
+      stageNames.some((stage) => stage === Service),
+    )
     assert.deepEqual(new Set(ended.map(({ ExitCode }) => ExitCode)), new Set([0]))
   })
 } finally {
@@ -92,9 +118,17 @@ function states(state: string): string[] {
 
 /** What /readyz of a container says of its partitions. */
 function partitionsOf(stage: string, index = 1): Record<string, string> {
-  const text = inside(stage, index, 'exec 3<>/dev/tcp/127.0.0.1/8080; printf "GET /readyz HTTP/1.0\\r\\n\\r\\n" >&3; cat <&3')
+  const text = inside(
+    stage,
+    index,
+    'exec 3<>/dev/tcp/127.0.0.1/8080; printf "GET /readyz HTTP/1.0\\r\\n\\r\\n" >&3; cat <&3',
+  )
   const body = text.slice(text.indexOf('{'))
-  return (JSON.parse(body) as { stages: Record<string, { partitions: Record<string, string> }> }).stages[stage]?.partitions ?? {}
+  return (
+    (JSON.parse(body) as { stages: Record<string, { partitions: Record<string, string> }> }).stages[
+      stage
+    ]?.partitions ?? {}
+  )
 }
 
 /** What this line of bash prints in a container of the service. */
@@ -115,7 +149,9 @@ function compose(...args: string[]): string {
 function done(program: string, args: string[]): string {
   const { status, stdout, stderr, error } = run(program, args)
   if (error !== undefined || status !== 0) {
-    process.stderr.write(`${program} ${args.join(' ')} ended with ${error ?? status}\n${stdout}${stderr}`)
+    process.stderr.write(
+      `${program} ${args.join(' ')} ended with ${error ?? status}\n${stdout}${stderr}`,
+    )
     process.stderr.write(run('docker', ['compose', 'logs', '--no-color', '--tail', '20']).stdout)
     assert.fail(`${program} ${args.join(' ')}`)
   }
@@ -123,7 +159,13 @@ function done(program: string, args: string[]): string {
 }
 
 function run(program: string, args: string[]): SpawnSyncReturns<string> {
-  return spawnSync(program, args, { cwd: root, env: environment, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, timeout: 600_000 })
+  return spawnSync(program, args, {
+    cwd: root,
+    env: environment,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: 600_000,
+  })
 }
 
 function freePort(): Promise<number> {

@@ -1,11 +1,11 @@
-// Approval as somebody at a shell has it, on the embedded bus: rules, the list, a decision, and the question on a terminal.
+// Approval as somebody at a shell has it, on the embedded bus: rules, the list, a decision, and the
+// question on a terminal.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { onTerminals, openDesk } from '../support/weir-command.ts'
+import { type Desk, onTerminals, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk | undefined
 
@@ -17,14 +17,18 @@ afterEach(async () => {
 async function atDesk(): Promise<Desk> {
   const acts = () => [says(call('act', { env: 'prod' })), says(text('Done.'))]
   desk = await openDesk(script(...acts(), ...acts()))
-  const rules = [{ name: 'production', tools: ['act'], pattern: { path: 'env', matches: '^prod$' } }]
+  const rules = [
+    { name: 'production', tools: ['act'], pattern: { path: 'env', matches: '^prod$' } },
+  ]
   await writeFile(join(desk.folder, 'rules.json'), JSON.stringify({ rules, waitMs: 3_600_000 }))
   return desk
 }
 
 const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c']
 const starts = async ({ folder }: Desk) =>
-  (await readFile(join(folder, 'starts'), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
+  (await readFile(join(folder, 'starts'), 'utf8').catch(() => ''))
+    .split('\n')
+    .filter((line) => line !== '')
 
 describe('weir approvals, approve and reject', () => {
   it('set rules, list what waits, and decide it, also while nobody runs the stages', async () => {
@@ -33,17 +37,32 @@ describe('weir approvals, approve and reject', () => {
     const set = await run(['approvals', 'rules', 'rules.json'])
     expect(set).toMatchObject({
       code: 0,
-      out: expect.stringContaining('1 rule for act: from the next model response on, calls wait up to 60 min'),
+      out: expect.stringContaining(
+        '1 rule for act: from the next model response on, calls wait up to 60 min',
+      ),
     })
-    expect(JSON.parse((await run(['approvals', 'rules'])).out)).toMatchObject({ waitMs: 3_600_000, rules: [{ name: 'production' }] })
-    expect(await run(['approvals'])).toMatchObject({ code: 0, out: 'nothing waits for a decision\n' })
+    expect(JSON.parse((await run(['approvals', 'rules'])).out)).toMatchObject({
+      waitMs: 3_600_000,
+      rules: [{ name: 'production' }],
+    })
+    expect(await run(['approvals'])).toMatchObject({
+      code: 0,
+      out: 'nothing waits for a decision\n',
+    })
 
     const asking = start([...ask, 'go'])
     await asking.shows("act needs a person's approval (production):")
     await asking.shows('{"env":"prod"}')
     await asking.shows('weir approve ')
-    const [waiting] = (await run(['approvals', '--json'])).out.split('\n').map((line) => line && JSON.parse(line))
-    expect(waiting).toMatchObject({ tool: 'act', arguments: '{"env":"prod"}', conversation: 'c', rule: 'production' })
+    const [waiting] = (await run(['approvals', '--json'])).out
+      .split('\n')
+      .map((line) => line && JSON.parse(line))
+    expect(waiting).toMatchObject({
+      tool: 'act',
+      arguments: '{"env":"prod"}',
+      conversation: 'c',
+      rule: 'production',
+    })
     const { id } = waiting
     expect((await run(['approvals'])).out).toMatch(
       new RegExp(`^${id}  act \\(production\\)\\n    \\{"env":"prod"\\}\\n    conversation c, `),
@@ -59,14 +78,19 @@ describe('weir approvals, approve and reject', () => {
       code: 4,
       out: expect.stringContaining(`Nothing was changed: ${id} was approved by ann at `),
     })
-    expect(await run(['approve', '0000-0000-0000'])).toMatchObject({ code: 2, errors: expect.stringContaining('weir approvals lists') })
+    expect(await run(['approve', '0000-0000-0000'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('weir approvals lists'),
+    })
     expect(await starts(here)).toEqual([])
 
     await run(['approvals', 'rules']) // changes nothing
     await run(['guard', 'remove', 'approval'])
     expect(await run([...ask, 'and then?'])).toMatchObject({ code: 0 })
     expect((await starts(here)).length).toBeGreaterThanOrEqual(1)
-    expect((await run(['inspect', 'c'])).out).toMatch(new RegExp(`call 0: approved by ann after .* \\(production, ${id}\\)`))
+    expect((await run(['inspect', 'c'])).out).toMatch(
+      new RegExp(`call 0: approved by ann after .* \\(production, ${id}\\)`),
+    )
   })
 
   it('decide from another terminal while somebody waits', async () => {
@@ -76,8 +100,14 @@ describe('weir approvals, approve and reject', () => {
     const asking = start([...ask, 'go'])
     await asking.shows("act needs a person's approval (production):")
     const { id } = JSON.parse((await run(['approvals', '--json'])).out)
-    expect(await run(['approve', id, '--by', 'ann'])).toMatchObject({ code: 0, out: expect.stringContaining('Approved') })
-    expect(await run(['reject', id])).toMatchObject({ code: 4, out: expect.stringContaining('was approved by ann') })
+    expect(await run(['approve', id, '--by', 'ann'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Approved'),
+    })
+    expect(await run(['reject', id])).toMatchObject({
+      code: 4,
+      out: expect.stringContaining('was approved by ann'),
+    })
     await asking.shows('act was approved by ann')
     expect(await asking.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts(here)).toHaveLength(1)
@@ -85,14 +115,22 @@ describe('weir approvals, approve and reject', () => {
 
   it('say what is wrong with rules', async () => {
     const { run, folder } = await atDesk()
-    await writeFile(join(folder, 'bad.json'), '{"rules": [{"name": "x", "tools": ["act"], "pattern": {"path": "a", "matches": "("}}]}')
+    await writeFile(
+      join(folder, 'bad.json'),
+      '{"rules": [{"name": "x", "tools": ["act"], "pattern": {"path": "a", "matches": "("}}]}',
+    )
     expect(await run(['approvals', 'rules', 'bad.json'])).toMatchObject({
       code: 2,
       errors: expect.stringContaining('its pattern cannot be used'),
     })
-    expect(await run(['approvals', 'rules', 'none.json'])).toMatchObject({ code: 2, errors: expect.stringContaining('none.json') })
+    expect(await run(['approvals', 'rules', 'none.json'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('none.json'),
+    })
     await writeFile(join(folder, 'list.json'), '[]')
-    expect((await run(['approvals', 'rules', 'list.json'])).errors).toContain('it must be an object with rules')
+    expect((await run(['approvals', 'rules', 'list.json'])).errors).toContain(
+      'it must be an object with rules',
+    )
   })
 })
 
@@ -101,7 +139,10 @@ onTerminals('at a terminal', () => {
     const here = await atDesk()
     const { run, startOnTerminal, server } = here
     await run(['approvals', 'rules', 'rules.json'])
-    const { child, shows, ended } = startOnTerminal(['chat', '--agent', 'agent.yaml', '--conversation', 'c'], { NO_COLOR: '1' })
+    const { child, shows, ended } = startOnTerminal(
+      ['chat', '--agent', 'agent.yaml', '--conversation', 'c'],
+      { NO_COLOR: '1' },
+    )
     await shows('> ')
     child.stdin.write('go\r')
     await shows('or n and why: ')

@@ -8,8 +8,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { until } from '../support/inbox.ts'
 import { always, call, says, script, text, textsOf } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { onTerminals, openDesk } from '../support/weir-command.ts'
+import { type Desk, onTerminals, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk | undefined
 
@@ -38,7 +37,9 @@ const linesOf = (shown: string) => shown.trimEnd().split('\n')
 
 describe('weir ask', () => {
   it('has the reply alone on stdout, and on stderr text as it comes and what became of each call', async () => {
-    const { run, server } = await at(script(says(text('I look.'), call('act', {}), call('exec', {})), says(text('All is\nwell.'))))
+    const { run, server } = await at(
+      script(says(text('I look.'), call('act', {}), call('exec', {})), says(text('All is\nwell.'))),
+    )
     const first = await run([...ask, 'How is it?'])
     expect(first).toMatchObject({ code: 0, out: 'All is\nwell.\n' })
     const [goOn, ...lines] = linesOf(first.errors)
@@ -56,7 +57,12 @@ describe('weir ask', () => {
     const second = await run([...ask, '--conversation', conversation, 'And now?'])
     expect(second).toMatchObject({ code: 0, out: 'The script is over.\n' })
     expect(linesOf(second.errors)).toEqual(['The script is over.', totals])
-    expect(textsOf(server.requests.at(-1))).toEqual(['How is it?', 'I look.', 'All is\nwell.', 'And now?'])
+    expect(textsOf(server.requests.at(-1))).toEqual([
+      'How is it?',
+      'I look.',
+      'All is\nwell.',
+      'And now?',
+    ])
   })
 
   it('exits with 0 also after a round in which the model could call no tool', async () => {
@@ -101,16 +107,29 @@ describe('weir ask', () => {
 
   it('takes its message from standard input', async () => {
     const { run, server } = await at(() => says(text('Read.')))
-    expect(await run([...ask, '-'], { input: 'What is\nthis?\n' })).toMatchObject({ code: 0, out: 'Read.\n' })
+    expect(await run([...ask, '-'], { input: 'What is\nthis?\n' })).toMatchObject({
+      code: 0,
+      out: 'Read.\n',
+    })
     expect(await run(ask, { input: 'And this?' })).toMatchObject({ code: 0, out: 'Read.\n' })
     expect(server.requests.map(textsOf)).toEqual([['What is\nthis?'], ['And this?']])
   })
 
   it.each([
-    ['a message that is no UTF-8', [...ask], Buffer.from([0x68, 0xff]), 'no UTF-8 (byte 2 is 0xff)'],
+    [
+      'a message that is no UTF-8',
+      [...ask],
+      Buffer.from([0x68, 0xff]),
+      'no UTF-8 (byte 2 is 0xff)',
+    ],
     ['an empty message', [...ask, ''], '', 'empty or blank'],
     ['nothing on standard input', ask, '', 'standard input is empty'],
-    ['a message over its limit', ask, 'x'.repeat(limits.userMessageBytesMax + 1), 'at most 1048576'],
+    [
+      'a message over its limit',
+      ask,
+      'x'.repeat(limits.userMessageBytesMax + 1),
+      'at most 1048576',
+    ],
     ['no agent', ['ask', 'go'], '', "'--agent <file>' not specified"],
     ['an agent file that is not there', ['ask', '--agent', 'no.yaml', 'go'], '', 'no.yaml'],
     ['two messages', [...ask, 'one', 'two'], '', 'too many arguments'],
@@ -133,7 +152,10 @@ describe('weir ask', () => {
     const second = await run([...ask, 'go'])
     expect(second).toMatchObject({ code: 1, out: '' })
     expect(second.errors).toContain(`the data folder .weir is in use by process ${first.child.pid}`)
-    expect(await run([...ask, '--data-folder', 'other', 'go'])).toMatchObject({ code: 0, out: 'Done.\n' })
+    expect(await run([...ask, '--data-folder', 'other', 'go'])).toMatchObject({
+      code: 0,
+      out: 'Done.\n',
+    })
     first.child.kill('SIGINT')
     expect(await first.ended).toMatchObject({ code: 3 })
   })
@@ -149,7 +171,9 @@ describe('weir ask', () => {
 
   it('finishes the turn of a killed one first, and then answers', async () => {
     const model = ({ messages }: ModelCall) =>
-      messages.length === 1 ? says(call('act', { sleepMs: 60_000 })) : says(text(`Heard ${messages.length}.`))
+      messages.length === 1
+        ? says(call('act', { sleepMs: 60_000 }))
+        : says(text(`Heard ${messages.length}.`))
     const { start, run, server } = await at(model)
     const inConversation = [...ask, '--conversation', 'c']
     const killed = start([...inConversation, 'one'])
@@ -168,7 +192,10 @@ it('writes nothing with --json that a terminal obeys, and the same text for who 
   const { out } = await run([...ask, '--json', 'go'])
   expect(out).not.toContain('\u001b')
   expect(out).not.toContain('\u0007')
-  expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({ type: 'turn-finished', reply: 'a\u001b]0;owned\u0007b' })
+  expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({
+    type: 'turn-finished',
+    reply: 'a\u001b]0;owned\u0007b',
+  })
 })
 
 describe('Ctrl-C', () => {
@@ -200,7 +227,10 @@ describe('Ctrl-C', () => {
     await shows('cancelling')
     const { code, out } = await ended
     expect(code).toBe(3)
-    expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({ type: 'turn-finished', outcome: 'cancelled' })
+    expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({
+      type: 'turn-finished',
+      outcome: 'cancelled',
+    })
   })
 
   it('twice kills, also a tool that cannot be asked to stop', async () => {
@@ -222,13 +252,17 @@ describe('Ctrl-C', () => {
 })
 
 onTerminals('on a terminal', () => {
-  const reply = 'This is a reply that is longer than one line of a terminal with eighty columns, so it is broken between words.'
+  const reply =
+    'This is a reply that is longer than one line of a terminal with eighty columns, so it is broken between words.'
 
   /** What stands on the screen in the end: of each line, what came after it was last taken back. */
-  const screenOf = (out: string) => out.split('\r\n').map((line) => line.split('\r\u001b[K').at(-1) ?? '')
+  const screenOf = (out: string) =>
+    out.split('\r\n').map((line) => line.split('\r\u001b[K').at(-1) ?? '')
 
   it('shows the reply once, wrapped, and while a tool runs a live line', async () => {
-    const { folder, startOnTerminal } = await at(script(says(text('I look.'), call('act', { until: 'seen' })), says(text(reply))))
+    const { folder, startOnTerminal } = await at(
+      script(says(text('I look.'), call('act', { until: 'seen' })), says(text(reply))),
+    )
     const { ended, shows } = startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
     await shows('  act running, ')
     await writeFile(join(folder, 'seen'), '')
@@ -247,7 +281,9 @@ onTerminals('on a terminal', () => {
   it('shows colours, unless NO_COLOR is set', async () => {
     const { startOnTerminal } = await at(() => says(text('Hello.')))
     expect((await startOnTerminal([...ask, 'go']).ended).out).toContain('\u001b[2m')
-    expect((await startOnTerminal([...ask, 'go'], { NO_COLOR: '1' }).ended).out).not.toContain('\u001b[2m')
+    expect((await startOnTerminal([...ask, 'go'], { NO_COLOR: '1' }).ended).out).not.toContain(
+      '\u001b[2m',
+    )
   })
 
   it('does not obey what a model says', async () => {

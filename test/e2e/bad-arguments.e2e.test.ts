@@ -1,5 +1,6 @@
-// What a model and its tools can do wrong, end to end: calls with arguments, names and ids that nobody expects, and programs that misbehave. A call
-// runs with exactly what was sent or is refused with a reason; what goes back to the provider is always a request that it would take.
+// What a model and its tools can do wrong, end to end: calls with arguments, names and ids that
+// nobody expects, and programs that misbehave. A call runs with exactly what was sent or is refused
+// with a reason; what goes back to the provider is always a request that it would take.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,15 +11,15 @@ import type { Block, Reply } from '../../apps/demo/anthropic-server.ts'
 import type { CommandTool } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
-import type { Pipeline } from '../support/pipeline.ts'
-import { recordedTool, withPipeline } from '../support/pipeline.ts'
+import { type Pipeline, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { quickTool } from '../support/quick-tool.ts'
 import { call, resultsOf, says, saysAtOnce, script, text } from '../support/script.ts'
-import type { Expected } from '../support/soundness.ts'
-import { expectSound } from '../support/soundness.ts'
+import { type Expected, expectSound } from '../support/soundness.ts'
 
 /** Takes any object. */
-const anything = (file: string) => [recordedTool({ name: 'take', schema: { type: 'object' } }, file)]
+const anything = (file: string) => [
+  recordedTool({ name: 'take', schema: { type: 'object' } }, file),
+]
 
 async function argumentsSeen({ starts }: Pipeline): Promise<string[]> {
   return (await starts()).map((line) => JSON.parse(line).arguments as string)
@@ -37,31 +38,44 @@ describe('arguments', () => {
     ['half a million lists', `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
     ['lists that are never closed', `{"a":${'['.repeat(10_000)}`],
   ])('10,000 deep are refused, and the model learns the bound: %s', async (_, input) => {
-    await withPipeline({ model: script(saysAtOnce('take', input)), tools: anything }, async (pipeline) => {
-      await pipeline.ask('go')
-      expect(resultsOf(pipeline.server.requests[1])).toEqual([
-        expect.stringContaining(`the arguments are nested deeper than ${limits.argumentDepthMax} levels`),
-      ])
-      expect(await pipeline.starts()).toEqual([])
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(saysAtOnce('take', input)), tools: anything },
+      async (pipeline) => {
+        await pipeline.ask('go')
+        expect(resultsOf(pipeline.server.requests[1])).toEqual([
+          expect.stringContaining(
+            `the arguments are nested deeper than ${limits.argumentDepthMax} levels`,
+          ),
+        ])
+        expect(await pipeline.starts()).toEqual([])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it('of 5 MB are refused, and the model is told to send less; only their beginning is quoted', async () => {
     const input = JSON.stringify({ text: 'é'.repeat(2_500_000) })
-    await withPipeline({ model: script(saysAtOnce('take', input)), tools: anything }, async (pipeline) => {
-      await pipeline.ask('go')
-      const [result] = resultsOf(pipeline.server.requests[1])
-      expect(result).toContain(`the arguments are longer than ${limits.argumentBytesMax} bytes`)
-      expect(result?.length).toBeLessThan(5_000)
-      expect(await pipeline.starts()).toEqual([])
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(saysAtOnce('take', input)), tools: anything },
+      async (pipeline) => {
+        await pipeline.ask('go')
+        const [result] = resultsOf(pipeline.server.requests[1])
+        expect(result).toContain(`the arguments are longer than ${limits.argumentBytesMax} bytes`)
+        expect(result?.length).toBeLessThan(5_000)
+        expect(await pipeline.starts()).toEqual([])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it('of 1 MB reach the tool whole', async () => {
     const input = JSON.stringify({ text: 'x'.repeat(1_000_000) })
-    const tools = (file: string) => [{ ...recordedTool({ name: 'take', schema: { type: 'object' } }, file), run: behaving('length') }]
+    const tools = (file: string) => [
+      {
+        ...recordedTool({ name: 'take', schema: { type: 'object' } }, file),
+        run: behaving('length'),
+      },
+    ]
     await withPipeline({ model: script(saysAtOnce('take', input)), tools }, async (pipeline) => {
       await pipeline.ask('go')
       expect(resultsOf(pipeline.server.requests[1])).toEqual([String(input.length)])
@@ -70,7 +84,9 @@ describe('arguments', () => {
   })
 
   it('in five calls of 1 MB each in one response are all kept within the bounds of a record', async () => {
-    const blocks = Array.from({ length: 5 }, (_, i) => call('take', JSON.stringify({ i, text: 'x'.repeat(1_000_000) })))
+    const blocks = Array.from({ length: 5 }, (_, i) =>
+      call('take', JSON.stringify({ i, text: 'x'.repeat(1_000_000) })),
+    )
     const model = script(says(...blocks.map((block) => ({ ...block, pieceChars: 100_000 }))))
     await withPipeline({ model, tools: anything }, async (pipeline) => {
       await pipeline.ask('go')
@@ -87,30 +103,41 @@ describe('arguments', () => {
     ['numbers that no double can hold', '{"id":12345678901234567890,"huge":1e999}'],
     ['blanks and escapes', ' {\n"a" : "\\u0000\\u001b[31m\\/" }\n '],
   ])('with %s reach the tool byte for byte, and change nothing on the way', async (_, input) => {
-    await withPipeline({ model: script(says(call('take', input))), tools: anything }, async (pipeline) => {
-      const { finished } = await pipeline.ask('go')
-      expect(finished).toMatchObject({ outcome: 'answered', totals: { calls: 1 } })
-      expect(await argumentsSeen(pipeline)).toEqual([input])
-      await expectGoesOn(pipeline)
-      expect(({} as { admin?: boolean }).admin).toBeUndefined()
-    })
+    await withPipeline(
+      { model: script(says(call('take', input))), tools: anything },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('go')
+        expect(finished).toMatchObject({ outcome: 'answered', totals: { calls: 1 } })
+        expect(await argumentsSeen(pipeline)).toEqual([input])
+        await expectGoesOn(pipeline)
+        expect(({} as { admin?: boolean }).admin).toBeUndefined()
+      },
+    )
   })
 
   it('with a required field that only __proto__ brings are refused', async () => {
-    await withPipeline({ model: script(says(call('exec', '{"__proto__":{"command":"ls"}}'))) }, async (pipeline) => {
-      await pipeline.ask('go')
-      expect(resultsOf(pipeline.server.requests[1])[0]).toContain("missing required field 'command'")
-      expect(await pipeline.starts()).toEqual([])
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(says(call('exec', '{"__proto__":{"command":"ls"}}'))) },
+      async (pipeline) => {
+        await pipeline.ask('go')
+        expect(resultsOf(pipeline.server.requests[1])[0]).toContain(
+          "missing required field 'command'",
+        )
+        expect(await pipeline.starts()).toEqual([])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it('with half a character that was not even escaped run with its replacement', async () => {
-    await withPipeline({ model: script(saysAtOnce('take', '{"text":"\ud83d"}')), tools: anything }, async (pipeline) => {
-      await pipeline.ask('go')
-      expect(await argumentsSeen(pipeline)).toEqual(['{"text":"\ufffd"}'])
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(saysAtOnce('take', '{"text":"\ud83d"}')), tools: anything },
+      async (pipeline) => {
+        await pipeline.ask('go')
+        expect(await argumentsSeen(pipeline)).toEqual(['{"text":"\ufffd"}'])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it.each([
@@ -118,7 +145,11 @@ describe('arguments', () => {
     ['a text', '"ls"', 'they are a string'],
     ['null', 'null', 'they are null'],
     ['a number', '17', 'they are a number'],
-    ['the same field twice', '{"command":"ls","command":"rm -rf /"}', "field 'command' is given twice"],
+    [
+      'the same field twice',
+      '{"command":"ls","command":"rm -rf /"}',
+      "field 'command' is given twice",
+    ],
     ['two objects in a row', '{"command":"ls"}{"command":"ls"}', 'not valid JSON'],
     ['NaN', '{"command":NaN}', 'not valid JSON'],
     ['a text that ends too early', '{"command":"l', 'not valid JSON'],
@@ -148,25 +179,33 @@ describe('the name of a tool', () => {
     ['constructor', 'constructor'],
     ['other letters that look alike', 'еxес'],
     ['another case', 'Exec'],
-  ])('with %s is refused, shown so that it can be seen, and goes back in a form that the provider takes', async (_, name) => {
-    await withPipeline({ model: script(says(call(name, { command: 'ls' }))) }, async (pipeline) => {
-      const { activity, finished } = await pipeline.ask('go')
-      expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
-      const [result] = resultsOf(pipeline.server.requests[1])
-      expect(result).toContain('Tool call rejected before execution')
-      expect(result?.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u)
-      expect(Buffer.byteLength(result ?? '')).toBeLessThan(2_000)
-      expect(activity.filter(({ type }) => type === 'call-rejected')).toHaveLength(1)
-      expect(await pipeline.starts()).toEqual([])
-      await expectGoesOn(pipeline)
-    })
-  })
+  ])(
+    'with %s is refused, shown so that it can be seen, and goes back in a form that the provider takes',
+    async (_, name) => {
+      await withPipeline(
+        { model: script(says(call(name, { command: 'ls' }))) },
+        async (pipeline) => {
+          const { activity, finished } = await pipeline.ask('go')
+          expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
+          const [result] = resultsOf(pipeline.server.requests[1])
+          expect(result).toContain('Tool call rejected before execution')
+          expect(result?.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u)
+          expect(Buffer.byteLength(result ?? '')).toBeLessThan(2_000)
+          expect(activity.filter(({ type }) => type === 'call-rejected')).toHaveLength(1)
+          expect(await pipeline.starts()).toEqual([])
+          await expectGoesOn(pipeline)
+        },
+      )
+    },
+  )
 
   it('that nobody has, three times in a row, is a loop of its own, and the reason can be printed', async () => {
     const model = script(...[1, 2, 3, 4].map((n) => says(call('exec\u001b[2J', { n }))))
     await withPipeline({ model }, async (pipeline) => {
       const { activity } = await pipeline.ask('go')
-      const raised = activity.flatMap((one) => (one.type === 'intervention-raised' ? [one.intervention] : []))
+      const raised = activity.flatMap((one) =>
+        one.type === 'intervention-raised' ? [one.intervention] : [],
+      )
       expect(raised.length).toBeGreaterThan(0)
       for (const { reason, text: shown } of raised) {
         expect(reason).toMatch(/^\P{Cc}*$/u)
@@ -184,13 +223,18 @@ describe('the ids of calls', () => {
     ['of a form that no provider takes', ['a b', 'é', 'x'.repeat(10_000)]],
     ['the ones that Weir itself would make', ['call_0_1_1', 'call_0_1_0', 'call_0_1_1']],
   ])('may be %s: each call runs once and has its own result', async (_, ids) => {
-    const calls = ids.map((id, n): Block => ({ type: 'tool_use', id, name: 'take', input: `{"answer":"${n}"}` }))
-    await withPipeline({ model: script(says(...calls), says(...calls)), tools: anything }, async (pipeline) => {
-      await pipeline.ask('go')
-      expect(await pipeline.starts()).toHaveLength(6)
-      expect(resultsOf(pipeline.server.requests[2])).toEqual(['0', '1', '2', '0', '1', '2'])
-      await expectGoesOn(pipeline)
-    })
+    const calls = ids.map(
+      (id, n): Block => ({ type: 'tool_use', id, name: 'take', input: `{"answer":"${n}"}` }),
+    )
+    await withPipeline(
+      { model: script(says(...calls), says(...calls)), tools: anything },
+      async (pipeline) => {
+        await pipeline.ask('go')
+        expect(await pipeline.starts()).toHaveLength(6)
+        expect(resultsOf(pipeline.server.requests[2])).toEqual(['0', '1', '2', '0', '1', '2'])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 })
 
@@ -202,7 +246,9 @@ describe('a hundred calls in one response', () => {
     await withPipeline({ model: script(says(...calls(100))), tools }, async (pipeline) => {
       const { activity } = await pipeline.ask('go')
       expect(await pipeline.starts()).toHaveLength(100)
-      expect(resultsOf(pipeline.server.requests[1])).toEqual(Array.from({ length: 100 }, (_, i) => `done with {"i":${i}}`))
+      expect(resultsOf(pipeline.server.requests[1])).toEqual(
+        Array.from({ length: 100 }, (_, i) => `done with {"i":${i}}`),
+      )
       expect(activity.filter(({ type }) => type === 'tool-started')).toHaveLength(100)
       expect(activity.filter(({ type }) => type === 'call-finished')).toHaveLength(100)
       await expectGoesOn(pipeline)
@@ -211,56 +257,103 @@ describe('a hundred calls in one response', () => {
 
   it('and more than that in a turn that may make ten: ten run, the others are skipped with a reason', async () => {
     const settings = { policy: { caps: { rounds: 25, calls: 10, wallMs: 60_000, tokens: null } } }
-    await withPipeline({ model: script(says(...calls(limits.responseCallsMax))), tools, settings }, async (pipeline) => {
-      const { finished } = await pipeline.ask('go')
-      expect(finished).toMatchObject({ outcome: 'answered', cap: 'calls', totals: { calls: limits.responseCallsMax } })
-      expect(await pipeline.starts()).toHaveLength(10)
-      const results = resultsOf(pipeline.server.requests[1])
-      expect(results).toHaveLength(limits.responseCallsMax)
-      expect(results.filter((result) => /not run/.test(result))).toHaveLength(limits.responseCallsMax - 10)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(says(...calls(limits.responseCallsMax))), tools, settings },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('go')
+        expect(finished).toMatchObject({
+          outcome: 'answered',
+          cap: 'calls',
+          totals: { calls: limits.responseCallsMax },
+        })
+        expect(await pipeline.starts()).toHaveLength(10)
+        const results = resultsOf(pipeline.server.requests[1])
+        expect(results).toHaveLength(limits.responseCallsMax)
+        expect(results.filter((result) => /not run/.test(result))).toHaveLength(
+          limits.responseCallsMax - 10,
+        )
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it('over the bound of a response are no response: none of them runs, and the turn ends with a reason', async () => {
-    await withPipeline({ model: script(says(...calls(limits.responseCallsMax + 1))), tools }, async (pipeline) => {
-      const { finished } = await pipeline.ask('go')
-      expect(finished).toMatchObject({ outcome: 'failed', class: 'provider', reply: 'This is the fallback.' })
-      expect(finished.reason).toBe('the response has 257 calls, and at most 256 are taken')
-      expect(await pipeline.starts()).toEqual([])
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(says(...calls(limits.responseCallsMax + 1))), tools },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('go')
+        expect(finished).toMatchObject({
+          outcome: 'failed',
+          class: 'provider',
+          reply: 'This is the fallback.',
+        })
+        expect(finished.reason).toBe('the response has 257 calls, and at most 256 are taken')
+        expect(await pipeline.starts()).toEqual([])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 })
 
 describe('a tool', () => {
   const tool = (run: CommandTool, fields: Partial<Declaration> = {}) => {
-    return (file: string) => [{ ...recordedTool({ name: 'take', schema: { type: 'object' }, fields }, file), run }]
+    return (file: string) => [
+      { ...recordedTool({ name: 'take', schema: { type: 'object' }, fields }, file), run },
+    ]
   }
   const settings = { policy: { graceMs: 100 } }
-  const printing250KB: CommandTool = { kind: 'command', argv: ['/bin/sh', '-c', 'head -c 250000 /dev/zero | tr "\\0" x'] }
+  const printing250KB: CommandTool = {
+    kind: 'command',
+    argv: ['/bin/sh', '-c', 'head -c 250000 /dev/zero | tr "\\0" x'],
+  }
 
   it.each<[string, CommandTool, RegExp]>([
-    ['that ends with an exit code', behaving('need-command'), /exit code 2[\s\S]*missing 'command' parameter/],
+    [
+      'that ends with an exit code',
+      behaving('need-command'),
+      /exit code 2[\s\S]*missing 'command' parameter/,
+    ],
     ['that dies by a signal', behaving('signal', 'SIGKILL'), /killed by signal SIGKILL/],
-    ['that prints what is no UTF-8', behaving('bytes', 'c328ff61'), /\ufffd\(\ufffda\n\[some bytes were not UTF-8/],
-    ['that floods its output', behaving('flood', '20000000'), /\[cut: this is the beginning of \d+ bytes\]/],
+    [
+      'that prints what is no UTF-8',
+      behaving('bytes', 'c328ff61'),
+      /\ufffd\(\ufffda\n\[some bytes were not UTF-8/,
+    ],
+    [
+      'that floods its output',
+      behaving('flood', '20000000'),
+      /\[cut: this is the beginning of \d+ bytes\]/,
+    ],
     ['that floods its errors', behaving('flood-errors'), /\[cut: this is the end\]/],
     ['that does not read its arguments', behaving('deaf'), /did not listen/],
     ['that says nothing', behaving('fail-silently'), /exit code 3. It wrote nothing/],
     ['that throws', behaving('throw'), /TypeError: no such row/],
-    ['that does not exist', { kind: 'command', argv: ['/no/such/program'] }, /could not be started: its program was not found/],
-    ['whose folder does not exist', { kind: 'command', argv: ['/bin/true'], cwd: '/no/such/folder' }, /its working folder does not exist/],
+    [
+      'that does not exist',
+      { kind: 'command', argv: ['/no/such/program'] },
+      /could not be started: its program was not found/,
+    ],
+    [
+      'whose folder does not exist',
+      { kind: 'command', argv: ['/bin/true'], cwd: '/no/such/folder' },
+      /its working folder does not exist/,
+    ],
     ['that leaves a child behind', behaving('leave-behind'), /^\d+$/],
   ])('%s gives its one result, and the turn goes on', async (_, run, result) => {
-    await withPipeline({ model: script(says(call('take', {}))), tools: tool(run), settings }, async (pipeline) => {
-      const { finished, activity } = await pipeline.ask('go')
-      expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
-      expect(resultsOf(pipeline.server.requests[1])).toEqual([expect.stringMatching(result)])
-      const started = activity.filter(({ type }) => type === 'tool-started')
-      expect(started).toHaveLength(/no\/such/.test(JSON.stringify(run)) ? 0 : 1)
-      await expectGoesOn({ ...pipeline, log: pipeline.log.filter((line) => !line.includes('cannot start')) })
-    })
+    await withPipeline(
+      { model: script(says(call('take', {}))), tools: tool(run), settings },
+      async (pipeline) => {
+        const { finished, activity } = await pipeline.ask('go')
+        expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
+        expect(resultsOf(pipeline.server.requests[1])).toEqual([expect.stringMatching(result)])
+        const started = activity.filter(({ type }) => type === 'tool-started')
+        expect(started).toHaveLength(/no\/such/.test(JSON.stringify(run)) ? 0 : 1)
+        await expectGoesOn({
+          ...pipeline,
+          log: pipeline.log.filter((line) => !line.includes('cannot start')),
+        })
+      },
+    )
   })
 
   it('that must not be executed says so to the model, and what to do to the operator', async () => {
@@ -275,7 +368,10 @@ describe('a tool', () => {
         expect(result).toMatch(/its program must not be executed \(EACCES\)/)
         expect(result).not.toContain(folder)
         expect(pipeline.log.filter((line) => line.includes('set its execute bit'))).toHaveLength(1)
-        await expectGoesOn({ ...pipeline, log: pipeline.log.filter((line) => !line.includes('cannot start')) })
+        await expectGoesOn({
+          ...pipeline,
+          log: pipeline.log.filter((line) => !line.includes('cannot start')),
+        })
       })
     } finally {
       rmSync(folder, { recursive: true })
@@ -290,26 +386,34 @@ describe('a tool', () => {
     const model = script(says(call('take', {}), call('quick', { answer: 'quick' })))
     await withPipeline({ model, tools, settings }, async (pipeline) => {
       const { activity } = await pipeline.ask('go')
-      const finished = activity.flatMap((one) => (one.type === 'call-finished' ? [[one.name, one.status]] : []))
+      const finished = activity.flatMap((one) =>
+        one.type === 'call-finished' ? [[one.name, one.status]] : [],
+      )
       expect(finished.sort()).toEqual([
         ['quick', 'ok'],
         ['take', 'timed_out'],
       ])
-      expect(resultsOf(pipeline.server.requests[1])).toEqual([expect.stringContaining('did not finish within 300 ms'), 'quick'])
+      expect(resultsOf(pipeline.server.requests[1])).toEqual([
+        expect.stringContaining('did not finish within 300 ms'),
+        'quick',
+      ])
       await expectGoesOn(pipeline)
     })
   })
 
   it('in twenty calls that each print 250 KB stays within what a round may hold, and every call has its result', async () => {
     const blocks = Array.from({ length: 20 }, () => call('take', {}))
-    await withPipeline({ model: script(says(...blocks)), tools: tool(printing250KB), settings }, async (pipeline) => {
-      const { finished } = await pipeline.ask('go')
-      expect(finished.outcome).toBe('answered')
-      const results = resultsOf(pipeline.server.requests[1])
-      expect(results).toHaveLength(20)
-      expect(Buffer.byteLength(results.join(''))).toBeLessThanOrEqual(limits.roundResultsBytesMax)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(says(...blocks)), tools: tool(printing250KB), settings },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('go')
+        expect(finished.outcome).toBe('answered')
+        const results = resultsOf(pipeline.server.requests[1])
+        expect(results).toHaveLength(20)
+        expect(Buffer.byteLength(results.join(''))).toBeLessThanOrEqual(limits.roundResultsBytesMax)
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it('goes well beside a response of several megabytes: both together are within what a record may hold', async () => {
@@ -330,7 +434,8 @@ describe('a tool', () => {
     ['has a type that there is not', '{"type":"banana"}'],
   ])('whose schema %s never runs', async (_, schema) => {
     const tools = (file: string) => [recordedTool({ name: 'take', fields: { schema } }, file)]
-    const model = (request: { tools?: object[] }): Reply => (request.tools ? says(call('take', {})) : says(text('The script is over.')))
+    const model = (request: { tools?: object[] }): Reply =>
+      request.tools ? says(call('take', {})) : says(text('The script is over.'))
     await withPipeline({ model: script(model, model), tools }, async (pipeline) => {
       const { finished } = await pipeline.ask('go')
       expect(await pipeline.starts()).toEqual([])
@@ -341,5 +446,12 @@ describe('a tool', () => {
 })
 
 function behaving(...how: string[]): CommandTool {
-  return { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('../support/tools/behave.mjs', import.meta.url)), ...how] }
+  return {
+    kind: 'command',
+    argv: [
+      process.execPath,
+      fileURLToPath(new URL('../support/tools/behave.mjs', import.meta.url)),
+      ...how,
+    ],
+  }
 }

@@ -1,23 +1,40 @@
-// What may stand in an inbox although no client of ours would write it: bytes that are no record, records in the wrong place, messages that make no
-// sense, too many of them, and cancels at every moment. Everybody gets an answer, dead letters keep what nobody can take, and the next turn is a
+// What may stand in an inbox although no client of ours would write it: bytes that are no record,
+// records in the wrong place, messages that make no sense, too many of them, and cancels at every
+// moment. Everybody gets an answer, dead letters keep what nobody can take, and the next turn is a
 // normal one.
 
 import { describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { AgentSettings, Caps, DeadLetter, Message, Policy } from '../../shared/contract/messages.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { stages } from '../../shared/contract/topology.ts'
-import { activityUntil, endsOf, endsOfMessages, put, putBytes, until, userMessage } from '../support/inbox.ts'
-import type { Pipeline } from '../support/pipeline.ts'
-import { recordedTool, withPipeline } from '../support/pipeline.ts'
+import type {
+  AgentSettings,
+  Caps,
+  DeadLetter,
+  Message,
+  Policy,
+} from '../../shared/contract/messages.ts'
+import { stages, type TopicName } from '../../shared/contract/topology.ts'
+import {
+  activityUntil,
+  endsOf,
+  endsOfMessages,
+  put,
+  putBytes,
+  until,
+  userMessage,
+} from '../support/inbox.ts'
+import { type Pipeline, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text, textsOf } from '../support/script.ts'
-import type { Expected } from '../support/soundness.ts'
-import { expectSound } from '../support/soundness.ts'
+import { type Expected, expectSound } from '../support/soundness.ts'
 
-async function expectGoesOn(pipeline: Pipeline, expected: Expected & { conversation?: string } = {}): Promise<void> {
-  const { finished } = await pipeline.ask('and now?', { conversation: expected.conversation ?? 'c' })
+async function expectGoesOn(
+  pipeline: Pipeline,
+  expected: Expected & { conversation?: string } = {},
+): Promise<void> {
+  const { finished } = await pipeline.ask('and now?', {
+    conversation: expected.conversation ?? 'c',
+  })
   expect(finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
   await expectSound(pipeline, expected)
 }
@@ -28,32 +45,43 @@ describe('what nobody can take', () => {
   const tick: Message = { type: 'tick', conversation: 'c', unit: 'c' }
   const finished: Message = { type: 'turn-ended', conversation: 'c', turn: 0 }
 
-  it.each(inboxes)('goes to dead-letters with its origin, and the stage goes on: %s', async (inbox) => {
-    await withPipeline({ model: script() }, async (pipeline) => {
-      await putBytes(pipeline, inbox, Buffer.from('this is no record'))
-      await putBytes(pipeline, inbox, Buffer.alloc(0))
-      await putBytes(pipeline, inbox, Buffer.from([0, 0, 0, 0x7f, 0xff, 1, 2, 3]))
-      await putBytes(pipeline, inbox, Buffer.concat([encode(tick), Buffer.from([0])]))
-      await putBytes(pipeline, inbox, encode(tick).subarray(0, 7))
-      await putBytes(pipeline, inbox, encode({ type: 'turn-failed', conversation: 'c', turn: null, stage: 'x', reason: 'y' }))
-      await putBytes(pipeline, inbox, encode(finished), { id: 'validator/0/0/0' })
-      await putBytes(pipeline, inbox, encode(finished), { id: 'no derived id' })
-      await putBytes(pipeline, inbox, encode(tick), { key: 'another conversation' })
-      await pipeline.ask('hello')
-      const letters = await lettersOf(pipeline, 9)
-      expect(letters.map(({ topic, partition, offset }) => [topic, partition, offset])).toEqual(
-        Array.from({ length: 9 }, (_, offset) => [`weir.${inbox}`, 0, offset]),
-      )
-      expect(letters.slice(0, 3).map(({ code }) => code)).toEqual(['codec.bad-frame', 'codec.bad-frame', 'codec.unknown-schema'])
-      expect(Buffer.from(letters[0]?.value ?? []).toString()).toBe('this is no record')
-      for (const { reason, stage, key } of letters) {
-        expect(stages[stage as keyof typeof stages].inbox).toBe(inbox)
-        expect(reason.length).toBeGreaterThan(10)
-        expect(key).toMatch(/^(c|another conversation)$/)
-      }
-      await expectGoesOn(pipeline, { deadLetters: 9 })
-    })
-  })
+  it.each(inboxes)(
+    'goes to dead-letters with its origin, and the stage goes on: %s',
+    async (inbox) => {
+      await withPipeline({ model: script() }, async (pipeline) => {
+        await putBytes(pipeline, inbox, Buffer.from('this is no record'))
+        await putBytes(pipeline, inbox, Buffer.alloc(0))
+        await putBytes(pipeline, inbox, Buffer.from([0, 0, 0, 0x7f, 0xff, 1, 2, 3]))
+        await putBytes(pipeline, inbox, Buffer.concat([encode(tick), Buffer.from([0])]))
+        await putBytes(pipeline, inbox, encode(tick).subarray(0, 7))
+        await putBytes(
+          pipeline,
+          inbox,
+          encode({ type: 'turn-failed', conversation: 'c', turn: null, stage: 'x', reason: 'y' }),
+        )
+        await putBytes(pipeline, inbox, encode(finished), { id: 'validator/0/0/0' })
+        await putBytes(pipeline, inbox, encode(finished), { id: 'no derived id' })
+        await putBytes(pipeline, inbox, encode(tick), { key: 'another conversation' })
+        await pipeline.ask('hello')
+        const letters = await lettersOf(pipeline, 9)
+        expect(letters.map(({ topic, partition, offset }) => [topic, partition, offset])).toEqual(
+          Array.from({ length: 9 }, (_, offset) => [`weir.${inbox}`, 0, offset]),
+        )
+        expect(letters.slice(0, 3).map(({ code }) => code)).toEqual([
+          'codec.bad-frame',
+          'codec.bad-frame',
+          'codec.unknown-schema',
+        ])
+        expect(Buffer.from(letters[0]?.value ?? []).toString()).toBe('this is no record')
+        for (const { reason, stage, key } of letters) {
+          expect(stages[stage as keyof typeof stages].inbox).toBe(inbox)
+          expect(reason.length).toBeGreaterThan(10)
+          expect(key).toMatch(/^(c|another conversation)$/)
+        }
+        await expectGoesOn(pipeline, { deadLetters: 9 })
+      })
+    },
+  )
 
   it('as large as a record may be stops nobody: its dead letter keeps the beginning', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
@@ -69,7 +97,9 @@ describe('what nobody can take', () => {
     const model = script(says(call('exec', { command: 'ls', sleepMs: 300 })))
     await withPipeline({ model }, async (pipeline) => {
       await put(pipeline, [userMessage(pipeline.agent, { text: 'list my files' })])
-      await activityUntil(pipeline, 'c', (activity) => activity.some(({ type }) => type === 'tool-started'))
+      await activityUntil(pipeline, 'c', (activity) =>
+        activity.some(({ type }) => type === 'tool-started'),
+      )
       for (const inbox of inboxes) await putBytes(pipeline, inbox, Buffer.from('this is no record'))
       const [end] = await endsOfMessages(pipeline, 'c', ['list my files'])
       expect(end).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
@@ -81,7 +111,10 @@ describe('what nobody can take', () => {
   it('is not what concerns a turn that there is not: that means nothing, and nobody hears of it', async () => {
     const ids = { conversation: 'c', turn: 7, round: 1 }
     const strangers: [TopicName, Message][] = [
-      ['conversation-events', { type: 'cancel-requested', conversation: 'c', messageId: 'never sent' }],
+      [
+        'conversation-events',
+        { type: 'cancel-requested', conversation: 'c', messageId: 'never sent' },
+      ],
       ['conversation-events', tick],
       ['model-requests', { type: 'attempt-started', ...ids, attempt: 'a', owner: 'o', weir: '' }],
       ['model-deltas', { type: 'part', ...ids, attempt: 'a', i: 0, events: [] }],
@@ -107,36 +140,62 @@ describe('what nobody can take', () => {
 })
 
 describe('a message', () => {
-  const withPolicy = (policy: Partial<Policy>) => (settings: AgentSettings) => ({ ...settings, policy: { ...settings.policy, ...policy } })
+  const withPolicy = (policy: Partial<Policy>) => (settings: AgentSettings) => ({
+    ...settings,
+    policy: { ...settings.policy, ...policy },
+  })
   const withCaps = (caps: Partial<Caps>) => (settings: AgentSettings) =>
     withPolicy({ caps: { ...settings.policy.caps, ...caps } })(settings)
 
   it.each<[string, (settings: AgentSettings) => AgentSettings]>([
     ['settings.attempts is 0; it must be at least 1', (settings) => ({ ...settings, attempts: 0 })],
-    ['settings.attempts is -1; it must be at least 1', (settings) => ({ ...settings, attempts: -1 })],
+    [
+      'settings.attempts is -1; it must be at least 1',
+      (settings) => ({ ...settings, attempts: -1 }),
+    ],
     ['settings.stallMs is 0; it must be at least 1', (settings) => ({ ...settings, stallMs: 0 })],
-    ['settings.fallback is blank; it must hold text', (settings) => ({ ...settings, fallback: ' \n' })],
+    [
+      'settings.fallback is blank; it must hold text',
+      (settings) => ({ ...settings, fallback: ' \n' }),
+    ],
     ['settings.policy.caps.rounds is 0; it must be at least 1', withCaps({ rounds: 0 })],
     ['settings.policy.caps.calls is -5; it must be at least 1', withCaps({ calls: -5 })],
     ['settings.policy.caps.wallMs is 0; it must be at least 1', withCaps({ wallMs: 0 })],
     ['settings.policy.caps.tokens is 0; it must be at least 1', withCaps({ tokens: 0 })],
-    ['settings.policy.startWithinMs is 2147483647; it must be at most 600000', withPolicy({ startWithinMs: 2 ** 31 - 1 })],
+    [
+      'settings.policy.startWithinMs is 2147483647; it must be at most 600000',
+      withPolicy({ startWithinMs: 2 ** 31 - 1 }),
+    ],
     ['settings.policy.graceMs is -1; it must be at least 0', withPolicy({ graceMs: -1 })],
     ['settings.policy.toolTries is 0; it must be at least 1', withPolicy({ toolTries: 0 })],
-  ])('whose settings make no sense is refused with what would be accepted: %s', async (reason, change) => {
-    await withPipeline({ model: script() }, async (pipeline) => {
-      const { agent } = pipeline
-      await put(pipeline, [userMessage(agent, { messageId: 'bad', settings: change(agent.settings) })])
-      expect(await endsOfMessages(pipeline, 'c', ['bad'])).toMatchObject([{ outcome: 'failed', class: 'deterministic', reason }])
-      expect(pipeline.server.requests).toEqual([])
-      await expectGoesOn(pipeline)
-    })
-  })
+  ])(
+    'whose settings make no sense is refused with what would be accepted: %s',
+    async (reason, change) => {
+      await withPipeline({ model: script() }, async (pipeline) => {
+        const { agent } = pipeline
+        await put(pipeline, [
+          userMessage(agent, { messageId: 'bad', settings: change(agent.settings) }),
+        ])
+        expect(await endsOfMessages(pipeline, 'c', ['bad'])).toMatchObject([
+          { outcome: 'failed', class: 'deterministic', reason },
+        ])
+        expect(pipeline.server.requests).toEqual([])
+        await expectGoesOn(pipeline)
+      })
+    },
+  )
 
   it('may ask for more than any turn may have: it gets what everybody has at most', async () => {
     const most = 2 ** 31 - 1
     await withPipeline(
-      { model: script({ kind: 'error', status: 529, message: 'later', headers: { 'retry-after-ms': '1' } }) },
+      {
+        model: script({
+          kind: 'error',
+          status: 529,
+          message: 'later',
+          headers: { 'retry-after-ms': '1' },
+        }),
+      },
       async (pipeline) => {
         const { agent } = pipeline
         const greedy = withCaps({ rounds: most, calls: most, wallMs: most, tokens: most })({
@@ -145,7 +204,9 @@ describe('a message', () => {
           stallMs: most,
         })
         await put(pipeline, [userMessage(agent, { messageId: 'greedy', settings: greedy })])
-        expect(await endsOfMessages(pipeline, 'c', ['greedy'])).toMatchObject([{ outcome: 'answered' }])
+        expect(await endsOfMessages(pipeline, 'c', ['greedy'])).toMatchObject([
+          { outcome: 'answered' },
+        ])
         const [request] = await pipeline.records('model-requests')
         expect(request).toMatchObject({ type: 'model-request', callsLeft: limits.turnCallsMax })
         await expectGoesOn(pipeline)
@@ -154,17 +215,33 @@ describe('a message', () => {
   })
 
   it.each<[string, object, RegExp]>([
-    ['has an id of 10 KB', { messageId: 'm'.repeat(10_240) }, /^the message id has 10240 bytes; it must have 1 to 256$/],
+    [
+      'has an id of 10 KB',
+      { messageId: 'm'.repeat(10_240) },
+      /^the message id has 10240 bytes; it must have 1 to 256$/,
+    ],
     ['has an empty id', { messageId: '' }, /^the message id has 0 bytes/],
-    ['is of a conversation with an id of 10 KB', { conversation: 'x'.repeat(10_240) }, /^the conversation's id has 10240 bytes/],
-    ['is of a conversation without an id', { conversation: '' }, /^the conversation's id has 0 bytes/],
+    [
+      'is of a conversation with an id of 10 KB',
+      { conversation: 'x'.repeat(10_240) },
+      /^the conversation's id has 10240 bytes/,
+    ],
+    [
+      'is of a conversation without an id',
+      { conversation: '' },
+      /^the conversation's id has 0 bytes/,
+    ],
     [
       'has a text of 2 MB',
       { text: 'é'.repeat(1024 * 1024), messageId: 'long' },
       /^the message has 2097152 bytes; at most 1048576 are taken/,
     ],
     ['names no agent', { agent: ' ' }, /^agent is blank/],
-    ['names an agent that nobody has', { agent: 'nobody' }, /^the turn is of agent 'nobody', .*start Weir with the agent file of 'nobody'/],
+    [
+      'names an agent that nobody has',
+      { agent: 'nobody' },
+      /^the turn is of agent 'nobody', .*start Weir with the agent file of 'nobody'/,
+    ],
     ['names an agent in megabytes', { agent: 'n'.repeat(3_000_000) }, /agent/],
   ])('that %s is refused with a reason', async (_, fields, reason) => {
     await withPipeline({ model: script() }, async (pipeline) => {
@@ -195,7 +272,9 @@ describe('a message', () => {
 
   it('over the limit of a record is refused where it is sent', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
-      await expect(pipeline.ask('x'.repeat(limits.recordBytesMax))).rejects.toMatchObject({ code: 'bus.record-too-large' })
+      await expect(pipeline.ask('x'.repeat(limits.recordBytesMax))).rejects.toMatchObject({
+        code: 'bus.record-too-large',
+      })
       await expectGoesOn(pipeline)
     })
   })
@@ -205,8 +284,12 @@ describe('a message', () => {
       const { agent } = pipeline
       const settings = { ...agent.settings, fallback: 'x'.repeat(limits.recordBytesMax - 2_000) }
       await put(pipeline, [userMessage(agent, { messageId: 'heavy', settings })])
-      const reason = expect.stringMatching(/^settings.fallback has \d+ bytes; at most 65536 are taken$/)
-      expect(await endsOfMessages(pipeline, 'c', ['heavy'])).toMatchObject([{ outcome: 'failed', class: 'deterministic', reason }])
+      const reason = expect.stringMatching(
+        /^settings.fallback has \d+ bytes; at most 65536 are taken$/,
+      )
+      expect(await endsOfMessages(pipeline, 'c', ['heavy'])).toMatchObject([
+        { outcome: 'failed', class: 'deterministic', reason },
+      ])
       await expectGoesOn(pipeline)
     })
   })
@@ -215,11 +298,22 @@ describe('a message', () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       const { agent } = pipeline
       const [{ declaration }] = agent.tools as [(typeof agent.tools)[0]]
-      const declarations = new Array(5_200).fill({ ...declaration, name: 'x'.repeat(2_000), description: '', schema: '' })
+      const declarations = new Array(5_200).fill({
+        ...declaration,
+        name: 'x'.repeat(2_000),
+        description: '',
+        schema: '',
+      })
       await put(pipeline, [userMessage(agent, { messageId: 'crowded', declarations })])
       const [end] = await endsOfMessages(pipeline, 'c', ['crowded'])
-      expect(end).toMatchObject({ outcome: 'failed', class: 'deterministic', reply: 'This is the fallback.' })
-      expect(end?.reason).toMatch(/^the declarations of the agent's tools have \d+ bytes; at most 4194304 are taken$/)
+      expect(end).toMatchObject({
+        outcome: 'failed',
+        class: 'deterministic',
+        reply: 'This is the fallback.',
+      })
+      expect(end?.reason).toMatch(
+        /^the declarations of the agent's tools have \d+ bytes; at most 4194304 are taken$/,
+      )
       await expectGoesOn(pipeline)
     })
   })
@@ -244,15 +338,18 @@ describe('a message', () => {
   })
 
   it('that comes again and again with the same id is one turn, while it is open and after it', async () => {
-    await withPipeline({ model: script(says(call('exec', { command: 'ls' }))) }, async (pipeline) => {
-      const message = userMessage(pipeline.agent, { messageId: 'once', text: 'list my files' })
-      await put(pipeline, [message, message, message])
-      await endsOfMessages(pipeline, 'c', ['once'])
-      await put(pipeline, [message, { ...message, text: 'something else' }])
-      await expectGoesOn(pipeline)
-      expect(await pipeline.starts()).toHaveLength(1)
-      expect(pipeline.server.requests).toHaveLength(3)
-    })
+    await withPipeline(
+      { model: script(says(call('exec', { command: 'ls' }))) },
+      async (pipeline) => {
+        const message = userMessage(pipeline.agent, { messageId: 'once', text: 'list my files' })
+        await put(pipeline, [message, message, message])
+        await endsOfMessages(pipeline, 'c', ['once'])
+        await put(pipeline, [message, { ...message, text: 'something else' }])
+        await expectGoesOn(pipeline)
+        expect(await pipeline.starts()).toHaveLength(1)
+        expect(pipeline.server.requests).toHaveLength(3)
+      },
+    )
   })
 })
 
@@ -288,11 +385,17 @@ describe('twenty messages at once', () => {
       const names = Array.from({ length: 8 }, (_, i) => `m${i}`)
       await put(
         pipeline,
-        names.map((messageId) => userMessage(pipeline.agent, { messageId, text: 'x'.repeat(300_000) })),
+        names.map((messageId) =>
+          userMessage(pipeline.agent, { messageId, text: 'x'.repeat(300_000) }),
+        ),
       )
       const ends = await endsOfMessages(pipeline, 'c', names)
-      expect(ends.filter(({ outcome }) => outcome === 'answered').map(({ messageId }) => messageId)).toEqual(['m0', 'm1', 'm2', 'm3'])
-      expect(ends.find(({ messageId }) => messageId === 'm4')?.reason).toMatch(/would hold more than 1048576 bytes. Send it again/)
+      expect(
+        ends.filter(({ outcome }) => outcome === 'answered').map(({ messageId }) => messageId),
+      ).toEqual(['m0', 'm1', 'm2', 'm3'])
+      expect(ends.find(({ messageId }) => messageId === 'm4')?.reason).toMatch(
+        /would hold more than 1048576 bytes. Send it again/,
+      )
       await expectGoesOn(pipeline)
     })
   })
@@ -325,12 +428,17 @@ describe('a cancel', () => {
   })
 
   it('in the middle of a stream closes the connection, and nothing of the answer counts', async () => {
-    const stall: Reply = { kind: 'stall', blocks: [text('I am just about to'), call('exec', { command: 'ls' })] }
+    const stall: Reply = {
+      kind: 'stall',
+      blocks: [text('I am just about to'), call('exec', { command: 'ls' })],
+    }
     await withPipeline({ model: script(stall), tools, settings }, async (pipeline) => {
       await put(pipeline, [userMessage(pipeline.agent, { text: 'list my files' })])
       await untilStreaming(pipeline)
       await pipeline.edge.cancel({ conversation: 'c', messageId: 'list my files' })
-      expect(await endsOfMessages(pipeline, 'c', ['list my files'])).toMatchObject([{ outcome: 'cancelled', totals: { calls: 0 } }])
+      expect(await endsOfMessages(pipeline, 'c', ['list my files'])).toMatchObject([
+        { outcome: 'cancelled', totals: { calls: 0 } },
+      ])
       await expectGoesOn(pipeline)
       await until(async () => pipeline.server.open() === 0)
       expect(await pipeline.starts()).toEqual([])
@@ -338,12 +446,21 @@ describe('a cancel', () => {
   })
 
   it('while a retry is waited for ends the wait', async () => {
-    const model = script({ kind: 'error', status: 429, message: 'later', headers: { 'retry-after': '60' } })
+    const model = script({
+      kind: 'error',
+      status: 429,
+      message: 'later',
+      headers: { 'retry-after': '60' },
+    })
     await withPipeline({ model }, async (pipeline) => {
       await put(pipeline, [userMessage(pipeline.agent, { text: 'hello' })])
-      await until(async () => (await pipeline.records('model-requests')).some(({ type }) => type === 'attempt-failed'))
+      await until(async () =>
+        (await pipeline.records('model-requests')).some(({ type }) => type === 'attempt-failed'),
+      )
       await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
-      expect(await endsOfMessages(pipeline, 'c', ['hello'])).toMatchObject([{ outcome: 'cancelled' }])
+      expect(await endsOfMessages(pipeline, 'c', ['hello'])).toMatchObject([
+        { outcome: 'cancelled' },
+      ])
       await expectGoesOn(pipeline)
       expect(pipeline.server.requests).toHaveLength(2)
     })
@@ -378,11 +495,15 @@ describe('a cancel', () => {
       await cancel('')
       await cancel('x'.repeat(100_000))
       await put(pipeline, [userMessage(pipeline.agent, { text: 'hello' })])
-      expect(await endsOfMessages(pipeline, 'c', ['hello'])).toMatchObject([{ outcome: 'answered' }])
+      expect(await endsOfMessages(pipeline, 'c', ['hello'])).toMatchObject([
+        { outcome: 'answered' },
+      ])
       await cancel('hello')
       await cancel('hello')
       await expectGoesOn(pipeline)
-      const ends = endsOf(await activityUntil(pipeline, 'c', (activity) => endsOf(activity).length >= 2))
+      const ends = endsOf(
+        await activityUntil(pipeline, 'c', (activity) => endsOf(activity).length >= 2),
+      )
       expect(ends.map(({ outcome }) => outcome)).toEqual(['answered', 'answered'])
     })
   })
@@ -416,9 +537,13 @@ describe('conversations whose ids look alike', () => {
     const model = (request: ModelCall) => says(text(`Seen: ${textsOf(request).join(' | ')}`))
     await withPipeline({ model }, async (pipeline) => {
       for (const round of [1, 2]) {
-        const turns = await Promise.all(ids.map((id, i) => pipeline.ask(`${round} of ${i}`, { conversation: id })))
+        const turns = await Promise.all(
+          ids.map((id, i) => pipeline.ask(`${round} of ${i}`, { conversation: id })),
+        )
         expect(turns.map(({ finished }) => finished.reply)).toEqual(
-          ids.map((_, i) => (round === 1 ? `Seen: 1 of ${i}` : `Seen: 1 of ${i} | Seen: 1 of ${i} | 2 of ${i}`)),
+          ids.map((_, i) =>
+            round === 1 ? `Seen: 1 of ${i}` : `Seen: 1 of ${i} | Seen: 1 of ${i} | 2 of ${i}`,
+          ),
         )
       }
       await expectSound(pipeline)

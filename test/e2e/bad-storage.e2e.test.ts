@@ -1,6 +1,7 @@
-// What becomes of turns when the storage under them fails: a disk that is full for a moment or for good, another process on the same file, other
-// settings than before. Nothing that was acknowledged is lost, no tool runs twice, and whoever operates it reads what to do.
-// (What the bus itself refuses to open, and how, is in test/shared/bus.)
+// What becomes of turns when the storage under them fails: a disk that is full for a moment or for
+// good, another process on the same file, other settings than before. Nothing that was acknowledged
+// is lost, no tool runs twice, and whoever operates it reads what to do. (What the bus itself
+// refuses to open, and how, is in test/shared/bus.)
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -9,11 +10,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { AnthropicServer, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
+import {
+  type AnthropicServer,
+  type ModelCall,
+  type Reply,
+  startAnthropicServer,
+} from '../../apps/demo/anthropic-server.ts'
 import { openEdge } from '../../client/edge.ts'
-import type { RunningStages } from '../../services/stages.ts'
-import { startStages } from '../../services/stages.ts'
+import { type RunningStages, startStages } from '../../services/stages.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -32,7 +36,14 @@ const long = Array.from({ length: 10_000 }, (_, n) => 10_000 + n).join(' ')
 const partitions = 2
 
 /** A running Weir; `fill` takes the disk's last room, `empty` gives it back. */
-type Weir = { bus: Bus; running: RunningStages; agent: Agent; log: string[]; fill(): void; empty(): void }
+type Weir = {
+  bus: Bus
+  running: RunningStages
+  agent: Agent
+  log: string[]
+  fill(): void
+  empty(): void
+}
 
 let folder: string
 let server: AnthropicServer | undefined
@@ -51,7 +62,9 @@ afterEach(async () => {
 
 async function start(model: (request: ModelCall, number: number) => Reply): Promise<Weir> {
   server ??= await startAnthropicServer(model)
-  const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' }, fields: { timeoutMs: 5_000 } }, file)]
+  const tools = (file: string) => [
+    recordedTool({ name: 'act', schema: { type: 'object' }, fields: { timeoutMs: 5_000 } }, file),
+  ]
   const settings = { policy: { startWithinMs: 2_000, graceMs: 100 } }
   const agent = testAgent(server.url, { tools, settings }, join(folder, 'starts'))
   const log: string[] = []
@@ -66,7 +79,13 @@ async function start(model: (request: ModelCall, number: number) => Reply): Prom
       limitPages = opened.limitPages
     },
   })
-  const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix: 'weir.', partitions, log: logger })
+  const running = await startStages({
+    bus,
+    agents: new Map([[agent.name, agent]]),
+    topicPrefix: 'weir.',
+    partitions,
+    log: logger,
+  })
   weir = { bus, running, agent, log, fill: () => limitPages(1), empty: () => limitPages(1_000_000) }
   return weir
 }
@@ -80,7 +99,10 @@ async function stop(): Promise<void> {
 function ask({ bus, running, agent }: Weir, said: string): Promise<TurnFinished> {
   const question = { agent, conversation: 'c', messageId: said, text: said }
   return Promise.race([
-    openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(question, AbortSignal.timeout(patienceMs)),
+    openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(
+      question,
+      AbortSignal.timeout(patienceMs),
+    ),
     running.failed,
   ])
 }
@@ -90,7 +112,9 @@ async function starts(): Promise<string[]> {
   return noted.split('\n').filter((line) => line !== '')
 }
 
-/** The next turn is a normal one, tools and all, and every request was one that a provider takes. */
+/**
+ * The next turn is a normal one, tools and all, and every request was one that a provider takes.
+ */
 async function expectGoesOn(running: Weir): Promise<void> {
   const before = (await starts()).length
   expect(await ask(running, 'and now?')).toMatchObject({ outcome: 'answered' })
@@ -98,12 +122,17 @@ async function expectGoesOn(running: Weir): Promise<void> {
   expect(server?.requests.map(requestFault).filter((fault) => fault !== undefined)).toEqual([])
 }
 
-/** Calls the tool for each thing that the user says, the first time with `input`, and answers when the result is there. */
+/**
+ * Calls the tool for each thing that the user says, the first time with `input`, and answers when
+ * the result is there.
+ */
 function acting(input: object): (request: ModelCall) => Reply {
   return ({ messages }) => {
     const blocks = messages.flatMap(({ content }) => content as { type: string; text?: string }[])
     const newest = blocks.at(-1)
-    return newest?.type === 'tool_result' ? says(text('Done.')) : says(call('act', newest?.text === 'go' ? input : {}))
+    return newest?.type === 'tool_result'
+      ? says(text('Done.'))
+      : says(call('act', newest?.text === 'go' ? input : {}))
   }
 }
 
@@ -113,7 +142,9 @@ describe('a disk that is full for a moment', () => {
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
     running.fill()
-    await until(async () => running.log.some((line) => line.includes('writing the log failed; it is tried again')))
+    await until(async () =>
+      running.log.some((line) => line.includes('writing the log failed; it is tried again')),
+    )
     running.empty()
     expect(await turn).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
     expect(resultsOf(server?.requests[1])).toEqual([long])
@@ -132,7 +163,9 @@ describe('a disk that is full for a moment', () => {
       ),
     )
     const turn = ask(running, 'go')
-    await until(async () => running.log.some((line) => line.includes('writing the log failed; it is tried again')))
+    await until(async () =>
+      running.log.some((line) => line.includes('writing the log failed; it is tried again')),
+    )
     running.empty()
     expect(await turn).toMatchObject({ outcome: 'answered', reply: long })
     expect(server?.requests).toHaveLength(1)
@@ -156,12 +189,19 @@ describe('a disk that stays full', () => {
     await until(async () => (await starts()).length > 0)
     first.fill()
     await expect(turn).rejects.toMatchObject({ code: 'bus.full' })
-    await expect(turn).rejects.toThrow(`no space left to write ${join(folder, 'weir.db')}: make room on the disk of ${folder}`)
+    await expect(turn).rejects.toThrow(
+      `no space left to write ${join(folder, 'weir.db')}: make room on the disk of ${folder}`,
+    )
     await stop()
 
     const second = await start(acting({}))
-    expect(await ask(second, 'go')).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
-    expect(resultsOf(server?.requests[1])).toEqual([expect.stringMatching(/may have run, or may still take effect/)])
+    expect(await ask(second, 'go')).toMatchObject({
+      outcome: 'answered',
+      totals: { rounds: 2, calls: 1 },
+    })
+    expect(resultsOf(server?.requests[1])).toEqual([
+      expect.stringMatching(/may have run, or may still take effect/),
+    ])
     expect(await starts()).toHaveLength(1)
     await expectGoesOn(second)
   })
@@ -172,9 +212,13 @@ describe('the file of a running Weir', () => {
     const running = await start(acting({ sleepMs: 1_000 }))
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
-    const { code, stderr } = await second({ messages: [{ conversation: 'c', messageId: 'intruder' }] })
+    const { code, stderr } = await second({
+      messages: [{ conversation: 'c', messageId: 'intruder' }],
+    })
     expect(code).toBe(1)
-    expect(stderr).toContain(`${join(folder, 'weir.db')} is open for writing in process ${process.pid}: stop that one first`)
+    expect(stderr).toContain(
+      `${join(folder, 'weir.db')} is open for writing in process ${process.pid}: stop that one first`,
+    )
     expect(await turn).toMatchObject({ outcome: 'answered' })
     expect(await starts()).toHaveLength(1)
     await expectGoesOn(running)
@@ -186,7 +230,9 @@ describe('the file of a running Weir', () => {
     await stop()
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     const log = pino({ level: 'silent' })
-    await expect(startStages({ bus, agents: new Map(), topicPrefix: 'weir.', partitions: 3, log })).rejects.toMatchObject({
+    await expect(
+      startStages({ bus, agents: new Map(), topicPrefix: 'weir.', partitions: 3, log }),
+    ).rejects.toMatchObject({
       code: 'bus.topic-differs',
     })
     await bus.close()
@@ -196,24 +242,41 @@ describe('the file of a running Weir', () => {
   it('can be read while it runs, but no stage can be started on a reader', async () => {
     const running = await start(acting({}))
     expect(await ask(running, 'go')).toMatchObject({ outcome: 'answered' })
-    const reader = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock, readOnly: true })
+    const reader = await openEmbeddedBus({
+      file: join(folder, 'weir.db'),
+      clock: systemClock,
+      readOnly: true,
+    })
     const log = pino({ level: 'silent' })
-    await expect(startStages({ bus: reader, agents: new Map(), topicPrefix: 'weir.', partitions, log })).rejects.toMatchObject({
+    await expect(
+      startStages({ bus: reader, agents: new Map(), topicPrefix: 'weir.', partitions, log }),
+    ).rejects.toMatchObject({
       code: 'bus.unwritable',
     })
     await reader.close()
     await expectGoesOn(running)
   })
 
-  function second(options: Pick<WeirProcessOptions, 'messages'>): Promise<{ code: number | null; stderr: string }> {
+  function second(
+    options: Pick<WeirProcessOptions, 'messages'>,
+  ): Promise<{ code: number | null; stderr: string }> {
     const given: WeirProcessOptions = {
-      ...{ file: join(folder, 'weir.db'), url: 'http://127.0.0.1:1', startsFile: join(folder, 'starts'), dieAt: 0 },
+      ...{
+        file: join(folder, 'weir.db'),
+        url: 'http://127.0.0.1:1',
+        startsFile: join(folder, 'starts'),
+        dieAt: 0,
+      },
       ...options,
     }
     const program = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, JSON.stringify(given)], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', program, JSON.stringify(given)],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    )
     let stderr = ''
     child.stderr.on('data', (data) => {
       stderr += data

@@ -1,11 +1,11 @@
-// Bundles on the command line: made of what an agent did, looked into by whatever looks at a log, made a data folder of, and refused when they were cut.
+// Bundles on the command line: made of what an agent did, looked into by whatever looks at a log,
+// made a data folder of, and refused when they were cut.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { call, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk
 beforeAll(async () => {
@@ -15,14 +15,29 @@ afterAll(() => desk.close())
 
 describe('a bundle', () => {
   it('is looked into in the place of a log, becomes a log, and is refused when a part is missing', async () => {
-    expect(await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'look around'])).toMatchObject({
+    expect(
+      await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'look around']),
+    ).toMatchObject({
       code: 0,
       out: 'Done.\n',
     })
-    const exported = await desk.run(['export', '--since', '1h ago', '--where', 'outcome=answered', '-o', 'a.weir'])
-    expect(exported).toMatchObject({ code: 0, out: expect.stringMatching(/^a\.weir: 1 conversation, 1 turn, \d+ records\n$/) })
+    const exported = await desk.run([
+      'export',
+      '--since',
+      '1h ago',
+      '--where',
+      'outcome=answered',
+      '-o',
+      'a.weir',
+    ])
+    expect(exported).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^a\.weir: 1 conversation, 1 turn, \d+ records\n$/),
+    })
     expect((await desk.run(['inspect', 'a.weir'])).out).toContain('answered')
-    expect((await desk.run(['inspect', 'a.weir', 'c'])).out).toBe((await desk.run(['inspect', 'c'])).out)
+    expect((await desk.run(['inspect', 'a.weir', 'c'])).out).toBe(
+      (await desk.run(['inspect', 'c'])).out,
+    )
     const tail = ['tail', 'rounds-proposed', '--limit', '1']
     expect((await desk.run([...tail, '--bundle', 'a.weir'])).out).toBe((await desk.run(tail)).out)
     expect((await desk.run(['judge', 'a.weir'])).out).toContain('no intervention')
@@ -32,11 +47,17 @@ describe('a bundle', () => {
     })
 
     expect(await desk.run(['import', 'a.weir', '--data-folder', 'copy'])).toMatchObject({ code: 0 })
-    expect((await desk.run(['inspect', 'c', '--data-folder', 'copy'])).out).toBe((await desk.run(['inspect', 'c'])).out)
+    expect((await desk.run(['inspect', 'c', '--data-folder', 'copy'])).out).toBe(
+      (await desk.run(['inspect', 'c'])).out,
+    )
 
     const file = join(desk.folder, 'a.weir')
     writeFileSync(file, readFileSync(file).subarray(0, 9_000))
     const cut = await desk.run(['inspect', 'a.weir'])
-    expect(cut).toMatchObject({ code: 2, out: '', errors: expect.stringContaining('a.weir is damaged: it was cut: 9000 of') })
+    expect(cut).toMatchObject({
+      code: 2,
+      out: '',
+      errors: expect.stringContaining('a.weir is damaged: it was cut: 9000 of'),
+    })
   }, 180_000)
 })

@@ -1,6 +1,7 @@
-// A fleet on a real broker, under load, with processes that are killed, stopped and moved, guards that come, change and go, and a broker that goes away: two
-// minutes of it, or as many as WEIR_CHAOS_MINUTES says; WEIR_CHAOS_SEED plays one again. Afterwards the independent checker reads the topics. `make chaos`
-// is the same without jest.
+// A fleet on a real broker, under load, with processes that are killed, stopped and moved, guards
+// that come, change and go, and a broker that goes away: two minutes of it, or as many as
+// WEIR_CHAOS_MINUTES says; WEIR_CHAOS_SEED plays one again. Afterwards the independent checker
+// reads the topics. `make chaos` is the same without jest.
 
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
@@ -18,8 +19,15 @@ it(
   async () => {
     const options = { seed, minutes, clients: 10, partitions: 4 }
     const lines = [JSON.stringify(options)]
-    const { violations, summary, evidence, facts, folder } = await runChaos({ ...options, say: (line) => lines.push(line) })
-    const told = [...lines, summary, ...(folder === undefined ? [] : [`what is left of it is in ${folder}`])].join('\n')
+    const { violations, summary, evidence, facts, folder } = await runChaos({
+      ...options,
+      say: (line) => lines.push(line),
+    })
+    const told = [
+      ...lines,
+      summary,
+      ...(folder === undefined ? [] : [`what is left of it is in ${folder}`]),
+    ].join('\n')
     if (violations.length > 0) throw new Error(told)
     process.stdout.write(`${told}\n`)
     expect(recordsOf(evidence, 'turn-finished').length).toBeGreaterThan(10)

@@ -3,8 +3,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { onTerminals, openDesk } from '../support/weir-command.ts'
+import { type Desk, onTerminals, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk | undefined
 
@@ -22,7 +21,9 @@ const chat = ['chat', '--agent', 'agent.yaml']
 /** Says what it heard last; runs a tool for a minute when it is asked to wait. */
 const parrot = (request: ModelCall) => {
   const heard = textsOf(request).at(-1)
-  return heard === 'wait' ? says(call('act', { sleepMs: 60_000 })) : says(text(`You said: ${heard}.`))
+  return heard === 'wait'
+    ? says(call('act', { sleepMs: 60_000 }))
+    : says(text(`You said: ${heard}.`))
 }
 
 describe('a piped chat', () => {
@@ -36,7 +37,9 @@ describe('a piped chat', () => {
   it('goes on with a conversation, and tells which one it is', async () => {
     const { run, server } = await at(parrot)
     await run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'before'])
-    const { errors } = await run([...chat, '--conversation', 'c'], { input: 'after\n/conversation\n/help\n/other\n' })
+    const { errors } = await run([...chat, '--conversation', 'c'], {
+      input: 'after\n/conversation\n/help\n/other\n',
+    })
     expect(server.requests.map(textsOf).at(-1)).toEqual(['before', 'You said: before.', 'after'])
     expect(errors).toContain('to go on later: --conversation c\n')
     expect(errors).toContain('Ctrl-D')
@@ -54,7 +57,10 @@ describe('a piped chat', () => {
 
   it('exits with 2 where its input is no UTF-8', async () => {
     const { run } = await at(parrot)
-    expect(await run(chat, { input: Buffer.from([0xff, 0x0a]) })).toMatchObject({ code: 2, out: '' })
+    expect(await run(chat, { input: Buffer.from([0xff, 0x0a]) })).toMatchObject({
+      code: 2,
+      out: '',
+    })
   })
 })
 

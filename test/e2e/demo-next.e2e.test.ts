@@ -1,4 +1,5 @@
-// What the demo says to do next works as it stands there, pasted into a shell in the folder where the demo ran.
+// What the demo says to do next works as it stands there, pasted into a shell in the folder where
+// the demo ran.
 
 import { execFile } from 'node:child_process'
 import { on } from 'node:events'
@@ -7,8 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { script } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk
 beforeEach(async () => {

@@ -1,4 +1,5 @@
-// `weir guard` and guards in the process of the stages, as somebody at a shell has them, on the embedded bus.
+// `weir guard` and guards in the process of the stages, as somebody at a shell has them, on the
+// embedded bus.
 
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -15,8 +16,7 @@ import { toRecord } from '../../shared/runtime/record.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { until, userMessage } from '../support/inbox.ts'
 import { call, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
 let desk: Desk | undefined
@@ -46,7 +46,9 @@ async function atDesk(): Promise<Desk> {
 
 const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c']
 const starts = async ({ folder }: Desk) =>
-  (await readFile(join(folder, 'starts'), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
+  (await readFile(join(folder, 'starts'), 'utf8').catch(() => ''))
+    .split('\n')
+    .filter((line) => line !== '')
 
 describe('weir guard', () => {
   it('has guards run, switched, listed, inspected and removed', async () => {
@@ -59,12 +61,17 @@ describe('weir guard', () => {
     expect((await run(['guard', 'list'])).out).toContain(
       'no call waits for it; where it enforces it has 10000 ms to answer, else its calls are vetoed',
     )
-    expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({ code: 0, out: 'no-removal enforces for exec\n' })
+    expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({
+      code: 0,
+      out: 'no-removal enforces for exec\n',
+    })
     const enforced = await run([...ask, '--guard', 'guard.mjs', 'two'])
     expect(shadow.errors).not.toContain('stays in force')
     expect(enforced.errors).toContain('exec waits for guard no-removal')
     expect(enforced.errors).toContain('exec vetoed: vetoed by guard no-removal: removes')
-    expect(enforced.errors).toContain('guard no-removal stays in force here: without it, calls wait for it in vain')
+    expect(enforced.errors).toContain(
+      'guard no-removal stays in force here: without it, calls wait for it in vain',
+    )
     expect(await starts(here)).toHaveLength(1)
 
     const listed = JSON.parse((await run(['guard', 'list', '--json'])).out)
@@ -77,7 +84,9 @@ describe('weir guard', () => {
       wouldHaveRejected: 1,
       late: 0,
     })
-    expect((await run(['guard', 'list'])).out).toContain('2 rounds, 1 call rejected, 1 would have been')
+    expect((await run(['guard', 'list'])).out).toContain(
+      '2 rounds, 1 call rejected, 1 would have been',
+    )
 
     const page = (await run(['inspect', 'c'])).out
     expect(page).toMatch(/guard +no-removal 1, a shadow: answered after/)
@@ -98,7 +107,9 @@ describe('weir guard', () => {
     const up = startUp(here, { args: ['--agents', 'agent.yaml', '--guards', 'guards'] })
     await up.untilReady()
     expect(JSON.parse((await up.probe('/readyz')).text).stages).toHaveProperty(['guard.no-removal'])
-    expect(metricOf(await up.probe('/metrics'), 'weir_guard_rounds_total{guard="no-removal"}')).toBe(0)
+    expect(
+      metricOf(await up.probe('/metrics'), 'weir_guard_rounds_total{guard="no-removal"}'),
+    ).toBe(0)
     const lines = async () => JSON.parse((await run(['guard', 'list', '--json'])).out || 'null')
     expect(await lines()).toMatchObject({ name: 'no-removal', mode: 'shadow' })
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({
@@ -107,7 +118,9 @@ describe('weir guard', () => {
       out: 'no-removal enforces for exec\n',
     })
     expect(await lines()).toMatchObject({ name: 'no-removal', mode: 'enforce' })
-    expect((await run(['guard', 'mode', 'nobody', 'enforce'])).errors).toContain('registered are no-removal')
+    expect((await run(['guard', 'mode', 'nobody', 'enforce'])).errors).toContain(
+      'registered are no-removal',
+    )
     expect(await run(['guard', 'remove', 'no-removal'])).toMatchObject({ code: 0, errors: '' })
     expect(await lines()).toBe(null)
     up.signal('SIGTERM')
@@ -118,14 +131,23 @@ describe('weir guard', () => {
     const here = await atDesk()
     const up = startUp(here, { args: ['--agents', 'agent.yaml'] })
     await up.untilReady()
-    const runGuard = () => startUp(here, { command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'] })
+    const runGuard = () =>
+      startUp(here, { command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'] })
     const [agent] = loadAgents(join(here.folder, 'agent.yaml')).values()
     const dataFolder = join(here.folder, '.weir')
-    const bus = await openBusBeside(readSettings({ dataFolder }, {}), createLog({ level: 'silent' }))
+    const bus = await openBusBeside(
+      readSettings({ dataFolder }, {}),
+      createLog({ level: 'silent' }),
+    )
     const finished = async () => {
       const found: Message[] = []
       for (const { partition } of await bus.ends('weir.activity'))
-        for (const { value } of await bus.read({ topic: 'weir.activity', partition, from: 0, limit: 1_000 }))
+        for (const { value } of await bus.read({
+          topic: 'weir.activity',
+          partition,
+          from: 0,
+          limit: 1_000,
+        }))
           found.push(decode(value as Uint8Array))
       return found.filter(({ type }) => type === 'turn-finished')
     }
@@ -141,14 +163,21 @@ describe('weir guard', () => {
       await first.untilReady()
       expect(JSON.parse((await first.probe('/readyz')).text)).toMatchObject({
         ready: true,
-        stages: { 'guard.no-removal': { joined: true, partitions: { '0': 'caught up', '3': 'caught up' } } },
+        stages: {
+          'guard.no-removal': { joined: true, partitions: { '0': 'caught up', '3': 'caught up' } },
+        },
       })
       await ask('one')
       await until(async () => (await finished()).length === 1)
       expect(await starts(here)).toEqual([])
       const metrics = await first.probe('/metrics')
       expect(metricOf(metrics, 'weir_guard_rounds_total{guard="no-removal"}')).toBe(1)
-      expect(metricOf(metrics, 'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}')).toBe(1)
+      expect(
+        metricOf(
+          metrics,
+          'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}',
+        ),
+      ).toBe(1)
       expect(metricOf(metrics, 'weir_partitions_assigned{stage="guard.no-removal"}')).toBe(4)
 
       first.signal('SIGKILL')
@@ -159,17 +188,25 @@ describe('weir guard', () => {
       expect(await starts(here)).toEqual([])
       const listed = JSON.parse((await here.run(['guard', 'list', '--json'])).out)
       expect(listed).toMatchObject({ mode: 'enforce', rounds: 2, rejected: 2, late: 0 })
-      const answers = (await bus.ends('weir.guard-verdicts.no-removal')).reduce((sum, { end }) => sum + end, 0)
+      const answers = (await bus.ends('weir.guard-verdicts.no-removal')).reduce(
+        (sum, { end }) => sum + end,
+        0,
+      )
       expect(answers).toBe(2)
       await here.run(['guard', 'mode', 'no-removal', 'shadow'])
       await here.run(['guard', 'remove', 'no-removal'])
       const ready = async () => JSON.parse((await second.probe('/readyz')).text)
       await until(async () => 'notes' in (await ready()))
-      expect(await ready()).toMatchObject({ ready: true, notes: ['guard.no-removal: it is removed: it is asked about no call any more'] })
+      expect(await ready()).toMatchObject({
+        ready: true,
+        notes: ['guard.no-removal: it is removed: it is asked about no call any more'],
+      })
       up.signal('SIGTERM')
       expect((await up.ended).code).toBe(0)
       await until(async () => !(await ready()).ready)
-      expect((await ready()).why).toEqual(['guard.no-removal: no process writes .weir: its answers wait'])
+      expect((await ready()).why).toEqual([
+        'guard.no-removal: no process writes .weir: its answers wait',
+      ])
       second.signal('SIGTERM')
       const { code, ...said } = await second.ended
       expect(code).toBe(0)
@@ -183,14 +220,21 @@ describe('weir guard', () => {
   it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
     const { run } = await atDesk()
     await run([...ask, 'the first run makes the topics'])
-    const register = (...args: string[]) => run(['guard', 'register', 'remote', '--version', '1', '--deadline-ms', '500', ...args])
+    const register = (...args: string[]) =>
+      run(['guard', 'register', 'remote', '--version', '1', '--deadline-ms', '500', ...args])
     const tools = ['--tools', 'exec=enforce', '--tools', 'mail_*']
     const first = await register(...tools)
-    expect(first).toMatchObject({ code: 0, errors: expect.stringContaining('what is in another language cannot, and needs Kafka') })
+    expect(first).toMatchObject({
+      code: 0,
+      errors: expect.stringContaining('what is in another language cannot, and needs Kafka'),
+    })
     expect(first.out).toBe(
       'remote enforces for exec\nremote is a shadow for mail_*\nit reads weir.rounds-cleared as the group weir.guard.remote, and writes weir.guard-verdicts.remote\n',
     )
-    expect(await register('--tools', 'exec', '--tools', 'mail_*')).toMatchObject({ code: 0, out: first.out })
+    expect(await register('--tools', 'exec', '--tools', 'mail_*')).toMatchObject({
+      code: 0,
+      out: first.out,
+    })
     expect(JSON.parse((await run(['tail', 'policies', '--limit', '9'])).out)).toMatchObject({
       key: 'guard:remote',
       type: 'guard-registration',
@@ -198,16 +242,26 @@ describe('weir guard', () => {
     expect((await run(['tail', 'guard-verdicts.remote'])).code).toBe(0)
     const other = await register('--tools', '*')
     expect(other.code).toBe(2)
-    expect(other.errors).toContain('there is a guard remote already, and it judges exec, mail_*, this judges *')
+    expect(other.errors).toContain(
+      'there is a guard remote already, and it judges exec, mail_*, this judges *',
+    )
     for (const mistyped of ['x=maybe', 'pay=Enforce', 'deploy = enforce', 'pay=']) {
       const refused = await register('--tools', mistyped, '--replace')
       expect(refused).toMatchObject({ code: 2, out: '' })
-      expect(refused.errors).toMatch(/behind the = must stand enforce or shadow|names have no blanks and no =/)
+      expect(refused.errors).toMatch(
+        /behind the = must stand enforce or shadow|names have no blanks and no =/,
+      )
     }
-    expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain("--deadline-ms is 'soon'")
-    expect((await register(...tools, '--deadline-ms', '0', '--replace')).errors).toContain('its deadline is 0 ms')
+    expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain(
+      "--deadline-ms is 'soon'",
+    )
+    expect((await register(...tools, '--deadline-ms', '0', '--replace')).errors).toContain(
+      'its deadline is 0 ms',
+    )
     expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')
-    expect((await run(['doctor'])).out).toMatch(/^odd +guards +calls wait for remote \(mixed\), and nobody runs it now: run it/m)
+    expect((await run(['doctor'])).out).toMatch(
+      /^odd +guards +calls wait for remote \(mixed\), and nobody runs it now: run it/m,
+    )
     const vetoed = await run([...ask, 'nobody answers for it'])
     expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
   })
@@ -219,21 +273,36 @@ describe('weir guard', () => {
       join(folder, 'shell.json'),
       JSON.stringify({ tools: ['exec'], allowedFolders: ['/nowhere'], workingFolder: '/nowhere' }),
     )
-    const enforced = await run([...ask, '--guard', 'shell=shell.json', '--guard-mode', 'enforce', 'rm x is fine there'])
+    const enforced = await run([
+      ...ask,
+      '--guard',
+      'shell=shell.json',
+      '--guard-mode',
+      'enforce',
+      'rm x is fine there',
+    ])
     expect(enforced).toMatchObject({ code: 0 })
     expect(await starts(here)).toHaveLength(1)
     await writeFile(join(folder, 'spend.json'), '{')
-    expect((await run([...ask, '--guard', 'spend=spend.json', 'go'])).errors).toContain('the options spend.json: ')
-    expect((await run([...ask, '--guard', 'spend', 'go'])).errors).toContain("the spend guard's tools is missing")
+    expect((await run([...ask, '--guard', 'spend=spend.json', 'go'])).errors).toContain(
+      'the options spend.json: ',
+    )
+    expect((await run([...ask, '--guard', 'spend', 'go'])).errors).toContain(
+      "the spend guard's tools is missing",
+    )
     const typo = await run([...ask, '--guard', 'shel', 'go'])
     expect(typo).toMatchObject({ code: 2, errors: expect.stringContaining('did you mean shell?') })
     const stage = await run(['guard', 'run', 'approval'])
     expect(stage).toMatchObject({
       code: 2,
-      errors: expect.stringContaining('approval is a stage and no guard to run: put its rules in force with'),
+      errors: expect.stringContaining(
+        'approval is a stage and no guard to run: put its rules in force with',
+      ),
     })
     await writeFile(join(folder, 'shell'), 'export default {}')
-    expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain('shell is a file here, and a guard that ships with Weir')
+    expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain(
+      'shell is a file here, and a guard that ships with Weir',
+    )
   })
 
   it('makes no log in a folder that was mistyped', async () => {
@@ -245,7 +314,10 @@ describe('weir guard', () => {
       ['reject', 'abc'],
     ]) {
       const said = await run([...command, '--data-folder', 'typo'])
-      expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('there is no log at typo/weir.db') })
+      expect(said).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining('there is no log at typo/weir.db'),
+      })
     }
     expect(existsSync(join(folder, 'typo'))).toBe(false)
   })
@@ -257,7 +329,9 @@ describe('weir guard', () => {
       expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
       expect(said.errors).toContain('(weir approve --help shows what there is)')
     }
-    expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain('(weir guard mode --help shows what there is)')
+    expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain(
+      '(weir guard mode --help shows what there is)',
+    )
     expect((await run(['nothing'])).errors).toContain('(weir --help shows what there is)')
   })
 
@@ -265,10 +339,17 @@ describe('weir guard', () => {
     const { run, folder } = await atDesk()
     await writeFile(
       join(folder, 'exits.mjs'),
-      guardFile.replace('judge: (state, { calls }) => ({', 'judge: (state, { calls }) => process.exit(0) ?? ({'),
+      guardFile.replace(
+        'judge: (state, { calls }) => ({',
+        'judge: (state, { calls }) => process.exit(0) ?? ({',
+      ),
     )
     const ended = await run([...ask, '--guard', 'exits.mjs', 'go'])
-    expect(ended).toMatchObject({ code: 1, out: '', errors: expect.stringContaining('this process was ended before the command was done') })
+    expect(ended).toMatchObject({
+      code: 1,
+      out: '',
+      errors: expect.stringContaining('this process was ended before the command was done'),
+    })
   })
 
   it('says what is wrong with a guard, a name and a bus', async () => {
@@ -280,12 +361,18 @@ describe('weir guard', () => {
     const bad = await run([...ask, '--guard', 'bad.mjs', 'go'])
     expect(bad.code).not.toBe(0)
     expect(bad.errors).toContain('bad.mjs: its name is "Bad!"')
-    const unknown = await run([...ask, '--guard', 'guard.mjs', 'go']).then(() => run(['guard', 'mode', 'nobody', 'enforce']))
+    const unknown = await run([...ask, '--guard', 'guard.mjs', 'go']).then(() =>
+      run(['guard', 'mode', 'nobody', 'enforce']),
+    )
     expect(unknown.code).toBe(2)
     expect(unknown.errors).toContain('no guard "nobody" is registered; registered are no-removal')
     await writeFile(join(folder, 'second.mjs'), guardFile.replace("version: '1'", "version: '2'"))
     const taken = await run([...ask, '--guard', 'second.mjs', 'go'])
-    expect(taken.errors).toContain('there is a guard no-removal already, and it is version 1, this is 2')
-    expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain('and none writes .weir: start weir up first')
+    expect(taken.errors).toContain(
+      'there is a guard no-removal already, and it is version 1, this is 2',
+    )
+    expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain(
+      'and none writes .weir: start weir up first',
+    )
   })
 })

@@ -1,5 +1,6 @@
-// `weir guard` on a real broker, all from processes of their own: a guard is added, switched, listed, killed beside another instance of it, and removed, while one
-// turn runs through all of it, and nothing else is started again.
+// `weir guard` on a real broker, all from processes of their own: a guard is added, switched,
+// listed, killed beside another instance of it, and removed, while one turn runs through all of it,
+// and nothing else is started again.
 
 import { randomBytes } from 'node:crypto'
 import { appendFile, writeFile } from 'node:fs/promises'
@@ -9,8 +10,7 @@ import type { ListedGuard } from '../../apps/service/guards/list.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, says, text } from '../support/script.ts'
-import type { Desk, RunningWeir } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk, type RunningWeir } from '../support/weir-command.ts'
 
 let desk: Desk
 let place: string[]
@@ -20,15 +20,26 @@ let isOver = false
 beforeAll(async () => {
   const brokers = (await sharedBroker()).bootstrapServers
   let round = 0
-  // Each round takes a while, brings something new, and removes something; the guard is asked about the removal.
+  // Each round takes a while, brings something new, and removes something; the guard is asked about
+  // the removal.
   desk = await openDesk(() => {
     round += 1
-    const goesOn = says(call('act', { sleepMs: 1_000, answer: `step ${round}` }), call('exec', { command: `rm file-${round}` }))
+    const goesOn = says(
+      call('act', { sleepMs: 1_000, answer: `step ${round}` }),
+      call('exec', { command: `rm file-${round}` }),
+    )
     return isOver ? says(text('Done.')) : goesOn
   })
   // As many rounds as the commands take, however long that is.
   await appendFile(join(desk.folder, 'agent.yaml'), 'caps: { rounds: 1000, calls: 2000 }\n')
-  place = ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', `test-${randomBytes(6).toString('hex')}.`]
+  place = [
+    '--bus',
+    'kafka',
+    '--bootstrap-server',
+    brokers,
+    '--topic-prefix',
+    `test-${randomBytes(6).toString('hex')}.`,
+  ]
   await writeFile(
     join(desk.folder, 'guard.mjs'),
     `export default {
@@ -52,11 +63,21 @@ afterAll(async () => {
 })
 
 const runGuard = async (): Promise<RunningWeir> => {
-  const running = desk.start(['guard', 'run', 'guard.mjs', ...place, '--log-level', 'info', '--health-port', '0'])
+  const running = desk.start([
+    'guard',
+    'run',
+    'guard.mjs',
+    ...place,
+    '--log-level',
+    'info',
+    '--health-port',
+    '0',
+  ])
   await running.shows('a guard runs')
   return running
 }
-const change = async (...args: string[]) => expect(await desk.run(['guard', ...args, ...place])).toMatchObject({ code: 0, errors: '' })
+const change = async (...args: string[]) =>
+  expect(await desk.run(['guard', ...args, ...place])).toMatchObject({ code: 0, errors: '' })
 const listed = async (): Promise<ListedGuard | undefined> => {
   const { out } = await desk.run(['guard', 'list', '--json', ...place])
   return out === '' ? undefined : (JSON.parse(out) as ListedGuard)
@@ -68,11 +89,21 @@ describe('weir guard run over Kafka', () => {
     await turn.shows('exec ok')
     const first = await runGuard()
     await until(async () => ((await listed())?.wouldHaveRejected ?? 0) > 0)
-    expect(await listed()).toMatchObject({ name: 'no-removal', version: '1', mode: 'shadow', rejected: 0, late: 0 })
+    expect(await listed()).toMatchObject({
+      name: 'no-removal',
+      version: '1',
+      mode: 'shadow',
+      rejected: 0,
+      late: 0,
+    })
 
     await change('mode', 'no-removal', 'enforce')
     await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
-    expect(await listed()).toMatchObject({ mode: 'enforce', rejected: expect.any(Number), letThrough: 0 })
+    expect(await listed()).toMatchObject({
+      mode: 'enforce',
+      rejected: expect.any(Number),
+      letThrough: 0,
+    })
 
     const second = await runGuard()
     first.child.kill('SIGKILL')

@@ -1,5 +1,6 @@
-// Guards over the whole pipeline: real stages on a real file, a scripted model, real processes as tools. What a guard rejected never started: the tools' own
-// word for it is the file of their starts.
+// Guards over the whole pipeline: real stages on a real file, a scripted model, real processes as
+// tools. What a guard rejected never started: the tools' own word for it is the file of their
+// starts.
 
 import { describe, expect, it } from '@jest/globals'
 import { decode } from '../../shared/codec/codec.ts'
@@ -8,11 +9,9 @@ import type { GuardMode, GuardVerdict, Message } from '../../shared/contract/mes
 import { guardKeyPrefix } from '../../shared/contract/topology.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { removeGuard, switchGuard } from '../../shared/runtime/guards/register.ts'
-import type { RunningGuards } from '../../shared/runtime/guards/start-guards.ts'
-import { startGuards } from '../../shared/runtime/guards/start-guards.ts'
+import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { until } from '../support/inbox.ts'
-import type { Pipeline } from '../support/pipeline.ts'
-import { withPipeline } from '../support/pipeline.ts'
+import { type Pipeline, withPipeline } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
 
 const log = createLog({ level: 'silent' })
@@ -25,13 +24,22 @@ const noRemoval: Guard<{ seen: number }> = {
     state: { seen: state.seen + calls.length },
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
       String(command).startsWith('rm')
-        ? { ordinal, verdict: 'reject', code: 'removes', text: `Nothing may be removed; ${state.seen} calls were seen before.` }
+        ? {
+            ordinal,
+            verdict: 'reject',
+            code: 'removes',
+            text: `Nothing may be removed; ${state.seen} calls were seen before.`,
+          }
         : { ordinal, verdict: 'pass' },
     ),
   }),
 }
 
-function start({ wiring }: Pipeline, guards: Guard<never>[] | Guard[], mode?: GuardMode): Promise<RunningGuards> {
+function start(
+  { wiring }: Pipeline,
+  guards: Guard<never>[] | Guard[],
+  mode?: GuardMode,
+): Promise<RunningGuards> {
   return startGuards({ ...wiring, retentionMs, guards: guards as Guard[], mode, log })
 }
 
@@ -39,11 +47,14 @@ const verdictsOf = async ({ bus, wiring }: Pipeline, guard: string): Promise<Gua
   const topic = `${wiring.topicPrefix}guard-verdicts.${guard}`
   const all: Message[] = []
   for (const { partition } of await bus.ends(topic))
-    for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000 })) all.push(decode(value as Uint8Array))
+    for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000 }))
+      all.push(decode(value as Uint8Array))
   return all as GuardVerdict[]
 }
 const typesOf = (messages: { type: string }[]) =>
-  messages.map(({ type }) => type).filter((type) => /guard|waiting|tool-started|call-finished/.test(type))
+  messages
+    .map(({ type }) => type)
+    .filter((type) => /guard|waiting|tool-started|call-finished/.test(type))
 
 describe('a guard', () => {
   const model = script(
@@ -59,12 +70,20 @@ describe('a guard', () => {
     await withPipeline({ model }, async (pipeline) => {
       const guards = await start(pipeline, [noRemoval], 'enforce')
       const { activity } = await pipeline.ask('first')
-      expect(typesOf(activity)).toEqual(['calls-waiting', 'guard-verdict-given', 'call-finished', 'tool-started', 'call-finished'])
+      expect(typesOf(activity)).toEqual([
+        'calls-waiting',
+        'guard-verdict-given',
+        'call-finished',
+        'tool-started',
+        'call-finished',
+      ])
       expect(activity.filter(({ type }) => type === 'call-finished')).toMatchObject([
         { ordinal: 1, status: 'vetoed', reason: 'vetoed by guard no-removal: removes' },
         { ordinal: 0, status: 'ok' },
       ])
-      expect(JSON.stringify(pipeline.server.requests[1])).toContain('Nothing may be removed; 0 calls were seen before.')
+      expect(JSON.stringify(pipeline.server.requests[1])).toContain(
+        'Nothing may be removed; 0 calls were seen before.',
+      )
       expect(await pipeline.starts()).toHaveLength(1)
 
       await switchGuard(pipeline.wiring, 'no-removal', 'shadow')
@@ -78,14 +97,21 @@ describe('a guard', () => {
       expect(await pipeline.starts()).toHaveLength(3)
       await guards.close()
       const verdicts = await verdictsOf(pipeline, 'no-removal')
-      expect(verdicts.map(({ enforces, verdicts }) => [enforces, verdicts.map(({ verdict }) => verdict)])).toEqual([
+      expect(
+        verdicts.map(({ enforces, verdicts }) => [
+          enforces,
+          verdicts.map(({ verdict }) => verdict),
+        ]),
+      ).toEqual([
         [
           [0, 1],
           ['pass', 'reject'],
         ],
         [[], ['reject']],
       ])
-      expect(verdicts[1]?.verdicts[0]?.text).toBe('Nothing may be removed; 2 calls were seen before.')
+      expect(verdicts[1]?.verdicts[0]?.text).toBe(
+        'Nothing may be removed; 2 calls were seen before.',
+      )
     })
   })
 
@@ -105,7 +131,13 @@ describe('a guard', () => {
         reason: 'vetoed by guard no-removal: guard.silent',
       })
       await (
-        await startGuards({ ...pipeline.wiring, retentionMs, guards: [{ ...silent, onTimeout: 'allow' }], replace: true, log })
+        await startGuards({
+          ...pipeline.wiring,
+          retentionMs,
+          guards: [{ ...silent, onTimeout: 'allow' }],
+          replace: true,
+          log,
+        })
       ).close()
       const second = await pipeline.ask('second')
       expect(second.activity.find(({ type }) => type === 'guard-verdict-given')).toMatchObject({
@@ -118,7 +150,10 @@ describe('a guard', () => {
 
   it('that throws, loops for ever or answers nonsense stops the call, and the next round has its turn', async () => {
     const hangs = script(
-      ...['throw', 'loop', 'nonsense', 'good'].flatMap((command) => [says(call('exec', { command })), says(text(command))]),
+      ...['throw', 'loop', 'nonsense', 'good'].flatMap((command) => [
+        says(call('exec', { command })),
+        says(text(command)),
+      ]),
     )
     const bad: Guard = {
       ...(noRemoval as Guard),
@@ -148,15 +183,26 @@ describe('a guard', () => {
   })
 
   it('whose registration cannot be read keeps every model from being asked, with the reason, until it is removed', async () => {
-    await withPipeline({ model: script(says(text('Hello.'))), settings: { attempts: 1 } }, async (pipeline) => {
-      const { bus, wiring } = pipeline
-      await bus.append([
-        { topic: `${wiring.topicPrefix}policies`, partition: 0, key: `${guardKeyPrefix}odd`, value: Buffer.from('nonsense') },
-      ])
-      expect((await pipeline.ask('first')).finished).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/policies/) })
-      await removeGuard(wiring, 'odd')
-      expect((await pipeline.ask('second')).finished).toMatchObject({ reply: 'Hello.' })
-    })
+    await withPipeline(
+      { model: script(says(text('Hello.'))), settings: { attempts: 1 } },
+      async (pipeline) => {
+        const { bus, wiring } = pipeline
+        await bus.append([
+          {
+            topic: `${wiring.topicPrefix}policies`,
+            partition: 0,
+            key: `${guardKeyPrefix}odd`,
+            value: Buffer.from('nonsense'),
+          },
+        ])
+        expect((await pipeline.ask('first')).finished).toMatchObject({
+          outcome: 'failed',
+          reason: expect.stringMatching(/policies/),
+        })
+        await removeGuard(wiring, 'odd')
+        expect((await pipeline.ask('second')).finished).toMatchObject({ reply: 'Hello.' })
+      },
+    )
   })
 
   it('asks the model for something else in its own words', async () => {
@@ -168,12 +214,15 @@ describe('a guard', () => {
         intervention: { reason: 'it lists too much', text: 'List less.' },
       }),
     }
-    await withPipeline({ model: script(says(call('exec', { command: 'ls' })), says(text('Done.'))) }, async (pipeline) => {
-      const guards = await start(pipeline, [wishing], 'enforce')
-      const { activity } = await pipeline.ask('first')
-      expect(activity.some(({ type }) => type === 'intervention-raised')).toBe(true)
-      expect(JSON.stringify(pipeline.server.requests[1]?.system)).toContain('List less.')
-      await guards.close()
-    })
+    await withPipeline(
+      { model: script(says(call('exec', { command: 'ls' })), says(text('Done.'))) },
+      async (pipeline) => {
+        const guards = await start(pipeline, [wishing], 'enforce')
+        const { activity } = await pipeline.ask('first')
+        expect(activity.some(({ type }) => type === 'intervention-raised')).toBe(true)
+        expect(JSON.stringify(pipeline.server.requests[1]?.system)).toContain('List less.')
+        await guards.close()
+      },
+    )
   })
 })

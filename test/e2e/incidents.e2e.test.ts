@@ -1,9 +1,20 @@
-// The incidents of the design, end to end: real HTTP to a scripted model, the stages on the embedded bus, real processes as tools.
+// The incidents of the design, end to end: real HTTP to a scripted model, the stages on the
+// embedded bus, real processes as tools.
 
 import { describe, expect, it } from '@jest/globals'
 import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { execTool, patient, recordedTool, withPipeline } from '../support/pipeline.ts'
-import { always, call, resultsOf, says, script, systemOf, text, textsOf, thinking } from '../support/script.ts'
+import {
+  always,
+  call,
+  resultsOf,
+  says,
+  script,
+  systemOf,
+  text,
+  textsOf,
+  thinking,
+} from '../support/script.ts'
 
 const intervention = `SYSTEM INTERVENTION — LOOP DETECTED
 Your last 3 tool calls were:
@@ -31,11 +42,18 @@ describe('I1, the reflex loop', () => {
       const { activity, finished } = await ask('list my files')
       expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 4, calls: 3 } })
       expect(server.requests).toHaveLength(4)
-      expect(server.requests.map((request) => systemOf(request).includes(intervention))).toEqual([false, false, false, true])
+      expect(server.requests.map((request) => systemOf(request).includes(intervention))).toEqual([
+        false,
+        false,
+        false,
+        true,
+      ])
       expect(resultsOf(server.requests[2]).slice(0, 2)).toEqual([directive, directive])
       expect(await starts()).toEqual([])
       expect(activity.some(({ type }) => type === 'tool-started')).toBe(false)
-      expect(log.some((line) => line.includes('"level":20') && line.includes('"raw":"{}"'))).toBe(true)
+      expect(log.some((line) => line.includes('"level":20') && line.includes('"raw":"{}"'))).toBe(
+        true,
+      )
     })
   })
 
@@ -44,7 +62,13 @@ describe('I1, the reflex loop', () => {
       const { finished } = await ask('list my files')
       expect(finished.outcome).toBe('answered')
       expect(server.requests).toHaveLength(5)
-      expect(server.requests.map((request) => request.tool_choice?.type)).toEqual([undefined, undefined, undefined, undefined, 'none'])
+      expect(server.requests.map((request) => request.tool_choice?.type)).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+        'none',
+      ])
       expect(server.requests.every((request) => request.tools?.length === 1)).toBe(true)
       expect(await starts()).toEqual([])
       await ask('try again')
@@ -53,28 +77,42 @@ describe('I1, the reflex loop', () => {
   })
 
   it('ends by the fifth request too when nothing checks the schema and the tool itself answers the error', async () => {
-    const tools = (file: string) => [recordedTool({ name: 'exec', schema: { type: 'object' } }, file)]
-    await withPipeline({ model: reflexModel('stubborn'), tools }, async ({ ask, server, starts }) => {
-      const { finished } = await ask('list my files')
-      expect(finished.outcome).toBe('answered')
-      expect(server.requests).toHaveLength(5)
-      expect(systemOf(server.requests[3])).toContain("1. exec({}) → error: missing 'command' parameter")
-      expect(await starts()).toHaveLength(4)
-    })
+    const tools = (file: string) => [
+      recordedTool({ name: 'exec', schema: { type: 'object' } }, file),
+    ]
+    await withPipeline(
+      { model: reflexModel('stubborn'), tools },
+      async ({ ask, server, starts }) => {
+        const { finished } = await ask('list my files')
+        expect(finished.outcome).toBe('answered')
+        expect(server.requests).toHaveLength(5)
+        expect(systemOf(server.requests[3])).toContain(
+          "1. exec({}) → error: missing 'command' parameter",
+        )
+        expect(await starts()).toHaveLength(4)
+      },
+    )
   })
 
   it('is one loop however the model spells nothing', async () => {
     const spellings = ['{}', '{"command":""}', '{"command":" "}', '{"command":null}']
-    const tools = (file: string) => [recordedTool({ name: 'exec', schema: { type: 'object' } }, file)]
-    await withPipeline({ model: script(...spellings.map((spelling) => says(call('exec', spelling)))), tools }, async ({ ask, server }) => {
-      await ask('list my files')
-      expect(systemOf(server.requests[3])).toContain('SYSTEM INTERVENTION')
-    })
+    const tools = (file: string) => [
+      recordedTool({ name: 'exec', schema: { type: 'object' } }, file),
+    ]
+    await withPipeline(
+      { model: script(...spellings.map((spelling) => says(call('exec', spelling)))), tools },
+      async ({ ask, server }) => {
+        await ask('list my files')
+        expect(systemOf(server.requests[3])).toContain('SYSTEM INTERVENTION')
+      },
+    )
   })
 })
 
 describe('I2, the foreign dialect', () => {
-  const tools = (file: string) => [recordedTool({ name: 'file_write', required: ['path', 'content'] }, file)]
+  const tools = (file: string) => [
+    recordedTool({ name: 'file_write', required: ['path', 'content'] }, file),
+  ]
   const written = '[{"tool": "file_write", "path": "hello.py", "content": "print(1)"}]'
 
   it('is a call that runs once, has one result, and is gone from the visible answer', async () => {
@@ -82,12 +120,18 @@ describe('I2, the foreign dialect', () => {
       { model: script(says(text(written)), says(text('It is written.'))), tools },
       async ({ ask, server, starts, records }) => {
         const { finished } = await ask('write it')
-        expect(finished).toMatchObject({ outcome: 'answered', reply: 'It is written.', totals: { rounds: 2, calls: 1 } })
+        expect(finished).toMatchObject({
+          outcome: 'answered',
+          reply: 'It is written.',
+          totals: { rounds: 2, calls: 1 },
+        })
         const raw = '{"path":"hello.py","content":"print(1)"}'
         expect((await starts()).map((line) => JSON.parse(line).arguments)).toEqual([raw])
         expect(resultsOf(server.requests[1])).toHaveLength(1)
         expect(textsOf(server.requests[1])).toEqual(['write it'])
-        const rounds = (await records('history')).filter((entry) => entry.type === 'history-entry' && entry.round === 1)
+        const rounds = (await records('history')).filter(
+          (entry) => entry.type === 'history-entry' && entry.round === 1,
+        )
         expect(rounds).toMatchObject([
           {
             response: {
@@ -107,7 +151,11 @@ describe('I2, the foreign dialect', () => {
     await withPipeline({ model, tools }, async ({ ask, server, starts }) => {
       const { finished } = await ask('write it')
       expect(finished).toMatchObject({ outcome: 'answered', reply: incomplete('c') })
-      expect(server.requests.map((request) => systemOf(request).includes("missing required field 'content'"))).toEqual([false, true, true])
+      expect(
+        server.requests.map((request) =>
+          systemOf(request).includes("missing required field 'content'"),
+        ),
+      ).toEqual([false, true, true])
       expect(await starts()).toEqual([])
     })
   })
@@ -119,11 +167,21 @@ describe('I2, the foreign dialect', () => {
       async ({ agent, ask, server, starts }) => {
         agent.model.toolCalls = 'text'
         const { finished } = await ask('write it')
-        expect(finished).toMatchObject({ outcome: 'answered', reply: 'It is written.', totals: { rounds: 2, calls: 1 } })
+        expect(finished).toMatchObject({
+          outcome: 'answered',
+          reply: 'It is written.',
+          totals: { rounds: 2, calls: 1 },
+        })
         expect(await starts()).toHaveLength(1)
         expect(server.requests.map((request) => request.tools)).toEqual([undefined, undefined])
-        expect(systemOf(server.requests[0])).toContain('{"name": "file_write", "arguments": {"path":"...","content":"..."}}')
-        expect(textsOf(server.requests[1])).toEqual(['write it', shape, expect.stringMatching(/^Result of the tool file_write \(ok\):\n/)])
+        expect(systemOf(server.requests[0])).toContain(
+          '{"name": "file_write", "arguments": {"path":"...","content":"..."}}',
+        )
+        expect(textsOf(server.requests[1])).toEqual([
+          'write it',
+          shape,
+          expect.stringMatching(/^Result of the tool file_write \(ok\):\n/),
+        ])
       },
     )
   })
@@ -156,7 +214,11 @@ describe('I3, no termination', () => {
     const settings = { policy: { caps: { rounds: 25, calls: 4, wallMs: 60_000, tokens: null } } }
     await withPipeline({ model, settings, tools: lookup }, async ({ ask, server, starts }) => {
       const { finished } = await ask('look up many words')
-      expect(finished).toMatchObject({ outcome: 'answered', cap: 'calls', reply: 'I have no tools, so I answer.' })
+      expect(finished).toMatchObject({
+        outcome: 'answered',
+        cap: 'calls',
+        reply: 'I have no tools, so I answer.',
+      })
       expect(server.requests).toHaveLength(5)
       expect(await starts()).toHaveLength(4)
     })
@@ -165,12 +227,15 @@ describe('I3, no termination', () => {
   it('never runs more calls than are left, though one response brings them all', async () => {
     const calls = Array.from({ length: 6 }, (_, i) => call('lookup', { word: `w${i}` }))
     const settings = { policy: { caps: { rounds: 25, calls: 4, wallMs: 60_000, tokens: null } } }
-    await withPipeline({ model: script(says(...calls)), settings, tools: lookup }, async ({ ask, server, starts }) => {
-      await ask('look up many words')
-      expect(await starts()).toHaveLength(4)
-      expect(resultsOf(server.requests[1])).toHaveLength(6)
-      expect(server.requests[1]?.tool_choice?.type).toBe('none')
-    })
+    await withPipeline(
+      { model: script(says(...calls)), settings, tools: lookup },
+      async ({ ask, server, starts }) => {
+        await ask('look up many words')
+        expect(await starts()).toHaveLength(4)
+        expect(resultsOf(server.requests[1])).toHaveLength(6)
+        expect(server.requests[1]?.tool_choice?.type).toBe('none')
+      },
+    )
   })
 
   it('gives the fallback as capped, with the cap named, when the last request brings no text', async () => {
@@ -197,7 +262,9 @@ describe('I3, no termination', () => {
 
   it('gives the fallback at once when the time of the turn is over, and the tool that still runs is stopped', async () => {
     const wallMs = 10_000 // the tool has to start in it, also on a slow machine
-    const settings = { policy: { caps: { rounds: 25, calls: 50, wallMs, tokens: null }, graceMs: 200 } }
+    const settings = {
+      policy: { caps: { rounds: 25, calls: 50, wallMs, tokens: null }, graceMs: 200 },
+    }
     const model = script(says(call('lookup', { word: 'slow', sleepMs: 60_000 })))
     await withPipeline({ model, settings, tools: lookup }, async ({ ask, agent, server }) => {
       const { finished } = await ask('look up a slow word')
@@ -208,22 +275,36 @@ describe('I3, no termination', () => {
   })
 
   it('ends a tool at its own time limit, and the turn goes on', async () => {
-    const tools = (file: string) => [recordedTool({ name: 'lookup', required: ['word'], fields: { timeoutMs: 300 } }, file)]
+    const tools = (file: string) => [
+      recordedTool({ name: 'lookup', required: ['word'], fields: { timeoutMs: 300 } }, file),
+    ]
     const model = script(says(call('lookup', { word: 'slow', sleepMs: 60_000 })))
-    await withPipeline({ model, tools, settings: { policy: { graceMs: 100 } } }, async ({ ask, server }) => {
-      const { activity, finished } = await ask('look up a slow word')
-      expect(finished.outcome).toBe('answered')
-      expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({ status: 'timed_out' })
-      expect(resultsOf(server.requests[1])).toHaveLength(1)
-    })
+    await withPipeline(
+      { model, tools, settings: { policy: { graceMs: 100 } } },
+      async ({ ask, server }) => {
+        const { activity, finished } = await ask('look up a slow word')
+        expect(finished.outcome).toBe('answered')
+        expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({
+          status: 'timed_out',
+        })
+        expect(resultsOf(server.requests[1])).toHaveLength(1)
+      },
+    )
   })
 
   it('counts tokens where the agent caps them', async () => {
     const settings = { policy: { caps: { rounds: 25, calls: 50, wallMs: 60_000, tokens: 10 } } }
-    await withPipeline({ model: script(says(call('lookup', { word: 'w' }))), settings, tools: lookup }, async ({ ask, server }) => {
-      expect((await ask('look up a word')).finished).toMatchObject({ outcome: 'capped', cap: 'tokens', reply: 'This is the fallback.' })
-      expect(server.requests).toHaveLength(1)
-    })
+    await withPipeline(
+      { model: script(says(call('lookup', { word: 'w' }))), settings, tools: lookup },
+      async ({ ask, server }) => {
+        expect((await ask('look up a word')).finished).toMatchObject({
+          outcome: 'capped',
+          cap: 'tokens',
+          reply: 'This is the fallback.',
+        })
+        expect(server.requests).toHaveLength(1)
+      },
+    )
   })
 })
 
@@ -232,11 +313,19 @@ describe('I4, thinking-only responses', () => {
 
   it('are nudged twice before any tool call; the third is the last request, without tools', async () => {
     await withPipeline(
-      { model: (request) => (request.tool_choice ? says(text('Here it is.')) : says(thinking('hm'))) },
+      {
+        model: (request) =>
+          request.tool_choice ? says(text('Here it is.')) : says(thinking('hm')),
+      },
       async ({ ask, server }) => {
         const { finished } = await ask('think')
         expect(finished).toMatchObject({ outcome: 'answered', reply: 'Here it is.' })
-        expect(server.requests.map((request) => request.tool_choice?.type)).toEqual([undefined, undefined, undefined, 'none'])
+        expect(server.requests.map((request) => request.tool_choice?.type)).toEqual([
+          undefined,
+          undefined,
+          undefined,
+          'none',
+        ])
       },
     )
   })
@@ -244,7 +333,11 @@ describe('I4, thinking-only responses', () => {
   it('end the turn with a reason when the last request is answered by thinking too', async () => {
     await withPipeline({ model: () => says(thinking('hm')) }, async ({ ask, server }) => {
       const { finished } = await ask('think')
-      expect(finished).toMatchObject({ outcome: 'failed', reply: 'This is the fallback.', class: 'no_progress' })
+      expect(finished).toMatchObject({
+        outcome: 'failed',
+        reply: 'This is the fallback.',
+        class: 'no_progress',
+      })
       expect(finished.reason).not.toBe('')
       expect(server.requests).toHaveLength(4)
     })
@@ -258,7 +351,8 @@ describe('I4, thinking-only responses', () => {
     })
     await withPipeline({ model, tools: lookup }, async ({ ask, server }) => {
       await ask('think and look')
-      // rounds 1, 4, 7, ... look something up; the eleventh response that only thinks is the seventeenth
+      // rounds 1, 4, 7, ... look something up; the eleventh response that only thinks is the
+      // seventeenth
       expect(server.requests.findIndex((request) => request.tool_choice?.type === 'none')).toBe(17)
     })
   })
@@ -269,7 +363,11 @@ describe('I4, thinking-only responses', () => {
       async ({ ask, server }) => {
         await ask('think and look')
         const assistant = server.requests[1]?.messages.find(({ role }) => role === 'assistant')
-        expect((assistant?.content as object[] | undefined)?.[0]).toEqual({ type: 'thinking', thinking: 'first look', signature: 'signed' })
+        expect((assistant?.content as object[] | undefined)?.[0]).toEqual({
+          type: 'thinking',
+          thinking: 'first look',
+          signature: 'signed',
+        })
       },
     )
   })
@@ -277,33 +375,51 @@ describe('I4, thinking-only responses', () => {
 
 describe('I5, the corrupted stream, the breaker and the stall', () => {
   it('names the required fields at the third schema failure of one tool in a row', async () => {
-    await withPipeline({ model: always(() => says(call('exec', { cmd: 'ls' }))), tools: execTool }, async ({ ask, server }) => {
-      await ask('list my files')
-      expect(resultsOf(server.requests[3])[2]).toBe(
-        "Tool 'exec' has failed schema validation 3 times consecutively. The required fields are: command. Do NOT call this tool again without providing all required fields.",
-      )
-    })
+    await withPipeline(
+      { model: always(() => says(call('exec', { cmd: 'ls' }))), tools: execTool },
+      async ({ ask, server }) => {
+        await ask('list my files')
+        expect(resultsOf(server.requests[3])[2]).toBe(
+          "Tool 'exec' has failed schema validation 3 times consecutively. The required fields are: command. Do NOT call this tool again without providing all required fields.",
+        )
+      },
+    )
   })
 
   it('ends the turn as deterministic there when the agent wants that', async () => {
     const settings = {
-      policy: { loop: { identicalFailures: 3, identicalSuccesses: 5, cycleLaps: 3, schemaFailures: 3, schemaFailureEndsTurn: true } },
+      policy: {
+        loop: {
+          identicalFailures: 3,
+          identicalSuccesses: 5,
+          cycleLaps: 3,
+          schemaFailures: 3,
+          schemaFailureEndsTurn: true,
+        },
+      },
     }
-    await withPipeline({ model: always(() => says(call('exec', {}))), settings }, async ({ ask, server }) => {
-      expect((await ask('list my files')).finished).toMatchObject({
-        outcome: 'failed',
-        class: 'deterministic',
-        reply: 'This is the fallback.',
-      })
-      expect(server.requests).toHaveLength(3)
-    })
+    await withPipeline(
+      { model: always(() => says(call('exec', {}))), settings },
+      async ({ ask, server }) => {
+        expect((await ask('list my files')).finished).toMatchObject({
+          outcome: 'failed',
+          class: 'deterministic',
+          reply: 'This is the fallback.',
+        })
+        expect(server.requests).toHaveLength(3)
+      },
+    )
   })
 
   it('gives up a provider that falls silent, tries again, and ends the turn with a reason', async () => {
     const settings = { stallMs: 250, attempts: 2 }
     await withPipeline({ model: () => ({ kind: 'stall' }), settings }, async ({ ask, server }) => {
       const { finished } = await ask('hello')
-      expect(finished).toMatchObject({ outcome: 'failed', class: 'transient', reply: 'This is the fallback.' })
+      expect(finished).toMatchObject({
+        outcome: 'failed',
+        class: 'transient',
+        reply: 'This is the fallback.',
+      })
       expect(finished.reason).toMatch(/250 ms/)
       expect(server.requests).toHaveLength(2)
     })

@@ -1,12 +1,12 @@
-// `weir inspect` and `weir conversations` as somebody at a shell has them, on what real runs of `weir ask` left behind.
+// `weir inspect` and `weir conversations` as somebody at a shell has them, on what real runs of
+// `weir ask` left behind.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import type { ConversationSummary } from '../../apps/history/conversations/summary.ts'
 import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import { call, says, text, textsOf, thinking } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 
 const evil = '\u001b]0;owned\u0007\u202e'
 
@@ -14,8 +14,18 @@ const evil = '\u001b]0;owned\u0007\u202e'
 const scripts: Record<string, (number: number) => Reply> = {
   mixed: (number) =>
     [
-      { kind: 'error', status: 529, headers: { 'retry-after-ms': '1' }, message: 'overloaded' } as const,
-      says(thinking('I should look first.'), text('I look.'), call('act', { answer: `done${evil}` }), call('exec', {})),
+      {
+        kind: 'error',
+        status: 529,
+        headers: { 'retry-after-ms': '1' },
+        message: 'overloaded',
+      } as const,
+      says(
+        thinking('I should look first.'),
+        text('I look.'),
+        call('act', { answer: `done${evil}` }),
+        call('exec', {}),
+      ),
       says(text(`All is well.${evil}`)),
     ][number - 1] ?? says(text('And now, too.')),
   loop: (number) => (number <= 4 ? says(call('exec', {})) : says(text('I give up.'))),
@@ -84,9 +94,13 @@ describe('weir inspect', () => {
 
   it('shows the intervention where it was raised, and its text where the model read it', async () => {
     const { out } = await desk.run(['inspect', 'loop'])
-    expect(out).toMatch(/ {4}detector {2}nudge \(rule identical-failure, version 2\): exec\(\{\}\) failed in 3\n/)
+    expect(out).toMatch(
+      / {4}detector {2}nudge \(rule identical-failure, version 2\): exec\(\{\}\) failed in 3\n/,
+    )
     expect(out).toMatch(/ {6}evidence {2}round 1 call 0; round 2 call 0; round 3 call 0\n/)
-    expect(out).toMatch(/ {2}Round 4,.*\n {4}shown {5}at the top of this request:\n {6}\| SYSTEM INTERVENTION/)
+    expect(out).toMatch(
+      / {2}Round 4,.*\n {4}shown {5}at the top of this request:\n {6}\| SYSTEM INTERVENTION/,
+    )
     expect(out).toMatch(/ {2}Round 5,.*\n {4}limited {3}text only/)
   })
 
@@ -94,9 +108,19 @@ describe('weir inspect', () => {
     const { code, out } = await desk.run(['inspect', 'mixed', '--json'])
     expect(code).toBe(0)
     const timeline = JSON.parse(out) as Timeline
-    expect(timeline).toMatchObject({ conversation: 'mixed', state: 'idle', messages: [], troubles: [], unreadable: 0 })
+    expect(timeline).toMatchObject({
+      conversation: 'mixed',
+      state: 'idle',
+      messages: [],
+      troubles: [],
+      unreadable: 0,
+    })
     const [first] = timeline.turns
-    expect(first).toMatchObject({ agent: 'agent', text: 'mixed', end: { outcome: 'answered', reply: `All is well.${evil}` } })
+    expect(first).toMatchObject({
+      agent: 'agent',
+      text: 'mixed',
+      end: { outcome: 'answered', reply: `All is well.${evil}` },
+    })
     expect(first?.rounds[0]).toMatchObject({
       round: 1,
       attempts: [{ end: 'failed', failure: { class: 'transient' } }, { end: 'answer' }],
@@ -109,21 +133,34 @@ describe('weir inspect', () => {
           tries: [{ try: 1, end: 'result', status: 'ok' }],
           result: { status: 'ok' },
         },
-        { name: 'exec', raw: '{}', verdict: { kind: 'rejected', code: 'schema' }, tries: [], result: { status: 'rejected' } },
+        {
+          name: 'exec',
+          raw: '{}',
+          verdict: { kind: 'rejected', code: 'schema' },
+          tries: [],
+          result: { status: 'rejected' },
+        },
       ],
     })
     const { out: more } = await desk.run(['inspect', 'mixed', '--json', '--reasoning'])
-    expect((JSON.parse(more) as Timeline).turns[0]?.rounds[0]?.response?.reasoning?.text).toBe('I should look first.')
+    expect((JSON.parse(more) as Timeline).turns[0]?.rounds[0]?.response?.reasoning?.text).toBe(
+      'I should look first.',
+    )
   })
 
   it('shows a turn that is open while it runs, beside the Weir that runs it, and disturbs nothing', async () => {
     const asking = desk.start(['ask', '--agent', 'agent.yaml', '--conversation', 'slow', 'slow'])
     await asking.shows('act started')
     const { code, out } = await desk.run(['inspect', 'slow'])
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Conversation slow: open, 1 turn\n') })
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('Conversation slow: open, 1 turn\n'),
+    })
     expect(out).toMatch(/ {6}try 1: claimed after [^,]+, started after [^,\n]+\n/)
     expect(out).toContain('    open      waits for its tools\n')
-    expect((await desk.run(['doctor'])).out).toMatch(new RegExp(`odd +lock +process ${asking.child.pid} writes there`))
+    expect((await desk.run(['doctor'])).out).toMatch(
+      new RegExp(`odd +lock +process ${asking.child.pid} writes there`),
+    )
     asking.child.kill('SIGINT')
     expect((await asking.ended).code).toBe(3)
     const after = await desk.run(['inspect', 'slow'])
@@ -133,9 +170,15 @@ describe('weir inspect', () => {
 
   it('says which conversations there are when there is none of that name', async () => {
     const { code, out, errors } = await desk.run(['inspect', 'mixd'])
-    expect({ code, out, errors }).toEqual({ code: 1, out: '', errors: 'weir: there is no conversation mixd; did you mean mixed?\n' })
+    expect({ code, out, errors }).toEqual({
+      code: 1,
+      out: '',
+      errors: 'weir: there is no conversation mixd; did you mean mixed?\n',
+    })
     const { errors: far } = await desk.run(['inspect', `zzzzzz${evil}`])
-    expect(far).toMatch(/^weir: there is no conversation zzzzzz\\u\{1b\}.*; the newest are .*\(weir conversations lists more\)\n$/)
+    expect(far).toMatch(
+      /^weir: there is no conversation zzzzzz\\u\{1b\}.*; the newest are .*\(weir conversations lists more\)\n$/,
+    )
   })
 
   it('says what to do where there is no log, or none with these topics', async () => {
@@ -145,7 +188,10 @@ describe('weir inspect', () => {
       errors: expect.stringMatching(/^weir: there is no log at nowhere\/weir\.db: name the folder/),
     })
     const other = await desk.run(['inspect', 'mixed', '--topic-prefix', 'other.'])
-    expect(other).toMatchObject({ code: 1, errors: expect.stringMatching(/has no topics that begin with 'other\.': give the prefix/) })
+    expect(other).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/has no topics that begin with 'other\.': give the prefix/),
+    })
   })
 })
 
@@ -158,7 +204,9 @@ describe('weir conversations', () => {
     expect(at('mixed')).toBeLessThan(at('refused'))
     expect(at('refused')).toBeLessThan(at('loop'))
     expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, \d+ tokens, agent$/)
-    expect(lines[at('refused') + 1]).toMatch(/^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/)
+    expect(lines[at('refused') + 1]).toMatch(
+      /^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/,
+    )
   })
 
   it('as JSON is one object a line, as many as are wanted', async () => {
@@ -180,6 +228,9 @@ describe('weir conversations', () => {
 
   it.each(['0', '-1', 'many', '1000000'])('takes no limit of %s', async (limit) => {
     const { code, errors } = await desk.run(['conversations', '--limit', limit])
-    expect({ code, errors }).toEqual({ code: 2, errors: `weir: --limit is '${limit}'; must be a whole number from 1 to 100000\n` })
+    expect({ code, errors }).toEqual({
+      code: 2,
+      errors: `weir: --limit is '${limit}'; must be a whole number from 1 to 100000\n`,
+    })
   })
 })

@@ -1,5 +1,5 @@
-// Approval over a real broker: the stage approval in a process of its own, which is killed while a call waits, the other stages in another one, and a person
-// who asks and decides from others still.
+// Approval over a real broker: the stage approval in a process of its own, which is killed while a
+// call waits, the other stages in another one, and a person who asks and decides from others still.
 
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -12,8 +12,7 @@ import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
 
 let bootstrapServer: string
@@ -26,7 +25,11 @@ beforeAll(async () => {
 
 afterEach(() => desk.close())
 
-const environment = () => ({ WEIR_BUS: 'kafka', WEIR_BOOTSTRAP_SERVER: bootstrapServer, WEIR_TOPIC_PREFIX: topicPrefix })
+const environment = () => ({
+  WEIR_BUS: 'kafka',
+  WEIR_BOOTSTRAP_SERVER: bootstrapServer,
+  WEIR_TOPIC_PREFIX: topicPrefix,
+})
 const run = (...args: string[]) => desk.run(args, { environment: environment() })
 const up = (stages: string) =>
   startUp(desk, {
@@ -34,7 +37,9 @@ const up = (stages: string) =>
     environment: { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...environment() },
   })
 const starts = async () =>
-  (await readFile(join(desk.folder, 'starts'), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '').length
+  (await readFile(join(desk.folder, 'starts'), 'utf8').catch(() => ''))
+    .split('\n')
+    .filter((line) => line !== '').length
 
 /** The id of the call that waits, once one does. */
 async function waitingId(): Promise<string> {
@@ -50,8 +55,14 @@ describe('approval over Kafka', () => {
   it('is decided from another process, survives the end of its own, and the first word counts', async () => {
     const acts = () => [says(call('act', { env: 'prod' })), says(text('Done.'))]
     desk = await openDesk(script(...acts(), ...acts()))
-    await writeFile(join(desk.folder, 'rules.json'), JSON.stringify({ rules: [{ name: 'production', tools: ['act'] }] }))
-    const bus = await openBus(readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}), pino({ level: 'silent' }))
+    await writeFile(
+      join(desk.folder, 'rules.json'),
+      JSON.stringify({ rules: [{ name: 'production', tools: ['act'] }] }),
+    )
+    const bus = await openBus(
+      readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}),
+      pino({ level: 'silent' }),
+    )
     await bus.ensureTopics(topicSpecs(topicPrefix, 2))
     await bus.close()
     expect(await run('approvals', 'rules', 'rules.json')).toMatchObject({ code: 0 })
@@ -59,22 +70,34 @@ describe('approval over Kafka', () => {
     const first = up('approval')
     await Promise.all([others.untilReady(), first.untilReady()])
 
-    const approved = desk.start(['ask', '--agent', 'agent.yaml', 'go'], { environment: environment() })
+    const approved = desk.start(['ask', '--agent', 'agent.yaml', 'go'], {
+      environment: environment(),
+    })
     await approved.shows("act needs a person's approval (production)")
     const id = await waitingId()
     first.signal('SIGKILL')
     await first.ended
-    expect(await run('approve', id, '--by', 'ann')).toMatchObject({ code: 0, out: expect.stringContaining('Approved') })
-    expect(await run('reject', id)).toMatchObject({ code: 4, out: expect.stringContaining('was approved by ann') })
+    expect(await run('approve', id, '--by', 'ann')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Approved'),
+    })
+    expect(await run('reject', id)).toMatchObject({
+      code: 4,
+      out: expect.stringContaining('was approved by ann'),
+    })
     expect(await starts()).toBe(0)
     const second = up('approval')
     await approved.shows('act was approved by ann')
     expect(await approved.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts()).toBe(1)
 
-    const rejected = desk.start(['ask', '--agent', 'agent.yaml', 'again'], { environment: environment() })
+    const rejected = desk.start(['ask', '--agent', 'agent.yaml', 'again'], {
+      environment: environment(),
+    })
     await rejected.shows("act needs a person's approval")
-    expect(await run('reject', await waitingId(), '--reason', 'not on a Friday')).toMatchObject({ code: 0 })
+    expect(await run('reject', await waitingId(), '--reason', 'not on a Friday')).toMatchObject({
+      code: 0,
+    })
     expect(await rejected.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(resultsOf(desk.server.requests.at(-1)).join()).toContain('not on a Friday')
     expect(await starts()).toBe(1)

@@ -1,13 +1,20 @@
-// What a foreign producer may write into the inboxes on Kafka, by a client that is not ours: bytes that are no record, records of other versions, in the
-// wrong place, about calls that there are not, and one that a stage stumbles over. Each is kept with its origin or means nothing, and turns go on.
+// What a foreign producer may write into the inboxes on Kafka, by a client that is not ours: bytes
+// that are no record, records of other versions, in the wrong place, about calls that there are
+// not, and one that a stage stumbles over. Each is kept with its origin or means nothing, and turns
+// go on.
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import avro from 'avsc'
-import type { Message as KafkaRecord, Producer } from 'kafkajs'
-import { CompressionTypes, Kafka, logLevel } from 'kafkajs'
+import {
+  CompressionTypes,
+  Kafka,
+  type Message as KafkaRecord,
+  logLevel,
+  type Producer,
+} from 'kafkajs'
 import { pino } from 'pino'
 import { validator } from '../../services/validator/reducer.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
@@ -15,15 +22,13 @@ import { decode, encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { DeadLetter, Message, UserMessage } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { stages, topicSpecs } from '../../shared/contract/topology.ts'
+import { stages, type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
 import { callOf, proposed } from '../services/validator/round.ts'
 import { endsOfMessages, until, userMessage } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
-import type { Pipeline } from '../support/pipeline.ts'
-import { withPipeline } from '../support/pipeline.ts'
+import { type Pipeline, withPipeline } from '../support/pipeline.ts'
 import { call, says, script } from '../support/script.ts'
 import { expectSound } from '../support/soundness.ts'
 
@@ -49,11 +54,25 @@ const openBus = (folder?: string): Promise<Bus> =>
 
 /** All stages, with a model that calls a tool once and then ends its turns with text. */
 function onKafka(test: (pipeline: Pipeline) => Promise<void>): Promise<void> {
-  return withPipeline({ model: script(says(call('exec', { command: 'ls' }))), topicPrefix: `bad-${randomUUID()}.`, openBus }, test)
+  return withPipeline(
+    {
+      model: script(says(call('exec', { command: 'ls' }))),
+      topicPrefix: `bad-${randomUUID()}.`,
+      openBus,
+    },
+    test,
+  )
 }
 
-function produce({ wiring: { topicPrefix } }: Pick<Pipeline, 'wiring'>, topic: TopicName, ...messages: KafkaRecord[]) {
-  return producer.send({ topic: topicPrefix + topic, messages: messages.map((message) => ({ partition: 0, ...message })) })
+function produce(
+  { wiring: { topicPrefix } }: Pick<Pipeline, 'wiring'>,
+  topic: TopicName,
+  ...messages: KafkaRecord[]
+) {
+  return producer.send({
+    topic: topicPrefix + topic,
+    messages: messages.map((message) => ({ partition: 0, ...message })),
+  })
 }
 
 /** Written with the schema of an earlier release. */
@@ -66,10 +85,15 @@ function encodedAs(id: number, message: Message): Buffer {
 }
 
 /** By topic and offset, once there are as many. */
-async function lettersOf({ records }: Pick<Pipeline, 'records'>, count: number): Promise<DeadLetter[]> {
+async function lettersOf(
+  { records }: Pick<Pipeline, 'records'>,
+  count: number,
+): Promise<DeadLetter[]> {
   await until(async () => (await records('dead-letters')).length >= count)
   const letters = (await records('dead-letters')) as DeadLetter[]
-  return letters.sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.offset - b.offset))
+  return letters.sort((a, b) =>
+    a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.offset - b.offset,
+  )
 }
 
 describe('a foreign producer on Kafka', () => {
@@ -87,7 +111,11 @@ describe('a foreign producer on Kafka', () => {
         { key: 'c', value: tick.subarray(0, 7) },
         { key: 'x'.repeat(10_240), value: tick },
         { key: 'c', value: tick, headers: { 'weir-id': 'no derived id' } },
-        { key: 'c', value: Buffer.from([0, 255, 254]), headers: { 'weir-id': ['conversation/0/0/0', 'conversation/0/0/1'], other: 'x' } },
+        {
+          key: 'c',
+          value: Buffer.from([0, 255, 254]),
+          headers: { 'weir-id': ['conversation/0/0/0', 'conversation/0/0/1'], other: 'x' },
+        },
       ]
       for (const inbox of inboxes) await produce(pipeline, inbox, ...bad)
       for (const inbox of inboxes)
@@ -101,10 +129,26 @@ describe('a foreign producer on Kafka', () => {
       expect(letters.map(({ topic, partition, offset }) => [topic, partition, offset])).toEqual(
         inboxes
           .toSorted()
-          .flatMap((inbox) => Array.from({ length: each }, (_, offset) => [pipeline.wiring.topicPrefix + inbox, 0, offset])),
+          .flatMap((inbox) =>
+            Array.from({ length: each }, (_, offset) => [
+              pipeline.wiring.topicPrefix + inbox,
+              0,
+              offset,
+            ]),
+          ),
       )
-      const codes = ['bad-frame', 'bad-frame', 'bad-frame', 'bad-message', 'unknown-schema', 'bad-body', 'bad-message']
-      expect(letters.slice(0, codes.length).map(({ code }) => code)).toEqual(codes.map((code) => `codec.${code}`))
+      const codes = [
+        'bad-frame',
+        'bad-frame',
+        'bad-frame',
+        'bad-message',
+        'unknown-schema',
+        'bad-body',
+        'bad-message',
+      ]
+      expect(letters.slice(0, codes.length).map(({ code }) => code)).toEqual(
+        codes.map((code) => `codec.${code}`),
+      )
       expect(letters.every(({ reason }) => reason.length > 10)).toBe(true)
 
       const { finished } = await pipeline.ask('and now?')
@@ -119,16 +163,22 @@ describe('a foreign producer on Kafka', () => {
       const message = (fields: Partial<UserMessage>) => userMessage(pipeline.agent, fields)
       const older = message({ messageId: 'older', conversation: 'o' })
       const long = message({ messageId: 'long', conversation: 'x'.repeat(10_240) })
-      const partition = ({ conversation }: UserMessage) => partitionOf(conversation, pipeline.wiring.partitions)
+      const partition = ({ conversation }: UserMessage) =>
+        partitionOf(conversation, pipeline.wiring.partitions)
       await produce(
         pipeline,
         'conversation-events',
         { key: 'o', partition: partition(older), value: encodedAs(32, older) },
         { key: long.conversation, partition: partition(long), value: encode(long) },
       )
-      expect(await endsOfMessages(pipeline, 'o', ['older'])).toMatchObject([{ outcome: 'answered' }])
+      expect(await endsOfMessages(pipeline, 'o', ['older'])).toMatchObject([
+        { outcome: 'answered' },
+      ])
       expect(await endsOfMessages(pipeline, long.conversation, ['long'])).toMatchObject([
-        { outcome: 'failed', reason: expect.stringMatching(/^the conversation's id has 10240 bytes/) },
+        {
+          outcome: 'failed',
+          reason: expect.stringMatching(/^the conversation's id has 10240 bytes/),
+        },
       ])
       await expectSound(pipeline)
     })
@@ -138,16 +188,32 @@ describe('a foreign producer on Kafka', () => {
     await onKafka(async (pipeline) => {
       const home = partitionOf('c', pipeline.wiring.partitions)
       const stray = encode(userMessage(pipeline.agent, { messageId: 'stray' }))
-      await produce(pipeline, 'conversation-events', { key: 'c', partition: 1 - home, value: stray })
+      await produce(pipeline, 'conversation-events', {
+        key: 'c',
+        partition: 1 - home,
+        value: stray,
+      })
       const claims = [0, 1, 2].flatMap((ordinal) =>
         [0, 1, 7].map((turn): KafkaRecord => {
-          const claim: Message = { type: 'claim', conversation: 'c', turn, round: 1, ordinal, try: 1, owner: 'stranger' }
+          const claim: Message = {
+            type: 'claim',
+            conversation: 'c',
+            turn,
+            round: 1,
+            ordinal,
+            try: 1,
+            owner: 'stranger',
+          }
           return { key: 'c', partition: home, value: encode(claim) }
         }),
       )
       await produce(pipeline, 'rounds-cleared', ...claims)
       const [letter] = await lettersOf(pipeline, 1)
-      expect(letter).toMatchObject({ stage: 'conversation', partition: 1 - home, code: 'codec.bad-message' })
+      expect(letter).toMatchObject({
+        stage: 'conversation',
+        partition: 1 - home,
+        code: 'codec.bad-message',
+      })
       expect(letter?.reason).toContain(`belongs to ${home} of ${pipeline.wiring.partitions}`)
 
       const { finished } = await pipeline.ask('and now?')
@@ -173,7 +239,9 @@ describe('a record that makes a reducer throw, on Kafka', () => {
     const log = pino({ level: 'silent' })
     const start = () => runStage({ stage: stumbling }, { bus, topicPrefix, log })
     const records = async (topic: TopicName) =>
-      (await bus.read({ topic: topicPrefix + topic, partition: 0, from: 0, limit: 100 })).map(({ value }) => decode(value as Uint8Array))
+      (await bus.read({ topic: topicPrefix + topic, partition: 0, from: 0, limit: 100 })).map(
+        ({ value }) => decode(value as Uint8Array),
+      )
     let inputs = 0
     const propose = async (conversation: string) => {
       const headers = { 'weir-id': `accumulator/0/${inputs++}/0` }
@@ -192,10 +260,21 @@ describe('a record that makes a reducer throw, on Kafka', () => {
       await propose('c')
       await until(async () => (await records('rounds-checked')).length >= 3)
       await second.close()
-      expect((await records('rounds-checked')).map((message) => 'conversation' in message && message.conversation)).toEqual(['a', 'b', 'c'])
-      expect(await records('dead-letters')).toMatchObject([{ topic: `${topicPrefix}rounds-proposed`, partition: 0, offset: 1, key: 'bad' }])
+      expect(
+        (await records('rounds-checked')).map(
+          (message) => 'conversation' in message && message.conversation,
+        ),
+      ).toEqual(['a', 'b', 'c'])
+      expect(await records('dead-letters')).toMatchObject([
+        { topic: `${topicPrefix}rounds-proposed`, partition: 0, offset: 1, key: 'bad' },
+      ])
       expect(await records('conversation-events')).toMatchObject([
-        { type: 'turn-failed', conversation: 'bad', stage: 'validator', reason: expect.stringContaining('it stumbles over this') },
+        {
+          type: 'turn-failed',
+          conversation: 'bad',
+          stage: 'validator',
+          reason: expect.stringContaining('it stumbles over this'),
+        },
       ])
     } finally {
       await bus.close()

@@ -1,5 +1,6 @@
-// The command line over a real Kafka broker: `weir up` runs the stages in a process of its own, and `weir ask`, `chat`, `inspect`, `conversations`,
-// `tail` and `doctor` work on the same topics from others.
+// The command line over a real Kafka broker: `weir up` runs the stages in a process of its own, and
+// `weir ask`, `chat`, `inspect`, `conversations`, `tail` and `doctor` work on the same topics from
+// others.
 
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -9,13 +10,11 @@ import { pino } from 'pino'
 import type { ConversationSummary } from '../../apps/history/conversations/summary.ts'
 import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import type { RecordLine } from '../../apps/history/tail/record-line.ts'
-import type { WeirOptions } from '../../client/weir.ts'
-import { Weir } from '../../client/weir.ts'
+import { Weir, type WeirOptions } from '../../client/weir.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import type { Desk, RunningWeir } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk, type RunningWeir } from '../support/weir-command.ts'
 
 const log = pino({ level: 'silent' })
 const partitions = 2
@@ -25,14 +24,19 @@ let brokers: string
 let place: string[]
 let topicPrefix: string
 let up: RunningWeir
-/** Begun first: it looks for ten seconds until it says that there is no broker, and does nothing else. */
+/**
+ * Begun first: it looks for ten seconds until it says that there is no broker, and does nothing
+ * else.
+ */
 let brokerless: RunningWeir
 
 beforeAll(async () => {
   brokers = (await sharedBroker()).bootstrapServers
   desk = await openDesk((request) => {
     const [first] = textsOf(request)
-    return first === 'act' && request.messages.length === 1 ? says(call('act', { answer: 'done' })) : says(text('Done.'))
+    return first === 'act' && request.messages.length === 1
+      ? says(call('act', { answer: 'done' }))
+      : says(text('Done.'))
   })
   brokerless = desk.start(['conversations', '--bus', 'kafka', '--bootstrap-server', '127.0.0.1:1'])
   topicPrefix = await newTopics()
@@ -40,7 +44,10 @@ beforeAll(async () => {
   up = run(topicPrefix)
   await up.shows('the stages are started')
   for (const conversation of ['act', 'plain'])
-    expect(await ask(conversation, '--conversation', conversation)).toMatchObject({ code: 0, out: 'Done.\n' })
+    expect(await ask(conversation, '--conversation', conversation)).toMatchObject({
+      code: 0,
+      out: 'Done.\n',
+    })
 }, brokerStartMs + 60_000)
 
 afterAll(async () => {
@@ -49,16 +56,38 @@ afterAll(async () => {
   await desk?.close()
 })
 
-const placeOf = (prefix: string) => ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', prefix]
-const ask = (message: string, ...args: string[]) => desk.run(['ask', '--agent', 'agent.yaml', ...place, message, ...args])
+const placeOf = (prefix: string) => [
+  '--bus',
+  'kafka',
+  '--bootstrap-server',
+  brokers,
+  '--topic-prefix',
+  prefix,
+]
+const ask = (message: string, ...args: string[]) =>
+  desk.run(['ask', '--agent', 'agent.yaml', ...place, message, ...args])
 
 const run = (prefix: string, ...args: string[]) =>
-  desk.start(['up', ...placeOf(prefix), '--agents', 'agent.yaml', '--partitions', String(partitions), ...args])
+  desk.start([
+    'up',
+    ...placeOf(prefix),
+    '--agents',
+    'agent.yaml',
+    '--partitions',
+    String(partitions),
+    ...args,
+  ])
 
 async function newTopics(): Promise<string> {
   const prefix = `test-${randomBytes(6).toString('hex')}.`
   // It is about Kafka in any case, so it has no --bus.
-  const { code, errors } = await desk.run(['topics', 'create', ...placeOf(prefix).slice(2), '--partitions', String(partitions)])
+  const { code, errors } = await desk.run([
+    'topics',
+    'create',
+    ...placeOf(prefix).slice(2),
+    '--partitions',
+    String(partitions),
+  ])
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
   return prefix
 }
@@ -87,11 +116,17 @@ describe('weir ask and chat over Kafka', () => {
       join(desk.folder, elsewhere),
       `name: agent\nsystem: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1, apiKey: "\${NOT_SET}" }\ntools: []\n`,
     )
-    expect(await desk.run(['ask', '--agent', elsewhere, ...place, 'hello'])).toMatchObject({ code: 0, out: 'Done.\n' })
+    expect(await desk.run(['ask', '--agent', elsewhere, ...place, 'hello'])).toMatchObject({
+      code: 0,
+      out: 'Done.\n',
+    })
   })
 
   it('go on with a conversation, each line piped in being a message', async () => {
-    const chat = await desk.run(['chat', '--agent', 'agent.yaml', ...place, '--conversation', 'chat'], { input: 'one\ntwo\n' })
+    const chat = await desk.run(
+      ['chat', '--agent', 'agent.yaml', ...place, '--conversation', 'chat'],
+      { input: 'one\ntwo\n' },
+    )
     expect(chat).toMatchObject({ code: 0, out: 'Done.\nDone.\n' })
   })
 
@@ -107,7 +142,11 @@ describe('weir ask and chat over Kafka', () => {
 
   it('say which stage nobody runs, and can be cancelled meanwhile', async () => {
     const prefix = await newTopics()
-    const partly = run(prefix, '--stages', 'conversation,accumulator,validator,loop-detector,executor,approval')
+    const partly = run(
+      prefix,
+      '--stages',
+      'conversation,accumulator,validator,loop-detector,executor,approval',
+    )
     await partly.shows('the stages are started')
     const stuck = desk.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
     await stuck.shows('nobody runs llm-gateway. weir up --stages llm-gateway does.')
@@ -137,7 +176,10 @@ describe('weir inspect over Kafka', () => {
     expect(out).toMatch(/^Conversation act: idle, 1 turn\n/)
     const { out: json } = await desk.run(['inspect', ...place, 'act', '--json'])
     const timeline = JSON.parse(json) as Timeline
-    expect(timeline.turns[0]).toMatchObject({ text: 'act', end: { outcome: 'answered', reply: 'Done.' } })
+    expect(timeline.turns[0]).toMatchObject({
+      text: 'act',
+      end: { outcome: 'answered', reply: 'Done.' },
+    })
     expect(timeline.turns[0]?.rounds[0]?.calls[0]).toMatchObject({
       name: 'act',
       tries: [{ try: 1, status: 'ok' }],
@@ -148,7 +190,10 @@ describe('weir inspect over Kafka', () => {
 
   it('says which conversations there are when there is none of that name', async () => {
     const { code, errors } = await desk.run(['inspect', ...place, 'plan'])
-    expect({ code, errors }).toEqual({ code: 1, errors: 'weir: there is no conversation plan; did you mean plain?\n' })
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: 'weir: there is no conversation plan; did you mean plain?\n',
+    })
   })
 })
 
@@ -161,8 +206,16 @@ describe('weir conversations over Kafka', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as ConversationSummary)
-    expect(summaries[0]).toMatchObject({ conversation: 'act', agent: 'agent', turns: 2, last: { outcome: 'answered' } })
-    expect(summaries.find(({ conversation }) => conversation === 'plain')).toMatchObject({ turns: 1, outputTokens: expect.any(Number) })
+    expect(summaries[0]).toMatchObject({
+      conversation: 'act',
+      agent: 'agent',
+      turns: 2,
+      last: { outcome: 'answered' },
+    })
+    expect(summaries.find(({ conversation }) => conversation === 'plain')).toMatchObject({
+      turns: 1,
+      outputTokens: expect.any(Number),
+    })
   })
 })
 
@@ -173,12 +226,20 @@ describe('weir tail over Kafka', () => {
     expect(new Set(lines.map(({ topic }) => topic))).toEqual(new Set([`${topicPrefix}activity`]))
     const plain = await linesOf('activity', '--conversation', 'plain')
     expect(typesOf(plain)).toEqual(['turn-started', 'round-started', 'turn-finished'])
-    expect(plain.every(({ partition }) => partition === partitionOf('plain', partitions))).toBe(true)
+    expect(plain.every(({ partition }) => partition === partitionOf('plain', partitions))).toBe(
+      true,
+    )
     expect(plain[0]?.id).toMatch(/^conversation\//)
     const [, second, last] = plain
-    expect(await linesOf('activity', '--conversation', 'plain', '--since', last?.time ?? '')).toEqual([last])
-    expect(await linesOf('activity', '--conversation', 'plain', '--from', String(second?.offset))).toEqual([second, last])
-    expect(typesOf(await linesOf('history', '--conversation', 'plain', '--from', 'beginning'))).toEqual(['history-entry', 'history-entry'])
+    expect(
+      await linesOf('activity', '--conversation', 'plain', '--since', last?.time ?? ''),
+    ).toEqual([last])
+    expect(
+      await linesOf('activity', '--conversation', 'plain', '--from', String(second?.offset)),
+    ).toEqual([second, last])
+    expect(
+      typesOf(await linesOf('history', '--conversation', 'plain', '--from', 'beginning')),
+    ).toEqual(['history-entry', 'history-entry'])
   })
 
   it('follows what comes', async () => {
@@ -203,8 +264,22 @@ describe('weir tail over Kafka', () => {
 
 describe('weir doctor over Kafka', () => {
   const examine = async (...args: string[]) => {
-    const { code, out } = await desk.run(['doctor', ...args, '--partitions', String(partitions), '--agent', 'agent.yaml'])
-    return { code, lines: out.split('\n').filter((line) => /^(ok|odd|wrong|skipped) +(client|brokers|topics|stages|records)/.test(line)) }
+    const { code, out } = await desk.run([
+      'doctor',
+      ...args,
+      '--partitions',
+      String(partitions),
+      '--agent',
+      'agent.yaml',
+    ])
+    return {
+      code,
+      lines: out
+        .split('\n')
+        .filter((line) =>
+          /^(ok|odd|wrong|skipped) +(client|brokers|topics|stages|records)/.test(line),
+        ),
+    }
   }
 
   it('looks at brokers, topics, stages and records', async () => {
@@ -212,7 +287,9 @@ describe('weir doctor over Kafka', () => {
       code: 0,
       lines: [
         expect.stringMatching(/^ok +brokers +1 broker: /),
-        expect.stringMatching(/^ok +topics +12 topics that begin with test-.*, all as Weir needs them$/),
+        expect.stringMatching(
+          /^ok +topics +12 topics that begin with test-.*, all as Weir needs them$/,
+        ),
         expect.stringMatching(/^ok +stages +running copies: conversation 1, llm-gateway 1, /),
         expect.stringMatching(/^ok +records +they can be read; the newest is of /),
       ],
@@ -224,14 +301,22 @@ describe('weir doctor over Kafka', () => {
       code: 1,
       lines: [
         expect.stringMatching(/^ok +brokers/),
-        expect.stringMatching(/^wrong +topics +there is none that begins with 'nobody\.': weir topics create/),
-        expect.stringMatching(/^odd +stages +nobody runs conversation, llm-gateway, .*: weir up --stages/),
+        expect.stringMatching(
+          /^wrong +topics +there is none that begins with 'nobody\.': weir topics create/,
+        ),
+        expect.stringMatching(
+          /^odd +stages +nobody runs conversation, llm-gateway, .*: weir up --stages/,
+        ),
         expect.stringMatching(/^wrong +records +there is no topic nobody\./),
       ],
     })
     expect(await examine(...place, '--command-property', 'client.di=x')).toEqual({
       code: 1,
-      lines: [expect.stringMatching(/^wrong +client .*client\.di: is no property of a Kafka client; did you mean client\.id\?$/)],
+      lines: [
+        expect.stringMatching(
+          /^wrong +client .*client\.di: is no property of a Kafka client; did you mean client\.id\?$/,
+        ),
+      ],
     })
   })
 })
@@ -239,7 +324,12 @@ describe('weir doctor over Kafka', () => {
 describe('a program over Kafka', () => {
   const openWeir = (options: Partial<WeirOptions>) =>
     Weir.open({
-      ...{ agents: join(desk.folder, 'agent.yaml'), dataFolder: join(desk.folder, 'program'), topicPrefix, log },
+      ...{
+        agents: join(desk.folder, 'agent.yaml'),
+        dataFolder: join(desk.folder, 'program'),
+        topicPrefix,
+        log,
+      },
       ...{ bus: { kind: 'kafka', bootstrapServer: brokers }, ...options },
     })
 
@@ -254,12 +344,18 @@ describe('a program over Kafka', () => {
 
   it('is told when it believes in another number of partitions than the topics have', async () => {
     const wrong = openWeir({ partitions: partitions + 1 })
-    await expect(wrong).rejects.toMatchObject({ code: 'bus.topic-differs', message: expect.stringContaining('have 2 partitions') })
+    await expect(wrong).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+      message: expect.stringContaining('have 2 partitions'),
+    })
   })
 
   it('runs the stages itself, if it is told to', async () => {
     const weir = await openWeir({ stages: 'here', topicPrefix: await newTopics() })
-    expect(await weir.ask({ agent: 'agent', text: 'act' }).finished).toMatchObject({ outcome: 'answered', totals: { calls: 1 } })
+    expect(await weir.ask({ agent: 'agent', text: 'act' }).finished).toMatchObject({
+      outcome: 'answered',
+      totals: { calls: 1 },
+    })
     await weir.close()
   })
 })

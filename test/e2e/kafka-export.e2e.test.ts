@@ -32,7 +32,10 @@ afterEach(() => rmSync(folder, { recursive: true }))
 it('exports whole turns of a stretch of time, which every stage folds again to the same records', async () => {
   const topicPrefix = `export-${randomUUID()}.`
   const file = join(folder, 'a.weir')
-  const settings = readSettings({ bus: 'kafka', bootstrapServer, topicPrefix, dataFolder: folder }, {})
+  const settings = readSettings(
+    { bus: 'kafka', bootstrapServer, topicPrefix, dataFolder: folder },
+    {},
+  )
   const openBus = (to: string) =>
     openKafkaBus({
       client: { brokers: bootstrapServer.split(','), clientId: 'kafka-export' },
@@ -41,7 +44,9 @@ it('exports whole turns of a stretch of time, which every stage folds again to t
       tablesFolder: join(to, 'tables'),
     })
   const model = (request: { messages: unknown }) =>
-    JSON.stringify(request.messages).includes('tool_result') ? says(text('done')) : says(call('exec', { command: 'ls' }))
+    JSON.stringify(request.messages).includes('tool_result')
+      ? says(text('done'))
+      : says(call('exec', { command: 'ls' }))
   await withPipeline({ model, topicPrefix, openBus }, async ({ ask, bus }) => {
     await ask('before', { conversation: 'c' })
     await ask('somebody else', { conversation: 'other' })
@@ -54,11 +59,15 @@ it('exports whole turns of a stretch of time, which every stage folds again to t
       for (const { partition, begin, end } of await bus.ends(topicPrefix + name))
         for (const at of [0, time, systemClock.now() + 60_000]) {
           const range = { topic: topicPrefix + name, partition, from: begin, to: end }
-          expect(await firstOffsetSince(bus, range, at)).toBe(await firstOffsetSince({ read: bus.read }, range, at))
+          expect(await firstOffsetSince(bus, range, at)).toBe(
+            await firstOffsetSince({ read: bus.read }, range, at),
+          )
         }
 
     const { stream, text: told } = output()
-    expect(await exportBundle({ output: file, since: new Date(time).toISOString() }, settings, stream)).toBe(0)
+    expect(
+      await exportBundle({ output: file, since: new Date(time).toISOString() }, settings, stream),
+    ).toBe(0)
     expect(told()).toContain('1 conversation, 1 turn,')
   })
   const { compared, missing, differing } = await withLog(settings, foldedAgain, { bundle: file })

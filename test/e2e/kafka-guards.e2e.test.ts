@@ -1,4 +1,5 @@
-// Guards over a real broker: registered, answering from a client of their own, switched and removed, while the stages run on.
+// Guards over a real broker: registered, answering from a client of their own, switched and
+// removed, while the stages run on.
 
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -65,31 +66,69 @@ describe('weir guard over Kafka', () => {
     const run = (...args: string[]) => desk.run(args, { environment })
     try {
       await writeFile(join(desk.folder, 'guard.mjs'), guardFile)
-      await withPipeline({ model, topicPrefix, openBus: (folder) => openClient(join(folder, 'tables')) }, async ({ ask, starts }) => {
-        const guard = startUp(desk, { command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'], environment })
-        const register = ['guard', 'register', 'remote', '--version', '1', '--tools', 'mail_*', '--deadline-ms', '500']
-        expect(await run(...register)).toMatchObject({ code: 0, errors: '' })
-        await guard.untilReady()
-        expect(JSON.parse((await guard.probe('/readyz')).text)).toMatchObject({
-          stages: { 'guard.no-removal': { joined: true, partitions: { '0': 'caught up', '1': 'caught up' } } },
-        })
-        const { activity } = await ask('first')
-        expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({ status: 'vetoed' })
-        expect(await starts()).toEqual([])
-        const metrics = await guard.probe('/metrics')
-        expect(metricOf(metrics, 'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}')).toBe(1)
-        expect(metricOf(metrics, 'weir_guard_late_total{guard="no-removal"}')).toBe(0)
+      await withPipeline(
+        { model, topicPrefix, openBus: (folder) => openClient(join(folder, 'tables')) },
+        async ({ ask, starts }) => {
+          const guard = startUp(desk, {
+            command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'],
+            environment,
+          })
+          const register = [
+            'guard',
+            'register',
+            'remote',
+            '--version',
+            '1',
+            '--tools',
+            'mail_*',
+            '--deadline-ms',
+            '500',
+          ]
+          expect(await run(...register)).toMatchObject({ code: 0, errors: '' })
+          await guard.untilReady()
+          expect(JSON.parse((await guard.probe('/readyz')).text)).toMatchObject({
+            stages: {
+              'guard.no-removal': {
+                joined: true,
+                partitions: { '0': 'caught up', '1': 'caught up' },
+              },
+            },
+          })
+          const { activity } = await ask('first')
+          expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({
+            status: 'vetoed',
+          })
+          expect(await starts()).toEqual([])
+          const metrics = await guard.probe('/metrics')
+          expect(
+            metricOf(
+              metrics,
+              'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}',
+            ),
+          ).toBe(1)
+          expect(metricOf(metrics, 'weir_guard_late_total{guard="no-removal"}')).toBe(0)
 
-        const verdict = JSON.parse((await run('tail', 'guard-verdicts.no-removal')).out)
-        expect(verdict).toMatchObject({ type: 'guard-verdict', topic: `${topicPrefix}guard-verdicts.no-removal` })
-        const checked = await run('topics', 'check', '--bus', 'kafka', '--replication-factor', '1')
-        expect(checked).toMatchObject({ code: 0, out: '14 topics, all as Weir needs them\n' })
-        const doctor = (await run('doctor')).out
-        expect(doctor).toContain('14 topics that begin with')
-        expect(doctor).toMatch(/odd +guards +nobody runs remote \(shadow\)/)
-        guard.signal('SIGTERM')
-        expect((await guard.ended).code).toBe(0)
-      })
+          const verdict = JSON.parse((await run('tail', 'guard-verdicts.no-removal')).out)
+          expect(verdict).toMatchObject({
+            type: 'guard-verdict',
+            topic: `${topicPrefix}guard-verdicts.no-removal`,
+          })
+          const checked = await run(
+            'topics',
+            'check',
+            '--bus',
+            'kafka',
+            '--replication-factor',
+            '1',
+          )
+          expect(checked).toMatchObject({ code: 0, out: '14 topics, all as Weir needs them\n' })
+          const doctor = (await run('doctor')).out
+          expect(doctor).toContain('14 topics that begin with')
+          expect(doctor).toMatch(/odd +guards +nobody runs remote \(shadow\)/)
+          guard.signal('SIGTERM')
+          expect((await guard.ended).code).toBe(0)
+        },
+      )
     } finally {
       await desk.close()
     }
@@ -101,28 +140,33 @@ describe('a guard over Kafka', () => {
     const removes = (command = 'rm x') => [says(call('exec', { command })), says(text('Done.'))]
     const model = script(...removes(), ...removes('ls'), ...removes(), ...removes())
     const topicPrefix = `guards-${randomUUID()}.`
-    await withPipeline({ model, topicPrefix, openBus: (folder) => openClient(join(folder, 'tables')) }, async ({ ask, starts, wiring }) => {
-      const bus = await openClient()
-      const place = { ...wiring, bus }
-      const guards = await startGuards({
-        ...{ ...place, retentionMs: 7 * 24 * 3_600_000, guards: [noRemoval], mode: 'enforce' },
-        log: createLog({ level: 'silent' }),
-      })
-      try {
-        const statuses = async (message: string) =>
-          (await ask(message)).activity.flatMap((one) => (one.type === 'call-finished' ? [one.status] : []))
-        expect(await statuses('first')).toEqual(['vetoed'])
-        expect(await statuses('second')).toEqual(['ok'])
-        await switchGuard(place, 'no-removal', 'shadow')
-        expect(await statuses('third')).toEqual(['ok'])
-        expect(await starts()).toHaveLength(2)
-        await removeGuard(place, 'no-removal')
-        expect(await registeredGuards(place)).toEqual([])
-        expect(await statuses('fourth')).toEqual(['ok'])
-      } finally {
-        await guards.close()
-        await bus.close()
-      }
-    })
+    await withPipeline(
+      { model, topicPrefix, openBus: (folder) => openClient(join(folder, 'tables')) },
+      async ({ ask, starts, wiring }) => {
+        const bus = await openClient()
+        const place = { ...wiring, bus }
+        const guards = await startGuards({
+          ...{ ...place, retentionMs: 7 * 24 * 3_600_000, guards: [noRemoval], mode: 'enforce' },
+          log: createLog({ level: 'silent' }),
+        })
+        try {
+          const statuses = async (message: string) =>
+            (await ask(message)).activity.flatMap((one) =>
+              one.type === 'call-finished' ? [one.status] : [],
+            )
+          expect(await statuses('first')).toEqual(['vetoed'])
+          expect(await statuses('second')).toEqual(['ok'])
+          await switchGuard(place, 'no-removal', 'shadow')
+          expect(await statuses('third')).toEqual(['ok'])
+          expect(await starts()).toHaveLength(2)
+          await removeGuard(place, 'no-removal')
+          expect(await registeredGuards(place)).toEqual([])
+          expect(await statuses('fourth')).toEqual(['ok'])
+        } finally {
+          await guards.close()
+          await bus.close()
+        }
+      },
+    )
   })
 })

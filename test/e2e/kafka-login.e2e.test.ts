@@ -1,4 +1,5 @@
-// The commands at a broker that asks who they are: what a Kafka user has in a client.properties is all that `weir` needs.
+// The commands at a broker that asks who they are: what a Kafka user has in a client.properties is
+// all that `weir` needs.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,8 +8,7 @@ import { brokerHost, brokerStartMs, startBroker } from '../support/kafka/broker.
 import type { Broker } from '../support/kafka/broker-options.ts'
 import { makeCertificates } from '../support/kafka/certificates.ts'
 import { script } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
 
 let broker: Broker
@@ -52,10 +52,14 @@ describe('a client.properties with SCRAM through TLS', () => {
   it('lets topics be created, stages run and a message be answered', async () => {
     desk = await openDesk(script())
     const login = as('weir', 'a-secret')
-    for (const what of ['create', 'check']) expect(await desk.run(['topics', what, ...login])).toMatchObject({ code: 0, errors: '' })
+    for (const what of ['create', 'check'])
+      expect(await desk.run(['topics', what, ...login])).toMatchObject({ code: 0, errors: '' })
     const stages = startUp(desk, { args: [...login, '--agents', 'agent.yaml'] })
     await stages.untilReady()
-    expect(await desk.run(['ask', ...login, '--agent', 'agent.yaml', 'hello'])).toMatchObject({ code: 0, out: 'The script is over.\n' })
+    expect(await desk.run(['ask', ...login, '--agent', 'agent.yaml', 'hello'])).toMatchObject({
+      code: 0,
+      out: 'The script is over.\n',
+    })
     stages.signal('SIGTERM')
     const { code, errors } = await stages.ended
     expect(code).toBe(0)

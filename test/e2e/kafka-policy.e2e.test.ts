@@ -18,7 +18,11 @@ beforeAll(async () => {
 
 it('sets thresholds and modes of rules that count from the next model response on, shows them, and takes them back', async () => {
   const topicPrefix = `policy-${randomUUID().slice(0, 8)}.`
-  const environment = { WEIR_BUS: 'kafka', WEIR_BOOTSTRAP_SERVER: brokers.join(','), WEIR_TOPIC_PREFIX: topicPrefix }
+  const environment = {
+    WEIR_BUS: 'kafka',
+    WEIR_BOOTSTRAP_SERVER: brokers.join(','),
+    WEIR_TOPIC_PREFIX: topicPrefix,
+  }
   const model = always(() => says(call('exec', {})))
   const desk = await openDesk(model)
   const run = (...args: string[]) => desk.run(['policy', ...args], { environment })
@@ -33,12 +37,19 @@ it('sets thresholds and modes of rules that count from the next model response o
     await withPipeline({ model, topicPrefix, openBus }, async ({ ask }) => {
       const raised = async (message: string) =>
         (await ask(message)).activity.flatMap((event) =>
-          event.type === 'intervention-raised' ? [[event.shadow, event.intervention.rung, event.round]] : [],
+          event.type === 'intervention-raised'
+            ? [[event.shadow, event.intervention.rung, event.round]]
+            : [],
         )
-      expect(await run('set', '*', 'loop.identicalFailures=2')).toMatchObject({ code: 0, errors: '' })
+      expect(await run('set', '*', 'loop.identicalFailures=2')).toMatchObject({
+        code: 0,
+        errors: '',
+      })
       expect((await raised('one')).slice(0, 1)).toEqual([[false, 'nudge', 2]])
 
-      expect(await run('set', 'test-agent', 'rule.identical-failure=shadow', 'caps.rounds=5')).toMatchObject({ code: 0, errors: '' })
+      expect(
+        await run('set', 'test-agent', 'rule.identical-failure=shadow', 'caps.rounds=5'),
+      ).toMatchObject({ code: 0, errors: '' })
       expect(await raised('two')).toEqual([
         [true, 'nudge', 2],
         [true, 'text_only', 3],
@@ -49,7 +60,10 @@ it('sets thresholds and modes of rules that count from the next model response o
         'loop.identicalFailures': { value: '2', origin: 'operator-all' },
         'rule.identical-failure': { value: 'shadow', origin: 'operator' },
       })
-      expect(await run('diff', 'test-agent', 'rule.identical-failure=enforce')).toMatchObject({ code: 1, errors: '' })
+      expect(await run('diff', 'test-agent', 'rule.identical-failure=enforce')).toMatchObject({
+        code: 1,
+        errors: '',
+      })
 
       expect(await run('unset', 'test-agent')).toMatchObject({ code: 0, errors: '' })
       expect(await run('unset', '*')).toMatchObject({ code: 0, errors: '' })

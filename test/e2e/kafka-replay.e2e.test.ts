@@ -1,5 +1,5 @@
-// Looking back over a real Kafka broker: `weir replay`, its what-if, `weir report`, `weir export` and `weir dead-letters` on topics that a `weir up` of
-// another process wrote and goes on writing.
+// Looking back over a real Kafka broker: `weir replay`, its what-if, `weir report`, `weir export`
+// and `weir dead-letters` on topics that a `weir up` of another process wrote and goes on writing.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,20 +7,17 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { ShownLetter } from '../../apps/history/dead-letters/list.ts'
-import type { ReplayOptions } from '../../apps/replay/replay.ts'
-import { replay } from '../../apps/replay/replay.ts'
+import { type ReplayOptions, replay } from '../../apps/replay/replay.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import type { Settings } from '../../shared/settings/settings.ts'
-import { readSettings } from '../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { output } from '../support/output.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import type { Desk, RunningWeir } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk, type RunningWeir } from '../support/weir-command.ts'
 
 const partitions = 2
 const topicPrefix = `replay-${randomBytes(6).toString('hex')}.`
@@ -39,9 +36,12 @@ beforeAll(async () => {
   settings = readSettings({ bus: 'kafka', bootstrapServer: brokers, topicPrefix }, {})
   desk = await openDesk((request) => {
     const [first] = textsOf(request)
-    if (request.tools === undefined || request.tool_choice?.type === 'none') return says(text('I give up.'))
+    if (request.tools === undefined || request.tool_choice?.type === 'none')
+      return says(text('I give up.'))
     if (first === 'loop') return says(call('exec', {}))
-    return request.messages.length === 1 ? says(call('act', { answer: '</script><b>done' })) : says(text('Done.'))
+    return request.messages.length === 1
+      ? says(call('act', { answer: '</script><b>done' }))
+      : says(text('Done.'))
   })
   await weir('topics', 'create', ...place.slice(2), '--partitions', String(partitions))
   up = desk.start(['up', ...place, '--agents', 'agent.yaml', '--partitions', String(partitions)])
@@ -50,7 +50,12 @@ beforeAll(async () => {
   middle = new Date().toISOString()
   await ask('late')
   const client = { brokers: brokers.split(','), clientId: 'kafka-replay' }
-  bus = await openKafkaBus({ client, clock: systemClock, log: pino({ level: 'fatal' }), tablesFolder: join(desk.folder, 'tables') })
+  bus = await openKafkaBus({
+    client,
+    clock: systemClock,
+    log: pino({ level: 'fatal' }),
+    tablesFolder: join(desk.folder, 'tables'),
+  })
 }, brokerStartMs + 60_000)
 
 afterAll(async () => {
@@ -60,7 +65,8 @@ afterAll(async () => {
   await desk?.close()
 })
 
-const ask = (conversation: string) => weir('ask', '--agent', 'agent.yaml', ...place, '--conversation', conversation, conversation)
+const ask = (conversation: string) =>
+  weir('ask', '--agent', 'agent.yaml', ...place, '--conversation', conversation, conversation)
 
 /** What it writes to standard output; anything but exit code 0 fails the test. */
 async function weir(...args: string[]): Promise<string> {
@@ -96,7 +102,9 @@ describe('weir replay over Kafka', () => {
   it('tells what a threshold and a guard would have changed, of the conversations of that time', async () => {
     const { totals, changes } = await replayed({ set: ['loop.identicalFailures=2'] })
     expect(totals).toMatchObject({ conversations: 3, touched: 1, falseAlarms: [] })
-    expect(changes).toMatchObject([{ conversation: 'loop', round: 2, at: { topic: `${topicPrefix}rounds-checked` } }])
+    expect(changes).toMatchObject([
+      { conversation: 'loop', round: 2, at: { topic: `${topicPrefix}rounds-checked` } },
+    ])
     writeFileSync(
       join(desk.folder, 'no-act.mjs'),
       `const rejected = ({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'no', text: 'Not this.' })
@@ -104,7 +112,11 @@ export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, 
 `,
     )
     const guarded = await replayed({ guard: join(desk.folder, 'no-act.mjs'), since: middle })
-    expect(guarded.totals).toMatchObject({ conversations: 1, touched: 1, falseAlarms: [{ conversation: 'late', tool: 'act' }] })
+    expect(guarded.totals).toMatchObject({
+      conversations: 1,
+      touched: 1,
+      falseAlarms: [{ conversation: 'late', tool: 'act' }],
+    })
   })
 })
 
@@ -115,8 +127,18 @@ describe('weir report over Kafka', () => {
     expect(page.includes('The agent answered after 2 rounds')).toBe(true)
     expect(page.includes(`"topicPrefix":"${topicPrefix}"`)).toBe(true)
     expect(page.includes('</script><b>')).toBe(false)
-    const { code, errors } = await desk.run(['report', ...place, '--conversation', 'nobody', '-o', 'nobody.html'])
-    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('there is no conversation nobody') })
+    const { code, errors } = await desk.run([
+      'report',
+      ...place,
+      '--conversation',
+      'nobody',
+      '-o',
+      'nobody.html',
+    ])
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringContaining('there is no conversation nobody'),
+    })
     expect(existsSync(join(desk.folder, 'nobody.html'))).toBe(false)
   })
 })
@@ -132,7 +154,9 @@ describe('weir dead-letters over Kafka', () => {
       { ...bad, value: misplaced },
     ])
     const letters = await listed(2)
-    expect(letters.map(({ conversation, origin, stage }) => [conversation, origin.topic, stage])).toEqual([
+    expect(
+      letters.map(({ conversation, origin, stage }) => [conversation, origin.topic, stage]),
+    ).toEqual([
       ['bad', topic, 'conversation'],
       ['bad', topic, 'conversation'],
     ])
@@ -143,7 +167,10 @@ describe('weir dead-letters over Kafka', () => {
       expect.stringContaining('under the key of another conversation'),
     ])
     const { code, out } = await desk.run(['dead-letters', 'retry', '--all', '--yes', ...place])
-    expect({ code, refused: out.match(/: not written: /g)?.length }).toEqual({ code: 1, refused: 2 })
+    expect({ code, refused: out.match(/: not written: /g)?.length }).toEqual({
+      code: 1,
+      refused: 2,
+    })
     expect(await replayed()).toMatchObject({ same: true, differences: 0 })
   })
 })

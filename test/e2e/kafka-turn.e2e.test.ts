@@ -8,8 +8,7 @@ import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
-import type { PipelineOptions } from '../support/pipeline.ts'
-import { withPipeline } from '../support/pipeline.ts'
+import { type PipelineOptions, withPipeline } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
 
 let brokers: string[] = []
@@ -33,10 +32,18 @@ function onKafka(options: PipelineOptions): PipelineOptions {
 
 describe('a turn over Kafka', () => {
   it('runs the tools that the model calls, once each, and ends with its text', async () => {
-    const model = script(says(call('exec', { command: 'ls' })), says(call('exec', { command: 'pwd' })), says(text('Two commands ran.')))
+    const model = script(
+      says(call('exec', { command: 'ls' })),
+      says(call('exec', { command: 'pwd' })),
+      says(text('Two commands ran.')),
+    )
     await withPipeline(onKafka({ model }), async ({ ask, server, starts }) => {
       const { finished } = await ask('look around')
-      expect(finished).toMatchObject({ outcome: 'answered', reply: 'Two commands ran.', totals: { rounds: 3, calls: 2 } })
+      expect(finished).toMatchObject({
+        outcome: 'answered',
+        reply: 'Two commands ran.',
+        totals: { rounds: 3, calls: 2 },
+      })
       expect(server.requests).toHaveLength(3)
       expect(resultsOf(server.requests[2])).toEqual(['ran: ls', 'ran: pwd'])
       expect(await starts()).toHaveLength(2)
@@ -46,11 +53,14 @@ describe('a turn over Kafka', () => {
   })
 
   it('ends the reflex loop as on the embedded bus: told in the fourth request, and no tool ever started', async () => {
-    await withPipeline(onKafka({ model: reflexModel('reflex') }), async ({ ask, server, starts }) => {
-      const { finished } = await ask('list my files')
-      expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 4, calls: 3 } })
-      expect(server.requests).toHaveLength(4)
-      expect(await starts()).toEqual([])
-    })
+    await withPipeline(
+      onKafka({ model: reflexModel('reflex') }),
+      async ({ ask, server, starts }) => {
+        const { finished } = await ask('list my files')
+        expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 4, calls: 3 } })
+        expect(server.requests).toHaveLength(4)
+        expect(await starts()).toEqual([])
+      },
+    )
   })
 })

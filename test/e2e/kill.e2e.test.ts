@@ -1,5 +1,6 @@
-// A process is killed in the middle of a turn, started again, and killed no more: every turn ends, every call has one result, and no tool
-// that may not be repeated started twice, by the tools' own records.
+// A process is killed in the middle of a turn, started again, and killed no more: every turn ends,
+// every call has one result, and no tool that may not be repeated started twice, by the tools' own
+// records.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -7,8 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import type { AnthropicServer, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
+import {
+  type AnthropicServer,
+  type ModelCall,
+  type Reply,
+  startAnthropicServer,
+} from '../../apps/demo/anthropic-server.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { HistoryEntry, TurnFinished } from '../../shared/contract/messages.ts'
@@ -17,12 +22,16 @@ import { compiled, compileStages } from '../support/compiled.ts'
 import { call, says, text } from '../support/script.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
-// The model decides by what it is shown, so that a repeated request gets the same answer: a call that may not be repeated, then two at once
-// of which one may, then the reply.
+// The model decides by what it is shown, so that a repeated request gets the same answer: a call
+// that may not be repeated, then two at once of which one may, then the reply.
 function model({ messages }: ModelCall): Reply {
   const rounds = messages.filter(({ role }) => role === 'assistant').length % 3
   if (rounds === 0) return says(call('note', { n: `${messages.length}` }))
-  if (rounds === 1) return says(call('note', { n: `${messages.length}` }), call('repeatable', { n: `${messages.length}`, sleepMs: 30 }))
+  if (rounds === 1)
+    return says(
+      call('note', { n: `${messages.length}` }),
+      call('repeatable', { n: `${messages.length}`, sleepMs: 30 }),
+    )
   return says(text('All noted.'))
 }
 
@@ -33,23 +42,44 @@ const messages = [
 ]
 
 type Start = { name: string; key: string }
-type Seen = { finished: TurnFinished[]; history: HistoryEntry[]; starts: Start[]; server: AnthropicServer; kills: number }
+type Seen = {
+  finished: TurnFinished[]
+  history: HistoryEntry[]
+  starts: Start[]
+  server: AnthropicServer
+  kills: number
+}
 
-/** Runs Weir to the end, killing it as `kill` says: `dieAt` by itself at a step, `afterMs` from outside. */
+/**
+ * Runs Weir to the end, killing it as `kill` says: `dieAt` by itself at a step, `afterMs` from
+ * outside.
+ */
 async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
   const server = await startAnthropicServer(model)
   try {
-    const options = { file: join(folder, 'weir.db'), url: server.url, startsFile: join(folder, 'starts'), messages }
+    const options = {
+      file: join(folder, 'weir.db'),
+      url: server.url,
+      startsFile: join(folder, 'starts'),
+      messages,
+    }
     let kills = 0
-    if (kill.dieAt !== undefined) kills += (await runProcess({ ...options, dieAt: kill.dieAt })) === 'killed' ? 1 : 0
-    for (const afterMs of kill.afterMs ?? []) kills += (await runProcess({ ...options, dieAt: 0 }, afterMs)) === 'killed' ? 1 : 0
+    if (kill.dieAt !== undefined)
+      kills += (await runProcess({ ...options, dieAt: kill.dieAt })) === 'killed' ? 1 : 0
+    for (const afterMs of kill.afterMs ?? [])
+      kills += (await runProcess({ ...options, dieAt: 0 }, afterMs)) === 'killed' ? 1 : 0
     expect(await runProcess({ ...options, dieAt: 0 })).toBe('done')
     const bus = await openEmbeddedBus({ file: options.file, clock: systemClock, readOnly: true })
     const finished = new Map<string, TurnFinished>()
     const history = new Map<string, HistoryEntry>()
     for (const partition of [0, 1]) {
-      for (const record of await bus.read({ topic: 'weir.activity', partition, from: 0, limit: 100_000 })) {
+      for (const record of await bus.read({
+        topic: 'weir.activity',
+        partition,
+        from: 0,
+        limit: 100_000,
+      })) {
         const message = decode(record.value as Uint8Array)
         if (message.type === 'turn-finished') finished.set(record.id as string, message)
       }
@@ -61,7 +91,13 @@ async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Start)
-    return { finished: [...finished.values()], history: [...history.values()], starts, server, kills }
+    return {
+      finished: [...finished.values()],
+      history: [...history.values()],
+      starts,
+      server,
+      kills,
+    }
   } finally {
     await server.close()
     rmSync(folder, { recursive: true })
@@ -70,15 +106,20 @@ async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<
 
 function runProcess(options: WeirProcessOptions, killAfterMs?: number): Promise<'done' | 'killed'> {
   const script = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, JSON.stringify(options)], {
-    env: { ...process.env, ...compiled },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', script, JSON.stringify(options)],
+    {
+      env: { ...process.env, ...compiled },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
   let stderr = ''
   child.stderr.on('data', (data) => {
     stderr += data
   })
-  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  const timer =
+    killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
   return new Promise((resolve, reject) => {
     child.on('close', (code, signal) => {
       clearTimeout(timer)
@@ -90,33 +131,50 @@ function runProcess(options: WeirProcessOptions, killAfterMs?: number): Promise<
 }
 
 function expectAllIsWell({ finished, history, starts, server }: Seen): void {
-  expect(finished.map(({ messageId, outcome }) => ({ messageId, outcome })).sort((a, b) => a.messageId.localeCompare(b.messageId))).toEqual(
-    [...messages].sort((a, b) => a.messageId.localeCompare(b.messageId)).map(({ messageId }) => ({ messageId, outcome: 'answered' })),
+  expect(
+    finished
+      .map(({ messageId, outcome }) => ({ messageId, outcome }))
+      .sort((a, b) => a.messageId.localeCompare(b.messageId)),
+  ).toEqual(
+    [...messages]
+      .sort((a, b) => a.messageId.localeCompare(b.messageId))
+      .map(({ messageId }) => ({ messageId, outcome: 'answered' })),
   )
   for (const { response, results } of history)
-    expect(results.map(({ ordinal }) => ordinal)).toEqual((response?.calls ?? []).map(({ ordinal }) => ordinal))
+    expect(results.map(({ ordinal }) => ordinal)).toEqual(
+      (response?.calls ?? []).map(({ ordinal }) => ordinal),
+    )
   const once = starts.filter(({ name }) => name === 'note').map(({ key }) => key)
   expect(new Set(once).size).toBe(once.length)
-  const noted = history.flatMap(({ response, results }) => results.filter((_, i) => response?.calls[i]?.name === 'note'))
+  const noted = history.flatMap(({ response, results }) =>
+    results.filter((_, i) => response?.calls[i]?.name === 'note'),
+  )
   expect(noted.filter(({ status }) => status === 'ok').length).toBeLessThanOrEqual(once.length)
-  expect(once.length).toBeLessThanOrEqual(noted.filter(({ status }) => status === 'ok' || status === 'outcome_unknown').length)
+  expect(once.length).toBeLessThanOrEqual(
+    noted.filter(({ status }) => status === 'ok' || status === 'outcome_unknown').length,
+  )
   for (const request of server.requests) expectPaired(request)
 }
 
 /** Every call has exactly one result, in the message after it. */
 function expectPaired({ messages }: ModelCall): void {
   const idsOf = (message: ModelCall['messages'][number] | undefined, type: string, id: string) =>
-    (Array.isArray(message?.content) ? message.content : []).filter((block) => block.type === type).map((block) => block[id] as string)
+    (Array.isArray(message?.content) ? message.content : [])
+      .filter((block) => block.type === type)
+      .map((block) => block[id] as string)
   for (const [i, message] of messages.entries()) {
     if (message.role !== 'assistant') continue
-    expect(idsOf(messages[i + 1], 'tool_result', 'tool_use_id')).toEqual(idsOf(message, 'tool_use', 'id'))
+    expect(idsOf(messages[i + 1], 'tool_result', 'tool_use_id')).toEqual(
+      idsOf(message, 'tool_use', 'id'),
+    )
   }
 }
 
 describe('a killed process', () => {
   beforeAll(compileStages)
 
-  // Every step in turn would take minutes; these are spread over the whole of three turns, and the simulation tries the rest.
+  // Every step in turn would take minutes; these are spread over the whole of three turns, and the
+  // simulation tries the rest.
   const steps = Array.from({ length: 14 }, (_, i) => 3 + i * 15)
 
   it.each(steps)('at step %d leaves nothing lost and nothing done twice', async (dieAt) => {

@@ -1,5 +1,5 @@
-// Thirty conversations at once over two partitions, each with a behaviour of its own: all of them end as they should, and nothing of one is ever seen
-// in another.
+// Thirty conversations at once over two partitions, each with a behaviour of its own: all of them
+// end as they should, and nothing of one is ever seen in another.
 
 import { describe, expect, it } from '@jest/globals'
 import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
@@ -11,9 +11,15 @@ import { expectSound } from '../support/soundness.ts'
 
 const soon = { 'retry-after-ms': '10' }
 
-type Behaviour = { outcome: string; class?: string; starts: number; model: (name: string, round: number) => Reply }
+type Behaviour = {
+  outcome: string
+  class?: string
+  starts: number
+  model: (name: string, round: number) => Reply
+}
 
-const act = (name: string, n: number): Block => call('act', { command: `${name} ${n}`, answer: `${name} did ${n}` })
+const act = (name: string, n: number): Block =>
+  call('act', { command: `${name} ${n}`, answer: `${name} did ${n}` })
 const done = (name: string): Reply => says(text(`This is ${name}.`))
 
 /** What the model does in the rounds of a turn, from 1. */
@@ -22,14 +28,24 @@ const behaviours: Record<string, Behaviour> = {
   works: {
     outcome: 'answered',
     starts: 3,
-    model: (name, round) => (round === 1 ? says(act(name, 1), act(name, 2)) : round === 2 ? says(act(name, 3)) : done(name)),
+    model: (name, round) =>
+      round === 1
+        ? says(act(name, 1), act(name, 2))
+        : round === 2
+          ? says(act(name, 3))
+          : done(name),
   },
-  loops: { outcome: 'answered', starts: 0, model: (name, round) => (round <= 3 ? says(call('act', {})) : done(name)) },
+  loops: {
+    outcome: 'answered',
+    starts: 0,
+    model: (name, round) => (round <= 3 ? says(call('act', {})) : done(name)),
+  },
   fails: {
     outcome: 'failed',
     class: 'refused',
     starts: 1,
-    model: (name, round) => (round === 1 ? says(act(name, 1)) : { kind: 'error', status: 400, message: `no, ${name}` }),
+    model: (name, round) =>
+      round === 1 ? says(act(name, 1)) : { kind: 'error', status: 400, message: `no, ${name}` },
   },
   stutters: {
     outcome: 'answered',
@@ -40,11 +56,18 @@ const behaviours: Record<string, Behaviour> = {
     outcome: 'answered',
     starts: 0,
     model: (name, round) =>
-      round === 1 ? says({ ...call('act', `{"x":"${name}${'y'.repeat(200_000)}`), pieceChars: 5_000 } as Block) : done(name),
+      round === 1
+        ? says({
+            ...call('act', `{"x":"${name}${'y'.repeat(200_000)}`),
+            pieceChars: 5_000,
+          } as Block)
+        : done(name),
   },
 }
 
-const names = Object.keys(behaviours).flatMap((kind) => Array.from({ length: 5 }, (_, i) => `${kind}-${i}`))
+const names = Object.keys(behaviours).flatMap((kind) =>
+  Array.from({ length: 5 }, (_, i) => `${kind}-${i}`),
+)
 const behaviourOf = (name: string) => behaviours[name.split('-')[0] as string] as Behaviour
 
 describe('thirty conversations at once', () => {
@@ -56,21 +79,34 @@ describe('thirty conversations at once', () => {
         stuttered.add(JSON.stringify(request.messages))
         return { kind: 'error', status: 529, message: 'busy', headers: soon }
       }
-      // A turn that failed has no round after the one that did: so rounds are counted from the newest thing that the user said.
+      // A turn that failed has no round after the one that did: so rounds are counted from the
+      // newest thing that the user said.
       const since = request.messages.findLastIndex(
-        ({ role, content }) => role === 'user' && JSON.stringify(content).includes(`"text":"${name}"`),
+        ({ role, content }) =>
+          role === 'user' && JSON.stringify(content).includes(`"text":"${name}"`),
       )
-      return behaviourOf(name).model(name, request.messages.slice(since).filter(({ role }) => role === 'assistant').length + 1)
+      return behaviourOf(name).model(
+        name,
+        request.messages.slice(since).filter(({ role }) => role === 'assistant').length + 1,
+      )
     }
     const tools = (file: string) => [quickTool({ name: 'act', required: ['command'] }, file)]
     await withPipeline({ model, tools }, async (pipeline) => {
       for (const turn of ['first', 'second']) {
-        const ends = await Promise.all(names.map((name) => pipeline.ask(name, { conversation: name, messageId: turn })))
+        const ends = await Promise.all(
+          names.map((name) => pipeline.ask(name, { conversation: name, messageId: turn })),
+        )
         for (const [i, { finished, activity }] of ends.entries()) {
           const name = names[i] as string
           const { outcome, class: failureClass, starts } = behaviourOf(name)
-          expect([name, finished.outcome, finished.class]).toEqual([name, outcome, failureClass ?? null])
-          expect(finished.reply).toBe(outcome === 'answered' ? `This is ${name}.` : 'This is the fallback.')
+          expect([name, finished.outcome, finished.class]).toEqual([
+            name,
+            outcome,
+            failureClass ?? null,
+          ])
+          expect(finished.reply).toBe(
+            outcome === 'answered' ? `This is ${name}.` : 'This is the fallback.',
+          )
           expect(activity.filter(({ conversation }) => conversation !== name)).toEqual([])
           expect(activity.filter(({ type }) => type === 'tool-started')).toHaveLength(starts)
         }
@@ -78,8 +114,13 @@ describe('thirty conversations at once', () => {
       await expectSound(pipeline)
       const history = (await pipeline.records('history')) as HistoryEntry[]
       for (const entry of history) expectOwn(entry.conversation, JSON.stringify(entry))
-      for (const request of pipeline.server.requests) expectOwn(textsOf(request)[0] as string, JSON.stringify(request.messages))
-      const partitions = new Set((await pipeline.bus.ends('weir.activity')).filter(({ end }) => end > 0).map(({ partition }) => partition))
+      for (const request of pipeline.server.requests)
+        expectOwn(textsOf(request)[0] as string, JSON.stringify(request.messages))
+      const partitions = new Set(
+        (await pipeline.bus.ends('weir.activity'))
+          .filter(({ end }) => end > 0)
+          .map(({ partition }) => partition),
+      )
       expect(partitions.size).toBe(2)
     })
   })

@@ -1,4 +1,5 @@
-// `weir policy`, as somebody at a shell has it: beside a turn that runs on the embedded bus, and over the log of one that is over.
+// `weir policy`, as somebody at a shell has it: beside a turn that runs on the embedded bus, and
+// over the log of one that is over.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -7,8 +8,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import { until } from '../support/inbox.ts'
 import { always, call, says, systemOf } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk | undefined
 
@@ -20,7 +20,8 @@ afterEach(async () => {
 /** A model that makes the same failing call for ever; each waits until it is told to go on. */
 async function atDesk(): Promise<Desk> {
   desk = await openDesk(always(() => says(call('try', { what: 'it' }))))
-  const waits = 'echo >> tries; n=$(($(wc -l < tries))); while [ ! -e go-$n ]; do sleep 0.05; done; echo broken >&2; exit 1'
+  const waits =
+    'echo >> tries; n=$(($(wc -l < tries))); while [ ! -e go-$n ]; do sleep 0.05; done; echo broken >&2; exit 1'
   await writeFile(
     join(desk.folder, 'coder.yaml'),
     `system: You are under test.
@@ -36,11 +37,13 @@ describe('weir policy', () => {
   it('judges the next round of a turn that runs: another threshold, a rule in shadow, the rule again, and all taken back', async () => {
     const { run, start, folder, server } = await atDesk()
     const asked = start(['ask', '--agent', 'coder.yaml', '--conversation', 'c', 'go'])
-    const tries = () => (existsSync(join(folder, 'tries')) ? readFileSync(join(folder, 'tries'), 'utf8').length : 0)
+    const tries = () =>
+      existsSync(join(folder, 'tries')) ? readFileSync(join(folder, 'tries'), 'utf8').length : 0
     /** While the tool of round `n` runs: what counts from the round after it on. */
     const during = async (n: number, ...change: string[]) => {
       await until(async () => tries() === n)
-      if (change.length > 0) expect(await run(['policy', ...change])).toMatchObject({ code: 0, errors: '' })
+      if (change.length > 0)
+        expect(await run(['policy', ...change])).toMatchObject({ code: 0, errors: '' })
       await writeFile(join(folder, `go-${n}`), '')
     }
     await during(1, 'set', 'coder', 'loop.identicalFailure=2', 'rule.identical-failure=shadow')
@@ -52,7 +55,10 @@ describe('weir policy', () => {
     expect(code).toBe(0)
     expect(errors.match(/intervention:/g)).toHaveLength(2)
 
-    const shown = server.requests.map((request) => [/^SYSTEM INTERVENTION/m.test(systemOf(request)), request.tool_choice?.type === 'none'])
+    const shown = server.requests.map((request) => [
+      /^SYSTEM INTERVENTION/m.test(systemOf(request)),
+      request.tool_choice?.type === 'none',
+    ])
     expect(shown).toEqual([
       [false, false],
       [false, false],
@@ -72,7 +78,12 @@ describe('weir policy', () => {
       {},
       {},
     ])
-    expect(rounds.map(({ shadowed, intervention }) => [shadowed.map(({ rung }) => rung).join(), intervention?.rung ?? ''])).toEqual([
+    expect(
+      rounds.map(({ shadowed, intervention }) => [
+        shadowed.map(({ rung }) => rung).join(),
+        intervention?.rung ?? '',
+      ]),
+    ).toEqual([
       ['', ''],
       ['nudge', ''],
       ['text_only', ''],
@@ -81,7 +92,9 @@ describe('weir policy', () => {
       ['', ''],
     ])
     expect(new Set(rounds.map(({ policy }) => policy?.version)).size).toBe(3)
-    expect((await run(['inspect', 'c'])).out).toContain('in shadow nudge (rule identical-failure, version 2): try(')
+    expect((await run(['inspect', 'c'])).out).toContain(
+      'in shadow nudge (rule identical-failure, version 2): try(',
+    )
   })
 
   it('sets, shows, compares and unsets, and says what was meant', async () => {
@@ -94,13 +107,20 @@ caps.rounds: 25 (default or agent file) → at most 10 (set for all agents)
 rule.sweep: enforce (default or agent file) → shadow (set for all agents)
 `,
     })
-    expect(await run(['policy', 'set', 'coder', 'rule.sweep=enforce', '--by', 'anna'])).toMatchObject({
+    expect(
+      await run(['policy', 'set', 'coder', 'rule.sweep=enforce', '--by', 'anna']),
+    ).toMatchObject({
       out: `for agent coder, from the next model response on, without a restart:
 rule.sweep: shadow (set for all agents) → enforce (set for this agent)
 `,
     })
     const got = JSON.parse((await run(['policy', 'get', 'coder', '--json'])).out)
-    expect(got).toMatchObject({ agent: 'coder', set: { 'rule.sweep': 'enforce' }, setBy: 'anna', leftAside: [] })
+    expect(got).toMatchObject({
+      agent: 'coder',
+      set: { 'rule.sweep': 'enforce' },
+      setBy: 'anna',
+      leftAside: [],
+    })
     expect(got.effective).toMatchObject({
       'rule.sweep': { value: 'enforce', origin: 'operator' },
       'caps.rounds': { value: '10', origin: 'operator-all' },
@@ -110,7 +130,10 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
       /^all agents: set by .*\n {2}caps.rounds +10\n {2}rule.sweep +shadow\nagent coder: set by anna/,
     )
 
-    expect(await run(['policy', 'diff', 'coder', 'rule.sweep=enforce'])).toMatchObject({ code: 0, out: 'no difference for agent coder\n' })
+    expect(await run(['policy', 'diff', 'coder', 'rule.sweep=enforce'])).toMatchObject({
+      code: 0,
+      out: 'no difference for agent coder\n',
+    })
     await writeFile(join(folder, 'coder.json'), '{"loop.cycleLaps": 4}')
     const differs = await run(['policy', 'diff', 'coder', '--file', 'coder.json', '--json'])
     expect(differs.code).toBe(1)
@@ -120,10 +143,20 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual([
-      { key: 'loop.cycleLaps', before: { value: '3', origin: 'default' }, after: { value: '4', origin: 'operator' } },
-      { key: 'rule.sweep', before: { value: 'enforce', origin: 'operator' }, after: { value: 'shadow', origin: 'operator-all' } },
+      {
+        key: 'loop.cycleLaps',
+        before: { value: '3', origin: 'default' },
+        after: { value: '4', origin: 'operator' },
+      },
+      {
+        key: 'rule.sweep',
+        before: { value: 'enforce', origin: 'operator' },
+        after: { value: 'shadow', origin: 'operator-all' },
+      },
     ])
-    expect((await run(['policy', 'set', 'coder', '--file', 'coder.json'])).out).toContain('loop.cycleLaps: 3 (default or agent file) → 4')
+    expect((await run(['policy', 'set', 'coder', '--file', 'coder.json'])).out).toContain(
+      'loop.cycleLaps: 3 (default or agent file) → 4',
+    )
     expect((await run(['policy', 'unset', 'coder', 'loop.cycleLaps'])).code).toBe(0)
     expect(await run(['policy', 'unset', 'coder'])).toMatchObject({
       code: 2,
@@ -140,8 +173,14 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
       ['set', 'coder', 'rule.cycel=shadow'],
       '"rule.cycel=shadow" names no rule; did you mean rule.cycle? There are rule.identical-failure, ',
     ],
-    [['set', 'coder', 'loop.cycleLaps=0'], 'loop.cycleLaps is 0; must be a whole number from 1 to 1000'],
-    [['set', 'loop.cycleLaps=2', 'x=1'], "'loop.cycleLaps=2' stands where the agent's name must stand"],
+    [
+      ['set', 'coder', 'loop.cycleLaps=0'],
+      'loop.cycleLaps is 0; must be a whole number from 1 to 1000',
+    ],
+    [
+      ['set', 'loop.cycleLaps=2', 'x=1'],
+      "'loop.cycleLaps=2' stands where the agent's name must stand",
+    ],
     [['set', 'coder'], 'nothing to set: give KEY=VALUE'],
     [['unset', 'coder', 'rule.cycel'], 'did you mean rule.cycle?'],
     [['diff', 'coder', '--file', 'missing.json'], 'missing.json does not exist'],

@@ -1,24 +1,31 @@
-// What a provider can do wrong, end to end: the user gets an answer or the fallback with a reason, nothing runs that should not, and the conversation
-// goes on. `retry-after-ms` keeps the tests short; without it the gateway waits a second before the second attempt.
+// What a provider can do wrong, end to end: the user gets an answer or the fallback with a reason,
+// nothing runs that should not, and the conversation goes on. `retry-after-ms` keeps the tests
+// short; without it the gateway waits a second before the second attempt.
 
 import { describe, expect, it } from '@jest/globals'
 import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { until } from '../support/inbox.ts'
-import type { Pipeline, Turn } from '../support/pipeline.ts'
-import { patient, withPipeline } from '../support/pipeline.ts'
+import { type Pipeline, patient, type Turn, withPipeline } from '../support/pipeline.ts'
 import { call, says, script, stream, text, textsOf } from '../support/script.ts'
 import { expectSound } from '../support/soundness.ts'
 
 const soon = { 'retry-after-ms': '20' }
-const error = (status: number, message = 'nothing to see here', headers: Record<string, string> = soon): Reply => ({
+const error = (
+  status: number,
+  message = 'nothing to see here',
+  headers: Record<string, string> = soon,
+): Reply => ({
   kind: 'error',
   status,
   message,
   headers,
 })
 
-/** The conversation goes on with a normal turn, which has the time that a slow machine needs, and all that must always hold does. */
+/**
+ * The conversation goes on with a normal turn, which has the time that a slow machine needs, and
+ * all that must always hold does.
+ */
 async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
   const turn = await pipeline.ask('and now?', { agent: patient(pipeline.agent) })
   expect(turn.finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
@@ -27,42 +34,60 @@ async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
 }
 
 describe('a provider that refuses', () => {
-  it.each([400, 401, 403, 404, 422])('with %d is asked once, and the turn ends with what it said', async (status) => {
-    await withPipeline({ model: script(error(status, 'max_tokens: too many')) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({
-        outcome: 'failed',
-        class: 'refused',
-        reply: 'This is the fallback.',
-        reason: `the provider answered ${status}: max_tokens: too many`,
-      })
-      expect(pipeline.server.requests).toHaveLength(1)
-      await expectGoesOn(pipeline)
-    })
-  })
+  it.each([400, 401, 403, 404, 422])(
+    'with %d is asked once, and the turn ends with what it said',
+    async (status) => {
+      await withPipeline(
+        { model: script(error(status, 'max_tokens: too many')) },
+        async (pipeline) => {
+          const { finished } = await pipeline.ask('hello')
+          expect(finished).toMatchObject({
+            outcome: 'failed',
+            class: 'refused',
+            reply: 'This is the fallback.',
+            reason: `the provider answered ${status}: max_tokens: too many`,
+          })
+          expect(pipeline.server.requests).toHaveLength(1)
+          await expectGoesOn(pipeline)
+        },
+      )
+    },
+  )
 
   it('because its context is full is asked once, and the turn ends with a class of its own and what to do', async () => {
-    await withPipeline({ model: script(error(400, 'prompt is too long: 213462 tokens > 200000 maximum')) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({
-        outcome: 'failed',
-        class: 'context_full',
-        reply: 'This is the fallback.',
-        reason: expect.stringMatching(/^the model's context is full; begin a new conversation.*213462 tokens > 200000 maximum\)$/),
-      })
-      expect(pipeline.server.requests).toHaveLength(1)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(error(400, 'prompt is too long: 213462 tokens > 200000 maximum')) },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('hello')
+        expect(finished).toMatchObject({
+          outcome: 'failed',
+          class: 'context_full',
+          reply: 'This is the fallback.',
+          reason: expect.stringMatching(
+            /^the model's context is full; begin a new conversation.*213462 tokens > 200000 maximum\)$/,
+          ),
+        })
+        expect(pipeline.server.requests).toHaveLength(1)
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
-  const unpaired = 'messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_9.'
+  const unpaired =
+    'messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_9.'
 
   it('because calls and results do not go together gets the history once more, with ids of ours, and the turn goes on (I5.4)', async () => {
-    const model = script(says(call('exec', { command: 'ls' })), error(400, unpaired), says(text('Done.')))
+    const model = script(
+      says(call('exec', { command: 'ls' })),
+      error(400, unpaired),
+      says(text('Done.')),
+    )
     await withPipeline({ model, settings: { attempts: 1 } }, async (pipeline) => {
       const { finished } = await pipeline.ask('hello')
       expect(finished).toMatchObject({ outcome: 'answered', reply: 'Done.' })
-      const [, refused, rebuilt] = pipeline.server.requests.map(({ messages }) => JSON.stringify(messages))
+      const [, refused, rebuilt] = pipeline.server.requests.map(({ messages }) =>
+        JSON.stringify(messages),
+      )
       expect(refused).toContain('"id":"toolu_')
       expect(rebuilt).not.toContain('toolu_')
       expect(rebuilt).toContain('"id":"call_')
@@ -72,68 +97,108 @@ describe('a provider that refuses', () => {
   })
 
   it('because of that a second time ends the turn with a reason', async () => {
-    await withPipeline({ model: script(error(400, unpaired), error(400, unpaired)) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({
-        outcome: 'failed',
-        class: 'refused',
-        reason: expect.stringMatching(/^the history of this conversation is refused, also rebuilt; begin a new conversation: /),
-      })
-      expect(pipeline.server.requests).toHaveLength(2)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(error(400, unpaired), error(400, unpaired)) },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('hello')
+        expect(finished).toMatchObject({
+          outcome: 'failed',
+          class: 'refused',
+          reason: expect.stringMatching(
+            /^the history of this conversation is refused, also rebuilt; begin a new conversation: /,
+          ),
+        })
+        expect(pipeline.server.requests).toHaveLength(2)
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
-  it.each([408, 409, 429, 500, 502, 503, 529])('with %d is asked three times, and the turn ends as transient', async (status) => {
-    await withPipeline({ model: script(error(status), error(status), error(status)) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({
-        outcome: 'failed',
-        class: 'transient',
-        reply: 'This is the fallback.',
-        reason: `the provider answered ${status}: nothing to see here`,
-      })
-      expect(pipeline.server.requests).toHaveLength(3)
-      await expectGoesOn(pipeline)
-    })
-  })
+  it.each([408, 409, 429, 500, 502, 503, 529])(
+    'with %d is asked three times, and the turn ends as transient',
+    async (status) => {
+      await withPipeline(
+        { model: script(error(status), error(status), error(status)) },
+        async (pipeline) => {
+          const { finished } = await pipeline.ask('hello')
+          expect(finished).toMatchObject({
+            outcome: 'failed',
+            class: 'transient',
+            reply: 'This is the fallback.',
+            reason: `the provider answered ${status}: nothing to see here`,
+          })
+          expect(pipeline.server.requests).toHaveLength(3)
+          await expectGoesOn(pipeline)
+        },
+      )
+    },
+  )
 
   it('twice and then answers has answered: the same request is asked again', async () => {
-    await withPipeline({ model: script(error(529), error(429), says(text('Here I am.'))) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({ outcome: 'answered', reply: 'Here I am.', totals: { rounds: 1 } })
-      const [first, second, third] = pipeline.server.requests
-      expect([second, third]).toEqual([first, first])
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(error(529), error(429), says(text('Here I am.'))) },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('hello')
+        expect(finished).toMatchObject({
+          outcome: 'answered',
+          reply: 'Here I am.',
+          totals: { rounds: 1 },
+        })
+        const [first, second, third] = pipeline.server.requests
+        expect([second, third]).toEqual([first, first])
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
   it('is not asked again before the time that it named', async () => {
-    await withPipeline({ model: script(error(429, 'slow down', { 'retry-after': '1' })) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
-      expect(finished.totals.wallMs).toBeGreaterThanOrEqual(1_000)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(error(429, 'slow down', { 'retry-after': '1' })) },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('hello')
+        expect(finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
+        expect(finished.totals.wallMs).toBeGreaterThanOrEqual(1_000)
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 
-  it.each(['3600', '86400', '999999999'])('until after the turn would be over (%s s) is not waited for', async (seconds) => {
-    const settings = { policy: { caps: { rounds: 25, calls: 100, wallMs: 60_000, tokens: null } } }
-    await withPipeline({ settings, model: script(error(429, 'tomorrow', { 'retry-after': seconds })) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({ outcome: 'failed', class: 'transient', reason: 'the provider answered 429: tomorrow' })
-      await expectGoesOn(pipeline)
-    })
-  })
+  it.each(['3600', '86400', '999999999'])(
+    'until after the turn would be over (%s s) is not waited for',
+    async (seconds) => {
+      const settings = {
+        policy: { caps: { rounds: 25, calls: 100, wallMs: 60_000, tokens: null } },
+      }
+      await withPipeline(
+        { settings, model: script(error(429, 'tomorrow', { 'retry-after': seconds })) },
+        async (pipeline) => {
+          const { finished } = await pipeline.ask('hello')
+          expect(finished).toMatchObject({
+            outcome: 'failed',
+            class: 'transient',
+            reason: 'the provider answered 429: tomorrow',
+          })
+          await expectGoesOn(pipeline)
+        },
+      )
+    },
+  )
 
   it('in the middle of a turn ends it, and the calls that ran are in the history of the next one', async () => {
-    await withPipeline({ model: script(says(call('exec', { command: 'ls' })), error(400, 'no more')) }, async (pipeline) => {
-      const { finished } = await pipeline.ask('list my files')
-      expect(finished).toMatchObject({ outcome: 'failed', class: 'refused', reason: 'the provider answered 400: no more' })
-      await expectGoesOn(pipeline)
-      expect(await pipeline.starts()).toHaveLength(1)
-      expect(JSON.stringify(pipeline.server.requests[2]?.messages)).toContain('ran: ls')
-    })
+    await withPipeline(
+      { model: script(says(call('exec', { command: 'ls' })), error(400, 'no more')) },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('list my files')
+        expect(finished).toMatchObject({
+          outcome: 'failed',
+          class: 'refused',
+          reason: 'the provider answered 400: no more',
+        })
+        await expectGoesOn(pipeline)
+        expect(await pipeline.starts()).toHaveLength(1)
+        expect(JSON.stringify(pipeline.server.requests[2]?.messages)).toContain('ran: ls')
+      },
+    )
   })
 
   it('and quotes the key gives a reason without it', async () => {
@@ -146,13 +211,24 @@ describe('a provider that refuses', () => {
   })
 
   it('with a page of HTML, with terminal codes, or with megabytes gives a short reason in one line', async () => {
-    const page = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\u001b[31mred\u001b[0m\u0000</body>\n</html>'
+    const page =
+      '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\u001b[31mred\u001b[0m\u0000</body>\n</html>'
     const replies: Reply[] = [
       { kind: 'bytes', status: 400, bytes: page, contentType: 'text/html' },
-      { kind: 'bytes', status: 400, bytes: `${page}${'x'.repeat(5 * 1024 * 1024)}`, contentType: 'text/html' },
+      {
+        kind: 'bytes',
+        status: 400,
+        bytes: `${page}${'x'.repeat(5 * 1024 * 1024)}`,
+        contentType: 'text/html',
+      },
       { kind: 'bytes', status: 400, bytes: '' },
       { kind: 'bytes', status: 400, bytes: '{"error": null}', contentType: 'application/json' },
-      { kind: 'bytes', status: 400, bytes: '{"error": {"message": ["a", {"b": 1}]}}', contentType: 'application/json' },
+      {
+        kind: 'bytes',
+        status: 400,
+        bytes: '{"error": {"message": ["a", {"b": 1}]}}',
+        contentType: 'application/json',
+      },
     ]
     await withPipeline({ model: script(...replies) }, async (pipeline) => {
       for (const [i] of replies.entries()) {
@@ -181,30 +257,75 @@ describe('a provider that cannot be reached', () => {
   })
 
   it('because it hangs up without an answer is tried again', async () => {
-    await withPipeline({ model: script({ kind: 'hangup' }), settings: { attempts: 2 } }, async (pipeline) => {
-      const { finished } = await pipeline.ask('hello')
-      expect(finished).toMatchObject({ outcome: 'answered' })
-      expect(pipeline.server.requests).toHaveLength(2)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script({ kind: 'hangup' }), settings: { attempts: 2 } },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('hello')
+        expect(finished).toMatchObject({ outcome: 'answered' })
+        expect(pipeline.server.requests).toHaveLength(2)
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 })
 
 describe('a stream that is no whole answer', () => {
-  const start = { type: 'message_start', message: { id: 'm', type: 'message', role: 'assistant', content: [], usage: {} } }
-  const end = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }]
+  const start = {
+    type: 'message_start',
+    message: { id: 'm', type: 'message', role: 'assistant', content: [], usage: {} },
+  }
+  const end = [
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ]
   const broken: [string, Reply][] = [
-    ['cut in the middle of a text', { kind: 'cut', blocks: [text('I was just about to say that')] }],
-    ['cut in the middle of the arguments', { kind: 'cut', blocks: [call('exec', { command: 'ls' })] }],
-    ['cut after a whole call', { kind: 'cut', blocks: [call('exec', { command: 'ls' }), text('and')] }],
-    ['that ends after a whole call without a word', stream(start, ...toolBlock(0, '{"command":"ls"}'))],
+    [
+      'cut in the middle of a text',
+      { kind: 'cut', blocks: [text('I was just about to say that')] },
+    ],
+    [
+      'cut in the middle of the arguments',
+      { kind: 'cut', blocks: [call('exec', { command: 'ls' })] },
+    ],
+    [
+      'cut after a whole call',
+      { kind: 'cut', blocks: [call('exec', { command: 'ls' }), text('and')] },
+    ],
+    [
+      'that ends after a whole call without a word',
+      stream(start, ...toolBlock(0, '{"command":"ls"}')),
+    ],
     ['of garbage', { kind: 'garbage' }],
-    ['that is a page of HTML', { kind: 'bytes', bytes: '<html>\n<body>Welcome to the hotel</body>\n</html>', contentType: 'text/html' }],
-    ['that is one JSON object', { kind: 'bytes', bytes: '{"type":"message","content":[]}', contentType: 'application/json' }],
+    [
+      'that is a page of HTML',
+      {
+        kind: 'bytes',
+        bytes: '<html>\n<body>Welcome to the hotel</body>\n</html>',
+        contentType: 'text/html',
+      },
+    ],
+    [
+      'that is one JSON object',
+      { kind: 'bytes', bytes: '{"type":"message","content":[]}', contentType: 'application/json' },
+    ],
     ['without a byte', { kind: 'bytes', bytes: '' }],
-    ['with an error in it', stream(start, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })],
-    ['with two answers in it', stream(start, ...toolBlock(0, '{"command":"ls"}'), { ...start, message: { id: 'n' } }, ...end)],
-    ['with a line without an end', { kind: 'bytes', bytes: `data: ${'x'.repeat(limits.streamEventBytesMax + 1)}` }],
+    [
+      'with an error in it',
+      stream(start, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+    ],
+    [
+      'with two answers in it',
+      stream(
+        start,
+        ...toolBlock(0, '{"command":"ls"}'),
+        { ...start, message: { id: 'n' } },
+        ...end,
+      ),
+    ],
+    [
+      'with a line without an end',
+      { kind: 'bytes', bytes: `data: ${'x'.repeat(limits.streamEventBytesMax + 1)}` },
+    ],
   ]
 
   it('is given up, nothing of it runs, and the next attempt is the answer, whatever was wrong with it', async () => {
@@ -213,36 +334,56 @@ describe('a stream that is no whole answer', () => {
       const name = textsOf(request)[0] ?? ''
       seen.set(name, (seen.get(name) ?? 0) + 1)
       if (seen.get(name) === 1) return broken.find(([broke]) => broke === name)?.[1] as Reply
-      return seen.get(name) === 2 ? says(call('exec', { command: name })) : says(text(`Done with ${name}.`))
+      return seen.get(name) === 2
+        ? says(call('exec', { command: name }))
+        : says(text(`Done with ${name}.`))
     }
     await withPipeline({ model, settings: { attempts: 2 } }, async (pipeline) => {
-      const turns = await Promise.all(broken.map(([name]) => pipeline.ask(name, { conversation: name })))
-      expect(turns.map(({ finished }) => finished.reply)).toEqual(broken.map(([name]) => `Done with ${name}.`))
-      for (const { finished } of turns) expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
+      const turns = await Promise.all(
+        broken.map(([name]) => pipeline.ask(name, { conversation: name })),
+      )
+      expect(turns.map(({ finished }) => finished.reply)).toEqual(
+        broken.map(([name]) => `Done with ${name}.`),
+      )
+      for (const { finished } of turns)
+        expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
       expect([...seen.values()]).toEqual(broken.map(() => 3))
-      const commands = (await pipeline.starts()).map((line) => JSON.parse(JSON.parse(line).arguments).command)
+      const commands = (await pipeline.starts()).map(
+        (line) => JSON.parse(JSON.parse(line).arguments).command,
+      )
       expect(commands.sort()).toEqual(broken.map(([name]) => name).sort())
       await expectSound(pipeline)
     })
   })
 
-  it.each(broken)('%s at the last attempt ends the turn with the fallback and a reason', async (_, reply) => {
-    await withPipeline({ model: script(reply), settings: { attempts: 1 } }, async (pipeline) => {
-      const { finished } = await pipeline.ask('list my files')
-      expect(finished).toMatchObject({ outcome: 'failed', reply: 'This is the fallback.' })
-      expect(['transient', 'provider']).toContain(finished.class)
-      expect(finished.reason).toMatch(/stream|connection|provider|response/)
-      await expectGoesOn(pipeline)
-      expect(await pipeline.starts()).toEqual([])
-    })
-  })
+  it.each(broken)(
+    '%s at the last attempt ends the turn with the fallback and a reason',
+    async (_, reply) => {
+      await withPipeline({ model: script(reply), settings: { attempts: 1 } }, async (pipeline) => {
+        const { finished } = await pipeline.ask('list my files')
+        expect(finished).toMatchObject({ outcome: 'failed', reply: 'This is the fallback.' })
+        expect(['transient', 'provider']).toContain(finished.class)
+        expect(finished.reason).toMatch(/stream|connection|provider|response/)
+        await expectGoesOn(pipeline)
+        expect(await pipeline.starts()).toEqual([])
+      })
+    },
+  )
 
   it('that is too long for a round is not asked for again: the same would come', async () => {
-    const piece = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x'.repeat(1024 * 1024) } }
+    const piece = {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: 'x'.repeat(1024 * 1024) },
+    }
     const reply = stream(start, ...new Array(7).fill(piece), ...end)
     await withPipeline({ model: script(reply) }, async (pipeline) => {
       const { finished } = await pipeline.ask('tell me everything')
-      expect(finished).toMatchObject({ outcome: 'failed', class: 'deterministic', reply: 'This is the fallback.' })
+      expect(finished).toMatchObject({
+        outcome: 'failed',
+        class: 'deterministic',
+        reply: 'This is the fallback.',
+      })
       expect(finished.reason).toMatch(/bytes and is not over; at most/)
       expect(pipeline.server.requests).toHaveLength(1)
       await expectGoesOn(pipeline)
@@ -250,7 +391,10 @@ describe('a stream that is no whole answer', () => {
   })
 
   it('with an error that quotes the key gives a reason without it', async () => {
-    const reply = stream(start, { type: 'error', error: { type: 'authentication_error', message: 'bad key-that-must-not-show' } })
+    const reply = stream(start, {
+      type: 'error',
+      error: { type: 'authentication_error', message: 'bad key-that-must-not-show' },
+    })
     await withPipeline({ model: script(reply) }, async (pipeline) => {
       const { finished } = await pipeline.ask('hello')
       expect(finished).toMatchObject({ outcome: 'failed', class: 'refused' })
@@ -260,37 +404,61 @@ describe('a stream that is no whole answer', () => {
   })
 
   it('that falls silent in the middle is given up, nothing of it runs, and its connection is closed', async () => {
-    const stall: Reply = { kind: 'stall', blocks: [call('exec', { command: 'ls' }), text('Let me')] }
-    await withPipeline({ model: script(stall), settings: { stallMs: 2_500, attempts: 1 } }, async (pipeline) => {
-      const { finished } = await pipeline.ask('list my files')
-      expect(finished).toMatchObject({ outcome: 'failed', class: 'transient', reply: 'This is the fallback.' })
-      expect(finished.reason).toMatch(/no byte from the provider for 2500 ms/)
-      await expectGoesOn(pipeline)
-      await until(async () => pipeline.server.open() === 0)
-      expect(await pipeline.starts()).toEqual([])
-    })
+    const stall: Reply = {
+      kind: 'stall',
+      blocks: [call('exec', { command: 'ls' }), text('Let me')],
+    }
+    await withPipeline(
+      { model: script(stall), settings: { stallMs: 2_500, attempts: 1 } },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('list my files')
+        expect(finished).toMatchObject({
+          outcome: 'failed',
+          class: 'transient',
+          reply: 'This is the fallback.',
+        })
+        expect(finished.reason).toMatch(/no byte from the provider for 2500 ms/)
+        await expectGoesOn(pipeline)
+        await until(async () => pipeline.server.open() === 0)
+        expect(await pipeline.starts()).toEqual([])
+      },
+    )
   })
 
   it('is left as soon as its turn is cancelled, or its time is over', async () => {
     const caps = { rounds: 25, calls: 100, wallMs: 3_000, tokens: null }
     for (const settings of [{}, { policy: { caps } }])
-      await withPipeline({ model: script({ kind: 'stall', blocks: [text('Let me')] }), settings }, async (pipeline) => {
-        const turn = pipeline.ask('hello')
-        if (!('policy' in settings)) {
-          await until(async () => pipeline.server.open() === 1)
-          await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
-        }
-        const { finished } = await turn
-        const over = { outcome: 'capped', cap: 'wall', class: 'budget', reply: 'This is the fallback.' }
-        expect(finished).toMatchObject('policy' in settings ? over : { outcome: 'cancelled', class: 'cancelled' })
-        await until(async () => pipeline.server.open() === 0)
-        await expectGoesOn(pipeline)
-      })
+      await withPipeline(
+        { model: script({ kind: 'stall', blocks: [text('Let me')] }), settings },
+        async (pipeline) => {
+          const turn = pipeline.ask('hello')
+          if (!('policy' in settings)) {
+            await until(async () => pipeline.server.open() === 1)
+            await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
+          }
+          const { finished } = await turn
+          const over = {
+            outcome: 'capped',
+            cap: 'wall',
+            class: 'budget',
+            reply: 'This is the fallback.',
+          }
+          expect(finished).toMatchObject(
+            'policy' in settings ? over : { outcome: 'cancelled', class: 'cancelled' },
+          )
+          await until(async () => pipeline.server.open() === 0)
+          await expectGoesOn(pipeline)
+        },
+      )
   })
 
   function toolBlock(index: number, partial_json: string) {
     return [
-      { type: 'content_block_start', index, content_block: { type: 'tool_use', id: 'toolu_hand', name: 'exec', input: {} } },
+      {
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'tool_use', id: 'toolu_hand', name: 'exec', input: {} },
+      },
       { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } },
       { type: 'content_block_stop', index },
     ]
@@ -301,11 +469,14 @@ describe('a provider that stops for a reason of its own', () => {
   it.each(['end_turn', 'max_tokens', 'stop_sequence', 'refusal', 'pause_turn', 'banana'])(
     '(%s) has answered where it wrote a text',
     async (stopReason) => {
-      await withPipeline({ model: script({ kind: 'message', blocks: [text('So far.')], stopReason }) }, async (pipeline) => {
-        const { finished } = await pipeline.ask('hello')
-        expect(finished).toMatchObject({ outcome: 'answered', reply: 'So far.' })
-        await expectGoesOn(pipeline)
-      })
+      await withPipeline(
+        { model: script({ kind: 'message', blocks: [text('So far.')], stopReason }) },
+        async (pipeline) => {
+          const { finished } = await pipeline.ask('hello')
+          expect(finished).toMatchObject({ outcome: 'answered', reply: 'So far.' })
+          await expectGoesOn(pipeline)
+        },
+      )
     },
   )
 
@@ -313,7 +484,8 @@ describe('a provider that stops for a reason of its own', () => {
     '(%s) and never writes anything ends the turn in a bounded number of rounds',
     async (stopReason) => {
       let silent = true
-      const model = (): Reply => (silent ? { kind: 'message', blocks: [], stopReason } : says(text('The script is over.')))
+      const model = (): Reply =>
+        silent ? { kind: 'message', blocks: [], stopReason } : says(text('The script is over.'))
       await withPipeline({ model }, async (pipeline) => {
         const { finished } = await pipeline.ask('hello')
         expect(finished).toMatchObject({ outcome: 'failed', reply: 'This is the fallback.' })
@@ -330,18 +502,27 @@ describe('a provider that cannot count', () => {
   it.each([
     ['less than nothing', { input_tokens: -5, output_tokens: -1 }],
     ['more than any number', { input_tokens: 1e300, output_tokens: Number.MAX_VALUE }],
-    ['the most that is a whole number', { input_tokens: most, output_tokens: most, cache_read_input_tokens: most }],
+    [
+      'the most that is a whole number',
+      { input_tokens: most, output_tokens: most, cache_read_input_tokens: most },
+    ],
     ['halves', { input_tokens: 1.5, output_tokens: 0.5 }],
     ['words', { input_tokens: 'many', output_tokens: null, cache_read_input_tokens: {} }],
   ])('and reports %s tokens has answered all the same', async (_, usage) => {
     const reply = stream(
-      { type: 'message_start', message: { id: 'm', type: 'message', role: 'assistant', content: [], usage } },
+      {
+        type: 'message_start',
+        message: { id: 'm', type: 'message', role: 'assistant', content: [], usage },
+      },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'So far.' } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
       { type: 'message_stop' },
     )
     await withPipeline({ model: script(reply) }, async (pipeline) => {
-      expect((await pipeline.ask('hello')).finished).toMatchObject({ outcome: 'answered', reply: 'So far.' })
+      expect((await pipeline.ask('hello')).finished).toMatchObject({
+        outcome: 'answered',
+        reply: 'So far.',
+      })
       await expectGoesOn(pipeline)
     })
   })
@@ -376,22 +557,33 @@ describe('a provider that ignores that no tool may be called', () => {
   const settings = { policy: { caps: { rounds: 1, calls: 10, wallMs: 60_000, tokens: null } } }
 
   it('and says nothing else: the call never runs, and the user gets the fallback', async () => {
-    await withPipeline({ model: script(says(looks(1)), says(looks(2))), settings }, async (pipeline) => {
-      const { finished } = await pipeline.ask('look around')
-      expect(finished).toMatchObject({ outcome: 'capped', cap: 'rounds', class: 'budget', reply: 'This is the fallback.' })
-      expect(pipeline.server.requests[1]?.tool_choice?.type).toBe('none')
-      expect(await pipeline.starts()).toHaveLength(1)
-      await expectGoesOn(pipeline)
-      expect(pipeline.server.requests[2]?.tool_choice).toBeUndefined()
-    })
+    await withPipeline(
+      { model: script(says(looks(1)), says(looks(2))), settings },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('look around')
+        expect(finished).toMatchObject({
+          outcome: 'capped',
+          cap: 'rounds',
+          class: 'budget',
+          reply: 'This is the fallback.',
+        })
+        expect(pipeline.server.requests[1]?.tool_choice?.type).toBe('none')
+        expect(await pipeline.starts()).toHaveLength(1)
+        await expectGoesOn(pipeline)
+        expect(pipeline.server.requests[2]?.tool_choice).toBeUndefined()
+      },
+    )
   })
 
   it('beside a text: the call never runs, and the text is the reply', async () => {
-    await withPipeline({ model: script(says(looks(1)), says(text('I saw it.'), looks(2))), settings }, async (pipeline) => {
-      const { finished } = await pipeline.ask('look around')
-      expect(finished).toMatchObject({ outcome: 'answered', cap: 'rounds', reply: 'I saw it.' })
-      expect(await pipeline.starts()).toHaveLength(1)
-      await expectGoesOn(pipeline)
-    })
+    await withPipeline(
+      { model: script(says(looks(1)), says(text('I saw it.'), looks(2))), settings },
+      async (pipeline) => {
+        const { finished } = await pipeline.ask('look around')
+        expect(finished).toMatchObject({ outcome: 'answered', cap: 'rounds', reply: 'I saw it.' })
+        expect(await pipeline.starts()).toHaveLength(1)
+        await expectGoesOn(pipeline)
+      },
+    )
   })
 })

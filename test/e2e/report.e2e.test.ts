@@ -1,11 +1,11 @@
-// `weir report` as somebody at a shell has it: on a data folder, on a bundle, and what it says to what cannot be.
+// `weir report` as somebody at a shell has it: on a data folder, on a bundle, and what it says to
+// what cannot be.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { ReportData, ReportIndex } from '../../apps/report/page/data.ts'
-import type { Desk, Ended } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, type Ended, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk
 const at = ['--data-folder', 'data']
@@ -13,7 +13,8 @@ const report = (...args: string[]): Promise<Ended> => desk.run(['report', ...arg
 const page = (name: string) => readFile(join(desk.folder, name), 'utf8')
 
 function dataIn<T>(html: string, id: string): T {
-  const [, json = 'null'] = new RegExp(`<script type="application/json" id="${id}">(.*?)</script>`).exec(html) ?? []
+  const [, json = 'null'] =
+    new RegExp(`<script type="application/json" id="${id}">(.*?)</script>`).exec(html) ?? []
   return JSON.parse(json)
 }
 
@@ -22,7 +23,11 @@ describe('weir report', () => {
     desk = await openDesk((call, number) => {
       const told = JSON.stringify(call.system ?? '').includes('SYSTEM INTERVENTION')
       const isLoop = JSON.stringify(call.messages[0]).includes('list')
-      if (isLoop && !told) return { kind: 'message', blocks: [{ type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }] }
+      if (isLoop && !told)
+        return {
+          kind: 'message',
+          blocks: [{ type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }],
+        }
       return { kind: 'message', blocks: [{ type: 'text', text: 'Which </script> command?' }] }
     })
     for (const [conversation, text] of [
@@ -34,7 +39,13 @@ describe('weir report', () => {
   afterAll(() => desk.close())
 
   it('makes one page of a conversation, and says where', async () => {
-    const { code, out, errors } = await report(...at, '--conversation', 'looping-1', '-o', 'one.html')
+    const { code, out, errors } = await report(
+      ...at,
+      '--conversation',
+      'looping-1',
+      '-o',
+      'one.html',
+    )
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(out).toMatch(/^one\.html: 1 conversation, 4 rounds, \d+ kB\. Open it in a browser\.\n$/)
     const html = await page('one.html')
@@ -56,7 +67,10 @@ describe('weir report', () => {
   it('makes one page of all conversations, of a bundle too, and it is the same', async () => {
     expect((await report(...at, '-o', 'all.html')).code).toBe(0)
     expect((await desk.run(['export', ...at, '-o', 'incident.weir'])).code).toBe(0)
-    expect(await report('incident.weir', '-o', 'bundle.html')).toMatchObject({ code: 0, errors: '' })
+    expect(await report('incident.weir', '-o', 'bundle.html')).toMatchObject({
+      code: 0,
+      errors: '',
+    })
     const [all, bundle] = [await page('all.html'), await page('bundle.html')]
     expect(dataIn<ReportIndex>(bundle, 'index')).toMatchObject({
       source: 'the bundle incident.weir',
@@ -69,9 +83,22 @@ describe('weir report', () => {
   })
 
   it('shows one turn alone', async () => {
-    expect((await report(...at, '--conversation', 'looping-1', '--turn', '0', '-o', 'turn.html')).code).toBe(0)
-    const unknown = await report(...at, '--conversation', 'looping-1', '--turn', '99', '-o', 'other.html')
-    expect(unknown).toMatchObject({ code: 2, errors: 'weir: conversation looping-1 has no turn 99; its turns are 0\n' })
+    expect(
+      (await report(...at, '--conversation', 'looping-1', '--turn', '0', '-o', 'turn.html')).code,
+    ).toBe(0)
+    const unknown = await report(
+      ...at,
+      '--conversation',
+      'looping-1',
+      '--turn',
+      '99',
+      '-o',
+      'other.html',
+    )
+    expect(unknown).toMatchObject({
+      code: 2,
+      errors: 'weir: conversation looping-1 has no turn 99; its turns are 0\n',
+    })
     expect(await report(...at, '--turn', '0', '-o', 'other.html')).toMatchObject({
       code: 2,
       errors: expect.stringContaining('--turn needs --conversation'),
@@ -82,7 +109,9 @@ describe('weir report', () => {
     await writeFile(join(desk.folder, 'mine.html'), 'mine')
     const refused = await report(...at, '-o', 'mine.html')
     expect(refused.code).toBe(2)
-    expect(refused.errors).toContain('mine.html is there already: name another file (--output), or write over it with --force')
+    expect(refused.errors).toContain(
+      'mine.html is there already: name another file (--output), or write over it with --force',
+    )
     expect(await page('mine.html')).toBe('mine')
     expect((await report(...at, '-o', 'mine.html', '--force')).code).toBe(0)
     expect(await page('mine.html')).toContain('<!doctype html>')

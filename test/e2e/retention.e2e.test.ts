@@ -1,13 +1,12 @@
-// What time does to a log: a week later its records and the histories of its conversations are gone, and everything goes on. The clock is the real one
-// with days added to it.
+// What time does to a log: a week later its records and the histories of its conversations are
+// gone, and everything goes on. The clock is the real one with days added to it.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { AnthropicServer } from '../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
+import { type AnthropicServer, startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { openEdge } from '../../client/edge.ts'
 import { startStages } from '../../services/stages.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
@@ -15,8 +14,7 @@ import type { Bus } from '../../shared/contract/bus.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
-import type { Clock } from '../../shared/lib/clock.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { until } from '../support/inbox.ts'
@@ -42,10 +40,19 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A bus that ends looks after retention for a moment; on a machine that is busy with other things as long as it takes. */
+/**
+ * A bus that ends looks after retention for a moment; on a machine that is busy with other things
+ * as long as it takes.
+ */
 const patient: Clock = { ...clock, monotonic: () => clock.monotonic() / 20 }
 
-const openBus = () => openEmbeddedBus({ file: join(folder, 'weir.db'), clock: patient, synchronous: 'off', keepFrom: foldFrom })
+const openBus = () =>
+  openEmbeddedBus({
+    file: join(folder, 'weir.db'),
+    clock: patient,
+    synchronous: 'off',
+    keepFrom: foldFrom,
+  })
 
 type Running = { bus: Bus; ask(message: string): Promise<TurnFinished> }
 
@@ -54,7 +61,13 @@ async function weir(retention: number, live: (running: Running) => Promise<void>
   const bus = await openBus()
   const agent = testAgent(server.url, {}, join(folder, 'starts'))
   const retentionMs = retentionMsOf(retention)
-  const running = await startStages({ bus, ...wiring, retentionMs, agents: new Map([[agent.name, agent]]), log: silent })
+  const running = await startStages({
+    bus,
+    ...wiring,
+    retentionMs,
+    agents: new Map([[agent.name, agent]]),
+    log: silent,
+  })
   const edge = openEdge({ bus, ...wiring })
   try {
     await live({
@@ -73,9 +86,16 @@ async function weir(retention: number, live: (running: Running) => Promise<void>
   }
 }
 
-const twoTurns = () => script(says(call('exec', { command: 'ls' })), says(text('There are three files.')), says(text('Still three.')))
+const twoTurns = () =>
+  script(
+    says(call('exec', { command: 'ls' })),
+    says(text('There are three files.')),
+    says(text('Still three.')),
+  )
 
-/** How many records of each topic are still there, but for those that nothing has been written to. */
+/**
+ * How many records of each topic are still there, but for those that nothing has been written to.
+ */
 async function records(bus: Bus): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { name } of topicSpecs('weir.', 1)) {
@@ -89,24 +109,33 @@ async function records(bus: Bus): Promise<Record<string, number>> {
 describe('a log', () => {
   it('has lost what is older than its retention, and Weir goes on with the same conversation from there', async () => {
     server = await startAnthropicServer(twoTurns())
-    await weir(7, async ({ ask }) => expect(await ask('list the files')).toMatchObject({ outcome: 'answered' }))
+    await weir(7, async ({ ask }) =>
+      expect(await ask('list the files')).toMatchObject({ outcome: 'answered' }),
+    )
 
     daysLater = 8
     await weir(7, async ({ bus }) => {
-      // By any record that comes the gateway learns what time the log has; its own clock alone forgets nobody.
+      // By any record that comes the gateway learns what time the log has; its own clock alone
+      // forgets nobody.
       const message = { type: 'tick', conversation: 'another', unit: 'another' } as const
       await bus.append([toRecord({ topic: 'weir.model-requests', partition: 0, message })])
-      await until(async () => (await bus.list({ topic: 'weir.history', partition: 0, prefix: '' })).length === 0)
+      await until(
+        async () =>
+          (await bus.list({ topic: 'weir.history', partition: 0, prefix: '' })).length === 0,
+      )
     })
     const bus = await openBus()
     const { 'weir.history': tombstones = 0, ...logs } = await records(bus)
     await bus.close()
     expect(tombstones).toBeGreaterThan(0)
     expect(Object.keys(logs).length).toBeGreaterThan(5)
-    // The conversation was idle and remembered its message when the first process ended; it is folded from there, and then closed.
+    // The conversation was idle and remembered its message when the first process ended; it is
+    // folded from there, and then closed.
     expect(Object.values(logs).reduce((sum, count) => sum + count, 0)).toBeLessThan(10)
 
-    await weir(7, async ({ ask }) => expect(await ask('and now?')).toMatchObject({ outcome: 'answered', reply: 'Still three.' }))
+    await weir(7, async ({ ask }) =>
+      expect(await ask('and now?')).toMatchObject({ outcome: 'answered', reply: 'Still three.' }),
+    )
     expect(JSON.stringify(server.requests.at(-1))).not.toContain('list the files')
   })
 
@@ -123,13 +152,17 @@ describe('a log', () => {
     })
     expect(JSON.stringify(server.requests.at(-1))).toContain('list the files')
     const read = await openBus()
-    expect((await read.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 }))[0]?.offset).toBe(0)
+    expect(
+      (await read.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 }))[0]?.offset,
+    ).toBe(0)
     await read.close()
 
     daysLater = 16
     await weir(7, async () => {})
     const after = await openBus()
-    expect(await after.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 })).toEqual([])
+    expect(await after.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 })).toEqual(
+      [],
+    )
     await after.close()
   })
 })

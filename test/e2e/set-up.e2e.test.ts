@@ -1,14 +1,12 @@
 // `weir init`, `weir settings` and `weir doctor` as somebody at a shell has them who begins.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage, Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 
 const key = 'sk-secret-0123456789'
 const environment = { ANTHROPIC_API_KEY: key }
@@ -44,8 +42,17 @@ describe('weir init', () => {
       /^written {2}start\/agent\.yaml\n(written {2}.*\n)+\nNext:\n {2}cd start\n {2}export ANTHROPIC_API_KEY=.*\n {2}weir doctor/,
     )
 
-    edit('start/agent.yaml', 'name: claude-sonnet-5-5', `name: scripted\n  baseUrl: ${desk.server.url}`)
-    const { code, out, errors } = await desk.run(['ask', '--agent', 'start/agent.yaml', 'Which files?'])
+    edit(
+      'start/agent.yaml',
+      'name: claude-sonnet-5-5',
+      `name: scripted\n  baseUrl: ${desk.server.url}`,
+    )
+    const { code, out, errors } = await desk.run([
+      'ask',
+      '--agent',
+      'start/agent.yaml',
+      'Which files?',
+    ])
     expect({ code, out, errors }).toMatchObject({ code: 0, out: 'These files.\n' })
     const [listed, read, refused] = resultsOf(desk.server.requests[1])
     expect(listed).toMatch(/^agent\.schema\.json \d+\nagent\.yaml \d+\ntools\/\n?$/)
@@ -57,7 +64,9 @@ describe('weir init', () => {
     const before = readFileSync(path('agent.yaml'), 'utf8')
     const { code, out } = await desk.run(['init'], { environment })
     expect(code).toBe(0)
-    expect(out).toContain('kept     agent.yaml (it was there already)\nwritten  tools/list-files.mjs\n')
+    expect(out).toContain(
+      'kept     agent.yaml (it was there already)\nwritten  tools/list-files.mjs\n',
+    )
     expect(out).not.toContain('export ANTHROPIC_API_KEY')
     expect(readFileSync(path('agent.yaml'), 'utf8')).toBe(before)
     expect((await desk.run(['init'])).out).not.toContain('written')
@@ -67,7 +76,9 @@ describe('weir init', () => {
     const { code, errors } = await desk.run(['init', 'agent.yaml'])
     expect({ code, errors }).toEqual({
       code: 2,
-      errors: expect.stringMatching(/^weir: agent\.yaml\/agent\.yaml cannot be written \(\w+\): name a folder/),
+      errors: expect.stringMatching(
+        /^weir: agent\.yaml\/agent\.yaml cannot be written \(\w+\): name a folder/,
+      ),
     })
   })
 })
@@ -76,7 +87,12 @@ describe('weir settings', () => {
   it('shows each with its value, unit, origin and meaning', async () => {
     writeFileSync(path('weir.yaml'), 'synchronous: full\ndataFolder: data\n')
     const kafka = ['--bus', 'kafka', '--bootstrap-server', 'one:9092,two:9092']
-    const secret = ['--command-property', 'sasl.password=hunter2', '--command-property', 'client.id=me']
+    const secret = [
+      '--command-property',
+      'sasl.password=hunter2',
+      '--command-property',
+      'client.id=me',
+    ]
     const { code, out } = await desk.run(['settings', '--partitions', '2', ...kafka, ...secret], {
       environment: { WEIR_LOG_LEVEL: 'info' },
     })
@@ -111,19 +127,40 @@ describe('weir settings', () => {
 
   it('as JSON is one object, by setting', async () => {
     writeFileSync(path('other.json'), '{ "partitions": 8 }')
-    const given = { WEIR_BUS: 'kafka', WEIR_COMMAND_PROPERTY: 'bootstrap.servers=one:9092\nsasl.password=hunter2' }
-    const { out } = await desk.run(['settings', '--json', '--config', 'other.json'], { environment: given })
+    const given = {
+      WEIR_BUS: 'kafka',
+      WEIR_COMMAND_PROPERTY: 'bootstrap.servers=one:9092\nsasl.password=hunter2',
+    }
+    const { out } = await desk.run(['settings', '--json', '--config', 'other.json'], {
+      environment: given,
+    })
     expect(out).not.toContain('hunter2')
     expect(JSON.parse(out)).toMatchObject({
-      dataFolder: { value: '.weir', unit: null, origin: { kind: 'default' }, flag: '--data-folder', variable: 'WEIR_DATA_FOLDER' },
-      partitions: { value: 8, unit: 'partitions', origin: { kind: 'file', name: 'other.json:1' }, default: 4, secret: false },
+      dataFolder: {
+        value: '.weir',
+        unit: null,
+        origin: { kind: 'default' },
+        flag: '--data-folder',
+        variable: 'WEIR_DATA_FOLDER',
+      },
+      partitions: {
+        value: 8,
+        unit: 'partitions',
+        origin: { kind: 'file', name: 'other.json:1' },
+        default: 4,
+        secret: false,
+      },
       commandProperty: { value: null, names: ['bootstrap.servers', 'sasl.password'], secret: true },
     })
   })
 
   it('tells every mistake at once, in any command', async () => {
     writeFileSync(path('weir.yaml'), 'partitons: 4\nlogLevel: loud\n')
-    for (const command of [['settings'], ['conversations'], ['ask', '--agent', 'agent.yaml', 'hello']]) {
+    for (const command of [
+      ['settings'],
+      ['conversations'],
+      ['ask', '--agent', 'agent.yaml', 'hello'],
+    ]) {
       const { code, errors } = await desk.run(command, { environment: { WEIR_DATA_FOLDER: '' } })
       expect({ code, errors }).toEqual({
         code: 2,
@@ -151,9 +188,19 @@ describe('weir doctor', () => {
     const { code, out, lines, notWell } = await examine(['--agent', 'start'])
     expect({ code, notWell }).toEqual({ code: 0, notWell: [] })
     expect(lines.map((line) => line.slice(0, 22))).toEqual(
-      ['node', 'settings', 'data folder', 'lock', 'disk space', 'log file', 'clock', 'agent', 'key', 'tool', 'tool'].map(
-        (name) => `ok       ${name.padEnd(13)}`,
-      ),
+      [
+        'node',
+        'settings',
+        'data folder',
+        'lock',
+        'disk space',
+        'log file',
+        'clock',
+        'agent',
+        'key',
+        'tool',
+        'tool',
+      ].map((name) => `ok       ${name.padEnd(13)}`),
     )
     expect(out.endsWith('\n\nNothing is wrong.\n')).toBe(true)
   })
@@ -164,7 +211,9 @@ describe('weir doctor', () => {
     const { code, notWell } = await examine(['--agent', 'start', '--data-folder', 'agent.yaml'], {})
     expect(code).toBe(1)
     expect(notWell).toEqual([
-      expect.stringMatching(/^wrong {4}data folder {2}.*agent\.yaml is no folder: name another one/),
+      expect.stringMatching(
+        /^wrong {4}data folder {2}.*agent\.yaml is no folder: name another one/,
+      ),
       expect.stringMatching(/^wrong {4}key .*ANTHROPIC_API_KEY is not set/),
       expect.stringMatching(/^wrong {4}agent .*no-such-program.*not in PATH; install it/),
       expect.stringMatching(/^skipped {2}tools/),
@@ -177,9 +226,13 @@ describe('weir doctor', () => {
     const { code, notWell } = await examine(['--agent', 'start', '--partitions', '0'])
     expect(code).toBe(1)
     expect(notWell).toEqual([
-      expect.stringMatching(/^wrong {4}settings {5}partitions is "0" \(from the flag --partitions\); must be/),
+      expect.stringMatching(
+        /^wrong {4}settings {5}partitions is "0" \(from the flag --partitions\); must be/,
+      ),
       expect.stringMatching(/^skipped {2}data folder/),
-      expect.stringMatching(/^wrong {4}tool .*starter\/read_file: .*cannot be imported: .*no-such-package.*: correct the module$/),
+      expect.stringMatching(
+        /^wrong {4}tool .*starter\/read_file: .*cannot be imported: .*no-such-package.*: correct the module$/,
+      ),
     ])
   })
 
@@ -187,16 +240,22 @@ describe('weir doctor', () => {
     await desk.run(['ask', '--agent', 'agent.yaml', 'hello'])
     expect((await examine([])).notWell).toEqual([])
     expect((await examine(['--partitions', '8'])).notWell).toEqual([
-      expect.stringMatching(/^wrong {4}log file .*its topics have 4 partitions, and the setting is 8: set partitions to 4/),
+      expect.stringMatching(
+        /^wrong {4}log file .*its topics have 4 partitions, and the setting is 8: set partitions to 4/,
+      ),
     ])
 
     const file = path('.weir', 'weir.db')
     const bytes = readFileSync(file)
     bytes.writeInt32BE(99, 60) // SQLite's user_version
     writeFileSync(file, bytes)
-    expect((await examine([])).notWell).toEqual([expect.stringMatching(/^wrong {4}log file .*has format 99.*use the newer Weir/)])
+    expect((await examine([])).notWell).toEqual([
+      expect.stringMatching(/^wrong {4}log file .*has format 99.*use the newer Weir/),
+    ])
     writeFileSync(file, 'something else, and more than a header of a hundred bytes '.repeat(10))
-    expect((await examine([])).notWell).toEqual([expect.stringMatching(/^wrong {4}log file .*is no Weir log.*name another file/)])
+    expect((await examine([])).notWell).toEqual([
+      expect.stringMatching(/^wrong {4}log file .*is no Weir log.*name another file/),
+    ])
   })
 
   it('says where to begin when there is no agent', async () => {
@@ -204,7 +263,9 @@ describe('weir doctor', () => {
     const { code, notWell } = await examine()
     expect({ code, notWell }).toEqual({
       code: 0,
-      notWell: [expect.stringMatching(/^odd {6}agent .*: name one: --agent FILE; weir init makes one$/)],
+      notWell: [
+        expect.stringMatching(/^odd {6}agent .*: name one: --agent FILE; weir init makes one$/),
+      ],
     })
   })
 
@@ -232,7 +293,9 @@ describe('weir doctor', () => {
         return 200
       })
       expect(seen).toEqual([`GET /v1/models/some-model ${key}`])
-      expect(lines).toEqual([expect.stringMatching(/^ok .*agent: 127\.0\.0\.1:\d+ answers, and knows some-model$/)])
+      expect(lines).toEqual([
+        expect.stringMatching(/^ok .*agent: 127\.0\.0\.1:\d+ answers, and knows some-model$/),
+      ])
     })
 
     it.each([
@@ -246,11 +309,16 @@ describe('weir doctor', () => {
     it('says when nobody answers', async () => {
       const url = desk.server.url
       await desk.server.close()
-      writeFileSync(path('agent.yaml'), `system: x\nmodel: { provider: openai-chat, name: m, maxOutputTokens: 1, baseUrl: '${url}' }\n`)
+      writeFileSync(
+        path('agent.yaml'),
+        `system: x\nmodel: { provider: openai-chat, name: m, maxOutputTokens: 1, baseUrl: '${url}' }\n`,
+      )
       const { code, notWell } = await examine(['--online'])
       expect({ code, notWell }).toEqual({
         code: 1,
-        notWell: [expect.stringMatching(/^wrong .*cannot be reached \(ECONNREFUSED\): check the address/)],
+        notWell: [
+          expect.stringMatching(/^wrong .*cannot be reached \(ECONNREFUSED\): check the address/),
+        ],
       })
     })
   })

@@ -1,4 +1,5 @@
-// `weir tail` as somebody at a shell has it, on the file of the embedded bus: what two turns left behind, and what comes while it follows.
+// `weir tail` as somebody at a shell has it, on the file of the embedded bus: what two turns left
+// behind, and what comes while it follows.
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -7,14 +8,15 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 
 let desk: Desk
 beforeAll(async () => {
   desk = await openDesk((request) => {
     const [first] = textsOf(request)
-    return first === 'act' && request.messages.length === 1 ? says(call('act', { answer: 'done' })) : says(text('Done.'))
+    return first === 'act' && request.messages.length === 1
+      ? says(call('act', { answer: 'done' }))
+      : says(text('Done.'))
   })
   for (const conversation of ['act', 'plain'])
     await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', conversation, conversation])
@@ -33,28 +35,71 @@ const parsed = (out: string) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as RecordLine)
 const typesOf = (lines: RecordLine[]) => lines.map(({ type }) => type)
-const actTypes = ['turn-started', 'round-started', 'tool-started', 'call-finished', 'round-started', 'turn-finished']
+const actTypes = [
+  'turn-started',
+  'round-started',
+  'tool-started',
+  'call-finished',
+  'round-started',
+  'turn-finished',
+]
 
 describe('weir tail', () => {
   it('shows what stands in a topic, decoded, of all partitions in the order of time', async () => {
     const lines = await linesOf('activity')
     expect(typesOf(lines)).toEqual([...actTypes, 'turn-started', 'round-started', 'turn-finished'])
-    expect(lines.map(({ key }) => key)).toEqual([...actTypes.map(() => 'act'), 'plain', 'plain', 'plain'])
+    expect(lines.map(({ key }) => key)).toEqual([
+      ...actTypes.map(() => 'act'),
+      'plain',
+      'plain',
+      'plain',
+    ])
     expect(lines[0]).toMatchObject({
-      ...{ topic: 'weir.activity', partition: partitionOf('act', 4), offset: 0, key: 'act', id: expect.stringMatching(/^conversation\//) },
-      ...{ time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), message: { type: 'turn-started', conversation: 'act' } },
+      ...{
+        topic: 'weir.activity',
+        partition: partitionOf('act', 4),
+        offset: 0,
+        key: 'act',
+        id: expect.stringMatching(/^conversation\//),
+      },
+      ...{
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        message: { type: 'turn-started', conversation: 'act' },
+      },
     })
     expect(lines.find(({ type }) => type === 'tool-started')?.id).toBeNull()
   })
 
   it('takes a topic with its prefix too, and shows only what was asked for', async () => {
-    expect(typesOf(await linesOf('weir.activity', '--conversation', 'plain'))).toEqual(['turn-started', 'round-started', 'turn-finished'])
+    expect(typesOf(await linesOf('weir.activity', '--conversation', 'plain'))).toEqual([
+      'turn-started',
+      'round-started',
+      'turn-finished',
+    ])
     const types = ['--type', 'turn-started', '--type', 'turn-finished']
-    expect(typesOf(await linesOf('activity', ...types, '--conversation', 'act'))).toEqual(['turn-started', 'turn-finished'])
-    expect(typesOf(await linesOf('activity', '--limit', '2'))).toEqual(['turn-started', 'round-started'])
-    expect(typesOf(await linesOf('history', '--conversation', 'act'))).toEqual(['history-entry', 'history-entry', 'history-entry'])
+    expect(typesOf(await linesOf('activity', ...types, '--conversation', 'act'))).toEqual([
+      'turn-started',
+      'turn-finished',
+    ])
+    expect(typesOf(await linesOf('activity', '--limit', '2'))).toEqual([
+      'turn-started',
+      'round-started',
+    ])
+    expect(typesOf(await linesOf('history', '--conversation', 'act'))).toEqual([
+      'history-entry',
+      'history-entry',
+      'history-entry',
+    ])
     const partition = String(partitionOf('act', 4))
-    const fromOffset = await linesOf('activity', '--partition', partition, '--conversation', 'act', '--from', '4')
+    const fromOffset = await linesOf(
+      'activity',
+      '--partition',
+      partition,
+      '--conversation',
+      'act',
+      '--from',
+      '4',
+    )
     expect(typesOf(fromOffset)).toEqual(['round-started', 'turn-finished'])
   })
 
@@ -62,14 +107,26 @@ describe('weir tail', () => {
     const lines = await linesOf('activity')
     const [begin, end] = [lines[2]?.time ?? '', lines[5]?.time ?? '']
     const within = (time: string) => time >= begin && time < end
-    expect(await linesOf('activity', '--since', begin, '--until', end)).toEqual(lines.filter(({ time }) => within(time)))
-    expect(await linesOf('activity', '--from', begin)).toEqual(lines.filter(({ time }) => time >= begin))
+    expect(await linesOf('activity', '--since', begin, '--until', end)).toEqual(
+      lines.filter(({ time }) => within(time)),
+    )
+    expect(await linesOf('activity', '--from', begin)).toEqual(
+      lines.filter(({ time }) => time >= begin),
+    )
     expect(await linesOf('activity', '--since', '1h ago')).toEqual(lines)
     expect(await linesOf('activity', '--until', '1h ago')).toEqual([])
   })
 
   it('follows what comes, and ends well by Ctrl-C', async () => {
-    const following = desk.start(['tail', 'activity', '--follow', '--conversation', 'later', '--from', 'beginning'])
+    const following = desk.start([
+      'tail',
+      'activity',
+      '--follow',
+      '--conversation',
+      'later',
+      '--from',
+      'beginning',
+    ])
     let out = ''
     const finished = new Promise<void>((resolve) => {
       following.child.stdout.on('data', (text: string) => {
@@ -85,8 +142,19 @@ describe('weir tail', () => {
   })
 
   it('follows until a time, or as many records as were wanted', async () => {
-    expect(await desk.run(['tail', 'activity', '--follow', '--until', 'now'])).toMatchObject({ code: 0, out: '' })
-    const { code, out } = await desk.run(['tail', 'activity', '--follow', '--from', 'beginning', '--limit', '3'])
+    expect(await desk.run(['tail', 'activity', '--follow', '--until', 'now'])).toMatchObject({
+      code: 0,
+      out: '',
+    })
+    const { code, out } = await desk.run([
+      'tail',
+      'activity',
+      '--follow',
+      '--from',
+      'beginning',
+      '--limit',
+      '3',
+    ])
     expect({ code, lines: parsed(out).length }).toEqual({ code: 0, lines: 3 })
   })
 
@@ -98,11 +166,23 @@ describe('weir tail', () => {
 
   it('shows what is no message as such, with the reason, and bytes in base64', async () => {
     const strange = Buffer.from('no frame')
-    const bus = await openEmbeddedBus({ file: join(desk.folder, '.weir', 'weir.db'), clock: systemClock })
-    await bus.append([{ topic: 'weir.rounds-proposed', partition: 1, key: 'str\u001bange', value: strange }])
+    const bus = await openEmbeddedBus({
+      file: join(desk.folder, '.weir', 'weir.db'),
+      clock: systemClock,
+    })
+    await bus.append([
+      { topic: 'weir.rounds-proposed', partition: 1, key: 'str\u001bange', value: strange },
+    ])
     await bus.append([{ topic: 'weir.history', partition: 1, key: 'gone', value: null }])
     await bus.close()
-    const { out } = await desk.run(['tail', 'rounds-proposed', '--conversation', 'str\u001bange', '--partition', '1'])
+    const { out } = await desk.run([
+      'tail',
+      'rounds-proposed',
+      '--conversation',
+      'str\u001bange',
+      '--partition',
+      '1',
+    ])
     expect(out).not.toContain('\u001b')
     expect(parsed(out)).toEqual([
       expect.objectContaining({
@@ -115,11 +195,17 @@ describe('weir tail', () => {
         },
       }),
     ])
-    const tombstone = (await linesOf('history', '--partition', '1')).find(({ key }) => key === 'gone')
+    const tombstone = (await linesOf('history', '--partition', '1')).find(
+      ({ key }) => key === 'gone',
+    )
     expect(tombstone).toMatchObject({ type: null, message: null })
     await desk.run(['ask', '--agent', 'agent.yaml', 'another turn']) // the stages meet the strange record
     const [letter] = await linesOf('dead-letters', '--conversation', 'str\u001bange')
-    expect(letter).toMatchObject({ type: 'dead-letter', partition: 1, message: { value: strange.toString('base64') } })
+    expect(letter).toMatchObject({
+      type: 'dead-letter',
+      partition: 1,
+      message: { value: strange.toString('base64') },
+    })
   })
 
   it.each([
@@ -127,16 +213,34 @@ describe('weir tail', () => {
       ['activty'],
       /^weir: there is no topic activty\. Did you mean activity\? The topics are conversation-events, .*dead-letters, and guard-verdicts\.NAME of each guard\n$/,
     ],
-    [['guard-verdicts.nobody'], /^weir: the topic weir\.guard-verdicts\.nobody is not there: no such guard was ever registered/],
-    [['activity', '--type', 'turn-finishd'], /does not stand in activity\. Did you mean turn-finished\? Its types are turn-started, /],
-    [['activity', '--type', 'round-outcome'], /does not stand in activity\. It stands in conversation-events\. Its types/],
-    [['activity', '--partition', '4'], /--partition is 4; activity has 4 partitions, from 0 to 3\n$/],
+    [
+      ['guard-verdicts.nobody'],
+      /^weir: the topic weir\.guard-verdicts\.nobody is not there: no such guard was ever registered/,
+    ],
+    [
+      ['activity', '--type', 'turn-finishd'],
+      /does not stand in activity\. Did you mean turn-finished\? Its types are turn-started, /,
+    ],
+    [
+      ['activity', '--type', 'round-outcome'],
+      /does not stand in activity\. It stands in conversation-events\. Its types/,
+    ],
+    [
+      ['activity', '--partition', '4'],
+      /--partition is 4; activity has 4 partitions, from 0 to 3\n$/,
+    ],
     [['activity', '--partition', 'x'], /--partition is 'x'; must be a whole number from 0\n$/],
     [['activity', '--limit', '0'], /--limit is '0'; must be a whole number from 1\n$/],
     [['activity', '--from', 'end'], /--from end without --follow shows nothing/],
     [['activity', '--from', '12'], /--from 12 is an offset, and each partition has its own/],
-    [['activity', '--from', 'noon'], /--from is 'noon'; must be beginning, end, an offset, or a time such as/],
-    [['activity', '--since', '5 minutes'], /--since is '5 minutes'; must be a time such as 2026-07-29T10:12:03Z or '10m ago'/],
+    [
+      ['activity', '--from', 'noon'],
+      /--from is 'noon'; must be beginning, end, an offset, or a time such as/,
+    ],
+    [
+      ['activity', '--since', '5 minutes'],
+      /--since is '5 minutes'; must be a time such as 2026-07-29T10:12:03Z or '10m ago'/,
+    ],
     [['activity', '--since', 'now', '--from', 'end'], /--from and --since both say where to begin/],
     [['activity', '--bus', 'kafka'], /no broker is named; give --bootstrap-server HOST:9092/],
   ])('refuses %j with what would be taken', async (args, words) => {

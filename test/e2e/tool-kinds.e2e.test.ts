@@ -13,7 +13,10 @@ const secret = 'key-of-the-weather-server'
 
 type Weather = { url: string; keys: string[]; atOnceMost: number; close(): void }
 
-/** Answers after a moment with the town and the credential that it got; remembers idempotency keys and how many calls it had at once. */
+/**
+ * Answers after a moment with the town and the credential that it got; remembers idempotency keys
+ * and how many calls it had at once.
+ */
 async function startWeather(): Promise<Weather> {
   const weather: Weather = { url: '', keys: [], atOnceMost: 0, close: () => server.close() }
   let atOnce = 0
@@ -24,7 +27,9 @@ async function startWeather(): Promise<Weather> {
     const { town } = JSON.parse((await request.toArray()).join('')) as { town: string }
     await new Promise((resolve) => setTimeout(resolve, 50))
     atOnce -= 1
-    response.writeHead(town === 'nowhere' ? 404 : 200).end(`${town} (${request.headers.authorization})`)
+    response
+      .writeHead(town === 'nowhere' ? 404 : 200)
+      .end(`${town} (${request.headers.authorization})`)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   weather.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`
@@ -40,8 +45,15 @@ describe('tools of all kinds', () => {
     const weather = await startWeather()
     const tools = (file: string) => [
       recordedTool({ name: 'exec', required: ['command'] }, file),
-      toolOf(file, 'weather', { kind: 'http', url: weather.url, headers: { authorization: `Bearer ${secret}` } }),
-      toolOf(file, 'module', { kind: 'module', file: fileURLToPath(new URL('../support/tools/module-behave.ts', import.meta.url)) }),
+      toolOf(file, 'weather', {
+        kind: 'http',
+        url: weather.url,
+        headers: { authorization: `Bearer ${secret}` },
+      }),
+      toolOf(file, 'module', {
+        kind: 'module',
+        file: fileURLToPath(new URL('../support/tools/module-behave.ts', import.meta.url)),
+      }),
     ]
     const calls = [
       call('exec', { command: 'ls' }),
@@ -65,7 +77,9 @@ describe('tools of all kinds', () => {
       expect(weather.keys.sort()).toEqual([key(1), key(2)])
       expect(activity.filter(({ type }) => type === 'tool-started')).toHaveLength(5)
       const inbox = JSON.stringify(await pipeline.records('rounds-cleared'))
-      expect(inbox + pipeline.log.join() + JSON.stringify(activity)).not.toMatch(new RegExp(`${secret}|secret-path|module-behave`))
+      expect(inbox + pipeline.log.join() + JSON.stringify(activity)).not.toMatch(
+        new RegExp(`${secret}|secret-path|module-behave`),
+      )
     }).finally(weather.close)
   })
 

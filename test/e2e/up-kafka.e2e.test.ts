@@ -1,4 +1,5 @@
-// `weir up` on a real broker: the stages in two processes, a client in a third, and what becomes of it all when a process leaves.
+// `weir up` on a real broker: the stages in two processes, a client in a third, and what becomes of
+// it all when a process leaves.
 
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
@@ -8,16 +9,13 @@ import { openBus } from '../../client/open-bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
+import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
-import type { WeirUp } from '../support/weir-up.ts'
-import { metricOf, startUp } from '../support/weir-up.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
+import { metricOf, startUp, type WeirUp } from '../support/weir-up.ts'
 
 const partitions = 3
 const agentSide = 'llm-gateway,executor,accumulator'
@@ -39,10 +37,16 @@ afterEach(async () => {
   await desk.close()
 })
 
-async function open(model: (request: ModelCall, number: number) => Reply, { topics = true } = {}): Promise<void> {
+async function open(
+  model: (request: ModelCall, number: number) => Reply,
+  { topics = true } = {},
+): Promise<void> {
   desk = await openDesk(model)
   topicPrefix = `up-${randomUUID().slice(0, 8)}.`
-  bus = await openBus(readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}), pino({ level: 'silent' }))
+  bus = await openBus(
+    readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}),
+    pino({ level: 'silent' }),
+  )
   if (topics) await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
 }
 
@@ -52,7 +56,11 @@ function up(stages: string): WeirUp {
   return startUp(desk, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
 }
 
-const onKafka = () => ({ WEIR_BUS: 'kafka', WEIR_BOOTSTRAP_SERVER: bootstrapServer, WEIR_TOPIC_PREFIX: topicPrefix })
+const onKafka = () => ({
+  WEIR_BUS: 'kafka',
+  WEIR_BOOTSTRAP_SERVER: bootstrapServer,
+  WEIR_TOPIC_PREFIX: topicPrefix,
+})
 
 function ask(said: string) {
   return desk.run(['ask', '--agent', 'agent.yaml', said], { environment: onKafka() })
@@ -61,12 +69,19 @@ function ask(said: string) {
 async function records(topic: TopicName): Promise<Message[]> {
   const found: Message[] = []
   for (const { partition, end } of (await bus?.ends(topicPrefix + topic)) ?? [])
-    for (const { value } of (await bus?.read({ topic: topicPrefix + topic, partition, from: 0, to: end, limit: 1_000 })) ?? [])
+    for (const { value } of (await bus?.read({
+      topic: topicPrefix + topic,
+      partition,
+      from: 0,
+      to: end,
+      limit: 1_000,
+    })) ?? [])
       found.push(decode(value as Uint8Array))
   return found
 }
 
-const ofType = async (topic: TopicName, type: Message['type']) => (await records(topic)).filter((message) => message.type === type)
+const ofType = async (topic: TopicName, type: Message['type']) =>
+  (await records(topic)).filter((message) => message.type === type)
 
 describe('weir up on Kafka', () => {
   it('plays a turn through two processes with three stages each, and both say what they did', async () => {
@@ -74,7 +89,12 @@ describe('weir up on Kafka', () => {
     const both = [up(agentSide), up(otherSide)]
     await Promise.all(both.map((one) => one.untilReady()))
     expect(JSON.parse((await both[1]?.probe('/readyz'))?.text ?? '')).toMatchObject({
-      stages: { validator: { joined: true, partitions: { '0': 'caught up', '1': 'caught up', '2': 'caught up' } } },
+      stages: {
+        validator: {
+          joined: true,
+          partitions: { '0': 'caught up', '1': 'caught up', '2': 'caught up' },
+        },
+      },
     })
 
     expect(await ask('How is it?')).toMatchObject({ code: 0, out: 'All is well.\n' })
@@ -88,11 +108,15 @@ describe('weir up on Kafka', () => {
     expect(metric(others, 'weir_lag_records{stage="conversation",partition="0"}')).toBe(0)
 
     for (const one of both) one.signal('SIGTERM')
-    expect((await Promise.all(both.map((one) => one.ended))).map(({ code }) => code)).toEqual([0, 0])
+    expect((await Promise.all(both.map((one) => one.ended))).map(({ code }) => code)).toEqual([
+      0, 0,
+    ])
   })
 
   it('at SIGTERM lets a running tool end and leaves its group; the next process goes on with its outcome', async () => {
-    await open(script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))))
+    await open(
+      script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))),
+    )
     const others = up(otherSide)
     const first = up(agentSide)
     await Promise.all([others.untilReady(), first.untilReady()])
@@ -100,7 +124,9 @@ describe('weir up on Kafka', () => {
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     first.signal('SIGTERM')
     expect((await first.ended).code).toBe(0)
-    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([{ result: { status: 'ok', text: 'done' } }])
+    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([
+      { result: { status: 'ok', text: 'done' } },
+    ])
 
     const next = up(agentSide)
     expect(await asked).toMatchObject({ code: 0, out: 'All is well.\n' })
@@ -117,12 +143,16 @@ describe('weir up on Kafka', () => {
     await Promise.all(all.map((one) => one.untilReady()))
     const assigned = async () => {
       const probes = await Promise.all(all.map((one) => one.probe('/metrics')))
-      return probes.map((probe) => metricOf(probe, 'weir_partitions_assigned{stage="validator"}')).toSorted()
+      return probes
+        .map((probe) => metricOf(probe, 'weir_partitions_assigned{stage="validator"}'))
+        .toSorted()
     }
     await until(async () => `${await assigned()}` === '0,1,1,1')
     for (const one of all) expect((await one.probe('/readyz')).status).toBe(200)
     for (const one of all) one.signal('SIGTERM')
-    expect((await Promise.all(all.map((one) => one.ended))).map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    expect((await Promise.all(all.map((one) => one.ended))).map(({ code }) => code)).toEqual([
+      0, 0, 0, 0,
+    ])
   })
 
   it('ends with 1 and the names of topics that are missing: it creates none', async () => {
@@ -133,13 +163,19 @@ describe('weir up on Kafka', () => {
       code: 'bus.topic-missing',
       message: expect.stringContaining(`${topicPrefix}conversation-events`),
     })
-    await expect(bus?.ends(`${topicPrefix}conversation-events`)).rejects.toMatchObject({ code: 'bus.topic-missing' })
+    await expect(bus?.ends(`${topicPrefix}conversation-events`)).rejects.toMatchObject({
+      code: 'bus.topic-missing',
+    })
   })
 
   it('ends with 1 and the difference where a topic is not as it must be', async () => {
     await open(script(), { topics: false })
     const specs = topicSpecs(topicPrefix, partitions)
-    await bus?.ensureTopics(specs.map((spec) => (spec.name.endsWith('activity') ? { ...spec, partitions: partitions + 1 } : spec)))
+    await bus?.ensureTopics(
+      specs.map((spec) =>
+        spec.name.endsWith('activity') ? { ...spec, partitions: partitions + 1 } : spec,
+      ),
+    )
     const up1 = up('validator')
     expect((await up1.ended).code).toBe(1)
     expect((await up1.line('the stages cannot be started')).err).toMatchObject({

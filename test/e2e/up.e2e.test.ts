@@ -1,4 +1,5 @@
-// `weir up` as whoever runs services has it: what it runs, what its probes say, and how it ends. The embedded bus; test/e2e/up-kafka.e2e.test.ts has Kafka.
+// `weir up` as whoever runs services has it: what it runs, what its probes say, and how it ends.
+// The embedded bus; test/e2e/up-kafka.e2e.test.ts has Kafka.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,14 +10,12 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
+import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { until, userMessage } from '../support/inbox.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import type { Desk } from '../support/weir-command.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { type Desk, openDesk } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
 const partitions = 2
@@ -35,16 +34,28 @@ afterEach(async () => {
 const endless = `  - { name: endless, description: d, schema: { type: object }, timeoutMs: 300000, command: [sh, -c, "trap '' TERM; sleep 60; sleep 60"] }\n`
 
 /** A folder with an agent, and a log in which a message waits. */
-async function deskWithMessage(model: (request: ModelCall, number: number) => Reply, graceMs = 2_000): Promise<Desk> {
+async function deskWithMessage(
+  model: (request: ModelCall, number: number) => Reply,
+  graceMs = 2_000,
+): Promise<Desk> {
   const opened = await openDesk(model)
   desk = opened
   const file = join(opened.folder, 'agent.yaml')
-  await writeFile(file, (await readFile(file, 'utf8')).replace('graceMs: 2000', `graceMs: ${graceMs}`) + endless)
+  await writeFile(
+    file,
+    (await readFile(file, 'utf8')).replace('graceMs: 2000', `graceMs: ${graceMs}`) + endless,
+  )
   const [agent] = loadAgents(file).values()
   if (agent === undefined) throw new Error('there is no agent')
   const bus = await openEmbeddedBus({ file: fileOf(opened), clock: systemClock })
   await bus.ensureTopics(topicSpecs('weir.', partitions))
-  await bus.append([toRecord({ topic: 'weir.conversation-events', partition, message: userMessage(agent, { conversation, text: 'go' }) })])
+  await bus.append([
+    toRecord({
+      topic: 'weir.conversation-events',
+      partition,
+      message: userMessage(agent, { conversation, text: 'go' }),
+    }),
+  ])
   await bus.close()
   return opened
 }
@@ -53,7 +64,11 @@ const fileOf = ({ folder }: Desk) => join(folder, '.weir', 'weir.db')
 
 /** All messages of a topic, beside the process that writes or after it. */
 async function records(topic: TopicName): Promise<Message[]> {
-  const bus = await openEmbeddedBus({ file: fileOf(desk as Desk), clock: systemClock, readOnly: true })
+  const bus = await openEmbeddedBus({
+    file: fileOf(desk as Desk),
+    clock: systemClock,
+    readOnly: true,
+  })
   try {
     const found = await bus.read({ topic: `weir.${topic}`, partition, from: 0, limit: 10_000 })
     return found.map(({ value }) => decode(value as Uint8Array))
@@ -62,53 +77,95 @@ async function records(topic: TopicName): Promise<Message[]> {
   }
 }
 
-async function ofType<T extends Message['type']>(topic: TopicName, type: T): Promise<Extract<Message, { type: T }>[]> {
-  return (await records(topic)).filter((message): message is Extract<Message, { type: T }> => message.type === type)
+async function ofType<T extends Message['type']>(
+  topic: TopicName,
+  type: T,
+): Promise<Extract<Message, { type: T }>[]> {
+  return (await records(topic)).filter(
+    (message): message is Extract<Message, { type: T }> => message.type === type,
+  )
 }
 
 describe('weir up', () => {
   it('plays what waits in the log, says in its probes that it is ready and what it did, and ends with 0', async () => {
-    const up = startUp(await deskWithMessage(script(says(call('act', {}), call('exec', {})), says(text('All is well.')))), withAgent)
+    const up = startUp(
+      await deskWithMessage(
+        script(says(call('act', {}), call('exec', {})), says(text('All is well.'))),
+      ),
+      withAgent,
+    )
     await up.untilReady()
     await until(async () => (await ofType('activity', 'turn-finished')).length === 1)
-    expect((await ofType('activity', 'turn-finished'))[0]).toMatchObject({ outcome: 'answered', reply: 'All is well.' })
+    expect((await ofType('activity', 'turn-finished'))[0]).toMatchObject({
+      outcome: 'answered',
+      reply: 'All is well.',
+    })
 
     expect((await up.probe('/livez')).status).toBe(200)
     expect(JSON.parse((await up.probe('/readyz')).text)).toMatchObject({
       ready: true,
       stages: { executor: { joined: true, partitions: { '0': 'caught up', '1': 'caught up' } } },
     })
-    await until(async () => metricOf(await up.probe('/metrics'), 'weir_lag_records{stage="conversation",partition="0"}') === 0)
+    await until(
+      async () =>
+        metricOf(
+          await up.probe('/metrics'),
+          'weir_lag_records{stage="conversation",partition="0"}',
+        ) === 0,
+    )
     const metrics = await up.probe('/metrics')
     const values = (...series: string[]) => series.map((one) => metricOf(metrics, one))
-    expect(values('weir_turns_total{outcome="answered",class="none",cap="none"}', 'weir_attempts_total{outcome="answered"}')).toEqual([
-      1, 2,
-    ])
-    expect(values('weir_verdicts_total{verdict="accepted"}', 'weir_verdicts_total{verdict="schema"}')).toEqual([1, 1])
-    expect(values('weir_results_total{status="ok"}', 'weir_results_total{status="rejected"}')).toEqual([1, 1])
-    expect(values('weir_tool_duration_seconds_count{status="ok"}', 'weir_open_units{stage="executor"}')).toEqual([1, 0])
+    expect(
+      values(
+        'weir_turns_total{outcome="answered",class="none",cap="none"}',
+        'weir_attempts_total{outcome="answered"}',
+      ),
+    ).toEqual([1, 2])
+    expect(
+      values('weir_verdicts_total{verdict="accepted"}', 'weir_verdicts_total{verdict="schema"}'),
+    ).toEqual([1, 1])
+    expect(
+      values('weir_results_total{status="ok"}', 'weir_results_total{status="rejected"}'),
+    ).toEqual([1, 1])
+    expect(
+      values('weir_tool_duration_seconds_count{status="ok"}', 'weir_open_units{stage="executor"}'),
+    ).toEqual([1, 0])
     expect(values('weir_records_read_total{stage="validator",type="round-proposed"}')).toEqual([2])
     expect(metricOf(metrics, 'process_cpu_seconds_total')).toBeGreaterThan(0)
 
     up.signal('SIGTERM')
     expect(await up.ended).toMatchObject({ code: 0, out: '' })
-    expect(up.lines[0]).toMatchObject({ msg: 'starting', version: '0.1.0', bus: 'embedded', topicPrefix: 'weir.', partitions: 2 })
+    expect(up.lines[0]).toMatchObject({
+      msg: 'starting',
+      version: '0.1.0',
+      bus: 'embedded',
+      topicPrefix: 'weir.',
+      partitions: 2,
+    })
     expect(up.lines.at(-1)).toMatchObject({ msg: 'stopped' })
   })
 
   it('at SIGTERM lets a running tool end, keeps its outcome, asks no model any more, and the next one goes on from there', async () => {
-    const model = script(says(call('act', { until: 'probed', answer: 'done' })), says(text('All is well.')))
+    const model = script(
+      says(call('act', { until: 'probed', answer: 'done' })),
+      says(text('All is well.')),
+    )
     const opened = await deskWithMessage(model, 60_000)
     const up = startUp(opened, withAgent)
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
     await up.line(/^stopping/)
     const unready = await up.probe('/readyz')
-    expect([unready.status, JSON.parse(unready.text)]).toEqual([503, expect.objectContaining({ phase: 'stopping' })])
+    expect([unready.status, JSON.parse(unready.text)]).toEqual([
+      503,
+      expect.objectContaining({ phase: 'stopping' }),
+    ])
     expect((await up.probe('/livez')).status).toBe(200)
     await writeFile(join(opened.folder, 'probed'), '')
     expect((await up.ended).code).toBe(0)
-    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([{ result: { status: 'ok', text: 'done' } }])
+    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([
+      { result: { status: 'ok', text: 'done' } },
+    ])
     expect(opened.server.requests).toHaveLength(1)
 
     const next = startUp(opened, withAgent)
@@ -116,7 +173,9 @@ describe('weir up', () => {
     next.signal('SIGINT')
     expect((await next.ended).code).toBe(0)
     expect(resultsOf(opened.server.requests[1])).toEqual(['done'])
-    expect((await readFile(join(opened.folder, 'starts'), 'utf8')).trim().split('\n')).toHaveLength(1)
+    expect((await readFile(join(opened.folder, 'starts'), 'utf8')).trim().split('\n')).toHaveLength(
+      1,
+    )
   })
 
   it('at SIGTERM does not wait longer than its grace for a tool that cannot be asked to stop, and says what became of it', async () => {
@@ -124,7 +183,9 @@ describe('weir up', () => {
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)
-    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([{ result: { status: 'outcome_unknown' } }])
+    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([
+      { result: { status: 'outcome_unknown' } },
+    ])
   })
 
   it('is killed by a second signal', async () => {
@@ -139,7 +200,9 @@ describe('weir up', () => {
 
 describe('a weir up that cannot go on', () => {
   it('ends with 1 and the reason, the stage by name, when the log can be written no more', async () => {
-    const opened = await deskWithMessage(() => says(text('x'.repeat(400_000)), call('act', { more: 'x'.repeat(400_000) })))
+    const opened = await deskWithMessage(() =>
+      says(text('x'.repeat(400_000)), call('act', { more: 'x'.repeat(400_000) })),
+    )
     // 4 MiB are as much as one of its files may have; the log of records reaches that first.
     const up = startUp(opened, { ...withAgent, fileSizeMax: 4 * 1024 * 1024 })
     expect(await up.ended).toMatchObject({ code: 1 })
@@ -158,7 +221,10 @@ describe('a weir up that cannot go on', () => {
     const second = startUp(opened, withAgent)
     expect((await second.ended).code).toBe(1)
     const { err } = await second.line('the stages cannot be started')
-    expect(err).toMatchObject({ code: 'bus.locked', message: expect.stringMatching(/is open for writing in process \d+/) })
+    expect(err).toMatchObject({
+      code: 'bus.locked',
+      message: expect.stringMatching(/is open for writing in process \d+/),
+    })
     first.signal('SIGTERM')
     expect((await first.ended).code).toBe(0)
   })
@@ -167,21 +233,33 @@ describe('a weir up that cannot go on', () => {
     const opened = await deskWithMessage(script())
     const bus = await openEmbeddedBus({ file: fileOf(opened), clock: systemClock })
     const commit = { offset: 1_000, metadata: '{"from":900,"marks":{}}' }
-    const reader = { position: 0, read: async () => ({ outputs: [], commit }), acknowledged: () => {}, close: async () => {} }
-    const subscription = await bus.subscribe({ group: 'weir.conversation', topic: 'weir.conversation-events', assign: async () => reader })
+    const reader = {
+      position: 0,
+      read: async () => ({ outputs: [], commit }),
+      acknowledged: () => {},
+      close: async () => {},
+    }
+    const subscription = await bus.subscribe({
+      group: 'weir.conversation',
+      topic: 'weir.conversation-events',
+      assign: async () => reader,
+    })
     await new Promise((resolve) => setImmediate(resolve))
     await subscription.close()
     await bus.close()
     const up = startUp(opened, withAgent)
     expect((await up.ended).code).toBe(1)
-    expect((await up.line('the stages cannot be started')).err).toMatchObject({ code: 'bus.commit-outside-log' })
+    expect((await up.line('the stages cannot be started')).err).toMatchObject({
+      code: 'bus.commit-outside-log',
+    })
   })
 })
 
 describe('a weir up that is asked for what cannot be', () => {
   const refused = async (args: string[], environment?: Record<string, string>) => {
     desk ??= await openDesk(script())
-    const { code, errors } = await startUp(desk, { args, ...(environment && { environment }) }).ended
+    const { code, errors } = await startUp(desk, { args, ...(environment && { environment }) })
+      .ended
     return { code, errors }
   }
 
@@ -192,7 +270,10 @@ describe('a weir up that is asked for what cannot be', () => {
     }))
 
   it('ends with 2 where a stage needs agent files and none are named', async () =>
-    expect(await refused(['--stages', 'executor,validator'])).toMatchObject({ code: 2, errors: expect.stringContaining('executor need') }))
+    expect(await refused(['--stages', 'executor,validator'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('executor need'),
+    }))
 
   it('ends with 2 and every mistake of the agent files', async () => {
     desk = await openDesk(script())
@@ -206,14 +287,22 @@ describe('a weir up that is asked for what cannot be', () => {
     desk = await openDesk(script())
     const { port } = new URL(desk.server.url)
     const { code, errors } = await refused(['--stages', 'validator', '--health-port', port])
-    expect({ code, errors }).toEqual({ code: 2, errors: expect.stringContaining(`port ${port}: it is in use`) })
+    expect({ code, errors }).toEqual({
+      code: 2,
+      errors: expect.stringContaining(`port ${port}: it is in use`),
+    })
   })
 
   it('asks for no agent files and no key where no stage needs them, and says that the rest is missing', async () => {
     desk = await openDesk(script())
-    const up = startUp(desk, { args: ['--stages', 'validator,loop-detector', '--agents', 'there-is-none'] })
+    const up = startUp(desk, {
+      args: ['--stages', 'validator,loop-detector', '--agents', 'there-is-none'],
+    })
     await up.untilReady()
-    expect(Object.keys(JSON.parse((await up.probe('/readyz')).text).stages)).toEqual(['validator', 'loop-detector'])
+    expect(Object.keys(JSON.parse((await up.probe('/readyz')).text).stages)).toEqual([
+      'validator',
+      'loop-detector',
+    ])
     expect(await up.line(/^on the embedded bus no other process/)).toMatchObject({
       missing: ['conversation', 'llm-gateway', 'accumulator', 'executor', 'approval'],
     })
@@ -230,9 +319,15 @@ describe('a weir up that is asked for what cannot be', () => {
     const environment = { MODEL_KEY: 'sk-very-secret', WEIR_LOG_LEVEL: 'trace' }
     const up = startUp(desk, { args: ['--agents', 'secret.yaml'], environment })
     await up.untilReady()
-    const pages = await Promise.all((['/readyz', '/livez', '/metrics'] as const).map((path) => up.probe(path)))
+    const pages = await Promise.all(
+      (['/readyz', '/livez', '/metrics'] as const).map((path) => up.probe(path)),
+    )
     up.signal('SIGTERM')
     const { errors } = await up.ended
-    expect([errors, ...pages.map((page) => page.text)].filter((shown) => shown.includes('sk-very-secret'))).toEqual([])
+    expect(
+      [errors, ...pages.map((page) => page.text)].filter((shown) =>
+        shown.includes('sk-very-secret'),
+      ),
+    ).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
-// A program that asks the agent of `agent.yaml`, shows what happens on standard error, and prints the reply.
+// A program that asks the agent of `agent.yaml`, shows what happens on standard error, and prints
+// the reply.
 
 import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 
@@ -8,7 +9,8 @@ const turn = weir.ask({ agent: 'agent', text: 'Which files are here?' })
 for await (const event of turn) {
   if (event.type === 'text-delta') process.stderr.write(event.text)
   if (event.type === 'tool-started') console.error(`\n${event.name} runs`)
-  if (event.type === 'call-finished') console.error(`${event.name}: ${event.status} ${event.reason}`)
+  if (event.type === 'call-finished')
+    console.error(`${event.name}: ${event.status} ${event.reason}`)
 }
 
 const { outcome, reply } = await turn.finished // outcome: answered, or the fallback's reason

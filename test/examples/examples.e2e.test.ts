@@ -11,7 +11,9 @@ it.each(examples)('$name does what it says', async ({ name, printed }) => {
   const { folder, close } = await openExampleFolder()
   try {
     const program = fileURLToPath(new URL(name, import.meta.url))
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], { cwd: folder })
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+      cwd: folder,
+    })
     const exited = once(child, 'exit')
     const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])
     expect({ out, errors, exit: (await exited)[0] }).toEqual({ ...printed, exit: 0 })

@@ -1,4 +1,5 @@
-// What the example programs need beside them: a folder with an agent file, whose model is a script behind real HTTP.
+// What the example programs need beside them: a folder with an agent file, whose model is a script
+// behind real HTTP.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,9 +13,15 @@ export type Example = { name: string; printed: { out: string; errors: string } }
 export const examples: Example[] = [
   {
     name: 'ask-an-agent.ts',
-    printed: { out: 'answered: Only agent.yaml.\n', errors: 'I look.\nlist runs\nlist: ok \nOnly agent.yaml.' },
+    printed: {
+      out: 'answered: Only agent.yaml.\n',
+      errors: 'I look.\nlist runs\nlist: ok \nOnly agent.yaml.',
+    },
   },
-  { name: 'stop-an-agent.ts', printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' } },
+  {
+    name: 'stop-an-agent.ts',
+    printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' },
+  },
 ]
 
 /** What the user said last decides what the model does. */
@@ -28,7 +35,9 @@ export type ExampleFolder = { folder: string; close(): Promise<void> }
 
 export async function openExampleFolder(): Promise<ExampleFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-example-'))
-  const server = await startAnthropicServer(({ messages }) => model(JSON.stringify(messages.at(-1))))
+  const server = await startAnthropicServer(({ messages }) =>
+    model(JSON.stringify(messages.at(-1))),
+  )
   await writeFile(
     join(folder, 'agent.yaml'),
     `system: You are an example.

@@ -1,5 +1,6 @@
-// The first look at a mutant: whether all traces of test/corpus are judged as labelled. It takes a second where the tests take ten and more, and most
-// mutants are noticed by it. Ends with 1 at the first trace that is not.
+// The first look at a mutant: whether all traces of test/corpus are judged as labelled. It takes a
+// second where the tests take ten and more, and most mutants are noticed by it. Ends with 1 at the
+// first trace that is not.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { givenBy } from '../../apps/replay/judge/overrides.ts'
@@ -10,5 +11,9 @@ const folder = new URL('../corpus/', import.meta.url)
 const given = givenBy([])
 const isAsLabelled = readdirSync(folder)
   .filter((name) => name.endsWith('.jsonl'))
-  .every((file) => readScenarios(file, readFileSync(new URL(file, folder), 'utf8')).every((scenario) => judge(scenario, given).ok === true))
+  .every((file) =>
+    readScenarios(file, readFileSync(new URL(file, folder), 'utf8')).every(
+      (scenario) => judge(scenario, given).ok === true,
+    ),
+  )
 process.exitCode = isAsLabelled ? 0 : 1

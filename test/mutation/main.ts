@@ -1,17 +1,26 @@
-// `make mutate`: breaks the judgement of loops in small ways, one at a time, in a copy of the tree, and sees whether the detector's tests notice. A
-// mutant that survives is a threshold or a mask that nothing holds. It takes some minutes, so it is no part of `make test`; `make mutate PART=2/6` tries
-// the second sixth of them.
+// `make mutate`: breaks the judgement of loops in small ways, one at a time, in a copy of the tree,
+// and sees whether the detector's tests notice. A mutant that survives is a threshold or a mask
+// that nothing holds. It takes some minutes, so it is no part of `make test`; `make mutate
+// PART=2/6` tries the second sixth of them.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Mutant } from './mutants.ts'
-import { mutantsOf } from './mutants.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const copied = ['apps', 'client', 'schemas', 'services', 'shared', 'test', 'jest.config.js', 'package.json']
+const copied = [
+  'apps',
+  'client',
+  'schemas',
+  'services',
+  'shared',
+  'test',
+  'jest.config.js',
+  'package.json',
+]
 
 const copy = mkdtempSync(join(tmpdir(), 'weir-mutants-'))
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
@@ -20,16 +29,24 @@ for (const name of copied) cpSync(join(root, name), join(copy, name), { recursiv
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 
 if (!pass()) {
-  console.error('the tests fail without any mutant: mend that first (make test ARGS=test/services/loop-detector)')
+  console.error(
+    'the tests fail without any mutant: mend that first (make test ARGS=test/services/loop-detector)',
+  )
   process.exit(1)
 }
 const [part = 1, parts = 1] = (process.argv[2] ?? '1/1').split('/').map(Number)
 const all = mutantsOf((file) => readFileSync(join(root, file), 'utf8'))
-const mutants = all.slice(Math.floor(((part - 1) * all.length) / parts), Math.floor((part * all.length) / parts))
-if (mutants.length === 0) throw new Error(`${process.argv[2]} is no part of ${all.length} mutants: give one like 2/6`)
+const mutants = all.slice(
+  Math.floor(((part - 1) * all.length) / parts),
+  Math.floor((part * all.length) / parts),
+)
+if (mutants.length === 0)
+  throw new Error(`${process.argv[2]} is no part of ${all.length} mutants: give one like 2/6`)
 const survivors = mutants.filter((mutant) => {
   const survives = tried(mutant)
-  console.log(`${all.indexOf(mutant) + 1} of ${all.length} ${survives ? 'SURVIVES' : 'noticed '} ${describe(mutant)}`)
+  console.log(
+    `${all.indexOf(mutant) + 1} of ${all.length} ${survives ? 'SURVIVES' : 'noticed '} ${describe(mutant)}`,
+  )
   return survives
 })
 console.log(`${mutants.length - survivors.length} of ${mutants.length} mutants were noticed`)
@@ -48,7 +65,13 @@ function tried({ file, line, change }: Mutant): boolean {
 }
 
 function pass(): boolean {
-  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--bail', '--silent', 'test/services/loop-detector']
+  const jest = [
+    '--experimental-vm-modules',
+    'node_modules/jest/bin/jest.js',
+    '--bail',
+    '--silent',
+    'test/services/loop-detector',
+  ]
   return runs(['test/mutation/corpus.ts']) && runs(jest)
 }
 

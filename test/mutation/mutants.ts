@@ -1,4 +1,5 @@
-// The mutants of the loop-detector's judgement: each threshold one up and one down, each mask taken away. A test that notices one fails.
+// The mutants of the loop-detector's judgement: each threshold one up and one down, each mask taken
+// away. A test that notices one fails.
 
 /** `change`: what the line becomes; null: it is taken out. Lines from 1. */
 export type Mutant = { file: string; line: number; was: string; change: string | null }
@@ -10,7 +11,9 @@ const masks = 'services/loop-detector/mask.ts'
 /** `read`: the text of a source file. */
 export function mutantsOf(read: (file: string) => string): Mutant[] {
   return [
-    ...numbersIn(thresholdsInForce, read(thresholdsInForce), (line) => /^ {2}(?:loop|empty): \{/.test(line)),
+    ...numbersIn(thresholdsInForce, read(thresholdsInForce), (line) =>
+      /^ {2}(?:loop|empty): \{/.test(line),
+    ),
     ...numbersIn(patience, read(patience), (line) => !/^\s*(?:\/\/|\/?\*)|^import/.test(line)),
     ...elementsIn(masks, read(masks)),
   ]
@@ -32,5 +35,9 @@ function numbersIn(file: string, text: string, isWanted: (line: string) => boole
 function elementsIn(file: string, text: string): Mutant[] {
   return text
     .split('\n')
-    .flatMap((was, index) => (/^ {2}(?:String\.raw`.*`|\w+),$/.test(was) ? [{ file, line: index + 1, was, change: null }] : []))
+    .flatMap((was, index) =>
+      /^ {2}(?:String\.raw`.*`|\w+),$/.test(was)
+        ? [{ file, line: index + 1, was, change: null }]
+        : [],
+    )
 }

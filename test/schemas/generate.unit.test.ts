@@ -1,15 +1,28 @@
-// The generator: how it reads schemas, what it refuses, the types it writes, and how the lock may change.
+// The generator: how it reads schemas, what it refuses, the types it writes, and how the lock may
+// change.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { LockEntry, Paths, SourceFile } from '../../schemas/generate.ts'
-import { evolve, generate, parseSchemas, selfContained, typescriptOf } from '../../schemas/generate.ts'
+import {
+  evolve,
+  generate,
+  type LockEntry,
+  type Paths,
+  parseSchemas,
+  type SourceFile,
+  selfContained,
+  typescriptOf,
+} from '../../schemas/generate.ts'
 
 const text = { name: 'text', type: 'string', doc: 'what was said' }
 const kind = { type: 'enum', name: 'Kind', doc: 'Which it is.', symbols: ['a', 'b'] }
-const usage = { type: 'record', name: 'Usage', fields: [{ name: 'tokens', type: 'long', doc: 'how many' }] }
+const usage = {
+  type: 'record',
+  name: 'Usage',
+  fields: [{ name: 'tokens', type: 'long', doc: 'how many' }],
+}
 
 describe('reading', () => {
   it('resolves references by name in any order: spelled out where they come first, named afterwards', () => {
@@ -32,14 +45,24 @@ describe('reading', () => {
       type: 'record',
       name: 'weir.ModelFinished',
       fields: [
-        { name: 'kinds', type: { type: 'array', items: { type: 'enum', name: 'weir.Kind', symbols: ['a', 'b'] } } },
+        {
+          name: 'kinds',
+          type: { type: 'array', items: { type: 'enum', name: 'weir.Kind', symbols: ['a', 'b'] } },
+        },
         {
           name: 'response',
           type: {
             type: 'record',
             name: 'weir.Response',
             fields: [
-              { name: 'usage', type: { type: 'record', name: 'weir.Usage', fields: [{ name: 'tokens', type: 'long' }] } },
+              {
+                name: 'usage',
+                type: {
+                  type: 'record',
+                  name: 'weir.Usage',
+                  fields: [{ name: 'tokens', type: 'long' }],
+                },
+              },
               { name: 'before', type: ['null', 'weir.Usage'], default: null },
             ],
           },
@@ -51,7 +74,10 @@ describe('reading', () => {
 
   it('takes a type that is defined inside a message, for others too', () => {
     const first = file('first.avsc', record('First', [{ name: 'kind', type: kind, doc: 'which' }]))
-    const second = file('second.avsc', record('Second', [{ name: 'kind', type: 'weir.Kind', doc: 'which' }]))
+    const second = file(
+      'second.avsc',
+      record('Second', [{ name: 'kind', type: 'weir.Kind', doc: 'which' }]),
+    )
     const schemas = parseSchemas([second, first])
     expect(selfContained(schemas, schemas.messages.get('second')!.schema).fields).toEqual([
       { name: 'kind', type: { type: 'enum', name: 'weir.Kind', symbols: ['a', 'b'] } },
@@ -60,8 +86,16 @@ describe('reading', () => {
 
   it.each<[string, SourceFile[], RegExp]>([
     ['a file that is not JSON', [{ path: 'tick.avsc', text: '{' }], /^tick.avsc is not JSON: /],
-    ['a file without a named type', [file('tick.avsc', ['null'])], /^tick.avsc holds \["null"\]. Write one record/],
-    ['a missing doc', [message([{ name: 'text', type: 'string' }])], /^tick.avsc: field Tick.text has no doc. Say what it means/],
+    [
+      'a file without a named type',
+      [file('tick.avsc', ['null'])],
+      /^tick.avsc holds \["null"\]. Write one record/,
+    ],
+    [
+      'a missing doc',
+      [message([{ name: 'text', type: 'string' }])],
+      /^tick.avsc: field Tick.text has no doc. Say what it means/,
+    ],
     ['an empty doc', [message([{ ...text, doc: ' ' }])], /^tick.avsc: field Tick.text has no doc/],
     [
       'a missing doc in a shared type',
@@ -70,14 +104,20 @@ describe('reading', () => {
     ],
     [
       'an unknown name',
-      [message([{ ...text, type: { type: 'array', items: 'weir.Usge' } }]), file('types/usage.avsc', usage)],
+      [
+        message([{ ...text, type: { type: 'array', items: 'weir.Usge' } }]),
+        file('types/usage.avsc', usage),
+      ],
       /^tick.avsc: weir.Tick.text refers to weir.Usge, which no file defines. Known: weir.Tick, weir.Usage.$/,
     ],
     [
       'a cycle',
       [
         file('types/a.avsc', record('A', [{ name: 'b', type: ['null', 'weir.B'], doc: 'b' }])),
-        file('types/b.avsc', record('B', [{ name: 'a', type: { type: 'map', values: 'weir.A' }, doc: 'a' }])),
+        file(
+          'types/b.avsc',
+          record('B', [{ name: 'a', type: { type: 'map', values: 'weir.A' }, doc: 'a' }]),
+        ),
         message([{ name: 'a', type: 'weir.A', doc: 'a' }]),
       ],
       /^types\/a.avsc: weir.A -> weir.B -> weir.A is a cycle/,
@@ -102,15 +142,31 @@ describe('reading', () => {
       [file('tack.avsc', record('Tick', []))],
       /^tack.avsc holds weir.Tick, but its file name says weir.Tack/,
     ],
-    ['a message that is an enum', [file('kind.avsc', kind)], /^kind.avsc is a message, but holds an enum/],
-    ['a name in lower case', [file('types/kind.avsc', { ...kind, name: 'kind' })], /the name weir.kind is not in PascalCase/],
-    ['a field in another case', [message([{ ...text, name: 'my_text' }])], /^tick.avsc: field Tick.my_text is not in camelCase/],
+    [
+      'a message that is an enum',
+      [file('kind.avsc', kind)],
+      /^kind.avsc is a message, but holds an enum/,
+    ],
+    [
+      'a name in lower case',
+      [file('types/kind.avsc', { ...kind, name: 'kind' })],
+      /the name weir.kind is not in PascalCase/,
+    ],
+    [
+      'a field in another case',
+      [message([{ ...text, name: 'my_text' }])],
+      /^tick.avsc: field Tick.my_text is not in camelCase/,
+    ],
     [
       'a field named type',
       [message([{ ...text, name: 'type' }])],
       /^tick.avsc: field type. That property is the message's own name \('tick'\)/,
     ],
-    ['a record without fields', [file('tick.avsc', { type: 'record', name: 'Tick' })], /^tick.avsc: weir.Tick has no list of fields/],
+    [
+      'a record without fields',
+      [file('tick.avsc', { type: 'record', name: 'Tick' })],
+      /^tick.avsc: weir.Tick has no list of fields/,
+    ],
     [
       'two records in a union',
       [message([{ ...text, type: ['weir.Tick2', 'weir.Usage'] }]), ...twoRecords()],
@@ -121,18 +177,45 @@ describe('reading', () => {
       [message([{ ...text, type: ['string', 'weir.Kind'] }]), file('types/kind.avsc', kind)],
       /both 'string' in/,
     ],
-    ['a float', [message([{ ...text, type: ['null', 'float'] }])], /^tick.avsc: weir.Tick.text is a float. Use a double/],
-    ['an array of nothing', [message([{ ...text, type: { type: 'array', items: 'null' } }])], /is an array of items without content/],
     [
-      'an array of empty records',
-      [message([{ ...text, type: { type: 'array', items: 'weir.Empty' } }]), file('types/empty.avsc', record('Empty', []))],
+      'a float',
+      [message([{ ...text, type: ['null', 'float'] }])],
+      /^tick.avsc: weir.Tick.text is a float. Use a double/,
+    ],
+    [
+      'an array of nothing',
+      [message([{ ...text, type: { type: 'array', items: 'null' } }])],
       /is an array of items without content/,
     ],
-    ['a type that is no type', [message([{ ...text, type: 5 }])], /^tick.avsc: field Tick.text has the type 5, which is no Avro type/],
-    ['other attributes', [message([{ ...text, type: { type: 'long', logicalType: 'timestamp-millis' } }])], /without other attributes/],
-    ['a default that does not fit', [message([{ ...text, default: 5 }])], /^tick.avsc: incompatible field default 5/],
+    [
+      'an array of empty records',
+      [
+        message([{ ...text, type: { type: 'array', items: 'weir.Empty' } }]),
+        file('types/empty.avsc', record('Empty', [])),
+      ],
+      /is an array of items without content/,
+    ],
+    [
+      'a type that is no type',
+      [message([{ ...text, type: 5 }])],
+      /^tick.avsc: field Tick.text has the type 5, which is no Avro type/,
+    ],
+    [
+      'other attributes',
+      [message([{ ...text, type: { type: 'long', logicalType: 'timestamp-millis' } }])],
+      /without other attributes/,
+    ],
+    [
+      'a default that does not fit',
+      [message([{ ...text, default: 5 }])],
+      /^tick.avsc: incompatible field default 5/,
+    ],
     ['a field twice', [message([text, text])], /^tick.avsc: duplicate field name/],
-    ['a symbol twice', [file('types/kind.avsc', { ...kind, symbols: ['a', 'a'] })], /^types\/kind.avsc: duplicate .* symbol/],
+    [
+      'a symbol twice',
+      [file('types/kind.avsc', { ...kind, symbols: ['a', 'a'] })],
+      /^types\/kind.avsc: duplicate .* symbol/,
+    ],
   ])('refuses %s', (_, files, problem) => expect(() => parseSchemas(files)).toThrow(problem))
 })
 
@@ -145,13 +228,24 @@ describe('the types', () => {
       { name: 'ratio', type: 'double', doc: 'a double' },
       { name: 'done', type: 'boolean', doc: 'a boolean' },
       { name: 'raw', type: 'bytes', doc: 'bytes' },
-      { name: 'list', type: { type: 'array', items: ['null', 'weir.Kind'] }, doc: 'maybe kinds */' },
-      { name: 'matrix', type: { type: 'array', items: { type: 'array', items: 'double' } }, doc: 'numbers' },
+      {
+        name: 'list',
+        type: { type: 'array', items: ['null', 'weir.Kind'] },
+        doc: 'maybe kinds */',
+      },
+      {
+        name: 'matrix',
+        type: { type: 'array', items: { type: 'array', items: 'double' } },
+        doc: 'numbers',
+      },
       { name: 'map', type: { type: 'map', values: 'weir.Usage' }, doc: 'by name' },
     ]
     const long = 'word '.repeat(40).trim()
     const schemas = parseSchemas([
-      file('user-message.avsc', { ...record('UserMessage', fields), doc: 'Somebody said something.' }),
+      file('user-message.avsc', {
+        ...record('UserMessage', fields),
+        doc: 'Somebody said something.',
+      }),
       file('tick.avsc', { ...record('Tick', []), doc: long }),
       file('types/usage.avsc', usage),
       file('types/kind.avsc', kind),
@@ -167,8 +261,9 @@ export type MessageType = Message['type']
 export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>
 
 /**
- * ${'word '.repeat(27).trim()}
- * ${'word '.repeat(13).trim()}
+ * ${'word '.repeat(19).trim()}
+ * ${'word '.repeat(19).trim()}
+ * word word
  */
 export type Tick = {
   type: 'tick'
@@ -218,14 +313,33 @@ describe('the lock', () => {
   const tick = parseSchemas([message([])])
   const tickWithText = parseSchemas([message([{ ...text, default: '' }])])
   const tickAndClaim = parseSchemas([message([]), file('claim.avsc', record('Claim', [text]))])
-  const schemaOf = (schemas: typeof tick, type: string): LockEntry['schema'] => selfContained(schemas, schemas.messages.get(type)!.schema)
-  const draft: LockEntry = { id: 1, type: 'tick', version: 1, released: false, schema: schemaOf(tick, 'tick') }
+  const schemaOf = (schemas: typeof tick, type: string): LockEntry['schema'] =>
+    selfContained(schemas, schemas.messages.get(type)!.schema)
+  const draft: LockEntry = {
+    id: 1,
+    type: 'tick',
+    version: 1,
+    released: false,
+    schema: schemaOf(tick, 'tick'),
+  }
   const released: LockEntry = { ...draft, released: true }
-  const next: LockEntry = { id: 2, type: 'tick', version: 2, released: false, schema: schemaOf(tickWithText, 'tick') }
+  const next: LockEntry = {
+    id: 2,
+    type: 'tick',
+    version: 2,
+    released: false,
+    schema: schemaOf(tickWithText, 'tick'),
+  }
 
   it('begins with one draft for each message, in the order of their names', () => {
     expect(evolve([], tickAndClaim)).toEqual([
-      { id: 1, type: 'claim', version: 1, released: false, schema: schemaOf(tickAndClaim, 'claim') },
+      {
+        id: 1,
+        type: 'claim',
+        version: 1,
+        released: false,
+        schema: schemaOf(tickAndClaim, 'claim'),
+      },
       { ...draft, id: 2 },
     ])
   })
@@ -262,7 +376,9 @@ describe('the lock', () => {
 
   it('drops the draft of a message that is gone, and does not give its id to another in the same step', () => {
     const claim = evolve([], parseSchemas([file('claim.avsc', record('Claim', [text]))]))
-    expect(evolve(claim, tick).map(({ id, type }) => ({ id, type }))).toEqual([{ id: 2, type: 'tick' }])
+    expect(evolve(claim, tick).map(({ id, type }) => ({ id, type }))).toEqual([
+      { id: 2, type: 'tick' },
+    ])
   })
 
   it('refuses to lose a released message', () => {
@@ -273,7 +389,10 @@ describe('the lock', () => {
   })
 
   it('marks everything as released when asked', () => {
-    expect(evolve([released], tickWithText, { release: true })).toEqual([released, { ...next, released: true }])
+    expect(evolve([released], tickWithText, { release: true })).toEqual([
+      released,
+      { ...next, released: true },
+    ])
   })
 })
 
@@ -284,7 +403,11 @@ describe('the command', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-schemas-'))
-    paths = { schemas: folder, lock: join(folder, 'lock.json'), messages: join(folder, 'messages.ts') }
+    paths = {
+      schemas: folder,
+      lock: join(folder, 'lock.json'),
+      messages: join(folder, 'messages.ts'),
+    }
     printed = []
     write(message([text]))
   })
@@ -293,7 +416,10 @@ describe('the command', () => {
 
   it('writes both files, and nothing when it runs again', () => {
     expect(run()).toBe(0)
-    expect(printed).toEqual([expect.stringMatching(/^wrote .*messages.ts$/), expect.stringMatching(/^wrote .*lock.json$/)])
+    expect(printed).toEqual([
+      expect.stringMatching(/^wrote .*messages.ts$/),
+      expect.stringMatching(/^wrote .*lock.json$/),
+    ])
     expect(readFileSync(paths.messages, 'utf8')).toContain('export type Tick = {')
     expect(lock()).toMatchObject([{ id: 1, type: 'tick', released: false }])
     printed = []
@@ -308,7 +434,11 @@ describe('the command', () => {
 
   it('names the first file that drifted, and writes nothing', () => {
     expect(run('--check')).toBe(1)
-    expect(printed).toEqual([expect.stringMatching(/messages.ts does not match schemas\/\*.avsc. Run `node schemas\/generate.ts`/)])
+    expect(printed).toEqual([
+      expect.stringMatching(
+        /messages.ts does not match schemas\/\*.avsc. Run `node schemas\/generate.ts`/,
+      ),
+    ])
     run()
     const before = readFileSync(paths.lock, 'utf8')
     writeFileSync(paths.lock, before.replace('text', 'words'))
@@ -330,7 +460,9 @@ describe('the command', () => {
     write(message([{ ...text, name: 'words' }]))
     printed = []
     expect(run()).toBe(1)
-    expect(printed).toContain('tick: version 2 cannot read records of version 1: no matching field for default-less weir.Tick.words')
+    expect(printed).toContain(
+      'tick: version 2 cannot read records of version 1: no matching field for default-less weir.Tick.words',
+    )
     expect(readFileSync(paths.lock, 'utf8')).toBe(before)
   })
 

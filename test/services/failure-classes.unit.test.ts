@@ -16,21 +16,41 @@ import {
 } from '../../services/llm-gateway/providers/provider-errors.ts'
 import { llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { FailureClass, Intervention, TurnFinished, UserMessage } from '../../shared/contract/messages.ts'
+import type {
+  FailureClass,
+  Intervention,
+  TurnFinished,
+  UserMessage,
+} from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { at, given } from '../support/given.ts'
 import { modelRequest } from '../support/messages.ts'
-import { cancels, intervention, only, outcome, says, settingsWith, tick, turnFailed } from './conversation/samples.ts'
+import {
+  cancels,
+  intervention,
+  only,
+  outcome,
+  says,
+  settingsWith,
+  tick,
+  turnFailed,
+} from './conversation/samples.ts'
 
 const root = join(import.meta.dirname, '../..')
-const { symbols } = JSON.parse(readFileSync(join(root, 'schemas/types/failure-class.avsc'), 'utf8')) as { symbols: FailureClass[] }
+const { symbols } = JSON.parse(
+  readFileSync(join(root, 'schemas/types/failure-class.avsc'), 'utf8'),
+) as { symbols: FailureClass[] }
 
 const classOf = ({ class: failureClass }: TurnFinished): FailureClass | null => failureClass
 
 /** The class of a turn with these caps whose rounds came out so. */
-function ending(rounds: Parameters<typeof outcome>[2][], caps: Parameters<typeof settingsWith>[0] = {}): FailureClass | null {
+function ending(
+  rounds: Parameters<typeof outcome>[2][],
+  caps: Parameters<typeof settingsWith>[0] = {},
+): FailureClass | null {
   let folded = given(conversation, at(0, says('m', { settings: settingsWith(caps) })))
-  for (const [n, round] of rounds.entries()) folded = folded.when(at(n + 1, outcome(0, n + 1, { caps, ...round })))
+  for (const [n, round] of rounds.entries())
+    folded = folded.when(at(n + 1, outcome(0, n + 1, { caps, ...round })))
   return classOf(only(folded.records, 'turn-finished'))
 }
 
@@ -40,34 +60,84 @@ const textOnly = intervention('text_only')
 describe('a turn', () => {
   it.each<[string, FailureClass | null, () => FailureClass | null]>([
     ['was answered', null, () => ending([{ text: 'Done.' }])],
-    ['was answered at a cap', null, () => ending([{ calls: 1 }, { text: 'So far.' }], { rounds: 1 })],
+    [
+      'was answered at a cap',
+      null,
+      () => ending([{ calls: 1 }, { text: 'So far.' }], { rounds: 1 }),
+    ],
     ['came to its cap on rounds', 'budget', () => ending([{ calls: 1 }, {}], { rounds: 1 })],
-    ['came to its cap on calls', 'budget', () => ending([{ calls: 2 }, { calls: 1 }], { calls: 2 })],
-    ['came to its cap on tokens', 'budget', () => ending([{ calls: 1, tokens: 11 }], { tokens: 10 })],
-    ['ran out of time', 'budget', () => classOf(only(opened(60_000).when(at(60_000, tick())).records, 'turn-finished'))],
-    ['was stopped by the loop-detector', 'no_progress', () => ending([{ calls: 1, intervention: ends() }])],
-    ['was stopped for schema failures', 'deterministic', () => ending([{ calls: 1, intervention: ends({ class: 'deterministic' }) }])],
-    ['had a last request without tools and no text', 'no_progress', () => ending([{ calls: 1, intervention: textOnly }, {}])],
+    [
+      'came to its cap on calls',
+      'budget',
+      () => ending([{ calls: 2 }, { calls: 1 }], { calls: 2 }),
+    ],
+    [
+      'came to its cap on tokens',
+      'budget',
+      () => ending([{ calls: 1, tokens: 11 }], { tokens: 10 }),
+    ],
+    [
+      'ran out of time',
+      'budget',
+      () => classOf(only(opened(60_000).when(at(60_000, tick())).records, 'turn-finished')),
+    ],
+    [
+      'was stopped by the loop-detector',
+      'no_progress',
+      () => ending([{ calls: 1, intervention: ends() }]),
+    ],
+    [
+      'was stopped for schema failures',
+      'deterministic',
+      () => ending([{ calls: 1, intervention: ends({ class: 'deterministic' }) }]),
+    ],
+    [
+      'had a last request without tools and no text',
+      'no_progress',
+      () => ending([{ calls: 1, intervention: textOnly }, {}]),
+    ],
     [
       'had a last request without tools that was refused',
       'refused',
       () => ending([{ calls: 1, intervention: textOnly }, { stop: 'refusal' }]),
     ],
     ['was refused by the model', 'refused', () => ending([{ stop: 'refusal' }])],
-    ['was cancelled', 'cancelled', () => classOf(only(opened().when(cancels('m')).records, 'turn-finished'))],
+    [
+      'was cancelled',
+      'cancelled',
+      () => classOf(only(opened().when(cancels('m')).records, 'turn-finished')),
+    ],
     [
       'was cancelled while it waited',
       'cancelled',
       () => classOf(only(opened().when(says('m2')).when(cancels('m2')).records, 'turn-finished')),
     ],
-    ['was refused at the door', 'deterministic', () => refusedWith({ text: 'x'.repeat(limits.userMessageBytesMax + 1) })],
-    ['had too many before it', 'transient', () => classOf(only(queueFull().records, 'turn-finished'))],
-    ['met a stage that failed', 'internal', () => classOf(only(opened().when(turnFailed()).records, 'turn-finished'))],
-    ['met its own stage failing', 'internal', () => classOf(only(opened().whenFails(outcome(0, 1)).records, 'turn-finished'))],
+    [
+      'was refused at the door',
+      'deterministic',
+      () => refusedWith({ text: 'x'.repeat(limits.userMessageBytesMax + 1) }),
+    ],
+    [
+      'had too many before it',
+      'transient',
+      () => classOf(only(queueFull().records, 'turn-finished')),
+    ],
+    [
+      'met a stage that failed',
+      'internal',
+      () => classOf(only(opened().when(turnFailed()).records, 'turn-finished')),
+    ],
+    [
+      'met its own stage failing',
+      'internal',
+      () => classOf(only(opened().whenFails(outcome(0, 1)).records, 'turn-finished')),
+    ],
   ])('that %s has the class %s', (_, failureClass, of) => expect(of()).toBe(failureClass))
 
-  it.each(symbols)('whose model could not be asked has the class that the gateway gave (%s)', (failureClass) =>
-    expect(ending([{ failure: { class: failureClass, reason: 'no' } }])).toBe(failureClass),
+  it.each(symbols)(
+    'whose model could not be asked has the class that the gateway gave (%s)',
+    (failureClass) =>
+      expect(ending([{ failure: { class: failureClass, reason: 'no' } }])).toBe(failureClass),
   )
 })
 
@@ -85,29 +155,55 @@ function queueFull() {
   return folded
 }
 
-const http = (status: number, said = 'no', words: unknown[] = []) => httpFailure({ status, headers: undefined, words, said }, '')
-const reported = (message: string, refused: boolean) => reportedError({ type: 'some_error', words: [], message, refused })
+const http = (status: number, said = 'no', words: unknown[] = []) =>
+  httpFailure({ status, headers: undefined, words, said }, '')
+const reported = (message: string, refused: boolean) =>
+  reportedError({ type: 'some_error', words: [], message, refused })
 const system = (code: string) => Object.assign(new Error(code), { code })
 
 type Failing = [string, FailureClass, boolean, Failed]
 
 describe('an attempt', () => {
   it.each<Failing>([
-    ...[400, 401, 402, 403, 404, 422].map((status): Failing => [`is answered ${status}`, 'refused', false, http(status)]),
-    ...[408, 409, 429, 500, 502, 503, 529].map((status): Failing => [`is answered ${status}`, 'transient', true, http(status)]),
+    ...[400, 401, 402, 403, 404, 422].map(
+      (status): Failing => [`is answered ${status}`, 'refused', false, http(status)],
+    ),
+    ...[408, 409, 429, 500, 502, 503, 529].map(
+      (status): Failing => [`is answered ${status}`, 'transient', true, http(status)],
+    ),
     ['is answered 413', 'context_full', false, http(413)],
-    ['is too long by its message', 'context_full', false, http(400, 'prompt is too long: 9 tokens > 8 maximum')],
-    ['is too long by the word of a stream', 'context_full', false, reported('maximum context length is 8 tokens', true)],
+    [
+      'is too long by its message',
+      'context_full',
+      false,
+      http(400, 'prompt is too long: 9 tokens > 8 maximum'),
+    ],
+    [
+      'is too long by the word of a stream',
+      'context_full',
+      false,
+      reported('maximum context length is 8 tokens', true),
+    ],
     ['is too long by our own bound', 'context_full', false, contextFull('16 MiB')],
     ['has no money', 'refused', false, http(429, 'no', ['insufficient_quota'])],
     ['has content that is declined', 'refused', false, http(400, 'Content Exists Risk')],
-    ['has content that is declined in the middle', 'refused', false, reported('Output blocked by content filtering policy', false)],
+    [
+      'has content that is declined in the middle',
+      'refused',
+      false,
+      reported('Output blocked by content filtering policy', false),
+    ],
     ['meets an overload in its stream', 'transient', true, reported('Overloaded', false)],
     ['is refused in its stream', 'refused', false, reported('no such model', true)],
     ['finds nobody', 'transient', true, connectionFailure(system('ECONNREFUSED'), false)],
     ['cannot be made', 'internal', false, connectionFailure(new TypeError('Invalid URL'), false)],
     ['loses its connection', 'transient', true, interruptionOf(system('ECONNRESET'))],
-    ['brings a line without an end', 'provider', true, interruptionOf(new WeirError('provider.stream', 'too long'))],
+    [
+      'brings a line without an end',
+      'provider',
+      true,
+      interruptionOf(new WeirError('provider.stream', 'too long')),
+    ],
     ['brings what is no JSON', 'transient', true, brokenStream('no JSON')],
   ])('that %s has the class %s (again: %s)', (_, failureClass, retryable, failed) =>
     expect(failed).toMatchObject({ class: failureClass, retryable }),
@@ -118,7 +214,13 @@ describe('a round', () => {
   const request = modelRequest()
   const { conversation: key, turn, round } = request
   const open = given(llmGateway, at(1, request))
-  const cancel = { type: 'cancel', conversation: key, turn, round, expiresAt: request.expiresAt } as const
+  const cancel = {
+    type: 'cancel',
+    conversation: key,
+    turn,
+    round,
+    expiresAt: request.expiresAt,
+  } as const
 
   it('that ran out of time before the model answered is a matter of budget, and a cancelled one is cancelled', () => {
     const unit = JSON.stringify([key, turn, round])
@@ -141,13 +243,18 @@ describe('a round', () => {
         declarations: [],
         callsAsText: false,
       },
-      ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: request.settings.policy },
+      ...{
+        usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+        policy: request.settings.policy,
+      },
       callsAsText: false,
     })
     const [modelOpened] = open.to('response')
     const [modelFinished] = finished.to('response')
     const folded = given(accumulator, modelOpened as never, modelFinished as never)
-    expect(folded.to('next')).toMatchObject([{ type: 'round-proposed', failure: { class: 'transient' } }])
+    expect(folded.to('next')).toMatchObject([
+      { type: 'round-proposed', failure: { class: 'transient' } },
+    ])
   })
 })
 

@@ -1,7 +1,14 @@
-// The broker of a simulation: the storage, in virtual time, and who waits for records. It never fails by itself: faults sit
-// between it and the processes (sender.ts, partition-loop.ts, coordinator.ts).
+// The broker of a simulation: the storage, in virtual time, and who waits for records. It never
+// fails by itself: faults sit between it and the processes (sender.ts, partition-loop.ts,
+// coordinator.ts).
 
-import type { Appended, Commit, Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
+import type {
+  Appended,
+  Commit,
+  Offset,
+  RecordToAppend,
+  StoredRecord,
+} from '../../shared/contract/bus.ts'
 import type { Storage } from './storage.ts'
 
 export type CommitMade = Commit & { group: string; topic: string; partition: number }
@@ -14,7 +21,10 @@ export type Broker = {
   commit(commit: CommitMade): void
   /** All records of a topic's partition, in order. */
   records(topic: string, partition: number): StoredRecord[]
-  /** Calls back once, as soon as the partition has a record at `from`; at once if it has. Returns how to stop waiting. */
+  /**
+   * Calls back once, as soon as the partition has a record at `from`; at once if it has. Returns
+   * how to stop waiting.
+   */
   whenGrown(topic: string, partition: number, from: Offset, call: () => void): () => void
   /** Called for each record that lands. */
   onLanded(listen: (record: StoredRecord) => void): void
@@ -30,7 +40,8 @@ export function createBroker(log: Storage): Broker {
     commits,
     land(records) {
       const { appended, grown } = log.write({ records, commits: [] })
-      for (const [i, at] of appended.entries()) for (const listen of listeners) listen({ ...(records[i] as RecordToAppend), ...at })
+      for (const [i, at] of appended.entries())
+        for (const listen of listeners) listen({ ...(records[i] as RecordToAppend), ...at })
       for (const { topic, partition } of grown) {
         const waiters = waiting.get(`${topic}/${partition}`)
         if (waiters === undefined) continue
@@ -47,7 +58,8 @@ export function createBroker(log: Storage): Broker {
       commits.push(commit)
       log.write({ records: [], commits: [commit] })
     },
-    records: (topic, partition) => log.read({ topic, partition, from: 0, limit: Number.MAX_SAFE_INTEGER }),
+    records: (topic, partition) =>
+      log.read({ topic, partition, from: 0, limit: Number.MAX_SAFE_INTEGER }),
     whenGrown(topic, partition, from, call) {
       if (log.end({ topic, partition }) > from) {
         call()

@@ -1,5 +1,6 @@
-// Telling moments: the code of the simulated bus and of the world says "something could go wrong here", and the dice may kill or stop the process.
-// Moments around observations (claims, outcomes, attempts) tell more than others: derived records are repeated by whoever comes next.
+// Telling moments: the code of the simulated bus and of the world says "something could go wrong
+// here", and the dice may kill or stop the process. Moments around observations (claims, outcomes,
+// attempts) tell more than others: derived records are repeated by whoever comes next.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Faults } from './faults.ts'

@@ -1,5 +1,5 @@
-// The processes of a simulation: a few places, each with one process at a time that runs all stages. Processes die, stop and shut down, and
-// others take their places.
+// The processes of a simulation: a few places, each with one process at a time that runs all
+// stages. Processes die, stop and shut down, and others take their places.
 
 import type { Logger } from 'pino'
 import type { Agents } from '../../shared/agents/agents.ts'
@@ -10,15 +10,12 @@ import type { Broker } from './broker.ts'
 import { createChaos } from './chaos.ts'
 import type { Coordinator } from './coordinator.ts'
 import type { Faults } from './faults.ts'
-import type { Machine } from './machine.ts'
-import { createMachine } from './machine.ts'
+import { createMachine, type Machine } from './machine.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createSimulatedBus } from './simulated-bus.ts'
-import type { System } from './system.ts'
-import { runEntries } from './system.ts'
-import type { World } from './world/provider.ts'
-import { connectTo } from './world/provider.ts'
+import { runEntries, type System } from './system.ts'
+import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
 
 export type ClusterOptions = {
@@ -54,7 +51,18 @@ type Process = { place: string; machine: Machine; subscriptions: Subscription[] 
 const sessionMs: Milliseconds = 6000
 
 export function startCluster(options: ClusterOptions): Cluster {
-  const { system, broker, coordinator, scheduler, faults, random, world, agents, topicPrefix, log } = options
+  const {
+    system,
+    broker,
+    coordinator,
+    scheduler,
+    faults,
+    random,
+    world,
+    agents,
+    topicPrefix,
+    log,
+  } = options
   const processes = new Map<string, Process>()
   let count = 0
   let closing = false
@@ -63,7 +71,11 @@ export function startCluster(options: ClusterOptions): Cluster {
     faults,
     died,
     pausedFor(machine, durationMs) {
-      if (durationMs > sessionMs) scheduler.at(scheduler.now() + sessionMs, () => machine.paused && coordinator.expel(machine))
+      if (durationMs > sessionMs)
+        scheduler.at(
+          scheduler.now() + sessionMs,
+          () => machine.paused && coordinator.expel(machine),
+        )
     },
   })
   for (let place = 0; place < options.places; place++) start(`p${place}`)
@@ -90,10 +102,25 @@ export function startCluster(options: ClusterOptions): Cluster {
     if (closing) return
     const name = `${place}.${count++}`
     const own = random.fork(name)
-    const machine = createMachine({ name, scheduler, random: own.fork('machine'), skewMs: faults.over ? 0 : own.between(-3000, 3000) })
+    const machine = createMachine({
+      name,
+      scheduler,
+      random: own.fork('machine'),
+      skewMs: faults.over ? 0 : own.between(-3000, 3000),
+    })
     const process: Process = { place, machine, subscriptions: [] }
     processes.set(place, process)
-    const bus = system.bus(createSimulatedBus({ broker, coordinator, scheduler, machine, faults, chaos, random: own.fork('bus') }))
+    const bus = system.bus(
+      createSimulatedBus({
+        broker,
+        coordinator,
+        scheduler,
+        machine,
+        faults,
+        chaos,
+        random: own.fork('bus'),
+      }),
+    )
     const entries = system.entries({
       place,
       agents,
@@ -101,10 +128,14 @@ export function startCluster(options: ClusterOptions): Cluster {
       run: toolsOf(world, machine, chaos, scheduler),
     })
     const ids = own.fork('ids')
-    runEntries(entries, { bus, topicPrefix, log, randomId: () => ids.hex(32) }).then((subscriptions) => {
-      process.subscriptions = subscriptions
-      for (const subscription of subscriptions) subscription.failed.catch((error) => failed(machine, error))
-    }, options.stopped)
+    runEntries(entries, { bus, topicPrefix, log, randomId: () => ids.hex(32) }).then(
+      (subscriptions) => {
+        process.subscriptions = subscriptions
+        for (const subscription of subscriptions)
+          subscription.failed.catch((error) => failed(machine, error))
+      },
+      options.stopped,
+    )
   }
 
   /** A process whose stage cannot go on ends, as main.ts does it; somebody starts it again. */
@@ -119,7 +150,8 @@ export function startCluster(options: ClusterOptions): Cluster {
   function died(machine: Machine): void {
     scheduler.at(scheduler.now() + random.between(100, sessionMs), () => coordinator.expel(machine))
     const place = [...processes.values()].find((process) => process.machine === machine)?.place
-    if (place !== undefined) scheduler.at(scheduler.now() + random.between(500, 20_000), () => start(place))
+    if (place !== undefined)
+      scheduler.at(scheduler.now() + random.between(500, 20_000), () => start(place))
   }
 
   function shutDown(process: Process): void {

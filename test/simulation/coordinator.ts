@@ -1,6 +1,7 @@
-// Consumer groups: who owns which partition, and how an owner hears that it is none any more: in time, late, or never.
-// Nastier than Kafka: a former owner reads and writes on for as long as nobody tells it. As in Kafka, a partition that comes back to a process
-// before that process heard of its loss is the same assignment.
+// Consumer groups: who owns which partition, and how an owner hears that it is none any more: in
+// time, late, or never. Nastier than Kafka: a former owner reads and writes on for as long as
+// nobody tells it. As in Kafka, a partition that comes back to a process before that process heard
+// of its loss is the same assignment.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Machine } from './machine.ts'
@@ -23,11 +24,16 @@ export type Coordinator = {
   owns(group: string, loop: PartitionLoop): boolean
   /** The groups take the process for dead; if it lives, it comes back when it hears of it. */
   expel(machine: Machine): void
-  /** Moves a random partition of a random group: its owner closes it first, or (`late`) hears of it when another one acts already. */
+  /**
+   * Moves a random partition of a random group: its owner closes it first, or (`late`) hears of it
+   * when another one acts already.
+   */
   shuffle(late: boolean): void
 }
 
-/** `loop` undefined: it is to get the partition as soon as it has closed it from the time before. */
+/**
+ * `loop` undefined: it is to get the partition as soon as it has closed it from the time before.
+ */
 type Owner = { member: Member; loop: PartitionLoop | undefined }
 
 type Group = { members: Member[]; owners: (Owner | undefined)[] }
@@ -37,7 +43,10 @@ export function createCoordinator({ random }: { random: Random }): Coordinator {
 
   return {
     join(name, partitions, member) {
-      const group = groups.get(name) ?? { members: [], owners: new Array<undefined>(partitions).fill(undefined) }
+      const group = groups.get(name) ?? {
+        members: [],
+        owners: new Array<undefined>(partitions).fill(undefined),
+      }
       groups.set(name, group)
       enter(group, member)
     },
@@ -73,7 +82,11 @@ export function createCoordinator({ random }: { random: Random }): Coordinator {
     group.members.push(member)
     for (const [partition, owner] of group.owners.entries()) {
       if (owner === undefined) give(group, partition, member)
-      else if (owner.loop !== undefined && owner.member !== member && random.chance(1 / group.members.length))
+      else if (
+        owner.loop !== undefined &&
+        owner.member !== member &&
+        random.chance(1 / group.members.length)
+      )
         moveInOrder(group, owner, owner.loop, member)
     }
   }

@@ -1,10 +1,10 @@
-// What the checkers may look at: the bytes of the topics, decoded once, all commits that were ever taken, and the world's ledger.
+// What the checkers may look at: the bytes of the topics, decoded once, all commits that were ever
+// taken, and the world's ledger.
 
 import { decode } from '../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { Message, MessageOf, MessageType } from '../../shared/contract/messages.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { topics } from '../../shared/contract/topology.ts'
+import { type TopicName, topics } from '../../shared/contract/topology.ts'
 import type { Broker, CommitMade } from './broker.ts'
 import type { Ledger } from './world/ledger.ts'
 
@@ -17,7 +17,10 @@ export type Evidence = {
   /** Records of one partition of a topic, in order. */
   of(topic: TopicName, partition: number): Found[]
   /** All records of one type in a topic, repeats included. */
-  all<T extends MessageType>(topic: TopicName, type: T): { record: StoredRecord; message: MessageOf<T> }[]
+  all<T extends MessageType>(
+    topic: TopicName,
+    type: T,
+  ): { record: StoredRecord; message: MessageOf<T> }[]
   readonly commits: readonly CommitMade[]
   readonly ledger: Ledger
 }
@@ -30,14 +33,21 @@ export type Checker = {
 
 export type Complaint = { what: string; conversation?: string | undefined }
 
-export function collectEvidence(given: { broker: Broker; ledger: Ledger; topicPrefix: string; partitions: number }): Evidence {
+export function collectEvidence(given: {
+  broker: Broker
+  ledger: Ledger
+  topicPrefix: string
+  partitions: number
+}): Evidence {
   const { broker, ledger, topicPrefix, partitions } = given
   const found = new Map<string, Found[][]>()
   for (const topic of Object.keys(topics))
     found.set(
       topic,
       Array.from({ length: partitions }, (_, partition) =>
-        broker.records(topicPrefix + topic, partition).map((record) => ({ record, message: decoded(record) })),
+        broker
+          .records(topicPrefix + topic, partition)
+          .map((record) => ({ record, message: decoded(record) })),
       ),
     )
   return {
@@ -51,7 +61,8 @@ export function collectEvidence(given: { broker: Broker; ledger: Ledger; topicPr
 }
 
 function isOf<T extends MessageType>(type: T) {
-  return (found: Found): found is { record: StoredRecord; message: MessageOf<T> } => found.message?.type === type
+  return (found: Found): found is { record: StoredRecord; message: MessageOf<T> } =>
+    found.message?.type === type
 }
 
 function decoded({ value }: StoredRecord): Message | undefined {

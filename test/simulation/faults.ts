@@ -17,13 +17,21 @@ export const faultKinds = [
   'slow-write',
   /** The bus gives up: the writer sees an error; the write landed or not. */
   'write-error',
-  /** A process dies at a telling moment: before, between and after writes, before the commit, right after a tool's start. */
+  /**
+   * A process dies at a telling moment: before, between and after writes, before the commit, right
+   * after a tool's start.
+   */
   'crash',
-  /** A process stands still at such a moment, long enough to lose its partitions; its clocks go on. */
+  /**
+   * A process stands still at such a moment, long enough to lose its partitions; its clocks go on.
+   */
   'pause',
   /** The same, but its machine sleeps: the monotonic clock stands still too. */
   'suspend',
-  /** A partition moves although its owner lives, and the owner hears of it late: two owners act at once. */
+  /**
+   * A partition moves although its owner lives, and the owner hears of it late: two owners act at
+   * once.
+   */
   'split',
   /** A partition moves and its owner closes it first. */
   'rebalance',
@@ -54,7 +62,10 @@ export type Faults = {
   readonly counts: ReadonlyMap<FaultKind, number>
 }
 
-/** The most often that a kind strikes in one seed: processes that only ever restart would show nothing. */
+/**
+ * The most often that a kind strikes in one seed: processes that only ever restart would show
+ * nothing.
+ */
 const strikesMax: Partial<FaultRates> = {
   crash: 10,
   pause: 10,
@@ -93,9 +104,11 @@ const usual: FaultRates = {
 export function rollRates(random: Random): FaultRates {
   const calm = random.chance(0.1)
   const weather = random.pick([0.3, 1, 1, 2, 4])
-  const rate = (kind: FaultKind): number => (calm || random.chance(0.35) ? 0 : Math.min(0.5, usual[kind] * weather * (0.5 + random.unit())))
+  const rate = (kind: FaultKind): number =>
+    calm || random.chance(0.35) ? 0 : Math.min(0.5, usual[kind] * weather * (0.5 + random.unit()))
   const rates = Object.fromEntries(faultKinds.map((kind) => [kind, rate(kind)])) as FaultRates
-  // An owner looks at two clocks before it starts a tool. One that sleeps while somebody sets the other back sees neither: that is one fault too many.
+  // An owner looks at two clocks before it starts a tool. One that sleeps while somebody sets the
+  // other back sees neither: that is one fault too many.
   rates[random.chance(0.5) ? 'suspend' : 'clock-step'] = 0
   return rates
 }
@@ -106,7 +119,12 @@ export function createFaults(random: Random, rates: FaultRates): Faults {
   return {
     strikes(kind, weight = 1) {
       const count = counts.get(kind) ?? 0
-      if (over || rates[kind] === 0 || count >= (strikesMax[kind] ?? Number.POSITIVE_INFINITY) || !random.chance(rates[kind] * weight))
+      if (
+        over ||
+        rates[kind] === 0 ||
+        count >= (strikesMax[kind] ?? Number.POSITIVE_INFINITY) ||
+        !random.chance(rates[kind] * weight)
+      )
         return false
       counts.set(kind, count + 1)
       return true

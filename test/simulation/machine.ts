@@ -1,5 +1,6 @@
-// A simulated process: its clocks, its death, its pauses. Whatever reaches the code that runs in it comes through `after`, so a dead process
-// hears nothing more, and a paused one hears all of it when it wakes.
+// A simulated process: its clocks, its death, its pauses. Whatever reaches the code that runs in it
+// comes through `after`, so a dead process hears nothing more, and a paused one hears all of it
+// when it wakes.
 
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Random } from './random.ts'
@@ -19,7 +20,12 @@ export type Machine = {
   stepClock(byMs: Milliseconds): void
 }
 
-export function createMachine(options: { name: string; scheduler: Scheduler; random: Random; skewMs: Milliseconds }): Machine {
+export function createMachine(options: {
+  name: string
+  scheduler: Scheduler
+  random: Random
+  skewMs: Milliseconds
+}): Machine {
   const { name, scheduler, random } = options
   const started = scheduler.now() - random.between(0, 1_000_000)
   let skewMs = options.skewMs
@@ -80,7 +86,8 @@ export function createMachine(options: { name: string; scheduler: Scheduler; ran
     pausedAt = undefined
     const events = frozen
     frozen = []
-    // In the order of the dice: what piled up behind a stopped process has no order that one could rely on.
+    // In the order of the dice: what piled up behind a stopped process has no order that one could
+    // rely on.
     for (const event of events)
       scheduler.at(scheduler.now(), () => {
         if (!alive) return

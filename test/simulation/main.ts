@@ -1,4 +1,5 @@
-// The simulator's command line. `--seeds N [--from S] [--workers W]` runs many, `--seed S [--verbose]` one. The seed and the commit are the bug report.
+// The simulator's command line. `--seeds N [--from S] [--workers W]` runs many, `--seed S
+// [--verbose]` one. The seed and the commit are the bug report.
 
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -22,17 +23,23 @@ const { values } = parseArgs({
 
 const workers = Number(values.workers)
 if (values.seed !== undefined) process.exitCode = await one(Number(values.seed))
-else if (workers > 1) process.exitCode = await shared(Number(values.from), Number(values.seeds), workers)
+else if (workers > 1)
+  process.exitCode = await shared(Number(values.from), Number(values.seeds), workers)
 else process.exitCode = await many(Number(values.from), Number(values.seeds))
 
 async function one(seed: number): Promise<number> {
   const rolled = roll(seed)
   console.log(JSON.stringify(rolled))
-  const simulated = await simulate(realSystem, rolled, values.verbose ? pino({ level: 'debug', base: undefined }) : undefined)
+  const simulated = await simulate(
+    realSystem,
+    rolled,
+    values.verbose ? pino({ level: 'debug', base: undefined }) : undefined,
+  )
   const [first] = simulated.violations
   if (values.verbose) console.log(describeRecords(simulated.evidence, undefined))
   for (const { checker, what } of simulated.violations) console.log(`VIOLATED ${checker}: ${what}`)
-  if (first !== undefined && !values.verbose) console.log(describeRecords(simulated.evidence, first.conversation))
+  if (first !== undefined && !values.verbose)
+    console.log(describeRecords(simulated.evidence, first.conversation))
   console.log(printTally(tallyOf(simulated)))
   return first === undefined ? 0 : 1
 }
@@ -57,7 +64,10 @@ async function many(from: number, count: number): Promise<number> {
       return 1
     }
     const done = seed - from + 1
-    if (done % 100 === 0) console.log(`${done} seeds, ${(done / ((performance.now() - began) / 1000)).toFixed(1)} a second`)
+    if (done % 100 === 0)
+      console.log(
+        `${done} seeds, ${(done / ((performance.now() - began) / 1000)).toFixed(1)} a second`,
+      )
   }
   console.log(printTally(sum))
   console.log(`seeds ${from} to ${from + count - 1}: no rule was broken`)
@@ -68,7 +78,14 @@ async function many(from: number, count: number): Promise<number> {
 async function shared(from: number, count: number, shares: number): Promise<number> {
   const size = Math.ceil(count / shares)
   const children = Array.from({ length: Math.ceil(count / size) }, (_, i) =>
-    fork(import.meta.filename, ['--from', `${from + i * size}`, '--seeds', `${Math.min(size, count - i * size)}`, '--workers', '1']),
+    fork(import.meta.filename, [
+      '--from',
+      `${from + i * size}`,
+      '--seeds',
+      `${Math.min(size, count - i * size)}`,
+      '--workers',
+      '1',
+    ]),
   )
   const codes = children.map(
     (child) =>
@@ -80,6 +97,10 @@ async function shared(from: number, count: number, shares: number): Promise<numb
       }),
   )
   const worst = Math.max(...(await Promise.all(codes)))
-  console.log(worst === 0 ? `seeds ${from} to ${from + count - 1}: no rule was broken` : 'a rule was broken, or a worker died: see above')
+  console.log(
+    worst === 0
+      ? `seeds ${from} to ${from + count - 1}: no rule was broken`
+      : 'a rule was broken, or a worker died: see above',
+  )
   return worst
 }

@@ -1,15 +1,20 @@
-// One assignment of one partition to one member: what a bus does with a PartitionReader, in the order of port.ts, at the worst moments.
-// The owner may have lost the partition without knowing (zombie): it reads, writes and commits on until it is told.
+// One assignment of one partition to one member: what a bus does with a PartitionReader, in the
+// order of port.ts, at the worst moments. The owner may have lost the partition without knowing
+// (zombie): it reads, writes and commits on until it is told.
 
-import type { Commit, PartitionReader, StoredRecord, SubscribeOptions } from '../../shared/contract/bus.ts'
+import type {
+  Commit,
+  PartitionReader,
+  StoredRecord,
+  SubscribeOptions,
+} from '../../shared/contract/bus.ts'
 import type { Broker } from './broker.ts'
 import type { Chaos } from './chaos.ts'
 import type { Faults } from './faults.ts'
 import type { Machine } from './machine.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
-import type { Sender } from './sender.ts'
-import { hop } from './sender.ts'
+import { hop, type Sender } from './sender.ts'
 
 export type PartitionLoop = {
   readonly machine: Machine
@@ -37,7 +42,8 @@ export type PartitionLoopOptions = {
 }
 
 export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop {
-  const { broker, scheduler, machine, faults, chaos, random, sender, partition, owns, failed } = options
+  const { broker, scheduler, machine, faults, chaos, random, sender, partition, owns, failed } =
+    options
   const { group, topic, assign } = options.subscription
   let how: 'shutdown' | 'lost' | undefined
   let stopWaiting: (() => void) | undefined
@@ -122,7 +128,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     })
   }
 
-  /** The outputs are acknowledged; false: the loop ended meanwhile and left them, though what is on the way still lands. */
+  /**
+   * The outputs are acknowledged; false: the loop ended meanwhile and left them, though what is on
+   * the way still lands.
+   */
   async function sentUnlessAbandoned(outputs: Parameters<Sender['send']>[0]): Promise<boolean> {
     if (outputs.length === 0) return true
     const left = new Promise<boolean>((resolve) => {
@@ -135,12 +144,16 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     return isSent
   }
 
-  /** Resolves when it has arrived, or never will. Nobody waits for it but a shutdown, so an older one may overtake a newer one. */
+  /**
+   * Resolves when it has arrived, or never will. Nobody waits for it but a shutdown, so an older
+   * one may overtake a newer one.
+   */
   function commit(due: Commit): Promise<void> {
     if (faults.strikes('lost-commit')) return Promise.resolve()
     return new Promise((resolve) => {
       scheduler.at(scheduler.now() + (faults.over ? 0 : hop(random)), () => {
-        if (owns(loop) || faults.strikes('stale-commit')) broker.commit({ ...due, group, topic, partition })
+        if (owns(loop) || faults.strikes('stale-commit'))
+          broker.commit({ ...due, group, topic, partition })
         resolve()
       })
     })

@@ -1,5 +1,6 @@
-// Randomness of a simulation: one seed, and named streams forked from it. Ten lines of our own (sfc32) because a fork by name is what we need:
-// a change in one part of the world then does not shift the dice of all others, and an old seed still shows its bug.
+// Randomness of a simulation: one seed, and named streams forked from it. Ten lines of our own
+// (sfc32) because a fork by name is what we need: a change in one part of the world then does not
+// shift the dice of all others, and an old seed still shows its bug.
 
 export type Random = {
   /** At least 0, below 1. */

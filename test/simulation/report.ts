@@ -1,8 +1,8 @@
-// A conversation's records as text, topic by topic merged in the order of time: what one reads to understand a violation.
+// A conversation's records as text, topic by topic merged in the order of time: what one reads to
+// understand a violation.
 
 import type { Message } from '../../shared/contract/messages.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { topics } from '../../shared/contract/topology.ts'
+import { type TopicName, topics } from '../../shared/contract/topology.ts'
 import type { Evidence } from './evidence.ts'
 
 /** `conversation` undefined: all of them. */
@@ -11,8 +11,15 @@ export function describeRecords(evidence: Evidence, conversation: string | undef
   for (const topic of Object.keys(topics) as TopicName[])
     for (let partition = 0; partition < evidence.partitions; partition++)
       for (const { record, message } of evidence.of(topic, partition)) {
-        const isOf = conversation === undefined || record.key === conversation || record.key.startsWith(`["${conversation}"`)
-        if (isOf) lines.push({ time: record.time, text: `${topic}/${partition}/${record.offset} ${record.id ?? '-'} ${brief(message)}` })
+        const isOf =
+          conversation === undefined ||
+          record.key === conversation ||
+          record.key.startsWith(`["${conversation}"`)
+        if (isOf)
+          lines.push({
+            time: record.time,
+            text: `${topic}/${partition}/${record.offset} ${record.id ?? '-'} ${brief(message)}`,
+          })
       }
   for (const { call, tool, time, machine } of evidence.ledger.starts)
     if (conversation === undefined || call.startsWith(`["${conversation}"`))

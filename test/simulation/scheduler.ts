@@ -1,5 +1,6 @@
-// Virtual time: everything that happens is an event with a time, taken in the order of time, ties by the dice. Between two events all
-// microtasks run out, so what the code under test does at once is done before the world moves on.
+// Virtual time: everything that happens is an event with a time, taken in the order of time, ties
+// by the dice. Between two events all microtasks run out, so what the code under test does at once
+// is done before the world moves on.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Random } from './random.ts'
@@ -8,7 +9,10 @@ export type Scheduler = {
   now(): Milliseconds
   /** Returns how to cancel it. */
   at(time: Milliseconds, run: () => void): () => void
-  /** Takes events until none is left or `eventsMax` were taken, `isSpent` or `done` answers true, or the next one lies behind `until`; time is then `until` at most. */
+  /**
+   * Takes events until none is left or `eventsMax` were taken, `isSpent` or `done` answers true, or
+   * the next one lies behind `until`; time is then `until` at most.
+   */
   run(until: Milliseconds, done?: () => boolean): Promise<void>
   /** Events taken so far. */
   readonly events: number

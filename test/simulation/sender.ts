@@ -1,6 +1,7 @@
-// How a process writes: one chain for each destination partition, a record only after its predecessor there is acknowledged (R3), and all that
-// can happen on the way: a request or an acknowledgement is lost, a write lands twice or lands again much later, the process dies in between.
-// Kinder than Kafka: one write is cut into pieces at random, but a piece lands as a whole.
+// How a process writes: one chain for each destination partition, a record only after its
+// predecessor there is acknowledged (R3), and all that can happen on the way: a request or an
+// acknowledgement is lost, a write lands twice or lands again much later, the process dies in
+// between. Kinder than Kafka: one write is cut into pieces at random, but a piece lands as a whole.
 
 import type { Appended, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -13,16 +14,36 @@ import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 
 export type Sender = {
-  /** Resolves when all are acknowledged, in the order given. Rejects when the bus gave up; some may have landed. */
+  /**
+   * Resolves when all are acknowledged, in the order given. Rejects when the bus gave up; some may
+   * have landed.
+   */
   send(records: RecordToAppend[]): Promise<Appended[]>
 }
 
-export type SenderOptions = { broker: Broker; scheduler: Scheduler; machine: Machine; faults: Faults; chaos: Chaos; random: Random }
+export type SenderOptions = {
+  broker: Broker
+  scheduler: Scheduler
+  machine: Machine
+  faults: Faults
+  chaos: Chaos
+  random: Random
+}
 
-/** How late a copy may land: within the time for which a conversation knows a repeated message (limits.conversationIdleMs). */
+/**
+ * How late a copy may land: within the time for which a conversation knows a repeated message
+ * (limits.conversationIdleMs).
+ */
 const copyDelayMsMax = 180_000
 
-export function createSender({ broker, scheduler, machine, faults, chaos, random }: SenderOptions): Sender {
+export function createSender({
+  broker,
+  scheduler,
+  machine,
+  faults,
+  chaos,
+  random,
+}: SenderOptions): Sender {
   return {
     async send(records) {
       const chains = new Map<string, number[]>()
@@ -38,7 +59,9 @@ export function createSender({ broker, scheduler, machine, faults, chaos, random
 
       async function sendChain(chain: number[]): Promise<void> {
         for (let next = 0; next < chain.length; ) {
-          const size = random.chance(0.5) ? chain.length - next : random.between(1, chain.length - next)
+          const size = random.chance(0.5)
+            ? chain.length - next
+            : random.between(1, chain.length - next)
           const piece = chain.slice(next, next + size)
           const isTelling = piece.some((i) => records[i]?.id === undefined)
           await chaos.moment(machine, isTelling)
@@ -56,7 +79,11 @@ export function createSender({ broker, scheduler, machine, faults, chaos, random
       if (faults.strikes('write-error')) {
         if (random.chance(0.5)) await landed(piece)
         else await wait(random.between(1000, 5000))
-        throw new WeirError('bus.unwritable', `simulated: the write of ${piece.length} records was given up`, { retryable: true })
+        throw new WeirError(
+          'bus.unwritable',
+          `simulated: the write of ${piece.length} records was given up`,
+          { retryable: true },
+        )
       }
       if (faults.strikes('lost-request')) {
         await wait(random.between(500, 3000))
@@ -68,7 +95,10 @@ export function createSender({ broker, scheduler, machine, faults, chaos, random
     }
   }
 
-  /** The write reaches the broker and its acknowledgement comes back. Once sent it lands, whatever becomes of the process. */
+  /**
+   * The write reaches the broker and its acknowledgement comes back. Once sent it lands, whatever
+   * becomes of the process.
+   */
   function landed(piece: RecordToAppend[]): Promise<Appended[]> {
     return new Promise((resolve) => {
       const slowMs = faults.strikes('slow-write') ? random.between(100, 15_000) : 0

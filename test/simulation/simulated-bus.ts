@@ -1,5 +1,6 @@
-// The bus as one simulated process sees it: the port, over a broker that everybody shares and a network that nobody can trust.
-// It proves nothing about former owners, and its tables lag behind the log.
+// The bus as one simulated process sees it: the port, over a broker that everybody shares and a
+// network that nobody can trust. It proves nothing about former owners, and its tables lag behind
+// the log.
 
 import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -13,8 +14,7 @@ import type { Machine } from './machine.ts'
 import { startPartitionLoop } from './partition-loop.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
-import type { Sender } from './sender.ts'
-import { createSender, hop } from './sender.ts'
+import { createSender, hop, type Sender } from './sender.ts'
 
 export type SimulatedBusOptions = {
   broker: Broker
@@ -96,12 +96,17 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
 
     async *follow({ signal, from, ...name }) {
       let next = from
-      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener('abort', () => resolve(), { once: true }),
+      )
       while (!signal.aborted) {
         await Promise.race([
           aborted,
           new Promise<void>(
-            (resolve) => void broker.whenGrown(name.topic, name.partition, next, () => machine.after(hop(random), resolve)),
+            (resolve) =>
+              void broker.whenGrown(name.topic, name.partition, next, () =>
+                machine.after(hop(random), resolve),
+              ),
           ),
         ])
         if (signal.aborted) return
@@ -113,12 +118,16 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
 
     async list({ topic, partition, prefix }) {
       await step()
-      return tables.newest(topic, partition).filter((record) => record.key.startsWith(prefix) && record.value !== null)
+      return tables
+        .newest(topic, partition)
+        .filter((record) => record.key.startsWith(prefix) && record.value !== null)
     },
 
     async keys({ topic, partition, after, limit }) {
       await step()
-      const newest = tables.newest(topic, partition).filter(({ key, value }) => value !== null && (after === undefined || key > after))
+      const newest = tables
+        .newest(topic, partition)
+        .filter(({ key, value }) => value !== null && (after === undefined || key > after))
       return newest.slice(0, limit).map(({ key, offset, time }) => ({ key, offset, time }))
     },
 
@@ -144,7 +153,10 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
 
   function check({ topic, value, key }: RecordToAppend): void {
     if (value === null && log.topic(topic).kind !== 'table')
-      throw new WeirError('bus.topic-differs', `${topic} is a log and takes no tombstone (key ${key})`)
+      throw new WeirError(
+        'bus.topic-differs',
+        `${topic} is a log and takes no tombstone (key ${key})`,
+      )
     if ((value?.length ?? 0) > limits.recordBytesMax)
       throw new WeirError('bus.record-too-large', `a record of ${value?.length} bytes for ${topic}`)
   }
@@ -164,12 +176,18 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
       })
     })
     for (const spec of log.topics())
-      if (spec.kind === 'table') for (const { partition, end } of log.ends(spec.name)) horizons.set(`${spec.name}/${partition}`, end)
+      if (spec.kind === 'table')
+        for (const { partition, end } of log.ends(spec.name))
+          horizons.set(`${spec.name}/${partition}`, end)
 
     return {
       newest(topic: string, partition: number): StoredRecord[] {
         const to = horizons.get(`${topic}/${partition}`) ?? 0
-        const newest = new Map(log.read({ topic, partition, from: 0, to, limit: to + 1 }).map((record) => [record.key, record]))
+        const newest = new Map(
+          log
+            .read({ topic, partition, from: 0, to, limit: to + 1 })
+            .map((record) => [record.key, record]),
+        )
         return [...newest.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       },
       changed(topic: string, partition: number, withinMs: Milliseconds): Promise<void> {

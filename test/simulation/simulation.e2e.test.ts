@@ -1,13 +1,13 @@
-// The simulation: the real stages against a world full of faults, and broken stages to prove that the checkers would notice.
-// `make simulate` runs more seeds; a seed that fails here is looked at with `make simulate SEED=n`.
+// The simulation: the real stages against a world full of faults, and broken stages to prove that
+// the checkers would notice. `make simulate` runs more seeds; a seed that fails here is looked at
+// with `make simulate SEED=n`.
 
 import { describe, expect, it } from '@jest/globals'
 import type { StageName } from '../../shared/contract/topology.ts'
 import { canaries, rolledFor } from './broken/canaries.ts'
 import { throwing } from './broken/throwing.ts'
 import type { Evidence } from './evidence.ts'
-import type { Rolled, Simulated, Violation } from './simulation.ts'
-import { roll, simulate } from './simulation.ts'
+import { type Rolled, roll, type Simulated, simulate, type Violation } from './simulation.ts'
 import { realSystem } from './system.ts'
 import { addTally, emptyTally, tallyOf } from './tally.ts'
 
@@ -20,7 +20,10 @@ describe('the stages', () => {
     const tally = emptyTally()
     for (let seed = 1; seed <= seeds; seed++) {
       const simulated = await simulate(realSystem, roll(seed))
-      expect({ seed, violations: simulated.violations.slice(0, 3) }).toEqual({ seed, violations: [] })
+      expect({ seed, violations: simulated.violations.slice(0, 3) }).toEqual({
+        seed,
+        violations: [],
+      })
       addTally(tally, tallyOf(simulated))
     }
     // A simulation in which nothing happens keeps all rules, too.
@@ -44,7 +47,9 @@ describe('the stages', () => {
 
   it('give the same bytes for the same seed', async () => {
     for (const seed of [3, 7])
-      expect(bytesOf(await simulate(realSystem, roll(seed)))).toEqual(bytesOf(await simulate(realSystem, roll(seed))))
+      expect(bytesOf(await simulate(realSystem, roll(seed)))).toEqual(
+        bytesOf(await simulate(realSystem, roll(seed))),
+      )
   })
 
   it('give the same bytes on the embedded log as on arrays', async () => {
@@ -56,26 +61,42 @@ describe('the stages', () => {
 })
 
 describe('a stage that throws on some records', () => {
-  it.each(['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor', 'approval'] as const)(
-    'fails the turn and nothing else: %s',
-    async (name) => {
-      for (let seed = 1; seed <= throwingSeeds; seed++) {
-        const { violations } = await simulate(throwing(name), roll(seed))
-        expect({ seed, violations: violations.filter((violation) => !isExcused(violation, name)) }).toEqual({ seed, violations: [] })
-      }
-    },
-  )
+  it.each([
+    'conversation',
+    'llm-gateway',
+    'accumulator',
+    'validator',
+    'loop-detector',
+    'executor',
+    'approval',
+  ] as const)('fails the turn and nothing else: %s', async (name) => {
+    for (let seed = 1; seed <= throwingSeeds; seed++) {
+      const { violations } = await simulate(throwing(name), roll(seed))
+      expect({
+        seed,
+        violations: violations.filter((violation) => !isExcused(violation, name)),
+      }).toEqual({ seed, violations: [] })
+    }
+  })
 })
 
 describe('what a stage that throws is excused', () => {
-  const says = (checker: string, what: string): Violation => ({ checker, what: `the message ["c0","m1"] ${what}` })
+  const says = (checker: string, what: string): Violation => ({
+    checker,
+    what: `the message ["c0","m1"] ${what}`,
+  })
 
   it('is that a conversation answers a message twice, never that it does not answer it', () => {
     expect(isExcused(says('turns-end', 'has 2 turn-finished: a,b'), 'conversation')).toBe(true)
     expect(isExcused(says('turns-end', 'opened 2 turns: a,b'), 'conversation')).toBe(true)
     expect(isExcused(says('turns-end', 'has no turn-finished'), 'conversation')).toBe(false)
     expect(isExcused(says('turns-end', 'opened 2 turns: a,b'), 'executor')).toBe(false)
-    expect(isExcused({ checker: 'turns-end', what: 'turn-finished of ["c0","m1"], which nobody sent' }, 'conversation')).toBe(false)
+    expect(
+      isExcused(
+        { checker: 'turns-end', what: 'turn-finished of ["c0","m1"], which nobody sent' },
+        'conversation',
+      ),
+    ).toBe(false)
   })
 })
 
@@ -95,10 +116,17 @@ describe('the checkers', () => {
   )
 })
 
-/** Its own dead letters it writes; and a conversation that threw on a message or on what it carries does not know that message when it comes again. */
+/**
+ * Its own dead letters it writes; and a conversation that threw on a message or on what it carries
+ * does not know that message when it comes again.
+ */
 function isExcused({ checker, what }: Violation, name: StageName): boolean {
   if (checker === 'dead-letters') return true
-  return name === 'conversation' && checker === 'turns-end' && / (has \d+ turn-finished|opened \d+ turns): /.test(what)
+  return (
+    name === 'conversation' &&
+    checker === 'turns-end' &&
+    / (has \d+ turn-finished|opened \d+ turns): /.test(what)
+  )
 }
 
 function bytesOf({ evidence }: Simulated): string[] {

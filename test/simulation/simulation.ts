@@ -1,7 +1,7 @@
-// One simulation: a seed, a system, and what came of it. Everything that happens follows from the seed; nothing is real but the code under test.
+// One simulation: a seed, a system, and what came of it. Everything that happens follows from the
+// seed; nothing is real but the code under test.
 
-import type { Logger } from 'pino'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { decode } from '../../shared/codec/codec.ts'
 import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
@@ -22,24 +22,20 @@ import { unitsClose } from './checkers/units-close.ts'
 import { weirReplay } from './checkers/weir-replay.ts'
 import { startCluster } from './cluster.ts'
 import { createCoordinator } from './coordinator.ts'
-import type { Checker, Complaint, Evidence } from './evidence.ts'
-import { collectEvidence } from './evidence.ts'
-import type { FaultKind, FaultRates } from './faults.ts'
-import { createFaults, rollRates } from './faults.ts'
+import { type Checker, type Complaint, collectEvidence, type Evidence } from './evidence.ts'
+import { createFaults, type FaultKind, type FaultRates, rollRates } from './faults.ts'
 import { createMachine } from './machine.ts'
 import { createRandom } from './random.ts'
 import { createScheduler } from './scheduler.ts'
 import { createSender } from './sender.ts'
-import type { StorageKind } from './storage.ts'
-import { openStorage } from './storage.ts'
+import { openStorage, type StorageKind } from './storage.ts'
 import type { System } from './system.ts'
 import { rollAgents } from './world/agents.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { createLedger } from './world/ledger.ts'
 import { startOperator } from './world/operator.ts'
 import { startPeople } from './world/people.ts'
-import type { World } from './world/provider.ts'
-import { connectTo } from './world/provider.ts'
+import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
 import { startUsers } from './world/users.ts'
 
@@ -92,14 +88,23 @@ export type Simulated = {
 
 const topicPrefix = 'weir.'
 const minute = 60_000
-/** The longest that turns may take to end once no fault strikes any more: some in a queue, each with its wall time and a wait for its tools. */
+/**
+ * The longest that turns may take to end once no fault strikes any more: some in a queue, each with
+ * its wall time and a wait for its tools.
+ */
 const settleMs = 120 * minute
-/** Long enough for a conversation to become idle (limits.conversationIdleMs) and for the last delayed copy. */
+/**
+ * Long enough for a conversation to become idle (limits.conversationIdleMs) and for the last
+ * delayed copy.
+ */
 const idleMs = 30 * minute
 
 /** Twice what the busiest seeds need: more is a system that keeps itself busy for ever. */
 const eventsMax = 20_000
-/** Ten times what they write: a broken system that takes its own records again and again writes hundreds of thousands, and all must be checked. */
+/**
+ * Ten times what they write: a broken system that takes its own records again and again writes
+ * hundreds of thousands, and all must be checked.
+ */
 const recordsMax = 10_000
 
 /** One for all: each pino keeps a stream to standard output until the process ends. */
@@ -118,11 +123,27 @@ export function roll(seed: number): Rolled {
   }
 }
 
-export async function simulate(system: System, rolled: Rolled, log: Logger = silentLog): Promise<Simulated> {
-  const { seed, partitions, places, durationMs, impatience, storage, rates, guarded, peopled, operated } = rolled
+export async function simulate(
+  system: System,
+  rolled: Rolled,
+  log: Logger = silentLog,
+): Promise<Simulated> {
+  const {
+    seed,
+    partitions,
+    places,
+    durationMs,
+    impatience,
+    storage,
+    rates,
+    guarded,
+    peopled,
+    operated,
+  } = rolled
   const random = createRandom(`${seed}`)
   const stops: Complaint[] = []
-  const stopped = (error: unknown) => stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  const stopped = (error: unknown) =>
+    stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const start = 1_800_000_000_000
   const scheduler = createScheduler({
     random: random.fork('scheduler'),
@@ -132,7 +153,10 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
     isSpent: () => landed >= recordsMax,
   })
   let landed = 0
-  const topics = [...topicSpecs(topicPrefix, partitions), ...guardNames.map((name) => guardTopicSpec(topicPrefix, name, partitions))]
+  const topics = [
+    ...topicSpecs(topicPrefix, partitions),
+    ...guardNames.map((name) => guardTopicSpec(topicPrefix, name, partitions)),
+  ]
   const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics }))
   const faults = createFaults(random.fork('faults'), rates)
   const coordinator = createCoordinator({ random: random.fork('coordinator') })
@@ -144,18 +168,24 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
       toRecord({
         topic: `${topicPrefix}policies`,
         partition: 0,
-        message: { type: 'operator-limits', caps: { rounds: 4, calls: 6, wallMs: 300_000, tokens: null } },
+        message: {
+          type: 'operator-limits',
+          caps: { rounds: 4, calls: 6, wallMs: 300_000, tokens: null },
+        },
       }),
     ])
 
   const guards = random.fork('guards')
-  if (guarded ?? guards.chance(0.4)) startGuards({ random: guards, scheduler, broker, topicPrefix, durationMs })
+  if (guarded ?? guards.chance(0.4))
+    startGuards({ random: guards, scheduler, broker, topicPrefix, durationMs })
 
   const operator = random.fork('operator')
-  if (operated ?? operator.chance(0.4)) startOperator({ random: operator, scheduler, broker, topicPrefix, durationMs })
+  if (operated ?? operator.chance(0.4))
+    startOperator({ random: operator, scheduler, broker, topicPrefix, durationMs })
 
   const people = random.fork('people')
-  if (peopled ?? people.chance(0.4)) startPeople({ random: people, scheduler, broker, topicPrefix, durationMs })
+  if (peopled ?? people.chance(0.4))
+    startPeople({ random: people, scheduler, broker, topicPrefix, durationMs })
 
   const ended = new Set<string>()
   broker.onLanded(({ topic, value }) => {
@@ -179,16 +209,42 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
     log,
     stopped,
   })
-  const client = createMachine({ name: 'client', scheduler, random: random.fork('client'), skewMs: 0 })
+  const client = createMachine({
+    name: 'client',
+    scheduler,
+    random: random.fork('client'),
+    skewMs: 0,
+  })
   const calmChaos = { moment: () => undefined, strike: () => {} }
-  const sender = createSender({ broker, scheduler, machine: client, faults, chaos: calmChaos, random: random.fork('client writes') })
-  startUsers({ ledger, random: random.fork('users'), scheduler, sender, broker, agents, topicPrefix, partitions, durationMs, impatience })
+  const sender = createSender({
+    broker,
+    scheduler,
+    machine: client,
+    faults,
+    chaos: calmChaos,
+    random: random.fork('client writes'),
+  })
+  startUsers({
+    ledger,
+    random: random.fork('users'),
+    scheduler,
+    sender,
+    broker,
+    agents,
+    topicPrefix,
+    partitions,
+    durationMs,
+    impatience,
+  })
 
   await scheduler.run(start + durationMs)
   cluster.calm()
-  await scheduler.run(start + durationMs + settleMs, () => ledger.sent.every(({ messageId }) => ended.has(messageId)))
+  await scheduler.run(start + durationMs + settleMs, () =>
+    ledger.sent.every(({ messageId }) => ended.has(messageId)),
+  )
   await scheduler.run(scheduler.now() + idleMs)
-  // A former owner's late commit is older and true (protocol.md), and stands until somebody reads from it: everybody once more, then.
+  // A former owner's late commit is older and true (protocol.md), and stands until somebody reads
+  // from it: everybody once more, then.
   cluster.restart()
   await scheduler.run(scheduler.now() + 5 * minute)
   cluster.close()
@@ -197,7 +253,10 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
   const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions })
   const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
   if (scheduler.events >= eventsMax || landed >= recordsMax)
-    violations.push({ checker: 'nothing-stops', what: `it does not come to rest: ${scheduler.events} events, ${landed} records` })
+    violations.push({
+      checker: 'nothing-stops',
+      what: `it does not come to rest: ${scheduler.events} events, ${landed} records`,
+    })
   const entries = system.entries({
     place: 'replay',
     agents,
@@ -205,9 +264,17 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
     run: toolsOf(world, client, calmChaos, scheduler),
   })
   for (const checker of [...checkers, replayEqualsLog(entries), weirReplay(entries)])
-    for (const complaint of await checker.check(evidence)) violations.push({ ...complaint, checker: checker.name })
+    for (const complaint of await checker.check(evidence))
+      violations.push({ ...complaint, checker: checker.name })
   world.over = true
   for (const wake of world.sleeping) wake()
   broker.log.close()
-  return { rolled, violations, evidence, faults: faults.counts, events: scheduler.events, passedMs: scheduler.now() - start }
+  return {
+    rolled,
+    violations,
+    evidence,
+    faults: faults.counts,
+    events: scheduler.events,
+    passedMs: scheduler.now() - start,
+  }
 }

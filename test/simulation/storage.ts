@@ -1,13 +1,30 @@
-// Where a simulation keeps its records: the embedded bus's log in memory, or a handful of arrays that do the same ten times faster.
-// Every seed must give the same bytes on both (simulation.e2e.test.ts), so the arrays are also the model that the embedded log is held against.
+// Where a simulation keeps its records: the embedded bus's log in memory, or a handful of arrays
+// that do the same ten times faster. Every seed must give the same bytes on both
+// (simulation.e2e.test.ts), so the arrays are also the model that the embedded log is held against.
 
-import type { GroupCommit, Log, PartitionName } from '../../shared/bus/embedded/log.ts'
-import { openLog } from '../../shared/bus/embedded/log.ts'
-import type { Appended, Commit, RecordToAppend, StoredRecord, TopicSpec } from '../../shared/contract/bus.ts'
+import {
+  type GroupCommit,
+  type Log,
+  openLog,
+  type PartitionName,
+} from '../../shared/bus/embedded/log.ts'
+import type {
+  Appended,
+  Commit,
+  RecordToAppend,
+  StoredRecord,
+  TopicSpec,
+} from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
-export type Storage = Pick<Log, 'topic' | 'topics' | 'read' | 'ends' | 'end' | 'committed' | 'close'> & {
-  write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): { appended: Appended[]; grown: PartitionName[] }
+export type Storage = Pick<
+  Log,
+  'topic' | 'topics' | 'read' | 'ends' | 'end' | 'committed' | 'close'
+> & {
+  write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): {
+    appended: Appended[]
+    grown: PartitionName[]
+  }
 }
 
 export type StorageKind = 'arrays' | 'embedded'
@@ -16,21 +33,32 @@ export type StorageOptions = { kind: StorageKind; now: () => Milliseconds; topic
 
 export function openStorage({ kind, now, topics }: StorageOptions): Storage {
   if (kind === 'arrays') return arrays(now, topics)
-  const log = openLog({ file: ':memory:', clock: { now, monotonic: now, after: () => () => {} }, readOnly: false, synchronous: 'off' })
+  const log = openLog({
+    file: ':memory:',
+    clock: { now, monotonic: now, after: () => () => {} },
+    readOnly: false,
+    synchronous: 'off',
+  })
   log.ensureTopics(topics)
   return {
     ...log,
     write({ records, commits }) {
       const staged = log.stage(records)
       const grown = log.write({ records: staged, commits })
-      return { appended: staged.map(({ partition, offset, time }) => ({ partition, offset, time })), grown }
+      return {
+        appended: staged.map(({ partition, offset, time }) => ({ partition, offset, time })),
+        grown,
+      }
     },
   }
 }
 
 function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
   const byName = new Map(
-    specs.map((spec) => [spec.name, { spec, partitions: Array.from({ length: spec.partitions }, (): StoredRecord[] => []) }]),
+    specs.map((spec) => [
+      spec.name,
+      { spec, partitions: Array.from({ length: spec.partitions }, (): StoredRecord[] => []) },
+    ]),
   )
   const commits = new Map<string, Commit>()
 
@@ -56,7 +84,10 @@ function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
         const records = recordsOf(record.topic, record.partition)
         const offset = records.length
         records.push({ ...record, id: record.id, offset, time })
-        grown.set(`${record.topic}/${record.partition}`, { topic: record.topic, partition: record.partition })
+        grown.set(`${record.topic}/${record.partition}`, {
+          topic: record.topic,
+          partition: record.partition,
+        })
         return { partition: record.partition, offset, time }
       })
       for (const { group, topic, partition, offset, metadata } of what.commits)
@@ -64,9 +95,17 @@ function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
       return { appended, grown: [...grown.values()] }
     },
     read({ topic, partition, from, to, limit }) {
-      return recordsOf(topic, partition).slice(from, Math.min(from + limit, to ?? Number.POSITIVE_INFINITY))
+      return recordsOf(topic, partition).slice(
+        from,
+        Math.min(from + limit, to ?? Number.POSITIVE_INFINITY),
+      )
     },
-    ends: (topic) => topicOf(topic).partitions.map((records, partition) => ({ partition, begin: 0, end: records.length })),
+    ends: (topic) =>
+      topicOf(topic).partitions.map((records, partition) => ({
+        partition,
+        begin: 0,
+        end: records.length,
+      })),
     end: ({ topic, partition }) => recordsOf(topic, partition).length,
     committed: ({ group, topic, partition }) => commits.get(`${group} ${topic}/${partition}`),
     close() {},

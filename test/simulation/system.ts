@@ -1,5 +1,5 @@
-// The system under test: the real stages with their real performers, on fakes of the model, the tools and the bus.
-// A canary is another System: the same with one part broken (broken/).
+// The system under test: the real stages with their real performers, on fakes of the model, the
+// tools and the bus. A canary is another System: the same with one part broken (broken/).
 
 import { logCalls } from '../../services/accumulator/log-calls.ts'
 import { accumulator } from '../../services/accumulator/reducer.ts'
@@ -15,8 +15,7 @@ import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
-import type { RunOptions } from '../../shared/runtime/run-stage.ts'
-import { runStage } from '../../shared/runtime/run-stage.ts'
+import { type RunOptions, runStage } from '../../shared/runtime/run-stage.ts'
 
 /** `place`: where the process runs, the same for those that follow it there. */
 export type Parts = { place: string; agents: Agents; connect: () => Provider; run: StartTool }

@@ -2,14 +2,21 @@
 
 import type { Simulated } from './simulation.ts'
 
-export type Tally = { seeds: number; events: number; virtualHours: number; counts: Map<string, number> }
+export type Tally = {
+  seeds: number
+  events: number
+  virtualHours: number
+  counts: Map<string, number>
+}
 
 export function emptyTally(): Tally {
   return { seeds: 0, events: 0, virtualHours: 0, counts: new Map() }
 }
 
 export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tally {
-  const counts = new Map<string, number>([...faults].map(([kind, count]) => [`fault ${kind}`, count]))
+  const counts = new Map<string, number>(
+    [...faults].map(([kind, count]) => [`fault ${kind}`, count]),
+  )
   const add = (name: string, count = 1) => counts.set(name, (counts.get(name) ?? 0) + count)
   const ids = new Set<string>()
   for (const { record, message } of evidence.all('activity', 'turn-finished')) {
@@ -48,6 +55,11 @@ export function addTally(sum: Tally, one: Tally): void {
 }
 
 export function printTally({ seeds, events, virtualHours, counts }: Tally): string {
-  const lines = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `  ${name.padEnd(32)}${count}`)
-  return [`${seeds} seeds, ${events} events, ${virtualHours.toFixed(1)} virtual hours`, ...lines].join('\n')
+  const lines = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `  ${name.padEnd(32)}${count}`)
+  return [
+    `${seeds} seeds, ${events} events, ${virtualHours.toFixed(1)} virtual hours`,
+    ...lines,
+  ].join('\n')
 }

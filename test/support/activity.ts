@@ -10,7 +10,10 @@ export const turnStarted = (fields: { turn?: number; messageId?: string } = {}):
   ...fields,
 })
 
-export const roundStarted = (round = 1, fields: { turn?: number; callsLeft?: number; nudged?: boolean } = {}): Activity => ({
+export const roundStarted = (
+  round = 1,
+  fields: { turn?: number; callsLeft?: number; nudged?: boolean } = {},
+): Activity => ({
   ...{ type: 'round-started', ...place, round, callsLeft: 100, nudged: false },
   ...fields,
 })
@@ -24,13 +27,25 @@ export const callRejected = (reason: string, name = 'exec'): Activity => ({
   reason,
 })
 
-export const toolStarted = (ordinal = 0, fields: { name?: string; turn?: number; round?: number } = {}): Activity => ({
+export const toolStarted = (
+  ordinal = 0,
+  fields: { name?: string; turn?: number; round?: number } = {},
+): Activity => ({
   ...{ type: 'tool-started', ...place, round: 1, ordinal, try: 1, name: 'exec' },
   ...fields,
 })
 
 export const callFinished = (ordinal = 0, fields: Partial<CallFinished> = {}): CallFinished => ({
-  ...{ type: 'call-finished', ...place, round: 1, ordinal, name: 'exec', status: 'ok', reason: '', durationMs: 300 },
+  ...{
+    type: 'call-finished',
+    ...place,
+    round: 1,
+    ordinal,
+    name: 'exec',
+    status: 'ok',
+    reason: '',
+    durationMs: 300,
+  },
   ...fields,
 })
 
@@ -46,8 +61,19 @@ export const interventionRaised = (rule: string, reason: string, shadow = false)
 })
 
 export const turnFinished = (fields: Partial<TurnFinished> = {}): TurnFinished => ({
-  ...{ type: 'turn-finished', ...place, messageId: 'm', outcome: 'answered', reply: 'Done.', reason: 'the model answered', class: null },
-  ...{ cap: null, totals: { rounds: 2, calls: 1, inputTokens: 120, outputTokens: 30, wallMs: 3_210 } },
+  ...{
+    type: 'turn-finished',
+    ...place,
+    messageId: 'm',
+    outcome: 'answered',
+    reply: 'Done.',
+    reason: 'the model answered',
+    class: null,
+  },
+  ...{
+    cap: null,
+    totals: { rounds: 2, calls: 1, inputTokens: 120, outputTokens: 30, wallMs: 3_210 },
+  },
   ...fields,
 })
 
@@ -60,7 +86,14 @@ export function part(
   const whole = events.map((event) => (typeof event === 'string' ? { text: event } : event))
   const blank: PartEvent = { kind: 'text', index: 0, id: null, name: null, text: '' }
   return {
-    ...{ type: 'part', ...place, round: 1, attempt: 'a', i, events: whole.map((event) => ({ ...blank, ...event })) },
+    ...{
+      type: 'part',
+      ...place,
+      round: 1,
+      attempt: 'a',
+      i,
+      events: whole.map((event) => ({ ...blank, ...event })),
+    },
     ...fields,
   }
 }

@@ -1,7 +1,7 @@
-// A real browser without a window, where the machine has one: Chromium, spoken to over its debugging protocol.
+// A real browser without a window, where the machine has one: Chromium, spoken to over its
+// debugging protocol.
 
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -27,7 +27,10 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** Where it is; undefined: this machine has none. CHROMIUM names one that is not on the path. */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
-  const files = [process.env.CHROMIUM ?? '', ...names.flatMap((name) => folders.map((folder) => join(folder, name)))]
+  const files = [
+    process.env.CHROMIUM ?? '',
+    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
+  ]
   return files.find((file) => file !== '' && isExecutable(file))
 }
 
@@ -40,7 +43,13 @@ function isExecutable(file: string): boolean {
   }
 }
 
-type Reply = { id?: number; method?: string; params?: Record<string, unknown>; result?: unknown; error?: { message: string } }
+type Reply = {
+  id?: number
+  method?: string
+  params?: Record<string, unknown>
+  result?: unknown
+  error?: { message: string }
+}
 
 export async function openChromium(program: string): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'weir-chromium-'))
@@ -53,13 +62,17 @@ export async function openChromium(program: string): Promise<Browser> {
     '--disable-dev-shm-usage',
     `--user-data-dir=${profile}`,
   ]
-  const child = spawn(program, [...options, '--remote-debugging-port=0', 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(program, [...options, '--remote-debugging-port=0', 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const address = await debuggerAddress(child)
   const targets = (await (await fetch(`http://${new URL(address).host}/json/list`)).json()) as {
     type: string
     webSocketDebuggerUrl: string
   }[]
-  const socket = new WebSocket(targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl ?? '')
+  const socket = new WebSocket(
+    targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl ?? '',
+  )
   await new Promise((resolve, reject) => {
     socket.onopen = resolve
     socket.onerror = reject
@@ -75,9 +88,11 @@ export async function openChromium(program: string): Promise<Browser> {
     const reply = JSON.parse(String(data)) as Reply
     if (reply.id !== undefined) waiting.get(reply.id)?.(reply)
     if (reply.method === 'Page.loadEventFired') loaded?.()
-    if (reply.method === 'Tracing.dataCollected') trace.push(...((reply.params?.value ?? []) as TraceEvent[]))
+    if (reply.method === 'Tracing.dataCollected')
+      trace.push(...((reply.params?.value ?? []) as TraceEvent[]))
     if (reply.method === 'Tracing.tracingComplete') traceEnded?.()
-    if (reply.method === 'Runtime.exceptionThrown' || reply.method === 'Log.entryAdded') complaints.push(JSON.stringify(reply.params))
+    if (reply.method === 'Runtime.exceptionThrown' || reply.method === 'Log.entryAdded')
+      complaints.push(JSON.stringify(reply.params))
   }
 
   function send<T>(method: string, parameters: object = {}): Promise<T> {
@@ -104,7 +119,10 @@ export async function openChromium(program: string): Promise<Browser> {
       await isLoaded
     },
     async evaluate<T>(expression: string) {
-      type Evaluated = { result: { value: T }; exceptionDetails?: { text: string; exception?: { description?: string } } }
+      type Evaluated = {
+        result: { value: T }
+        exceptionDetails?: { text: string; exception?: { description?: string } }
+      }
       const { result, exceptionDetails: error } = await send<Evaluated>('Runtime.evaluate', {
         expression,
         awaitPromise: true,
@@ -114,7 +132,9 @@ export async function openChromium(program: string): Promise<Browser> {
       return result.value
     },
     async cpuMs() {
-      const { metrics } = await send<{ metrics: { name: string; value: number }[] }>('Performance.getMetrics')
+      const { metrics } = await send<{ metrics: { name: string; value: number }[] }>(
+        'Performance.getMetrics',
+      )
       return 1000 * (metrics.find(({ name }) => name === 'ProcessTime')?.value ?? 0)
     },
     async traced(act) {
@@ -122,7 +142,10 @@ export async function openChromium(program: string): Promise<Browser> {
       const isOver = new Promise<void>((resolve) => {
         traceEnded = resolve
       })
-      await send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel'] } })
+      await send('Tracing.start', {
+        transferMode: 'ReportEvents',
+        traceConfig: { includedCategories: ['toplevel'] },
+      })
       const value = await act()
       await send('Tracing.end')
       await isOver
@@ -138,14 +161,26 @@ export async function openChromium(program: string): Promise<Browser> {
   }
 }
 
-type TraceEvent = { name: string; ph: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }
+type TraceEvent = {
+  name: string
+  ph: string
+  pid: number
+  tid: number
+  tdur?: number
+  args?: { name?: string }
+}
 
 function tasksIn(trace: TraceEvent[]): number[] {
   const mains = new Set(
-    trace.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(({ pid, tid }) => `${pid}/${tid}`),
+    trace
+      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid}/${tid}`),
   )
   return trace
-    .filter(({ name, tdur, pid, tid }) => /RunTask$/.test(name) && tdur !== undefined && mains.has(`${pid}/${tid}`))
+    .filter(
+      ({ name, tdur, pid, tid }) =>
+        /RunTask$/.test(name) && tdur !== undefined && mains.has(`${pid}/${tid}`),
+    )
     .map(({ tdur = 0 }) => tdur / 1000)
 }
 
@@ -157,7 +192,9 @@ function debuggerAddress(child: ChildProcess): Promise<string> {
       const [, address] = /DevTools listening on (ws:\S+)/.exec(text) ?? []
       if (address !== undefined) resolve(address)
     })
-    child.once('exit', () => reject(new Error(`the browser ended before it could be asked: ${text}`)))
+    child.once('exit', () =>
+      reject(new Error(`the browser ended before it could be asked: ${text}`)),
+    )
     child.once('error', reject)
   })
 }

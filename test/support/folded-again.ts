@@ -1,5 +1,5 @@
-// A log folded again by every reducer, without a look at how `weir replay` does it: what each stage makes of the records in its inbox, against the
-// records that stand in the log under the same ids.
+// A log folded again by every reducer, without a look at how `weir replay` does it: what each stage
+// makes of the records in its inbox, against the records that stand in the log under the same ids.
 
 import type { OpenLog } from '../../apps/history/open-log.ts'
 import { accumulator } from '../../services/accumulator/reducer.ts'
@@ -13,28 +13,36 @@ import { batchesOf } from '../../shared/bus/range.ts'
 import type { RecordToAppend } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { stages, topics } from '../../shared/contract/topology.ts'
+import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
 import { createFold } from '../../shared/runtime/fold.ts'
 
-const reducers = [conversation, llmGateway, accumulator, validator, loopDetector, executor, approval] as unknown as Stage<
-  unknown,
-  Message,
-  unknown
->[]
+const reducers = [
+  conversation,
+  llmGateway,
+  accumulator,
+  validator,
+  loopDetector,
+  executor,
+  approval,
+] as unknown as Stage<unknown, Message, unknown>[]
 
 export type FoldedAgain = { compared: number; missing: string[]; differing: string[] }
 
-/** `missing`: ids that a stage makes and the log has not; `differing`: those under which it has something else. */
+/**
+ * `missing`: ids that a stage makes and the log has not; `differing`: those under which it has
+ * something else.
+ */
 export async function foldedAgain(log: OpenLog): Promise<FoldedAgain> {
   const { bus, topicPrefix, partitions } = log
   const written = new Map<string, RecordToAppend>()
   for (const topic of Object.keys(topics) as TopicName[])
-    for await (const record of all(topic)) if (record.id !== undefined) written.set(record.id, record)
+    for await (const record of all(topic))
+      if (record.id !== undefined) written.set(record.id, record)
   const found: FoldedAgain = { compared: 0, missing: [], differing: [] }
   for (const stage of reducers)
     for (let partition = 0; partition < partitions; partition += 1) {
-      const readBack = (from: number, to: number) => batchesOf(bus, { topic: topicPrefix + stages[stage.name].inbox, partition, from, to })
+      const readBack = (from: number, to: number) =>
+        batchesOf(bus, { topic: topicPrefix + stages[stage.name].inbox, partition, from, to })
       const fold = createFold({ stage, partition, partitions, topicPrefix, marks: {}, readBack })
       for await (const record of all(stages[stage.name].inbox, partition))
         for (const output of (await fold.take(record)).records) {
@@ -55,6 +63,12 @@ export async function foldedAgain(log: OpenLog): Promise<FoldedAgain> {
   async function* all(topic: TopicName, only?: number) {
     for (const { partition, begin, end } of await bus.ends(topicPrefix + topic))
       if (only === undefined || partition === only)
-        for await (const records of batchesOf(bus, { topic: topicPrefix + topic, partition, from: begin, to: end })) yield* records
+        for await (const records of batchesOf(bus, {
+          topic: topicPrefix + topic,
+          partition,
+          from: begin,
+          to: end,
+        }))
+          yield* records
   }
 }

@@ -1,4 +1,5 @@
-// A client that is not ours: it may write anything into an inbox, in any form, and it watches the activity of a conversation.
+// A client that is not ours: it may write anything into an inbox, in any form, and it watches the
+// activity of a conversation.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Activity } from '../../client/edge.ts'
@@ -7,8 +8,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import type { Appended } from '../../shared/contract/bus.ts'
 import type { Message, TurnFinished, UserMessage } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { keyOf } from '../../shared/contract/topology.ts'
+import { keyOf, type TopicName } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { patienceMs } from './patience.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -27,14 +27,22 @@ export function userMessage(agent: Agent, fields: Partial<UserMessage>): UserMes
   }
 }
 
-/** Writes messages into an inbox, all of them at once, each to the partition of its conversation. */
+/**
+ * Writes messages into an inbox, all of them at once, each to the partition of its conversation.
+ */
 export function put(
   { wiring: { bus, topicPrefix, partitions } }: Pipeline,
   messages: Message[],
   topic: TopicName = 'conversation-events',
 ): Promise<Appended[]> {
   return bus.append(
-    messages.map((message) => toRecord({ topic: topicPrefix + topic, partition: partitionOf(keyOf(message), partitions), message })),
+    messages.map((message) =>
+      toRecord({
+        topic: topicPrefix + topic,
+        partition: partitionOf(keyOf(message), partitions),
+        message,
+      }),
+    ),
   )
 }
 
@@ -56,13 +64,20 @@ export async function activityUntil(
 ): Promise<Activity[]> {
   const seen = new Map<string, Activity>()
   const follow = async () => {
-    const range = { topic: `${topicPrefix}activity`, partition: partitionOf(conversation, partitions), from: 0 }
+    const range = {
+      topic: `${topicPrefix}activity`,
+      partition: partitionOf(conversation, partitions),
+      from: 0,
+    }
     for await (const records of bus.follow({ ...range, signal: AbortSignal.timeout(patienceMs) })) {
       for (const { key, id, partition, offset, value } of records)
-        if (key === conversation && value !== null) seen.set(id ?? `${partition}/${offset}`, decode(value) as Activity)
+        if (key === conversation && value !== null)
+          seen.set(id ?? `${partition}/${offset}`, decode(value) as Activity)
       if (isEnough([...seen.values()])) return [...seen.values()]
     }
-    throw new Error(`this did not come: ${isEnough}; activity so far: ${JSON.stringify([...seen.values()])}`)
+    throw new Error(
+      `this did not come: ${isEnough}; activity so far: ${JSON.stringify([...seen.values()])}`,
+    )
   }
   return Promise.race([follow(), failed])
 }
@@ -72,9 +87,20 @@ export function endsOf(activity: Activity[]): TurnFinished[] {
 }
 
 /** The ends of these messages, in the order in which they came. */
-export async function endsOfMessages(pipeline: Pipeline, conversation: string, messageIds: string[]): Promise<TurnFinished[]> {
-  const wanted = (activity: Activity[]) => endsOf(activity).filter(({ messageId }) => messageIds.includes(messageId))
-  return wanted(await activityUntil(pipeline, conversation, (activity) => wanted(activity).length >= messageIds.length))
+export async function endsOfMessages(
+  pipeline: Pipeline,
+  conversation: string,
+  messageIds: string[],
+): Promise<TurnFinished[]> {
+  const wanted = (activity: Activity[]) =>
+    endsOf(activity).filter(({ messageId }) => messageIds.includes(messageId))
+  return wanted(
+    await activityUntil(
+      pipeline,
+      conversation,
+      (activity) => wanted(activity).length >= messageIds.length,
+    ),
+  )
 }
 
 /** Resolves as soon as it is so; looks all the time. */

@@ -1,8 +1,18 @@
-// The npm package as somebody has it who installed it: packed from this checkout, and unpacked into the node_modules of a project, with links to its
-// commands where npm makes them. What it depends on is linked to the checkout's; what it does not name is not there.
+// The npm package as somebody has it who installed it: packed from this checkout, and unpacked into
+// the node_modules of a project, with links to its commands where npm makes them. What it depends
+// on is linked to the checkout's; what it does not name is not there.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -27,8 +37,14 @@ export type Project = {
   /** What was packed, as paths in the package. */
   files: string[]
   tarballBytes: number
-  /** Runs a command: one of the project's, or any other. Its node is the one that runs the tests, its home an empty folder of the project. */
-  run(command: string[], options?: { cwd?: string; environment?: Record<string, string> }): Promise<Ended>
+  /**
+   * Runs a command: one of the project's, or any other. Its node is the one that runs the tests,
+   * its home an empty folder of the project.
+   */
+  run(
+    command: string[],
+    options?: { cwd?: string; environment?: Record<string, string> },
+  ): Promise<Ended>
   close(): void
 }
 
@@ -45,18 +61,27 @@ export function installPackage(also: string[]): Project {
   for (const name of [...Object.keys(manifest.dependencies), ...also])
     link(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   const commands = join(folder, 'node_modules', '.bin')
-  for (const [name, file] of Object.entries(manifest.bin)) link(join(installed, file), join(commands, name))
+  for (const [name, file] of Object.entries(manifest.bin))
+    link(join(installed, file), join(commands, name))
 
   const path = [commands, dirname(process.execPath), process.env.PATH].join(delimiter)
   return {
-    ...{ folder, installed, manifest, files: filesIn(installed), tarballBytes: statSync(tarball).size },
+    ...{
+      folder,
+      installed,
+      manifest,
+      files: filesIn(installed),
+      tarballBytes: statSync(tarball).size,
+    },
     async run([program = '', ...args], { cwd = folder, environment = {} } = {}) {
       const child = spawn(program, args, {
         cwd,
         env: { PATH: path, HOME: join(folder, 'home'), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-      const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+      const code = new Promise<number | null>((resolve, reject) =>
+        child.on('error', reject).on('close', resolve),
+      )
       const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
       return { code: await code, out, errors }
     },
@@ -66,7 +91,10 @@ export function installPackage(also: string[]): Project {
 
 /** The name of the tarball in that folder. */
 function packed(folder: string): string {
-  return execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root, encoding: 'utf8' }).trim()
+  return execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  }).trim()
 }
 
 function link(target: string, file: string): void {
@@ -76,5 +104,7 @@ function link(target: string, file: string): void {
 
 function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
 }

@@ -1,2 +1,5 @@
-/** How long a test waits for what must come, however busy the machine is: less than a test's limit (jest.config.js), so that it ends with what it waited for. */
+/**
+ * How long a test waits for what must come, however busy the machine is: less than a test's limit
+ * (jest.config.js), so that it ends with what it waited for.
+ */
 export const patienceMs = 100_000

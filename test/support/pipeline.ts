@@ -1,22 +1,36 @@
-// All stages on a bus of their own, the embedded one in a folder unless told otherwise, with a scripted model behind real HTTP and real processes as tools.
+// All stages on a bus of their own, the embedded one in a folder unless told otherwise, with a
+// scripted model behind real HTTP and real processes as tools.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import type { AnthropicServer, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
-import type { Activity, Edge } from '../../client/edge.ts'
-import { openEdge } from '../../client/edge.ts'
-import type { RunningStages } from '../../services/stages.ts'
-import { startStages } from '../../services/stages.ts'
-import type { Agent, CommandTool, Tool } from '../../shared/agents/agents.ts'
-import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
+import {
+  type AnthropicServer,
+  type ModelCall,
+  type Reply,
+  startAnthropicServer,
+} from '../../apps/demo/anthropic-server.ts'
+import { type Activity, type Edge, openEdge } from '../../client/edge.ts'
+import { type RunningStages, startStages } from '../../services/stages.ts'
+import {
+  type Agent,
+  type CommandTool,
+  defaultSettings,
+  policyOf,
+  type Tool,
+} from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../../shared/contract/bus.ts'
-import type { AgentSettings, Declaration, Message, Policy, TurnFinished } from '../../shared/contract/messages.ts'
+import type {
+  AgentSettings,
+  Declaration,
+  Message,
+  Policy,
+  TurnFinished,
+} from '../../shared/contract/messages.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { patienceMs } from './patience.ts'
@@ -33,7 +47,10 @@ export type Pipeline = {
   /** Log lines at debug and above. */
   log: string[]
   /** One message, to the end of its turn. `agent`: with other settings. */
-  ask(text: string, options?: { conversation?: string; messageId?: string; agent?: Agent }): Promise<Turn>
+  ask(
+    text: string,
+    options?: { conversation?: string; messageId?: string; agent?: Agent },
+  ): Promise<Turn>
   records(topic: TopicName): Promise<Message[]>
   /** The lines that tools wrote into the file of their starts: what really ran. */
   starts(): Promise<string[]>
@@ -52,10 +69,16 @@ export type PipelineOptions = {
 }
 
 /** Starts everything, runs the test, and takes everything away again. */
-export async function withPipeline(options: PipelineOptions, test: (pipeline: Pipeline) => Promise<void>): Promise<void> {
+export async function withPipeline(
+  options: PipelineOptions,
+  test: (pipeline: Pipeline) => Promise<void>,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-e2e-'))
   const server = await startAnthropicServer(options.model)
-  const { openBus = (to) => openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock }), topicPrefix = 'weir.' } = options
+  const {
+    openBus = (to) => openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock }),
+    topicPrefix = 'weir.',
+  } = options
   const bus = await openBus(folder)
   const startsFile = join(folder, 'starts')
   const agent = testAgent(server.url, options, startsFile)
@@ -80,12 +103,17 @@ export async function withPipeline(options: PipelineOptions, test: (pipeline: Pi
       failed,
       async ask(text, { conversation = 'c', messageId = text, agent: asking = agent } = {}) {
         const activity: Activity[] = []
-        const turn = edge.ask({ agent: asking, conversation, messageId, text }, AbortSignal.timeout(patienceMs))
+        const turn = edge.ask(
+          { agent: asking, conversation, messageId, text },
+          AbortSignal.timeout(patienceMs),
+        )
         for (;;) {
           const { value, done } = await Promise.race([turn.next(), failed])
-          if (done) throw new Error(`the turn did not end; activity so far: ${JSON.stringify(activity)}`)
+          if (done)
+            throw new Error(`the turn did not end; activity so far: ${JSON.stringify(activity)}`)
           activity.push(value)
-          if (value.type === 'turn-finished' && value.messageId === messageId) return { activity, finished: value }
+          if (value.type === 'turn-finished' && value.messageId === messageId)
+            return { activity, finished: value }
         }
       },
       async records(topic) {
@@ -119,9 +147,20 @@ export function testAgent(
   return {
     name: 'test-agent',
     system: 'You are under test.',
-    model: { provider: 'anthropic', name: 'scripted', baseUrl, apiKey: 'key-that-must-not-show', maxOutputTokens: 1_024 },
+    model: {
+      provider: 'anthropic',
+      name: 'scripted',
+      baseUrl,
+      apiKey: 'key-that-must-not-show',
+      maxOutputTokens: 1_024,
+    },
     tools: (tools ?? execTool)(startsFile),
-    settings: { ...defaultSettings, fallback: 'This is the fallback.', ...rest, policy: policyOf({ ...defaults, ...policy }) },
+    settings: {
+      ...defaultSettings,
+      fallback: 'This is the fallback.',
+      ...rest,
+      policy: policyOf({ ...defaults, ...policy }),
+    },
   }
 }
 
@@ -134,14 +173,25 @@ export function patient(agent: Agent): Agent {
   return { ...agent, settings: { ...settings, stallMs, policy: policyOf({ ...policy, caps }) } }
 }
 
-/** The tool of incident I1, which also notes each start: wants a command, and answers it with `ran: <command>`. */
+/**
+ * The tool of incident I1, which also notes each start: wants a command, and answers it with `ran:
+ * <command>`.
+ */
 export function execTool(startsFile: string): { declaration: Declaration; run: CommandTool }[] {
   return [recordedTool({ name: 'exec', required: ['command'] }, startsFile)]
 }
 
-export type RecordedTool = { name: string; required?: string[]; schema?: object; fields?: Partial<Declaration> }
+export type RecordedTool = {
+  name: string
+  required?: string[]
+  schema?: object
+  fields?: Partial<Declaration>
+}
 
-/** A real process that notes its start as a line of JSON {name, key, arguments} and then does what its arguments say; see tools/recorded.mjs. */
+/**
+ * A real process that notes its start as a line of JSON {name, key, arguments} and then does what
+ * its arguments say; see tools/recorded.mjs.
+ */
 export function recordedTool(
   { name, required = [], schema, fields = {} }: RecordedTool,
   startsFile: string,
@@ -158,6 +208,14 @@ export function recordedTool(
       hints: null,
       ...fields,
     },
-    run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('tools/recorded.mjs', import.meta.url)), name, startsFile] },
+    run: {
+      kind: 'command',
+      argv: [
+        process.execPath,
+        fileURLToPath(new URL('tools/recorded.mjs', import.meta.url)),
+        name,
+        startsFile,
+      ],
+    },
   }
 }

@@ -1,5 +1,6 @@
-// Recorded and hand-broken provider streams from the shared fixtures, as the bytes that a server would send, and a `fetch` that sends them.
-// The folder is not part of the repository: where it is missing, `fixtures` is undefined and the tests over it report themselves as skipped.
+// Recorded and hand-broken provider streams from the shared fixtures, as the bytes that a server
+// would send, and a `fetch` that sends them. The folder is not part of the repository: where it is
+// missing, `fixtures` is undefined and the tests over it report themselves as skipped.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,14 +64,19 @@ export function streamFixtures(api: Api): StreamCase[] | undefined {
 }
 
 function recordings(api: Api): StreamCase[] {
-  const entries = JSON.parse(readFileSync(join(folder, 'streams/index.json'), 'utf8')) as IndexEntry[]
+  const entries = JSON.parse(
+    readFileSync(join(folder, 'streams/index.json'), 'utf8'),
+  ) as IndexEntry[]
   return entries
     .filter(({ provider }) => provider === api)
     .flatMap(({ file, expected }) => {
       const bytes = readFileSync(join(folder, 'streams', file))
       const responses = file.endsWith('.sse') ? [bytes] : responsesOf(api, bytes.toString())
       const all = expected.messages ?? expected.sequences ?? [expected]
-      if (all.length !== responses.length) throw new Error(`${file} holds ${responses.length} responses, but ${all.length} are expected`)
+      if (all.length !== responses.length)
+        throw new Error(
+          `${file} holds ${responses.length} responses, but ${all.length} are expected`,
+        )
       return all.map((one, n) => ({
         name: all.length === 1 ? file : `${file} ${n + 1}`,
         bytes: responses[n] as Buffer,
@@ -84,7 +90,10 @@ function recordings(api: Api): StreamCase[] {
     })
 }
 
-/** The responses of a file with one payload a line: `{sequence, event, data}`, or the payload itself; a message_stop ends one, and so does the end. */
+/**
+ * The responses of a file with one payload a line: `{sequence, event, data}`, or the payload
+ * itself; a message_stop ends one, and so does the end.
+ */
 function responsesOf(api: Api, text: string): Buffer[] {
   const responses: string[] = []
   let current = ''
@@ -99,7 +108,9 @@ function responsesOf(api: Api, text: string): Buffer[] {
       current = ''
     }
   }
-  return [...responses, current].filter((response) => response !== '').map((response) => Buffer.from(response))
+  return [...responses, current]
+    .filter((response) => response !== '')
+    .map((response) => Buffer.from(response))
 }
 
 function deviations(api: Api): StreamCase[] {
@@ -120,7 +131,9 @@ function deviationBytes(api: Api, sent: Record<string, unknown>): string {
   if ('end' in sent) return sent.end === 'done' ? 'data: [DONE]\n\n' : ''
   if ('sse_comment' in sent) return `: ${sent.sse_comment}\n\n`
   if ('raw' in sent) return chunk(`${sent.raw}`)
-  return api === 'openai-chat' ? chunk(JSON.stringify(sent)) : sse(String(sent.type), JSON.stringify(sent))
+  return api === 'openai-chat'
+    ? chunk(JSON.stringify(sent))
+    : sse(String(sent.type), JSON.stringify(sent))
 }
 
 /** One server-sent event without a name. */
@@ -133,8 +146,14 @@ export function sse(name: string, data: string): string {
   return `event: ${name}\ndata: ${data}\n\n`
 }
 
-/** A `fetch` that answers every request with these bytes, in pieces of a size; `breaks`: the connection breaks after them. */
-export function answering(bytes: Buffer | string, options: { pieceBytes?: number; breaks?: boolean } = {}): typeof globalThis.fetch {
+/**
+ * A `fetch` that answers every request with these bytes, in pieces of a size; `breaks`: the
+ * connection breaks after them.
+ */
+export function answering(
+  bytes: Buffer | string,
+  options: { pieceBytes?: number; breaks?: boolean } = {},
+): typeof globalThis.fetch {
   const all = Buffer.from(bytes)
   const pieceBytes = options.pieceBytes ?? Math.max(all.length, 1)
   return () => {
@@ -142,11 +161,14 @@ export function answering(bytes: Buffer | string, options: { pieceBytes?: number
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         if (at < all.length) controller.enqueue(new Uint8Array(all.subarray(at, at + pieceBytes)))
-        else if (options.breaks) controller.error(Object.assign(new Error('socket closed'), { code: 'ECONNRESET' }))
+        else if (options.breaks)
+          controller.error(Object.assign(new Error('socket closed'), { code: 'ECONNRESET' }))
         else controller.close()
         at += pieceBytes
       },
     })
-    return Promise.resolve(new Response(body, { status: 200, headers: { 'content-type': 'text/event-stream' } }))
+    return Promise.resolve(
+      new Response(body, { status: 200, headers: { 'content-type': 'text/event-stream' } }),
+    )
   }
 }

@@ -1,4 +1,5 @@
-// SQL on a file as a foreign program would run it. The tests themselves have no business with node:sqlite.
+// SQL on a file as a foreign program would run it. The tests themselves have no business with
+// node:sqlite.
 
 import { execFileSync } from 'node:child_process'
 
@@ -12,6 +13,10 @@ export function runSql(database: string, sql: string): unknown {
     else { db.exec(sql); console.log('null') }
     db.close()`
   return JSON.parse(
-    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', program, database, sql], { encoding: 'utf8' }),
+    execFileSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', '-e', program, database, sql],
+      { encoding: 'utf8' },
+    ),
   )
 }

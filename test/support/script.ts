@@ -7,10 +7,18 @@ let ids = 0
 /** A call; `input` as an object, or as the raw text that is streamed. */
 export function call(name: string, input: object | string): Block {
   ids += 1
-  return { type: 'tool_use', id: `toolu_${ids}`, name, input: typeof input === 'string' ? input : JSON.stringify(input) }
+  return {
+    type: 'tool_use',
+    id: `toolu_${ids}`,
+    name,
+    input: typeof input === 'string' ? input : JSON.stringify(input),
+  }
 }
 
-export const text = (content: string): Extract<Block, { type: 'text' }> => ({ type: 'text', text: content })
+export const text = (content: string): Extract<Block, { type: 'text' }> => ({
+  type: 'text',
+  text: content,
+})
 export const thinking = (content: string): Block => ({ type: 'thinking', thinking: content })
 
 export function says(...blocks: Block[]): Reply {
@@ -18,7 +26,9 @@ export function says(...blocks: Block[]): Reply {
 }
 
 /** Answers the requests in turn; after the last one it says so in text. */
-export function script(...replies: (Reply | ((call: ModelCall) => Reply))[]): (call: ModelCall, number: number) => Reply {
+export function script(
+  ...replies: (Reply | ((call: ModelCall) => Reply))[]
+): (call: ModelCall, number: number) => Reply {
   return (model, number) => {
     const reply = replies[number - 1]
     return typeof reply === 'function' ? reply(model) : (reply ?? says(text('The script is over.')))
@@ -27,7 +37,8 @@ export function script(...replies: (Reply | ((call: ModelCall) => Reply))[]): (c
 
 /** The same for every request in which the model may call a tool; text where it may not. */
 export function always(reply: () => Reply): (call: ModelCall) => Reply {
-  return (model) => (model.tool_choice?.type === 'none' ? says(text('I have no tools, so I answer.')) : reply())
+  return (model) =>
+    model.tool_choice?.type === 'none' ? says(text('I have no tools, so I answer.')) : reply()
 }
 
 /** All system texts of a request. */
@@ -50,7 +61,11 @@ export function resultsOf(model: ModelCall | undefined): string[] {
   return (model?.messages ?? []).flatMap(({ content }) =>
     (Array.isArray(content) ? content : []).flatMap((block: { type: string; content?: unknown }) =>
       block.type === 'tool_result'
-        ? [typeof block.content === 'string' ? block.content : ((block.content as { text: string }[])[0]?.text ?? '')]
+        ? [
+            typeof block.content === 'string'
+              ? block.content
+              : ((block.content as { text: string }[])[0]?.text ?? ''),
+          ]
         : [],
     ),
   )
@@ -58,16 +73,32 @@ export function resultsOf(model: ModelCall | undefined): string[] {
 
 /** A response whose events are written by hand: for what a well-behaved server would never send. */
 export function stream(...events: { type: string; [key: string]: unknown }[]): Reply {
-  return { kind: 'bytes', bytes: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('') }
+  return {
+    kind: 'bytes',
+    bytes: events
+      .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join(''),
+  }
 }
 
 /** An answer with one call whose arguments come in one piece, which matters where they are long. */
 export function saysAtOnce(name: string, input: string): Reply {
   ids += 1
   return stream(
-    { type: 'message_start', message: { id: 'msg', type: 'message', role: 'assistant', content: [], usage: {} } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: `toolu_${ids}`, name, input: {} } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: input } },
+    {
+      type: 'message_start',
+      message: { id: 'msg', type: 'message', role: 'assistant', content: [], usage: {} },
+    },
+    {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'tool_use', id: `toolu_${ids}`, name, input: {} },
+    },
+    {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'input_json_delta', partial_json: input },
+    },
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
     { type: 'message_stop' },

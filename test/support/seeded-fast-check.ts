@@ -1,28 +1,39 @@
-// What tests get as `fast-check` (jest.config.js): every property tries the same examples in every run, so that a run that fails fails again, and one that
-// passed was not lucky. WEIR_TEST_SEED, a whole number, has it try others.
+// What tests get as `fast-check` (jest.config.js): every property tries the same examples in every
+// run, so that a run that fails fails again, and one that passed was not lucky. WEIR_TEST_SEED, a
+// whole number, has it try others.
 
 // By its path, because the name leads here.
-import type { StringConstraints } from '../../node_modules/fast-check/lib/fast-check.js'
-import fc from '../../node_modules/fast-check/lib/fast-check.js'
+import fc, { type StringConstraints } from '../../node_modules/fast-check/lib/fast-check.js'
 
 const seed = Number(process.env.WEIR_TEST_SEED ?? 1)
-if (!Number.isSafeInteger(seed)) throw new Error(`WEIR_TEST_SEED is ${process.env.WEIR_TEST_SEED}; it must be a whole number.`)
+if (!Number.isSafeInteger(seed))
+  throw new Error(`WEIR_TEST_SEED is ${process.env.WEIR_TEST_SEED}; it must be a whole number.`)
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 
 const surrogates = { from: 0xd800, count: 0x800 }
 
-/** The same characters as the unit `binary`, for which fast-check makes a table of all 1.1 million: seconds in each file that uses it. */
+/**
+ * The same characters as the unit `binary`, for which fast-check makes a table of all 1.1 million:
+ * seconds in each file that uses it.
+ */
 const anyCharacter = fc.nat(0x10ffff - surrogates.count).map(
   (n) => String.fromCodePoint(n < surrogates.from ? n : n + surrogates.count),
   (character) => {
-    const codePoint = typeof character === 'string' && [...character].length === 1 ? character.codePointAt(0) : undefined
-    if (codePoint === undefined || !(character as string).isWellFormed()) throw new Error('It is no character.')
+    const codePoint =
+      typeof character === 'string' && [...character].length === 1
+        ? character.codePointAt(0)
+        : undefined
+    if (codePoint === undefined || !(character as string).isWellFormed())
+      throw new Error('It is no character.')
     return codePoint < surrogates.from ? codePoint : codePoint - surrogates.count
   },
 )
 
 function string({ unit, ...constraints }: StringConstraints = {}): ReturnType<typeof fc.string> {
-  return fc.string({ ...constraints, ...(unit !== undefined && { unit: unit === 'binary' ? anyCharacter : unit }) })
+  return fc.string({
+    ...constraints,
+    ...(unit !== undefined && { unit: unit === 'binary' ? anyCharacter : unit }),
+  })
 }
 
 export default { ...fc, string }

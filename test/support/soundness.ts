@@ -1,20 +1,32 @@
-// What must hold at the end of every test, whatever was put in: the invariants that a user, a provider and an operator rely on.
+// What must hold at the end of every test, whatever was put in: the invariants that a user, a
+// provider and an operator rely on.
 
 import { expect } from '@jest/globals'
 import { decode } from '../../shared/codec/codec.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { CallResult, HistoryEntry, Message, TurnFinished, UserMessage } from '../../shared/contract/messages.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
-import { topics } from '../../shared/contract/topology.ts'
+import type {
+  CallResult,
+  HistoryEntry,
+  Message,
+  TurnFinished,
+  UserMessage,
+} from '../../shared/contract/messages.ts'
+import { type TopicName, topics } from '../../shared/contract/topology.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import type { Pipeline } from './pipeline.ts'
 import { requestFault } from './valid-request.ts'
 
-/** What a test put in on purpose: records that nobody can take, and further lines of the log at error and above. */
+/**
+ * What a test put in on purpose: records that nobody can take, and further lines of the log at
+ * error and above.
+ */
 export type Expected = { deadLetters?: number; errors?: number }
 
 /** Throws when something does not hold. Call it when all turns have ended. */
-export async function expectSound(pipeline: Pipeline, { deadLetters = 0, errors = 0 }: Expected = {}): Promise<void> {
+export async function expectSound(
+  pipeline: Pipeline,
+  { deadLetters = 0, errors = 0 }: Expected = {},
+): Promise<void> {
   const { server, log, records } = pipeline
   expect(server.requests.map(requestFault).filter((fault) => fault !== undefined)).toEqual([])
   expect((await records('dead-letters')).length).toBe(deadLetters)
@@ -30,10 +42,17 @@ async function expectNoKey({ bus, log, agent, wiring: { topicPrefix } }: Pipelin
   expect(log.filter((line) => line.includes(key))).toEqual([])
   for (const name of Object.keys(topics) as TopicName[]) {
     for (const { partition } of await bus.ends(topicPrefix + name)) {
-      const stored = await bus.read({ topic: topicPrefix + name, partition, from: 0, limit: 100_000 })
-      expect(stored.filter(({ value }) => value !== null && Buffer.from(value).includes(key)).map(({ offset }) => [name, offset])).toEqual(
-        [],
-      )
+      const stored = await bus.read({
+        topic: topicPrefix + name,
+        partition,
+        from: 0,
+        limit: 100_000,
+      })
+      expect(
+        stored
+          .filter(({ value }) => value !== null && Buffer.from(value).includes(key))
+          .map(({ offset }) => [name, offset]),
+      ).toEqual([])
     }
   }
 }
@@ -46,7 +65,11 @@ async function expectTurnsEnded(pipeline: Pipeline): Promise<void> {
   const finished = activity.filter((record) => record.type === 'turn-finished')
   expect(new Set(finished.map(messageOf)).size).toBe(finished.length)
   for (const started of activity.filter((record) => record.type === 'turn-started'))
-    expect(finished.filter(({ conversation, turn }) => conversation === started.conversation && turn === started.turn)).toHaveLength(1)
+    expect(
+      finished.filter(
+        ({ conversation, turn }) => conversation === started.conversation && turn === started.turn,
+      ),
+    ).toHaveLength(1)
   for (const end of finished) {
     const { outcome, reply, reason, class: failureClass, cap } = end
     expect(reason).toMatch(/^\P{Cc}+$/u)
@@ -59,12 +82,21 @@ async function expectTurnsEnded(pipeline: Pipeline): Promise<void> {
 }
 
 /** Of all messages that were taken, by message. */
-async function fallbacksOf({ bus, wiring: { topicPrefix } }: Pipeline): Promise<Map<string, string>> {
+async function fallbacksOf({
+  bus,
+  wiring: { topicPrefix },
+}: Pipeline): Promise<Map<string, string>> {
   const fallbacks = new Map<string, string>()
   for (const { partition } of await bus.ends(`${topicPrefix}conversation-events`)) {
-    for (const { value } of await bus.read({ topic: `${topicPrefix}conversation-events`, partition, from: 0, limit: 100_000 })) {
+    for (const { value } of await bus.read({
+      topic: `${topicPrefix}conversation-events`,
+      partition,
+      from: 0,
+      limit: 100_000,
+    })) {
       const message = readable(value)
-      if (message?.type === 'user-message') fallbacks.set(messageOf(message), message.settings.fallback)
+      if (message?.type === 'user-message')
+        fallbacks.set(messageOf(message), message.settings.fallback)
     }
   }
   return fallbacks
@@ -87,7 +119,9 @@ async function expectHonestResults({ records, starts }: Pipeline): Promise<void>
   const results: { key: string; result: CallResult }[] = []
   for (const entry of (await records('history')) as HistoryEntry[]) {
     const { conversation, turn, round, response } = entry
-    expect(entry.results.map(({ ordinal }) => ordinal)).toEqual((response?.calls ?? []).map(({ ordinal }) => ordinal))
+    expect(entry.results.map(({ ordinal }) => ordinal)).toEqual(
+      (response?.calls ?? []).map(({ ordinal }) => ordinal),
+    )
     for (const result of entry.results) {
       expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(limits.resultBytesMax)
       expect(Buffer.byteLength(result.reason)).toBeLessThanOrEqual(limits.reasonBytesMax)
@@ -96,7 +130,9 @@ async function expectHonestResults({ records, starts }: Pipeline): Promise<void>
   }
   const started = (await starts()).map((line) => keyIn(JSON.parse(line)))
   expect(new Set(started).size).toBe(started.length)
-  const neverRan = results.filter(({ result }) => ['rejected', 'vetoed', 'skipped'].includes(result.status)).map(({ key }) => key)
+  const neverRan = results
+    .filter(({ result }) => ['rejected', 'vetoed', 'skipped'].includes(result.status))
+    .map(({ key }) => key)
   expect(started.filter((key) => neverRan.includes(key))).toEqual([])
 }
 

@@ -1,9 +1,18 @@
-// What Anthropic's Messages API would refuse a request for, as far as its history goes (I5.4). Our fake server takes anything, so tests ask here.
+// What Anthropic's Messages API would refuse a request for, as far as its history goes (I5.4). Our
+// fake server takes anything, so tests ask here.
 
 import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
 import { limits } from '../../shared/contract/limits.ts'
 
-type Block = { type: string; id?: string; tool_use_id?: string; name?: string; input?: unknown; text?: string; content?: unknown }
+type Block = {
+  type: string
+  id?: string
+  tool_use_id?: string
+  name?: string
+  input?: unknown
+  text?: string
+  content?: unknown
+}
 
 /** The first thing that is wrong with it; undefined: nothing is. */
 export function requestFault({ messages }: ModelCall): string | undefined {
@@ -25,7 +34,8 @@ export function requestFault({ messages }: ModelCall): string | undefined {
     }
   }
   const [first] = messages
-  if (first === undefined || messages.at(-1)?.role !== 'user') return 'the user does not speak first and last'
+  if (first === undefined || messages.at(-1)?.role !== 'user')
+    return 'the user does not speak first and last'
   const results = (first.content as Block[]).filter(({ type }) => type === 'tool_result')
   if (results.length > 0) return 'it begins with the result of a call'
   return valueFault(messages, 0)
@@ -36,7 +46,8 @@ const depthMax = limits.argumentDepthMax + 8
 
 function valueFault(value: unknown, depth: number): string | undefined {
   if (depth > depthMax) return `it is nested deeper than ${depthMax} levels`
-  if (typeof value === 'string') return value.isWellFormed() ? undefined : 'it holds half a character'
+  if (typeof value === 'string')
+    return value.isWellFormed() ? undefined : 'it holds half a character'
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value)) {
     const fault = valueFault(name, depth) ?? valueFault(member, depth + 1)
@@ -57,7 +68,9 @@ function blockFault({ type, id, name, input, text }: Block): string | undefined 
     case 'tool_use':
       if (!/^[a-zA-Z0-9_-]{1,64}$/.test(id ?? '')) return `the id ${id} has a foreign form`
       if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name ?? '')) return `the name ${name} has a foreign form`
-      return typeof input === 'object' && input !== null && !Array.isArray(input) ? undefined : 'an input is no object'
+      return typeof input === 'object' && input !== null && !Array.isArray(input)
+        ? undefined
+        : 'an input is no object'
     case 'tool_result':
     case 'thinking':
     case 'redacted_thinking':

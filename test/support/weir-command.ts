@@ -1,52 +1,78 @@
-// `bin/weir` as a process, as somebody at a shell has it: an agent file in a folder, a scripted model behind real HTTP, and what comes out.
+// `bin/weir` as a process, as somebody at a shell has it: an agent file in a folder, a scripted
+// model behind real HTTP, and what comes out.
 
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe } from '@jest/globals'
-import type { AnthropicServer, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
+import {
+  type AnthropicServer,
+  type ModelCall,
+  type Reply,
+  startAnthropicServer,
+} from '../../apps/demo/anthropic-server.ts'
 import { compiled } from './compiled.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const weir = join(root, 'bin', 'weir')
 const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; errors: string }
+export type Ended = {
+  code: number | null
+  signal: NodeJS.Signals | null
+  out: string
+  errors: string
+}
 
 export type RunningWeir = {
   child: ChildProcessWithoutNullStreams
   /**
-   * Resolves when standard error (or on a terminal: the screen) holds this text, after what was asked for before; rejects when the process ends
-   * without it.
+   * Resolves when standard error (or on a terminal: the screen) holds this text, after what was
+   * asked for before; rejects when the process ends without it.
    */
   shows(text: string): Promise<void>
   ended: Promise<Ended>
 }
 
-/** `input`: what is piped in; without it standard input is empty. `fileSizeMax`: bytes that a file may get; beyond, it is as if the disk were full. */
-type StartOptions = { input?: string | Uint8Array; environment?: Record<string, string>; fileSizeMax?: number }
+/**
+ * `input`: what is piped in; without it standard input is empty. `fileSizeMax`: bytes that a file
+ * may get; beyond, it is as if the disk were full.
+ */
+type StartOptions = {
+  input?: string | Uint8Array
+  environment?: Record<string, string>
+  fileSizeMax?: number
+}
 
 export type Desk = {
   folder: string
   server: AnthropicServer
   /** Starts `weir ARGUMENTS` in the folder. */
   start(args: string[], options?: StartOptions): RunningWeir
-  /** Starts it on a terminal of 80 columns, if the machine has util-linux's script; what is typed goes to `child.stdin`. */
+  /**
+   * Starts it on a terminal of 80 columns, if the machine has util-linux's script; what is typed
+   * goes to `child.stdin`.
+   */
   startOnTerminal(args: string[], environment?: Record<string, string>): RunningWeir
-  run(args: string[], options?: { input?: string | Uint8Array; environment?: Record<string, string> }): Promise<Ended>
+  run(
+    args: string[],
+    options?: { input?: string | Uint8Array; environment?: Record<string, string> },
+  ): Promise<Ended>
   close(): Promise<void>
 }
 
-/** A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and `stubborn` (cannot be asked to stop, and notes its process in `stubborn-pid`). */
+/**
+ * A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and
+ * `stubborn` (cannot be asked to stop, and notes its process in `stubborn-pid`).
+ */
 export async function openDesk(model: (call: ModelCall, number: number) => Reply): Promise<Desk> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-command-'))
   const server = await startAnthropicServer(model)
   const node = JSON.stringify(process.execPath)
-  const tool = (name: string) => `command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
+  const tool = (name: string) =>
+    `command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
   await writeFile(
     join(folder, 'agent.yaml'),
     `system: You are under test.
@@ -68,8 +94,11 @@ tools:
   }
 
   function start(args: string[], { input = '', environment = {}, fileSizeMax }: StartOptions = {}) {
-    const [program, ...rest] = fileSizeMax === undefined ? [weir, ...args] : limited(fileSizeMax, [weir, ...args])
-    const child = kept(spawn(program, rest, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }))
+    const [program, ...rest] =
+      fileSizeMax === undefined ? [weir, ...args] : limited(fileSizeMax, [weir, ...args])
+    const child = kept(
+      spawn(program, rest, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }),
+    )
     child.stdin.on('error', () => {}) // it may refuse to read all of it
     child.stdin.end(input)
     return watch(child, child.stderr)
@@ -84,7 +113,9 @@ tools:
       const command = [weir, ...args].map((word) => `'${word}'`).join(' ')
       const shell = `stty cols 80 rows 30; exec ${command}`
       const env = { ...environmentOf(environment), TERM: 'xterm', SHELL: '/bin/sh' }
-      const child = kept(spawn('script', ['-qefc', shell, '/dev/null'], { cwd: folder, env, stdio: 'pipe' }))
+      const child = kept(
+        spawn('script', ['-qefc', shell, '/dev/null'], { cwd: folder, env, stdio: 'pipe' }),
+      )
       return watch(child, child.stdout)
     },
     async close() {
@@ -97,13 +128,26 @@ tools:
 
 /** POSIX counts blocks of 512 bytes. */
 function limited(fileSizeMax: number, command: [string, ...string[]]): [string, ...string[]] {
-  return ['sh', '-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', `${Math.floor(fileSizeMax / 512)}`, ...command]
+  return [
+    'sh',
+    '-c',
+    'ulimit -f "$1"; shift; exec "$@"',
+    'sh',
+    `${Math.floor(fileSizeMax / 512)}`,
+    ...command,
+  ]
 }
 
 /** Without what the machine that runs the tests has set. */
 function environmentOf(environment: Record<string, string>): Record<string, string> {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name))
-  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])), ...compiled, ...environment }
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name),
+  )
+  return {
+    ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])),
+    ...compiled,
+    ...environment,
+  }
 }
 
 function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableStream): RunningWeir {
@@ -137,7 +181,10 @@ function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableSt
         }
         watched.on('data', look)
         look()
-        ended.then(() => reject(new Error(`it ended without ${JSON.stringify(text)}: ${out}\n${errors}`)), reject)
+        ended.then(
+          () => reject(new Error(`it ended without ${JSON.stringify(text)}: ${out}\n${errors}`)),
+          reject,
+        )
       })
     },
   }

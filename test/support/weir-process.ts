@@ -1,5 +1,6 @@
-// Weir as a process of its own, for tests that kill it: all stages on one file. It sends its messages (again, after a restart: their ids are
-// known by then), waits until every turn has ended, and exits with 0. Usage: weir-process.ts OPTIONS, a JSON object.
+// Weir as a process of its own, for tests that kill it: all stages on one file. It sends its
+// messages (again, after a restart: their ids are known by then), waits until every turn has ended,
+// and exits with 0. Usage: weir-process.ts OPTIONS, a JSON object.
 
 import { pino } from 'pino'
 import { startStages } from '../../services/stages.ts'
@@ -29,7 +30,10 @@ const tools = (startsFile: string) => [
 const settings = { policy: { startWithinMs: 1_000, graceMs: 200 } }
 const agent = testAgent(options.url, { settings, tools }, options.startsFile)
 
-const bus = mortal(await openEmbeddedBus({ file: options.file, clock: systemClock, synchronous: 'off' }), options.dieAt)
+const bus = mortal(
+  await openEmbeddedBus({ file: options.file, clock: systemClock, synchronous: 'off' }),
+  options.dieAt,
+)
 const running = await startStages({
   bus,
   agents: new Map([[agent.name, agent]]),
@@ -47,25 +51,45 @@ for (const { conversation, messageId } of options.messages) {
     settings: agent.settings,
     declarations: agent.tools.map((tool) => tool.declaration),
   }
-  await bus.append([toRecord({ topic: 'weir.conversation-events', partition: partitionOf(conversation, partitions), message })])
+  await bus.append([
+    toRecord({
+      topic: 'weir.conversation-events',
+      partition: partitionOf(conversation, partitions),
+      message,
+    }),
+  ])
 }
-await Promise.race([Promise.all([...new Array(partitions).keys()].map(allFinished)), running.failed])
+await Promise.race([
+  Promise.all([...new Array(partitions).keys()].map(allFinished)),
+  running.failed,
+])
 await running.close()
 await bus.close()
 
 async function allFinished(partition: number): Promise<void> {
   const open = new Set(
-    options.messages.filter(({ conversation }) => partitionOf(conversation, partitions) === partition).map(({ messageId }) => messageId),
+    options.messages
+      .filter(({ conversation }) => partitionOf(conversation, partitions) === partition)
+      .map(({ messageId }) => messageId),
   )
   if (open.size === 0) return
-  for await (const records of bus.follow({ topic: 'weir.activity', partition, from: 0, signal: new AbortController().signal }))
+  for await (const records of bus.follow({
+    topic: 'weir.activity',
+    partition,
+    from: 0,
+    signal: new AbortController().signal,
+  }))
     for (const { value } of records) {
       const activity = decode(value as Uint8Array)
-      if (activity.type === 'turn-finished' && open.delete(activity.messageId) && open.size === 0) return
+      if (activity.type === 'turn-finished' && open.delete(activity.messageId) && open.size === 0)
+        return
     }
 }
 
-/** A bus on which this process dies at the given step: before a batch is read, after it was, after it was acknowledged, before and after an append. */
+/**
+ * A bus on which this process dies at the given step: before a batch is read, after it was, after
+ * it was acknowledged, before and after an append.
+ */
 function mortal(bus: Bus, dieAt: number): Bus {
   let steps = 0
   const step = () => {

@@ -19,21 +19,37 @@ export type WeirUp = {
   ended: Promise<Ended>
 }
 
-/** `command`: another service than `weir up`. `fileSizeMax`: bytes of a file that it writes; what goes beyond fails as on a full disk. */
-export type UpOptions = { command?: string[]; args?: string[]; environment?: Record<string, string>; fileSizeMax?: number }
+/**
+ * `command`: another service than `weir up`. `fileSizeMax`: bytes of a file that it writes; what
+ * goes beyond fails as on a full disk.
+ */
+export type UpOptions = {
+  command?: string[]
+  args?: string[]
+  environment?: Record<string, string>
+  fileSizeMax?: number
+}
 
 /** Starts `weir up ARGUMENTS` in the desk's folder. */
-export function startUp(desk: Pick<Desk, 'start'>, { command = ['up'], args = [], environment = {}, fileSizeMax }: UpOptions = {}): WeirUp {
-  const { child, ended } = desk.start([...command, ...args], { environment, ...(fileSizeMax !== undefined && { fileSizeMax }) })
+export function startUp(
+  desk: Pick<Desk, 'start'>,
+  { command = ['up'], args = [], environment = {}, fileSizeMax }: UpOptions = {},
+): WeirUp {
+  const { child, ended } = desk.start([...command, ...args], {
+    environment,
+    ...(fileSizeMax !== undefined && { fileSizeMax }),
+  })
   const lines: LogLine[] = []
   let rest = ''
   child.stderr.on('data', (text: string) => {
     const [last, ...whole] = `${rest}${text}`.split('\n').reverse()
     rest = last ?? ''
-    for (const line of whole.reverse()) lines.push(line.startsWith('{') ? (JSON.parse(line) as LogLine) : { level: 0, msg: line })
+    for (const line of whole.reverse())
+      lines.push(line.startsWith('{') ? (JSON.parse(line) as LogLine) : { level: 0, msg: line })
   })
 
-  const find = (msg: string | RegExp) => lines.find((line) => (typeof msg === 'string' ? line.msg === msg : msg.test(line.msg)))
+  const find = (msg: string | RegExp) =>
+    lines.find((line) => (typeof msg === 'string' ? line.msg === msg : msg.test(line.msg)))
 
   async function line(msg: string | RegExp): Promise<LogLine> {
     const gone = ended.then(({ errors }) => {

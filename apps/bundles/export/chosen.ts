@@ -1,6 +1,6 @@
-// Which stretch of which conversation is exported. A conversation has one, from the first of its turns that is wanted to the last: a fold of its inbox
-// cannot jump over what lies between.
-// Memory: a few numbers for each conversation that was active in the time asked for.
+// Which stretch of which conversation is exported. A conversation has one, from the first of its
+// turns that is wanted to the last: a fold of its inbox cannot jump over what lies between. Memory:
+// a few numbers for each conversation that was active in the time asked for.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
@@ -8,10 +8,8 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../../history/message-of.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 import { scan } from '../../history/scan.ts'
-import type { Stretch } from './stretches.ts'
-import { stretchesOf } from './stretches.ts'
-import type { Wanted, WhereKey } from './wanted.ts'
-import { fulfilledBy, saidBy } from './wanted.ts'
+import { type Stretch, stretchesOf } from './stretches.ts'
+import { fulfilledBy, saidBy, type Wanted, type WhereKey } from './wanted.ts'
 
 export type Chosen = {
   /** Undefined: nothing of this conversation. */
@@ -29,7 +27,10 @@ type Others = Map<WhereKey, Set<string>>
 /** Of each key. */
 const othersMax = 10
 
-/** A turn that was active at some time began no longer before it than this, but for one that waited in a long queue. */
+/**
+ * A turn that was active at some time began no longer before it than this, but for one that waited
+ * in a long queue.
+ */
 const turnMsMax: Milliseconds = limits.turnWallMsMax + limits.turnExtensionMsMax + 60 * 60 * 1000
 
 /** `signal`: once it aborts, what it answers is of no use. */
@@ -37,10 +38,15 @@ export async function chosenIn(log: OpenLog, wanted: Wanted, signal: AbortSignal
   const { conversations } = wanted
   const all = Array.from({ length: log.partitions }, (_, partition) => partition)
   const partitions =
-    conversations.size === 0 ? all : [...new Set([...conversations].map((id) => partitionOf(id, log.partitions)))].sort((a, b) => a - b)
+    conversations.size === 0
+      ? all
+      : [...new Set([...conversations].map((id) => partitionOf(id, log.partitions)))].sort(
+          (a, b) => a - b,
+        )
   if (wanted.isWhole) {
     const window = { from: 0, to: Number.POSITIVE_INFINITY }
-    const stretchOf = (id: string) => (conversations.size === 0 || conversations.has(id) ? whole(id) : undefined)
+    const stretchOf = (id: string) =>
+      conversations.size === 0 || conversations.has(id) ? whole(id) : undefined
     return { stretchOf, partitions, window, others: new Map() }
   }
   const chosen = new Map<string, Stretch>()
@@ -48,8 +54,14 @@ export async function chosenIn(log: OpenLog, wanted: Wanted, signal: AbortSignal
   for (const partition of partitions)
     for await (const stretch of wantedIn(log, partition, wanted, { others, signal }))
       chosen.set(stretch.conversation, joined(chosen.get(stretch.conversation), stretch))
-  const from = [...chosen.values()].reduce((least, { beganAt }) => Math.min(least, beganAt), Number.POSITIVE_INFINITY)
-  const to = [...chosen.values()].reduce((most, { last, lastAt }) => Math.max(most, last === Number.POSITIVE_INFINITY ? last : lastAt), 0)
+  const from = [...chosen.values()].reduce(
+    (least, { beganAt }) => Math.min(least, beganAt),
+    Number.POSITIVE_INFINITY,
+  )
+  const to = [...chosen.values()].reduce(
+    (most, { last, lastAt }) => Math.max(most, last === Number.POSITIVE_INFINITY ? last : lastAt),
+    0,
+  )
   return { stretchOf: (id) => chosen.get(id), partitions, window: { from, to }, others }
 }
 
@@ -61,14 +73,24 @@ function whole(conversation: string): Stretch {
 function joined(a: Stretch | undefined, b: Stretch): Stretch {
   if (a === undefined) return b
   return {
-    ...{ conversation: a.conversation, from: Math.min(a.from, b.from), first: Math.min(a.first, b.first), last: Math.max(a.last, b.last) },
+    ...{
+      conversation: a.conversation,
+      from: Math.min(a.from, b.from),
+      first: Math.min(a.first, b.first),
+      last: Math.max(a.last, b.last),
+    },
     ...{ beganAt: Math.min(a.beganAt, b.beganAt), lastAt: Math.max(a.lastAt, b.lastAt) },
   }
 }
 
 type Looking = { others: Others; signal: AbortSignal }
 
-async function* wantedIn(log: OpenLog, partition: number, wanted: Wanted, { others, signal }: Looking): AsyncGenerator<Stretch> {
+async function* wantedIn(
+  log: OpenLog,
+  partition: number,
+  wanted: Wanted,
+  { others, signal }: Looking,
+): AsyncGenerator<Stretch> {
   const { conversations, since, until, where } = wanted
   const inTime: Stretch[] = []
   for await (const stretch of stretchesOf(log, partition, Math.max(0, since - turnMsMax), signal)) {
@@ -76,7 +98,9 @@ async function* wantedIn(log: OpenLog, partition: number, wanted: Wanted, { othe
     const isOpen = stretch.last === Number.POSITIVE_INFINITY
     if ((isOpen || stretch.lastAt >= since) && stretch.beganAt < until) inTime.push(stretch)
   }
-  yield* where.size === 0 ? inTime : await fulfilling(log, partition, wanted, { stretches: inTime, others, signal })
+  yield* where.size === 0
+    ? inTime
+    : await fulfilling(log, partition, wanted, { stretches: inTime, others, signal })
 }
 
 /** Those with a turn that is as it was asked for, by what the activity says of it. */
@@ -94,8 +118,12 @@ async function fulfilling(
     for (const key of keys) known.add(key)
   }
   const isOpenWanted = where.get('outcome')?.has('open') === true
-  for (const stretch of stretches) if (isOpenWanted && stretch.last === Number.POSITIVE_INFINITY) fulfil(stretch, ['outcome'])
-  const since = stretches.reduce((least, { beganAt }) => Math.min(least, beganAt), Number.POSITIVE_INFINITY)
+  for (const stretch of stretches)
+    if (isOpenWanted && stretch.last === Number.POSITIVE_INFINITY) fulfil(stretch, ['outcome'])
+  const since = stretches.reduce(
+    (least, { beganAt }) => Math.min(least, beganAt),
+    Number.POSITIVE_INFINITY,
+  )
   if (stretches.length > 0)
     for await (const records of scan(log, { topic: 'activity', partition, since })) {
       if (signal.aborted) break
@@ -108,7 +136,8 @@ async function fulfilling(
         if (stretch === undefined) continue
         fulfil(stretch, fulfilledBy(where, message))
         for (const [key, other] of saidBy(message))
-          if (other !== null && (others.get(key)?.size ?? othersMax) < othersMax) others.get(key)?.add(other)
+          if (other !== null && (others.get(key)?.size ?? othersMax) < othersMax)
+            others.get(key)?.add(other)
       }
     }
   return stretches.filter((stretch) => fulfilled.get(stretch)?.size === where.size)

@@ -1,17 +1,24 @@
-// Reads what was chosen of a log: of each chosen conversation all records of its stretch, the history that its requests read, and dead
-// letters of it; and the table of policies. Nothing else: who was not chosen leaves no trace.
-// C1. Which turn a record is of says the record itself. What cannot be read is of the stretch in whose time it was written.
+// Reads what was chosen of a log: of each chosen conversation all records of its stretch, the
+// history that its requests read, and dead letters of it; and the table of policies. Nothing else:
+// who was not chosen leaves no trace.
+// C1. Which turn a record is of says the record itself. What cannot be read is of the stretch in
+//     whose time it was written.
 // C2. Memory: one batch, and a few numbers for each turn.
 
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { StoredRecord, TopicKind } from '../../../shared/contract/bus.ts'
 import type { DeadLetter, Message } from '../../../shared/contract/messages.ts'
-import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
-import { guardTopic, guardTopicName, historyConversation, topics } from '../../../shared/contract/topology.ts'
+import {
+  type GuardTopicName,
+  guardTopic,
+  guardTopicName,
+  historyConversation,
+  type TopicName,
+  topics,
+} from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../../history/message-of.ts'
-import type { OpenLog } from '../../history/open-log.ts'
-import { endsOf } from '../../history/open-log.ts'
+import { endsOf, type OpenLog } from '../../history/open-log.ts'
 import { scanAll } from '../../history/scan.ts'
 import type { Chosen } from './chosen.ts'
 import type { Stretch } from './stretches.ts'
@@ -21,7 +28,9 @@ const afterMs: Milliseconds = 10 * 60 * 1000
 
 const inbox: TopicName = 'conversation-events'
 
-/** Takes what is copied, by topic, partition and offset. `topic` of a record: without the prefix. */
+/**
+ * Takes what is copied, by topic, partition and offset. `topic` of a record: without the prefix.
+ */
 export type Taker = {
   topic(name: TopicName | GuardTopicName, kind: TopicKind): void
   /** `message` undefined: of the history, a tombstone, or what cannot be read. */
@@ -34,12 +43,25 @@ type Copying = { log: OpenLog; chosen: Chosen; taker: Taker; signal: AbortSignal
 export async function copyChosen(copying: Copying): Promise<void> {
   const guards = new Set<GuardTopicName>()
   await copyTopics(copying, Object.keys(topics) as TopicName[], guards)
-  await copyTopics(copying, [...guards].filter((name) => !Object.hasOwn(topics, name)).sort(), guards)
+  await copyTopics(
+    copying,
+    [...guards].filter((name) => !Object.hasOwn(topics, name)).sort(),
+    guards,
+  )
 }
 
-type Place = { topic: TopicName | GuardTopicName; kind: TopicKind; partition: number; since: Milliseconds }
+type Place = {
+  topic: TopicName | GuardTopicName
+  kind: TopicKind
+  partition: number
+  since: Milliseconds
+}
 
-async function copyTopics(copying: Copying, names: readonly (TopicName | GuardTopicName)[], guards: Set<GuardTopicName>): Promise<void> {
+async function copyTopics(
+  copying: Copying,
+  names: readonly (TopicName | GuardTopicName)[],
+  guards: Set<GuardTopicName>,
+): Promise<void> {
   const { log, chosen, taker, signal } = copying
   const places: Place[] = []
   for (const topic of names) places.push(...(await placesOf(copying, topic)))
@@ -59,12 +81,16 @@ async function copyTopics(copying: Copying, names: readonly (TopicName | GuardTo
 }
 
 /** None where the log is older than the topic. */
-async function placesOf({ log, chosen, taker }: Copying, topic: TopicName | GuardTopicName): Promise<Place[]> {
+async function placesOf(
+  { log, chosen, taker }: Copying,
+  topic: TopicName | GuardTopicName,
+): Promise<Place[]> {
   const ends = await endsOf(log, topic)
   if (ends.length === 0) return []
   const { kind } = topic in topics ? topics[topic as TopicName] : guardTopic
   taker.topic(topic, kind)
-  // A dead letter stands where its record stood, which may have been a wrong partition; a policy stands anywhere.
+  // A dead letter stands where its record stood, which may have been a wrong partition; a policy
+  // stands anywhere.
   const isAnywhere = topic === 'dead-letters' || topic === 'policies'
   const since = kind === 'table' ? 0 : Math.max(0, chosen.window.from - leadersApartMs)
   return ends
@@ -72,7 +98,13 @@ async function placesOf({ log, chosen, taker }: Copying, topic: TopicName | Guar
     .map(({ partition }) => ({ topic, kind, partition, since }))
 }
 
-function isChosen(topic: string, record: StoredRecord, message: Message | undefined, chosen: Chosen, topicPrefix: string): boolean {
+function isChosen(
+  topic: string,
+  record: StoredRecord,
+  message: Message | undefined,
+  chosen: Chosen,
+  topicPrefix: string,
+): boolean {
   if (topic === 'policies') return true
   const conversation = topic === 'history' ? historyConversation(record.key) : record.key
   const stretch = conversation === undefined ? undefined : chosen.stretchOf(conversation)
@@ -93,7 +125,11 @@ function isDeadLetterOf(stretch: Stretch, letter: DeadLetter, topicPrefix: strin
 }
 
 /** Keeps C1. */
-function isInStretch({ first, last, beganAt, lastAt }: Stretch, message: Message | undefined, time: Milliseconds): boolean {
+function isInStretch(
+  { first, last, beganAt, lastAt }: Stretch,
+  message: Message | undefined,
+  time: Milliseconds,
+): boolean {
   const turn = message === undefined ? undefined : turnOf(message)
   if (turn === undefined) return beganAt - leadersApartMs <= time && time <= lastAt + leadersApartMs
   return first <= turn && turn <= last
@@ -104,7 +140,10 @@ function turnOf(message: Message): number | undefined {
   return message.type === 'tick' ? turnIn(message.unit) : undefined
 }
 
-/** Of a key of the history or a unit, which are lists that begin with conversation and turn. A conversation's own unit names none. */
+/**
+ * Of a key of the history or a unit, which are lists that begin with conversation and turn. A
+ * conversation's own unit names none.
+ */
 function turnIn(list: string): number {
   try {
     const [, turn] = JSON.parse(list) as unknown[]
@@ -115,6 +154,7 @@ function turnIn(list: string): number {
 }
 
 function noteGuards(message: Message, guards: Set<GuardTopicName>): void {
-  if (message.type === 'round-cleared') for (const { name } of message.policy.guards) guards.add(guardTopicName(name))
+  if (message.type === 'round-cleared')
+    for (const { name } of message.policy.guards) guards.add(guardTopicName(name))
   if (message.type === 'guard-registration') guards.add(guardTopicName(message.name))
 }

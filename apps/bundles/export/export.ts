@@ -1,5 +1,5 @@
-// `weir export -o FILE`: conversations, or what happened in a stretch of time, as one file to keep, to mail, to look into and to replay.
-// Only where its exit code is 0 there is a file.
+// `weir export -o FILE`: conversations, or what happened in a stretch of time, as one file to keep,
+// to mail, to look into and to replay. Only where its exit code is 0 there is a file.
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -7,34 +7,41 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listingCommand } from '../../history/conversations/listing-command.ts'
-import type { OpenLog } from '../../history/open-log.ts'
-import { withLog } from '../../history/open-log.ts'
+import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { makeBundle } from '../make-bundle.ts'
-import type { Chosen } from './chosen.ts'
-import { chosenIn } from './chosen.ts'
+import { type Chosen, chosenIn } from './chosen.ts'
 import { copyChosen } from './copy.ts'
 import { createRedaction } from './redaction.ts'
-import type { RedactionRule } from './redaction-rules.ts'
-import { readRedactionRules } from './redaction-rules.ts'
+import { type RedactionRule, readRedactionRules } from './redaction-rules.ts'
 import { learningTaker, plainTaker, redactingTaker } from './takers.ts'
-import type { TurnTally } from './turn-tally.ts'
-import { createTurnTally } from './turn-tally.ts'
-import type { Wanted, WantedOptions } from './wanted.ts'
-import { wantedOf } from './wanted.ts'
+import { createTurnTally, type TurnTally } from './turn-tally.ts'
+import { type Wanted, type WantedOptions, wantedOf } from './wanted.ts'
 
 /** `redact`: a file of rules. `bundle`: exports from this one, in the place of the log. */
-export type ExportOptions = WantedOptions & { output: string; force?: boolean; redact?: string; bundle?: string }
+export type ExportOptions = WantedOptions & {
+  output: string
+  force?: boolean
+  redact?: string
+  bundle?: string
+}
 
 /** Throws `usage`, `output.*`, `conversation.unknown` where nothing is as it was asked for. */
-export async function exportBundle(options: ExportOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
+export async function exportBundle(
+  options: ExportOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<0 | 130> {
   const { output, redact } = options
   const wanted = wantedOf(options, systemClock.now())
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
     const writing = { wanted, rules, bundle, options, settings, signal }
-    const told = await withLog(settings, (log) => write(log, writing), { bundle: options.bundle, signal })
+    const told = await withLog(settings, (log) => write(log, writing), {
+      bundle: options.bundle,
+      signal,
+    })
     return told === undefined ? undefined : `${output}: ${told}\n`
   })
 }
@@ -49,7 +56,10 @@ type Writing = {
 }
 
 /** What to say of it; undefined: it was stopped. */
-async function write(log: OpenLog, { wanted, rules, bundle, options, settings, signal }: Writing): Promise<string | undefined> {
+async function write(
+  log: OpenLog,
+  { wanted, rules, bundle, options, settings, signal }: Writing,
+): Promise<string | undefined> {
   const chosen = await chosenIn(log, wanted, signal)
   const tally = createTurnTally(log.partitions)
   const leftOut = await copied({ log, chosen, bundle, tally, rules, signal })
@@ -75,7 +85,11 @@ async function write(log: OpenLog, { wanted, rules, bundle, options, settings, s
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
     ...(cut > 0 ? [`; the log has no longer got the beginning of ${count(cut, 'turn')}`] : []),
     ...(rules.length > 0 ? ['; redacted, so a replay may decide otherwise than the log'] : []),
-    ...(leftOut > 0 ? [`; left out, because they cannot be read or nobody waited for them: ${count(leftOut, 'record')}`] : []),
+    ...(leftOut > 0
+      ? [
+          `; left out, because they cannot be read or nobody waited for them: ${count(leftOut, 'record')}`,
+        ]
+      : []),
   ].join('')
 }
 
@@ -111,7 +125,10 @@ async function copied({ log, chosen, bundle, tally, rules, signal }: Copied): Pr
   return taker.leftOut
 }
 
-/** The log up to where it ends when it is first asked: what came between two readings would be copied, and nobody would have learned from it. */
+/**
+ * The log up to where it ends when it is first asked: what came between two readings would be
+ * copied, and nobody would have learned from it.
+ */
 function ending(log: OpenLog): OpenLog {
   const known = new Map<string, ReturnType<Bus['ends']>>()
   const ends = (topic: string) => {
@@ -123,8 +140,13 @@ function ending(log: OpenLog): OpenLog {
 }
 
 function nothingFound({ conversation = [], bundle }: ExportOptions, { others }: Chosen): WeirError {
-  const which = conversation.length > 0 ? `conversation ${conversation.map((id) => printable(id)).join(', ')}` : 'any conversation'
-  const there = [...others].map(([key, values]) => (values.size === 0 ? `no ${key}` : `${key} ${printable([...values].join(', '))}`))
+  const which =
+    conversation.length > 0
+      ? `conversation ${conversation.map((id) => printable(id)).join(', ')}`
+      : 'any conversation'
+  const there = [...others].map(([key, values]) =>
+    values.size === 0 ? `no ${key}` : `${key} ${printable([...values].join(', '))}`,
+  )
   const has = there.length === 0 ? '' : `; the turns there have ${there.join(' and ')}`
   return new WeirError(
     'conversation.unknown',

@@ -1,10 +1,12 @@
-// The texts and numbers of JSON, each changed where it stands: as somebody reads them, however they are spelled (`\u00fc`), keys and doubled keys too,
-// whole JSON or a piece of it. What lies between them stays as it was written.
+// The texts and numbers of JSON, each changed where it stands: as somebody reads them, however they
+// are spelled (`\u00fc`), keys and doubled keys too, whole JSON or a piece of it. What lies between
+// them stays as it was written.
 
 /** In a text that is no JSON as a whole, only what stands in quotes is taken for JSON. */
 export function changedStrings(text: string, change: (leaf: string) => string): string {
   const isWhole = parsedJson(text) !== undefined
-  const between = (piece: string) => (isWhole ? piece.replaceAll(number, (found) => changedNumber(found, change)) : piece)
+  const between = (piece: string) =>
+    isWhole ? piece.replaceAll(number, (found) => changedNumber(found, change)) : piece
   let changed = ''
   let from = 0
   for (const { begin, end, isClosed } of stringsIn(text)) {
@@ -25,7 +27,10 @@ function changedNumber(found: string, change: (leaf: string) => string): string 
   return after === found ? found : JSON.stringify(after)
 }
 
-/** An object or an array; undefined: it is none. A number that JavaScript would spell otherwise is a text, as it was written. */
+/**
+ * An object or an array; undefined: it is none. A number that JavaScript would spell otherwise is a
+ * text, as it was written.
+ */
 export function parsedJson(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
@@ -36,7 +41,9 @@ export function parsedJson(text: string): object | undefined {
 }
 
 function asWritten(_: string, value: unknown, { source }: { source?: string } = {}): unknown {
-  return typeof value === 'number' && source !== undefined && String(value) !== source ? source : value
+  return typeof value === 'number' && source !== undefined && String(value) !== source
+    ? source
+    : value
 }
 
 /** As parsedJson, of what was cut somewhere: what there is of it. */
@@ -52,7 +59,13 @@ export function parsedPiece(text: string): object | undefined {
   }
   noteBrackets(text.slice(from), open)
   const cut = isCutInString ? `${withoutCutEscape(text)}"` : text.trimEnd()
-  const ends = [cut, `${cut}:null`, `${cut}null`, cut.replace(/,$/, ''), cut.replace(/[a-zA-Z.+-]+$/, 'null')]
+  const ends = [
+    cut,
+    `${cut}:null`,
+    `${cut}null`,
+    cut.replace(/,$/, ''),
+    cut.replace(/[a-zA-Z.+-]+$/, 'null'),
+  ]
   const closing = open.reverse().join('')
   for (const end of ends) {
     const parsed = parsedJson(end + closing)
@@ -80,7 +93,10 @@ export function beginsLikeJson(text: string): boolean {
   return /^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[-"{[\]\d]|$))/.test(text)
 }
 
-/** Between its quotes. By hand, because a regular expression for it runs out of stack on a few megabytes. */
+/**
+ * Between its quotes. By hand, because a regular expression for it runs out of stack on a few
+ * megabytes.
+ */
 function* stringsIn(text: string): Generator<{ begin: number; end: number; isClosed: boolean }> {
   for (let quote = text.indexOf('"'); quote >= 0; ) {
     const begin = quote + 1
@@ -105,7 +121,11 @@ function decoded(content: string): string | undefined {
 /** A `\`, or a `\u00` at the end, unless the backslash is an escaped one. */
 function withoutCutEscape(content: string): string {
   const backslash = content.lastIndexOf('\\')
-  if (backslash < content.length - 5 || !/^\\(?:u[0-9a-fA-F]{0,3})?$/.test(content.slice(backslash))) return content
+  if (
+    backslash < content.length - 5 ||
+    !/^\\(?:u[0-9a-fA-F]{0,3})?$/.test(content.slice(backslash))
+  )
+    return content
   let first = backslash
   while (content[first - 1] === '\\') first -= 1
   return (backslash - first) % 2 === 0 ? content.slice(0, backslash) : content

@@ -1,7 +1,8 @@
-// Values that must not stay, found in a text in one way through it, however many they are: a regular expression of ten thousand of them takes 25 ms for
-// a page of text.
+// Values that must not stay, found in a text in one way through it, however many they are: a
+// regular expression of ten thousand of them takes 25 ms for a page of text.
 // K1. At each place the longest value counts, or one would be replaced in the middle of another.
-// K2. A value that was cut (`…`, or the end of a stream that broke off) is one as well, from `shortest` characters of it on.
+// K2. A value that was cut (`…`, or the end of a stream that broke off) is one as well, from
+//     `shortest` characters of it on.
 // K3. A shorter one is no piece of a longer word: or a PIN of one digit would change every number.
 
 export type KnownValues = {
@@ -26,16 +27,22 @@ export function gatherKnownValues(): KnownValues {
   /** By their first characters; the longest first. */
   const long = new Map<string, Known[]>()
 
-  function foundAt(text: string, at: number, cutAt: number): { length: number; replacement: string } | undefined {
+  function foundAt(
+    text: string,
+    at: number,
+    cutAt: number,
+  ): { length: number; replacement: string } | undefined {
     const candidates = long.get(text.slice(at, at + shortest)) ?? []
     for (const { value, replacement } of candidates) {
       if (text.startsWith(value, at)) return { length: value.length, replacement }
       const left = cutAt - at
-      if (left >= shortest && left < value.length && text.startsWith(value.slice(0, left), at)) return { length: left, replacement }
+      if (left >= shortest && left < value.length && text.startsWith(value.slice(0, left), at))
+        return { length: left, replacement }
     }
     for (let length = Math.min(shortest - 1, text.length - at); length > 0; length -= 1) {
       const replacement = short.get(text.slice(at, at + length))
-      if (replacement !== undefined && !isInWord(text, at, at + length)) return { length, replacement }
+      if (replacement !== undefined && !isInWord(text, at, at + length))
+        return { length, replacement }
     }
     return undefined
   }
@@ -84,5 +91,8 @@ export function gatherKnownValues(): KnownValues {
 
 function isInWord(text: string, from: number, to: number): boolean {
   const before = text.slice(Math.max(0, from - 2), from)
-  return wordCharacter.test([...before].at(-1) ?? '') || wordCharacter.test(String.fromCodePoint(text.codePointAt(to) ?? 0x20))
+  return (
+    wordCharacter.test([...before].at(-1) ?? '') ||
+    wordCharacter.test(String.fromCodePoint(text.codePointAt(to) ?? 0x20))
+  )
 }

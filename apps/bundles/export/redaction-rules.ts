@@ -1,4 +1,5 @@
-// The rules of `weir export --redact FILE`: YAML or JSON, {"rules": [...]}. What is found by one is replaced wherever it occurs in the bundle.
+// The rules of `weir export --redact FILE`: YAML or JSON, {"rules": [...]}. What is found by one is
+// replaced wherever it occurs in the bundle.
 
 import { parse } from 'yaml'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -42,8 +43,10 @@ function listIn(file: string, text: string): unknown[] {
   } catch (error) {
     throw bad(file, `is no YAML and no JSON: ${(error as Error).message.split('\n')[0]}`)
   }
-  const rules = typeof value === 'object' && value !== null ? (value as { rules?: unknown }).rules : undefined
-  if (!Array.isArray(rules)) throw bad(file, 'has no list rules; must be {"rules": [{"name", "pattern" or "pointer"}]}')
+  const rules =
+    typeof value === 'object' && value !== null ? (value as { rules?: unknown }).rules : undefined
+  if (!Array.isArray(rules))
+    throw bad(file, 'has no list rules; must be {"rules": [{"name", "pattern" or "pointer"}]}')
   return rules
 }
 
@@ -51,13 +54,28 @@ function ruleIn(value: unknown, where: string): RedactionRule {
   if (typeof value !== 'object' || value === null) throw bad(where, 'is no object')
   const rule = value as Record<string, unknown>
   for (const key of Object.keys(rule))
-    if (!keys.includes(key)) throw bad(where, `has a key ${key}; did you mean ${nearestName(key, keys) ?? keys.join(', ')}?`)
+    if (!keys.includes(key))
+      throw bad(
+        where,
+        `has a key ${key}; did you mean ${nearestName(key, keys) ?? keys.join(', ')}?`,
+      )
   const { name, pattern, pointer, tool, replace = 'pseudonym' } = rule
-  if (typeof name !== 'string' || !/^[a-z0-9-]{1,40}$/.test(name)) throw bad(where, 'needs a name of 1 to 40 of a-z, 0-9 and -')
-  if ((pattern === undefined) === (pointer === undefined)) throw bad(where, 'needs either a pattern or a pointer')
-  if (replace !== 'pseudonym' && replace !== 'length') throw bad(`${where}.replace`, 'must be pseudonym or length')
-  if (tool !== undefined && typeof tool !== 'string') throw bad(`${where}.tool`, 'must be a name of a tool, with * for any characters')
-  return { name, pattern: patternIn(pattern, where), pointer: pointerIn(pointer, where), in: placesIn(rule.in, where), tool, replace }
+  if (typeof name !== 'string' || !/^[a-z0-9-]{1,40}$/.test(name))
+    throw bad(where, 'needs a name of 1 to 40 of a-z, 0-9 and -')
+  if ((pattern === undefined) === (pointer === undefined))
+    throw bad(where, 'needs either a pattern or a pointer')
+  if (replace !== 'pseudonym' && replace !== 'length')
+    throw bad(`${where}.replace`, 'must be pseudonym or length')
+  if (tool !== undefined && typeof tool !== 'string')
+    throw bad(`${where}.tool`, 'must be a name of a tool, with * for any characters')
+  return {
+    name,
+    pattern: patternIn(pattern, where),
+    pointer: pointerIn(pointer, where),
+    in: placesIn(rule.in, where),
+    tool,
+    replace,
+  }
 }
 
 function patternIn(pattern: unknown, where: string): RegExp | undefined {
@@ -83,7 +101,8 @@ function placesIn(given: unknown, where: string): ReadonlySet<RedactionPlace> | 
   if (given === undefined) return undefined
   const list = Array.isArray(given) ? given : [given]
   const unknown = list.find((one) => !redactionPlaces.includes(one as RedactionPlace))
-  if (unknown !== undefined) throw bad(`${where}.in`, `is ${String(unknown)}; must be of ${redactionPlaces.join(', ')}`)
+  if (unknown !== undefined)
+    throw bad(`${where}.in`, `is ${String(unknown)}; must be of ${redactionPlaces.join(', ')}`)
   return new Set(list as RedactionPlace[])
 }
 

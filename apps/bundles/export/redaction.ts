@@ -1,12 +1,19 @@
-// Replaces what rules name in the contents of records. In two passes over the same records: learn, which finds; redact, which replaces.
-// X1. What a rule finds in one place is replaced in all texts of the bundle: an argument comes again in an error, in an intervention, in the reply.
-// X2. Equal values get equal replacements, so loops stay loops. They are made with a key of their own for each bundle, so nobody can try values out; nor on
-//     digests of arguments, which get others for the same reason.
-// X3. What cannot be read cannot be redacted, and is left out; arguments in which a pointer cannot be followed, because they were cut or are no JSON, are
-//     a value as a whole. Ids, names of tools and kinds are never touched.
-// X4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as one text, and it all stands in the first of them.
-// X5. A text is redacted within each string of the JSON in it, and then as a whole: a secret may be spelled with escapes, and may be a piece of JSON.
-// X6. All values must be known before the first is replaced (X1), so they are kept in memory; more than fit are an error, which names the rule.
+// Replaces what rules name in the contents of records. In two passes over the same records: learn,
+// which finds; redact, which replaces.
+// X1. What a rule finds in one place is replaced in all texts of the bundle: an argument comes
+//     again in an error, in an intervention, in the reply.
+// X2. Equal values get equal replacements, so loops stay loops. They are made with a key of their
+//     own for each bundle, so nobody can try values out; nor on digests of arguments, which get
+//     others for the same reason.
+// X3. What cannot be read cannot be redacted, and is left out; arguments in which a pointer cannot
+//     be followed, because they were cut or are no JSON, are a value as a whole. Ids, names of
+//     tools and kinds are never touched.
+// X4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as one text,
+//     and it all stands in the first of them.
+// X5. A text is redacted within each string of the JSON in it, and then as a whole: a secret may be
+//     spelled with escapes, and may be a piece of JSON.
+// X6. All values must be known before the first is replaced (X1), so they are kept in memory; more
+//     than fit are an error, which names the rule.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -14,15 +21,23 @@ import type { DeadLetter, Message, Part } from '../../../shared/contract/message
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { messageOf } from '../../history/message-of.ts'
-import { beginsLikeJson, changedStrings, parsedJson, parsedPiece, quotedIn } from './json-strings.ts'
+import {
+  beginsLikeJson,
+  changedStrings,
+  parsedJson,
+  parsedPiece,
+  quotedIn,
+} from './json-strings.ts'
 import { gatherKnownValues } from './known-values.ts'
 import type { RedactionRule } from './redaction-rules.ts'
-import type { Said, Tools } from './said.ts'
-import { once, saidIn, streamsOf, toolsIn } from './said.ts'
+import { once, type Said, saidIn, streamsOf, type Tools, toolsIn } from './said.ts'
 
 export type Redaction = {
   learn(message: Message): void
-  /** All parts of one round, in the order of the log: what a broken attempt said stands nowhere else. */
+  /**
+   * All parts of one round, in the order of the log: what a broken attempt said stands nowhere
+   * else.
+   */
   learnParts(parts: readonly Part[]): void
   /** Undefined: it cannot be read, and must be left out (X3). */
   redact(message: Message): Message | undefined
@@ -56,14 +71,22 @@ const roundsMax = 50_000
 
 type PatternRule = RedactionRule & { pattern: RegExp }
 
-/** `bytesMax`: of all values in all spellings, and of their replacements. Throws `usage` where rules find more. */
+/**
+ * `bytesMax`: of all values in all spellings, and of their replacements. Throws `usage` where rules
+ * find more.
+ */
 export function createRedaction(
   rules: RedactionRule[],
-  { secret = randomBytes(32), bytesMax = knownBytesMax }: { secret?: Uint8Array; bytesMax?: number } = {},
+  {
+    secret = randomBytes(32),
+    bytesMax = knownBytesMax,
+  }: { secret?: Uint8Array; bytesMax?: number } = {},
 ): Redaction {
   const known = gatherKnownValues()
   const madeShape = new RegExp(madeSource(rules), 'gu')
-  const everywhere = rules.filter((rule): rule is PatternRule => isEverywhere(rule)).map((rule) => ({ rule, orMade: orMade(rules, rule) }))
+  const everywhere = rules
+    .filter((rule): rule is PatternRule => isEverywhere(rule))
+    .map((rule) => ({ rule, orMade: orMade(rules, rule) }))
   const inPlaces = rules.filter((rule) => !isEverywhere(rule))
   const made = new Set<string>()
   const tools = new Map<string, Tools>()
@@ -81,7 +104,8 @@ export function createRedaction(
     const { name, replace } = rule
     if (value === '') return ''
     if (known.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
-    if (replace === 'length') return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
+    if (replace === 'length')
+      return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
     const pseudonym = `${name}-${keyed(value).slice(0, 12)}`
     made.add(pseudonym)
     return pseudonym
@@ -107,10 +131,13 @@ export function createRedaction(
   function learnFrom({ place, tool, text }: Said): void {
     for (const rule of inPlaces) {
       if (rule.in !== undefined && !rule.in.has(place)) continue
-      if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool)) continue
-      if (rule.pattern !== undefined) for (const found of matchesIn(text, rule.pattern)) learnValue(rule, found)
+      if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool))
+        continue
+      if (rule.pattern !== undefined)
+        for (const found of matchesIn(text, rule.pattern)) learnValue(rule, found)
       if (rule.pointer !== undefined && (place === 'arguments' || place === 'results')) {
-        for (const found of valuesSaid(text, rule.pointer, place === 'arguments')) learnValue(rule, found)
+        for (const found of valuesSaid(text, rule.pointer, place === 'arguments'))
+          learnValue(rule, found)
       }
     }
   }
@@ -125,7 +152,10 @@ export function createRedaction(
       }
     left += known.replacedIn(text.slice(from), isCut)
     return everywhere.reduce(
-      (rest, { rule, orMade }) => rest.replaceAll(orMade, (value) => (made.has(value) ? value : replacedByPattern(value, rule))),
+      (rest, { rule, orMade }) =>
+        rest.replaceAll(orMade, (value) =>
+          made.has(value) ? value : replacedByPattern(value, rule),
+        ),
       left,
     )
   }
@@ -139,7 +169,9 @@ export function createRedaction(
   /** Keeps X5. */
   function redactText(text: string, isCut = false): string {
     return redactPlain(
-      changedStrings(text, (leaf) => (leaf.length < text.length ? redactText(leaf) : redactPlain(leaf, false))),
+      changedStrings(text, (leaf) =>
+        leaf.length < text.length ? redactText(leaf) : redactPlain(leaf, false),
+      ),
       isCut,
     )
   }
@@ -150,8 +182,10 @@ export function createRedaction(
     const isOfApproval = approvalIdIn(value) !== undefined
     return Object.fromEntries(
       Object.entries(value).map(([name, field]) => {
-        if (typeof field !== 'string' || name === skipped) return [name, redactFields(field, skipped)]
-        if (isDigest(name, field) || (isOfApproval && name === 'hash')) return [name, keyed(field).slice(0, field.length)]
+        if (typeof field !== 'string' || name === skipped)
+          return [name, redactFields(field, skipped)]
+        if (isDigest(name, field) || (isOfApproval && name === 'hash'))
+          return [name, keyed(field).slice(0, field.length)]
         if (isOfApproval && name === 'id') return [name, otherId(field)]
         return [name, contentFields.has(name) ? redactText(field) : field]
       }),
@@ -169,23 +203,31 @@ export function createRedaction(
     learn(message) {
       const inside = message.type === 'dead-letter' ? messageOf(message.value) : message
       if (inside?.type === 'part') redaction.learnParts([inside])
-      else if (inside !== undefined) for (const said of saidIn(inside, toolsOf(inside))) learnFrom(said)
+      else if (inside !== undefined)
+        for (const said of saidIn(inside, toolsOf(inside))) learnFrom(said)
       for (const id of inside === undefined ? [] : approvalIdsIn(inside)) known.add(id, otherId(id))
     },
 
     learnParts(parts) {
-      for (const { place, tool, text } of streamsOf(parts).values()) if (place !== null && text !== '') learnFrom({ place, tool, text })
+      for (const { place, tool, text } of streamsOf(parts).values())
+        if (place !== null && text !== '') learnFrom({ place, tool, text })
     },
 
     redact(message) {
       if (message.type === 'dead-letter') return redactLetter(message)
-      return message.type === 'part' ? redaction.redactParts([message])[0] : (redactFields(message, '') as Message)
+      return message.type === 'part'
+        ? redaction.redactParts([message])[0]
+        : (redactFields(message, '') as Message)
     },
 
     redactParts(parts) {
       const texts = new Map<string, string>()
-      for (const [stream, { text, isPieces }] of streamsOf(parts)) texts.set(stream, redactText(text, isPieces))
-      return parts.map((part) => ({ ...part, events: part.events.map((event) => once(part, event, texts)) }))
+      for (const [stream, { text, isPieces }] of streamsOf(parts))
+        texts.set(stream, redactText(text, isPieces))
+      return parts.map((part) => ({
+        ...part,
+        events: part.events.map((event) => once(part, event, texts)),
+      }))
     },
   }
   return redaction
@@ -194,7 +236,10 @@ export function createRedaction(
 /** Of an approval, or of what says something of one (services/approval/approval.ts). */
 function approvalIdIn(value: object): string | undefined {
   const { id, raw } = value as { id?: unknown; raw?: unknown }
-  return 'ordinal' in value && raw === undefined && typeof id === 'string' && /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/.test(id)
+  return 'ordinal' in value &&
+    raw === undefined &&
+    typeof id === 'string' &&
+    /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/.test(id)
     ? id
     : undefined
 }
@@ -215,7 +260,10 @@ function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
   return pattern !== undefined && places === undefined && tool === undefined
 }
 
-/** What replacements look like, so that none is replaced again: two passes go over the strings of JSON. */
+/**
+ * What replacements look like, so that none is replaced again: two passes go over the strings of
+ * JSON.
+ */
 function madeSource(rules: RedactionRule[]): string {
   return `(?:${rules.map(({ name }) => name).join('|')})-[0-9a-f]{12}`
 }
@@ -240,10 +288,19 @@ function spellingsOf(value: string): Set<string> {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
   const once = inJson(value)
   const inAddress = encodeURIComponent(value.toWellFormed())
-  return new Set([value, once, inJson(once), inJson(inJson(once)), inAddress, inAddress.replaceAll('%20', '+')])
+  return new Set([
+    value,
+    once,
+    inJson(once),
+    inJson(inJson(once)),
+    inAddress,
+    inAddress.replaceAll('%20', '+'),
+  ])
 }
 
-/** The key of an intervention: a digest of what came back (services/loop-detector/fingerprint.ts). */
+/**
+ * The key of an intervention: a digest of what came back (services/loop-detector/fingerprint.ts).
+ */
 function isDigest(name: string, field: string): boolean {
   return name === 'key' && /^[0-9a-f]{32}$/.test(field)
 }
@@ -252,8 +309,11 @@ function isDigest(name: string, field: string): boolean {
 function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[] {
   const value = parsedJson(text) ?? parsedPiece(text)
   if (value !== undefined) return valuesAt(value, pointer)
-  if (beginsLikeJson(text) || (isMeant && text.includes('"'))) return quotedIn(text).filter(({ length }) => length >= unreadableMin)
-  return isMeant && text.length >= unreadableMin && !/^\s*(?:null|true|false)\s*$/.test(text) ? [text] : []
+  if (beginsLikeJson(text) || (isMeant && text.includes('"')))
+    return quotedIn(text).filter(({ length }) => length >= unreadableMin)
+  return isMeant && text.length >= unreadableMin && !/^\s*(?:null|true|false)\s*$/.test(text)
+    ? [text]
+    : []
 }
 
 /** Shorter ones would be found everywhere. */

@@ -9,12 +9,26 @@ export type Said = { place: RedactionPlace; tool: string | undefined; text: stri
 /** The names of the tools of calls, by their ordinals. */
 export type Tools = ReadonlyMap<unknown, string>
 
-/** All that was said in a record that is no part of a stream. `tools`: what is known of the round's calls. `tool`: of the call that it stands in. */
-export function* saidIn(value: unknown, tools: Tools, tool: string | undefined = ''): Generator<Said> {
+/**
+ * All that was said in a record that is no part of a stream. `tools`: what is known of the round's
+ * calls. `tool`: of the call that it stands in.
+ */
+export function* saidIn(
+  value: unknown,
+  tools: Tools,
+  tool: string | undefined = '',
+): Generator<Said> {
   if (Array.isArray(value)) for (const one of value) yield* saidIn(one, tools, tool)
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) ||
+    value instanceof Uint8Array
+  )
+    return
   const fields = value as Record<string, unknown>
-  const own = 'ordinal' in fields ? (tools.get(fields.ordinal) ?? (fields.name as string | undefined)) : tool
+  const own =
+    'ordinal' in fields ? (tools.get(fields.ordinal) ?? (fields.name as string | undefined)) : tool
   for (const [name, field] of Object.entries(fields)) {
     const place = typeof field === 'string' ? placeOf(name, fields) : undefined
     if (typeof field !== 'string') yield* saidIn(field, tools, own)
@@ -42,18 +56,41 @@ function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace 
 // ── Streams ──
 
 /** Kinds whose texts are pieces of one text; any other stands by itself. */
-const pieces = new Set<PartEvent['kind']>(['text', 'refusal', 'reasoning', 'call_arguments', 'call_piece', 'call_piece_beside'])
+const pieces = new Set<PartEvent['kind']>([
+  'text',
+  'refusal',
+  'reasoning',
+  'call_arguments',
+  'call_piece',
+  'call_piece_beside',
+])
 
 /** Where the text of an event belongs; null: to nobody in particular. */
 const placeOfKind: Record<PartEvent['kind'], RedactionPlace | null> = {
   ...{ text: 'text', refusal: 'text', reasoning: 'reasoning', reasoning_block: 'reasoning' },
-  ...{ call_start: 'arguments', call_whole: 'arguments', call_arguments: 'arguments', call_done: 'arguments' },
-  ...{ call_piece: 'arguments', call_piece_beside: 'arguments', call_end: null, call_extra: null, call_free_text: null },
+  ...{
+    call_start: 'arguments',
+    call_whole: 'arguments',
+    call_arguments: 'arguments',
+    call_done: 'arguments',
+  },
+  ...{
+    call_piece: 'arguments',
+    call_piece_beside: 'arguments',
+    call_end: null,
+    call_extra: null,
+    call_free_text: null,
+  },
   ...{ error: null, kept_apart: null, provider_said: null },
 }
 
 /** One text of one attempt. `isPieces`: it came bit by bit, and may have broken off. */
-export type Stream = { place: RedactionPlace | null; tool: string | undefined; text: string; isPieces: boolean }
+export type Stream = {
+  place: RedactionPlace | null
+  tool: string | undefined
+  text: string
+  isPieces: boolean
+}
 
 /** Of the parts of one round, in the order of the log. */
 export function streamsOf(parts: readonly Part[]): Map<string, Stream> {
@@ -62,12 +99,18 @@ export function streamsOf(parts: readonly Part[]): Map<string, Stream> {
   for (const part of parts)
     for (const event of part.events) {
       const call = `${part.attempt} ${event.index}`
-      if (event.name !== null && event.kind !== 'call_extra') tools.set(call, (tools.get(call) ?? '') + event.name)
+      if (event.name !== null && event.kind !== 'call_extra')
+        tools.set(call, (tools.get(call) ?? '') + event.name)
       const key = streamOf(part, event)
       const isPieces = pieces.has(event.kind)
       const text = isPieces ? (streams.get(key)?.text ?? '') + event.text : event.text
       const place = placeOfKind[event.kind]
-      streams.set(key, { place, tool: place === 'arguments' ? tools.get(call) : '', text, isPieces })
+      streams.set(key, {
+        place,
+        tool: place === 'arguments' ? tools.get(call) : '',
+        text,
+        isPieces,
+      })
     }
   return streams
 }
@@ -75,10 +118,15 @@ export function streamsOf(parts: readonly Part[]): Map<string, Stream> {
 /** The stream that an event belongs to. */
 export function streamOf({ attempt }: Part, { kind, index, text }: PartEvent): string {
   const one = kind === 'call_piece_beside' ? 'call_piece' : kind
-  return pieces.has(kind) ? `${attempt} ${one} ${index}` : `${attempt} ${one} ${index} whole ${text}`
+  return pieces.has(kind)
+    ? `${attempt} ${one} ${index}`
+    : `${attempt} ${one} ${index} whole ${text}`
 }
 
-/** With what `texts` has for its stream; a text that came in pieces stands whole in the first of them. */
+/**
+ * With what `texts` has for its stream; a text that came in pieces stands whole in the first of
+ * them.
+ */
 export function once(part: Part, event: PartEvent, texts: Map<string, string>): PartEvent {
   const stream = streamOf(part, event)
   const text = texts.get(stream) ?? ''

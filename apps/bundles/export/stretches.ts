@@ -1,11 +1,17 @@
-// The stretches of a conversation's inbox that can be folded by themselves. Found by folding: the conversation's own reducer says when it is at rest.
-// S1. A stretch begins where a conversation that was at rest (unknown, or idle) takes a message, and ends where it is at rest again. So a turn is in one
-//     stretch only, with the turns whose messages waited in its queue.
-// S2. `from` is where folding begins: the `carried` that the conversation was idle since, or the stretch's first record. Nothing before it is needed (R1).
-// S3. Memory: a few numbers for each stretch, and what the reducer holds for conversations that are open or idle.
+// The stretches of a conversation's inbox that can be folded by themselves. Found by folding: the
+// conversation's own reducer says when it is at rest.
+// S1. A stretch begins where a conversation that was at rest (unknown, or idle) takes a message,
+//     and ends where it is at rest again. So a turn is in one stretch only, with the turns whose
+//     messages waited in its queue.
+// S2. `from` is where folding begins: the `carried` that the conversation was idle since, or the
+//     stretch's first record. Nothing before it is needed (R1).
+// S3. Memory: a few numbers for each stretch, and what the reducer holds for conversations that are
+//     open or idle.
 
-import type { Conversation } from '../../../services/conversation/reducer.ts'
-import { conversation as conversationStage } from '../../../services/conversation/reducer.ts'
+import {
+  type Conversation,
+  conversation as conversationStage,
+} from '../../../services/conversation/reducer.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -13,7 +19,10 @@ import { createFold } from '../../../shared/runtime/fold.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 import { scan } from '../../history/scan.ts'
 
-/** Offsets in the inbox `conversation-events`, all inclusive. Turns in it have the numbers from `first` to `last`. */
+/**
+ * Offsets in the inbox `conversation-events`, all inclusive. Turns in it have the numbers from
+ * `first` to `last`.
+ */
 export type Stretch = {
   conversation: string
   from: number
@@ -27,8 +36,16 @@ export type Stretch = {
 
 const inbox = 'conversation-events'
 
-/** Those of a partition, from records not older than `since`, in the order in which they ended; the open ones last. */
-export async function* stretchesOf(log: OpenLog, partition: number, since: Milliseconds, signal: AbortSignal): AsyncGenerator<Stretch> {
+/**
+ * Those of a partition, from records not older than `since`, in the order in which they ended; the
+ * open ones last.
+ */
+export async function* stretchesOf(
+  log: OpenLog,
+  partition: number,
+  since: Milliseconds,
+  signal: AbortSignal,
+): AsyncGenerator<Stretch> {
   const topic = log.topicPrefix + inbox
   const fold = createFold({
     stage: conversationStage,
@@ -65,5 +82,12 @@ function isAtRest(state: Conversation | undefined): boolean {
 }
 
 function begun({ key, offset, time }: StoredRecord, from = offset): Stretch {
-  return { conversation: key, from, first: offset, last: Number.POSITIVE_INFINITY, beganAt: time, lastAt: time }
+  return {
+    conversation: key,
+    from,
+    first: offset,
+    last: Number.POSITIVE_INFINITY,
+    beganAt: time,
+    lastAt: time,
+  }
 }

@@ -1,4 +1,5 @@
-// What becomes of the records that are exported: into the bundle as they are, or with what rules name replaced.
+// What becomes of the records that are exported: into the bundle as they are, or with what rules
+// name replaced.
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -40,11 +41,16 @@ export function learningTaker(redaction: Redaction): LearningTaker {
 /** `leftOut`: records that could not be read, and parts that nobody waited for any more. */
 export type RedactingTaker = LearningTaker & { readonly leftOut: number }
 
-export function redactingTaker(bundle: BundleWriter, tally: TurnTally, redaction: Redaction): RedactingTaker {
+export function redactingTaker(
+  bundle: BundleWriter,
+  tally: TurnTally,
+  redaction: Redaction,
+): RedactingTaker {
   let leftOut = 0
   const held = holdRounds<{ record: StoredRecord; part: Part }>((waiting) => {
     const parts = redaction.redactParts(waiting.map(({ part }) => part))
-    for (const [at, { record }] of waiting.entries()) bundle.add({ ...record, value: encode(parts[at] as Part) })
+    for (const [at, { record }] of waiting.entries())
+      bundle.add({ ...record, value: encode(parts[at] as Part) })
   })
 
   return {
@@ -78,8 +84,9 @@ export function redactingTaker(bundle: BundleWriter, tally: TurnTally, redaction
 type Place = { conversation: string; turn: number; round: number }
 
 /**
- * Parts of a round are held until all are there, which are as many bytes as a round may have: a secret may be cut anywhere between two of them. So what comes
- * behind its model-finished, of an attempt that did not count, is not taken: `part` gives false.
+ * Parts of a round are held until all are there, which are as many bytes as a round may have: a
+ * secret may be cut anywhere between two of them. So what comes behind its model-finished, of an
+ * attempt that did not count, is not taken: `part` gives false.
  */
 function holdRounds<Held>(take: (held: Held[]) => void) {
   const rounds = new Map<string, Held[]>()

@@ -14,13 +14,17 @@ export type TurnTally = {
 
 export function createTurnTally(partitions: number): TurnTally {
   const conversations = new Map<string, Map<number, BundleTurn>>()
-  /** The first record of each conversation in its own partition: a turn that is older began before what the log still has. */
+  /**
+   * The first record of each conversation in its own partition: a turn that is older began before
+   * what the log still has.
+   */
   const inboxBegins = new Map<string, number>()
 
   function turnOf(conversation: string, turn: number): BundleTurn {
     const turns = conversations.get(conversation) ?? new Map<number, BundleTurn>()
     conversations.set(conversation, turns)
-    const known = turns.get(turn) ?? empty(conversation, turn, partitionOf(conversation, partitions))
+    const known =
+      turns.get(turn) ?? empty(conversation, turn, partitionOf(conversation, partitions))
     turns.set(turn, known)
     return known
   }
@@ -28,7 +32,11 @@ export function createTurnTally(partitions: number): TurnTally {
   return {
     see(topic, { key, partition, offset, time }, message) {
       // Somebody may have written under its key into another one.
-      if (topic === 'conversation-events' && !inboxBegins.has(key) && partition === partitionOf(key, partitions))
+      if (
+        topic === 'conversation-events' &&
+        !inboxBegins.has(key) &&
+        partition === partitionOf(key, partitions)
+      )
         inboxBegins.set(key, offset)
       switch (message.type) {
         case 'turn-started': {
@@ -41,7 +49,13 @@ export function createTurnTally(partitions: number): TurnTally {
           const { rounds, calls, inputTokens, outputTokens } = totals
           if (rounds === 0) return // of a message that opened no turn
           const ending = { messageId, endedAt: time, outcome, failureClass, cap, reason }
-          Object.assign(turnOf(key, message.turn), { ...ending, rounds, calls, inputTokens, outputTokens })
+          Object.assign(turnOf(key, message.turn), {
+            ...ending,
+            rounds,
+            calls,
+            inputTokens,
+            outputTokens,
+          })
           return
         }
         case 'round-started': {
@@ -57,14 +71,25 @@ export function createTurnTally(partitions: number): TurnTally {
 
     turns: () =>
       [...conversations].flatMap(([conversation, turns]) =>
-        [...turns.values()].map((turn) => ({ ...turn, whole: turn.turn >= (inboxBegins.get(conversation) ?? Number.POSITIVE_INFINITY) })),
+        [...turns.values()].map((turn) => ({
+          ...turn,
+          whole: turn.turn >= (inboxBegins.get(conversation) ?? Number.POSITIVE_INFINITY),
+        })),
       ),
   }
 }
 
 function empty(conversation: string, turn: number, partition: number): BundleTurn {
   return {
-    ...{ conversation, turn, partition, agent: null, messageId: null, beganAt: null, endedAt: null },
+    ...{
+      conversation,
+      turn,
+      partition,
+      agent: null,
+      messageId: null,
+      beganAt: null,
+      endedAt: null,
+    },
     ...{ outcome: 'open', failureClass: null, cap: null, reason: null },
     ...{ rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, whole: false },
   }

@@ -1,4 +1,5 @@
-// What `weir export` was asked for: conversations, a stretch of time, how turns ended. Judged before anything is opened.
+// What `weir export` was asked for: conversations, a stretch of time, how turns ended. Judged
+// before anything is opened.
 
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -7,7 +8,12 @@ import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { printable } from '../../terminal/printable.ts'
 
-export type WantedOptions = { conversation?: string[]; since?: string; until?: string; where?: string[] }
+export type WantedOptions = {
+  conversation?: string[]
+  since?: string
+  until?: string
+  where?: string[]
+}
 
 /** Values of a key are alternatives, keys are conditions. */
 export type Where = Map<WhereKey, Set<string>>
@@ -18,13 +24,26 @@ export type Wanted = {
   since: Milliseconds
   until: Milliseconds
   where: Where
-  /** Nothing but perhaps conversations is named: they are wanted from their first record to their last. */
+  /**
+   * Nothing but perhaps conversations is named: they are wanted from their first record to their
+   * last.
+   */
   isWhole: boolean
 }
 
 export type WhereKey = 'failureClass' | 'outcome' | 'cap' | 'agent'
 
-const classes = ['deterministic', 'transient', 'no_progress', 'budget', 'refused', 'provider', 'internal', 'cancelled', 'context_full']
+const classes = [
+  'deterministic',
+  'transient',
+  'no_progress',
+  'budget',
+  'refused',
+  'provider',
+  'internal',
+  'cancelled',
+  'context_full',
+]
 
 /** What a key may be; null: anything. */
 const whereValues: Record<WhereKey, string[] | null> = {
@@ -35,7 +54,10 @@ const whereValues: Record<WhereKey, string[] | null> = {
 }
 
 /** Throws `usage` with what would be taken. */
-export function wantedOf({ conversation = [], since, until, where = [] }: WantedOptions, now: Milliseconds): Wanted {
+export function wantedOf(
+  { conversation = [], since, until, where = [] }: WantedOptions,
+  now: Milliseconds,
+): Wanted {
   const wanted = {
     conversations: new Set(conversation),
     since: since === undefined ? 0 : instantOfFlag('--since', since, now),
@@ -44,7 +66,10 @@ export function wantedOf({ conversation = [], since, until, where = [] }: Wanted
     isWhole: since === undefined && until === undefined && where.length === 0,
   }
   if (wanted.since >= wanted.until)
-    throw new WeirError('usage', `--since ${since} is not before --until ${until}: nothing lies between them`)
+    throw new WeirError(
+      'usage',
+      `--since ${since} is not before --until ${until}: nothing lies between them`,
+    )
   return wanted
 }
 
@@ -64,7 +89,10 @@ function keyNamed(given: string, name: string): WhereKey {
   if (key !== undefined) return key
   const near = nearestName(name, keys)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError('usage', `--where is '${printable(given)}'; must be KEY=VALUE with a key of ${keys.join(', ')}.${meant}`)
+  throw new WeirError(
+    'usage',
+    `--where is '${printable(given)}'; must be KEY=VALUE with a key of ${keys.join(', ')}.${meant}`,
+  )
 }
 
 /** `no-progress` and `no_progress` are the same. */
@@ -75,14 +103,23 @@ function valueNamed(key: WhereKey, given: string): string {
   if (value !== undefined) return value
   const near = nearestName(given, values)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError('usage', `--where ${key} is '${printable(given)}'.${meant} It must be one of ${values.join(', ')}`)
+  throw new WeirError(
+    'usage',
+    `--where ${key} is '${printable(given)}'.${meant} It must be one of ${values.join(', ')}`,
+  )
 }
 
-/** What this record of the activity says of a turn that somebody asked for: the conditions that it fulfils. */
+/**
+ * What this record of the activity says of a turn that somebody asked for: the conditions that it
+ * fulfils.
+ */
 export function fulfilledBy(where: Where, message: Message): WhereKey[] {
   const asked = saidBy(message).filter(([key]) => where.has(key))
-  // All of them of the same turn: one that failed and another that was capped are not what was asked for.
-  return asked.every(([key, value]) => where.get(key)?.has(value ?? '')) ? asked.map(([key]) => key) : []
+  // All of them of the same turn: one that failed and another that was capped are not what was
+  // asked for.
+  return asked.every(([key, value]) => where.get(key)?.has(value ?? ''))
+    ? asked.map(([key]) => key)
+    : []
 }
 
 /** What it says of its turn; null: nothing of that kind. */

@@ -1,33 +1,49 @@
-// `weir import FILE`: a bundle as the log of an embedded bus, in a data folder that has none. So what happened elsewhere can be gone on with here.
-// M1. Offsets, times and ids stay as they were, so every address that somebody wrote down is still right. That is why the folder has no log yet: the number of
-//     a turn, the id of each derived record, the keys of the history and the commits of stages are made of offsets, so nothing can move to where it is free;
-//     and where offsets are free behind what is there, stages have committed or must still read, between records of other turns.
-// M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would ask models and start tools again.
-// M3. A conversation goes on with what it remembers, such as the ids of its messages: it is folded again from the beginning of the import. Not so where one of
-//     its partition had an open turn: that would go on with it (M2).
+// `weir import FILE`: a bundle as the log of an embedded bus, in a data folder that has none. So
+// what happened elsewhere can be gone on with here.
+// M1. Offsets, times and ids stay as they were, so every address that somebody wrote down is still
+//     right. That is why the folder has no log yet: the number of a turn, the id of each derived
+//     record, the keys of the history and the commits of stages are made of offsets, so nothing can
+//     move to where it is free; and where offsets are free behind what is there, stages have
+//     committed or must still read, between records of other turns.
+// M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would
+//     ask models and start tools again.
+// M3. A conversation goes on with what it remembers, such as the ids of its messages: it is folded
+//     again from the beginning of the import. Not so where one of its partition had an open turn:
+//     that would go on with it (M2).
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { logFileIn } from '../../../client/open-bus.ts'
-import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
-import { refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
+import { type Bundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { importLog } from '../../../shared/bus/embedded/import.ts'
 import type { GroupCommit } from '../../../shared/bus/embedded/log.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
-import { guardTopicName, guardTopicSpec, stageNames, stages, topicSpecs } from '../../../shared/contract/topology.ts'
+import {
+  guardTopicName,
+  guardTopicSpec,
+  stageNames,
+  stages,
+  topicSpecs,
+} from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toCommit } from '../../../shared/runtime/position.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import type { OpenLog } from '../../history/open-log.ts'
-import { endsOf, withBundle } from '../../history/open-log.ts'
+import { endsOf, type OpenLog, withBundle } from '../../history/open-log.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
 import { count } from '../../terminal/quantities.ts'
 
-/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `bundle.*`, `output.exists`, `bus.unwritable`. */
-export async function importBundle(file: string, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
+/**
+ * Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
+ * `bundle.*`, `output.exists`, `bus.unwritable`.
+ */
+export async function importBundle(
+  file: string,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<0 | 130> {
   if (settings.bus !== 'embedded')
     throw new WeirError(
       'usage',
@@ -43,7 +59,11 @@ export async function importBundle(file: string, settings: Settings, out: NodeJS
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withBundle(file, (open) => write(open, log, settings, stop.signal), stop.signal)
+    const told = await withBundle(
+      file,
+      (open) => write(open, log, settings, stop.signal),
+      stop.signal,
+    )
     out.write(`${log}: ${told}\n`)
     return 0
   } catch (error) {
@@ -55,30 +75,54 @@ export async function importBundle(file: string, settings: Settings, out: NodeJS
   }
 }
 
-async function write(log: OpenLog, file: string, settings: Settings, signal: AbortSignal): Promise<string> {
+async function write(
+  log: OpenLog,
+  file: string,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string> {
   const bundle = log.bundle as Bundle
   refuseCutTurns(bundle)
   const { facts } = bundle
   const { topicPrefix, partitions } = facts
   const retentionMs = retentionMsOf(settings.retention)
   const guardPrefix = guardTopicName('')
-  const guards = bundle.topics().flatMap(({ name }) => (name.startsWith(guardPrefix) ? [name.slice(guardPrefix.length)] : []))
+  const guards = bundle
+    .topics()
+    .flatMap(({ name }) => (name.startsWith(guardPrefix) ? [name.slice(guardPrefix.length)] : []))
   const own = topicSpecs(topicPrefix, partitions, retentionMs)
-  const ofGuards = guards.map((guard) => guardTopicSpec(topicPrefix, guard, partitions, retentionMs))
+  const ofGuards = guards.map((guard) =>
+    guardTopicSpec(topicPrefix, guard, partitions, retentionMs),
+  )
   const topics = [...own, ...ofGuards.filter(({ name }) => !own.some((one) => one.name === name))]
   const batches = recordsOf(log, bundle, signal)
   const events = await endsOf(log, stages.conversation.inbox)
   const from = events.map(({ partition, end }) => ({ partition, offset: end }))
   const whole = [...bundle.turns()].filter((turn) => turn.whole)
-  await importLog({ file, clock: systemClock, topics, batches, commits: await commitsBehind(bundle), turns: { whole, from } })
+  await importLog({
+    file,
+    clock: systemClock,
+    topics,
+    batches,
+    commits: await commitsBehind(bundle),
+    turns: { whole, from },
+  })
   const open = [...bundle.turns()].filter(({ outcome }) => outcome === 'open').length
   return [
     `${count(facts.records, 'record')} with their offsets and times, in ${count(partitions, 'partition')} with the prefix '${topicPrefix}'`,
-    ...(open === 0 ? [] : [`; ${count(open, 'turn')} had not ended, and nobody goes on with ${open === 1 ? 'it' : 'them'}`]),
+    ...(open === 0
+      ? []
+      : [
+          `; ${count(open, 'turn')} had not ended, and nobody goes on with ${open === 1 ? 'it' : 'them'}`,
+        ]),
   ].join('')
 }
 
-async function* recordsOf(log: OpenLog, bundle: Bundle, signal: AbortSignal): AsyncGenerator<StoredRecord[]> {
+async function* recordsOf(
+  log: OpenLog,
+  bundle: Bundle,
+  signal: AbortSignal,
+): AsyncGenerator<StoredRecord[]> {
   log.progress.expect(bundle.facts.records)
   for (const { name } of bundle.topics()) {
     const topic = log.topicPrefix + name
@@ -93,8 +137,15 @@ async function* recordsOf(log: OpenLog, bundle: Bundle, signal: AbortSignal): As
 }
 
 /** Keeps M2 and M3. */
-async function commitsBehind({ bus, facts: { topicPrefix }, topics, turns }: Bundle): Promise<GroupCommit[]> {
-  const open = new Set([...turns()].filter(({ outcome }) => outcome === 'open').map(({ partition }) => partition))
+async function commitsBehind({
+  bus,
+  facts: { topicPrefix },
+  topics,
+  turns,
+}: Bundle): Promise<GroupCommit[]> {
+  const open = new Set(
+    [...turns()].filter(({ outcome }) => outcome === 'open').map(({ partition }) => partition),
+  )
   const commits: GroupCommit[] = []
   const there = new Set(topics().map(({ name }) => name))
   for (const stage of stageNames.filter((name) => there.has(stages[name].inbox))) {

@@ -1,21 +1,41 @@
 // weir export, import, import-transcript: files that hold conversations.
 
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { findsConversations } from '../../terminal/ending.ts'
-import { bundleOption, listed, settingsBeside, settingsOf, whichBus, withSettings } from './flags.ts'
+import {
+  bundleOption,
+  listed,
+  settingsBeside,
+  settingsOf,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 export function addBundles(program: Command): void {
   withSettings(findsConversations(program.command('export')), [...whichBus, 'topicPrefix'])
     .description(
       'conversations as one file, to keep, mail, look into and replay: whole turns, with all that led to them; also beside a running Weir',
     )
-    .option('--conversation <id>', 'this conversation; may be given again for further ones; default: all', listed)
-    .option('--since <time>', "turns that were active then or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
+    .option(
+      '--conversation <id>',
+      'this conversation; may be given again for further ones; default: all',
+      listed,
+    )
+    .option(
+      '--since <time>',
+      "turns that were active then or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
+    )
     .option('--until <time>', 'turns that began before this')
-    .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
+    .option(
+      '--where <key=value>',
+      'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again',
+      listed,
+    )
     .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
-    .option('--redact <file>', 'rules of what is replaced in contents; apps/bundles/README.md explains them')
+    .option(
+      '--redact <file>',
+      'rules of what is replaced in contents; apps/bundles/README.md explains them',
+    )
     .addOption(bundleOption())
     .option('--force', 'in the place of a file that is there')
     .action(async (options) => {
@@ -27,7 +47,9 @@ export function addBundles(program: Command): void {
     })
 
   withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
-    .description('makes a data folder of a bundle: the log as it was, offsets and times too, and so only where there is none yet')
+    .description(
+      'makes a data folder of a bundle: the log as it was, offsets and times too, and so only where there is none yet',
+    )
     .argument('<file>', 'the bundle, which weir export made')
     .action(async (file, options) => {
       process.exitCode = await (await import('../../bundles/import/import.ts')).importBundle(
@@ -39,7 +61,9 @@ export function addBundles(program: Command): void {
 
   program
     .command('import-transcript')
-    .description('conversations of another runtime as a bundle, to inspect, judge and replay: what Weir would have done with them')
+    .description(
+      'conversations of another runtime as a bundle, to inspect, judge and replay: what Weir would have done with them',
+    )
     .argument('<file>', 'JSON or JSON lines; apps/transcripts/README.md says which shapes')
     .addOption(
       new Option('--format <format>', 'whose words it is written in')
@@ -53,6 +77,8 @@ export function addBundles(program: Command): void {
     .requiredOption('-o, --output <file>', 'the bundle, such as logs.weir')
     .option('--force', 'in the place of a file that is there')
     .action(async (file, options) => {
-      process.exitCode = await (await import('../../transcripts/import-transcript.ts')).importTranscript(file, options, process.stdout)
+      process.exitCode = await (
+        await import('../../transcripts/import-transcript.ts')
+      ).importTranscript(file, options, process.stdout)
     })
 }

@@ -1,13 +1,23 @@
-// Flags that several commands share. `commander` is all that is loaded to name them: what a command does is loaded when it is used.
+// Flags that several commands share. `commander` is all that is loaded to name them: what a command
+// does is loaded when it is used.
 
-import type { Command } from 'commander'
-import { InvalidArgumentError, Option } from 'commander'
-import type { SettingKey, Settings } from '../../../shared/settings/settings.ts'
-import { flagOf, settingTable } from '../../../shared/settings/settings.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import {
+  flagOf,
+  type SettingKey,
+  type Settings,
+  settingTable,
+} from '../../../shared/settings/settings.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
 
 /** The bus of a command that may be asked to work over any. */
-export const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'commandConfig', 'commandProperty']
+export const whichBus: SettingKey[] = [
+  'bus',
+  'dataFolder',
+  'bootstrapServer',
+  'commandConfig',
+  'commandProperty',
+]
 
 /** How long what is written is kept. */
 export const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
@@ -16,7 +26,10 @@ export const guardModes = ['shadow', 'enforce']
 
 /** Adds the flags of these settings to a command. */
 export function withSettings(command: Command, keys: SettingKey[]): Command {
-  command.option('--config <file>', 'the settings file (WEIR_CONFIG; default weir.yaml or weir.json here, if there is one)')
+  command.option(
+    '--config <file>',
+    'the settings file (WEIR_CONFIG; default weir.yaml or weir.json here, if there is one)',
+  )
   for (const key of keys) {
     const { variable, description, unit, schema } = settingTable[key]
     const range = schema.enum ? `: ${schema.enum.join(', ')}` : ''
@@ -30,12 +43,16 @@ export function withSettings(command: Command, keys: SettingKey[]): Command {
 
 /** For a command that looks at a log. */
 export function bundleOption(): Option {
-  return new Option('--bundle <file>', 'looks into this file, which weir export made, instead of the log')
+  return new Option(
+    '--bundle <file>',
+    'looks into this file, which weir export made, instead of the log',
+  )
 }
 
 /** The value of an option that is given once: which of two was meant nobody knows. */
 export function once(value: string, earlier: string | undefined): string {
-  if (earlier !== undefined) throw new InvalidArgumentError(`It is given twice, before as ${earlier}.`)
+  if (earlier !== undefined)
+    throw new InvalidArgumentError(`It is given twice, before as ${earlier}.`)
   return value
 }
 
@@ -49,8 +66,14 @@ export function notBlank(value: string): string {
   return value
 }
 
-/** As settingsOf, for a command that looks at a log, or at a bundle in its place; undefined: at the log. Throws `usage` where flags name a log beside it. */
-export async function settingsBeside(bundle: string | undefined, flags: SettingFlags): Promise<Settings> {
+/**
+ * As settingsOf, for a command that looks at a log, or at a bundle in its place; undefined: at the
+ * log. Throws `usage` where flags name a log beside it.
+ */
+export async function settingsBeside(
+  bundle: string | undefined,
+  flags: SettingFlags,
+): Promise<Settings> {
   const { commandSettings, refuseLogBeside } = await import('../../terminal/command-settings.ts')
   if (bundle !== undefined) refuseLogBeside(bundle, flags)
   return commandSettings(flags)

@@ -1,7 +1,6 @@
 // weir normalize, judge, replay: the stages over what was recorded, offline.
 
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { ProviderName } from '../../../shared/agents/agents.ts'
 import { answers } from '../../terminal/ending.ts'
 import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
@@ -10,20 +9,34 @@ import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts
 const providerNames: ProviderName[] = ['anthropic', 'openai-chat', 'openai-responses']
 
 export function addJudging(program: Command): void {
-  answers(program.command('normalize'), { yes: 'each was read, whatever it holds', no: 'one is no recorded stream' })
+  answers(program.command('normalize'), {
+    yes: 'each was read, whatever it holds',
+    no: 'one is no recorded stream',
+  })
     .description('what Weir makes of recorded streams, offline: their parts and calls')
     .argument('<files...>', 'server-sent events as bytes, or JSON lines with one payload each')
-    .addOption(new Option('--provider <provider>', 'whose format it is').choices(providerNames).makeOptionMandatory())
+    .addOption(
+      new Option('--provider <provider>', 'whose format it is')
+        .choices(providerNames)
+        .makeOptionMandatory(),
+    )
     .option(
       '--tools <file>',
       'the tools that were offered, a JSON array of {name, schema}; default: those that are called, with any object',
     )
     .option('--json', 'one JSON object a file and a line')
     .action(async (files, options) => {
-      process.exitCode = await (await import('../../transcripts/normalize/normalize.ts')).normalize(files, options, process.stdout)
+      process.exitCode = await (await import('../../transcripts/normalize/normalize.ts')).normalize(
+        files,
+        options,
+        process.stdout,
+      )
     })
 
-  answers(program.command('judge'), { yes: 'all are as labelled, or none has a label', no: 'one is not' })
+  answers(program.command('judge'), {
+    yes: 'all are as labelled, or none has a label',
+    no: 'one is not',
+  })
     .description(
       'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline',
     )
@@ -33,9 +46,16 @@ export function addJudging(program: Command): void {
       'a threshold, as agent files name it, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; may be given again',
       listed,
     )
-    .option('--json', 'one JSON object a scenario: the first intervention, and whether it is as expected')
+    .option(
+      '--json',
+      'one JSON object a scenario: the first intervention, and whether it is as expected',
+    )
     .action(async (file, options) => {
-      process.exitCode = await (await import('../../replay/judge/judge.ts')).judgeFile(file, options, process.stdout)
+      process.exitCode = await (await import('../../replay/judge/judge.ts')).judgeFile(
+        file,
+        options,
+        process.stdout,
+      )
     })
 
   const replay = answers(program.command('replay'), {
@@ -48,15 +68,26 @@ export function addJudging(program: Command): void {
     )
     .argument('[bundle]', 'a file of weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only of this conversation')
-    .option('--since <time>', "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
+    .option(
+      '--since <time>',
+      "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
+    )
     .option('--until <time>', 'what was read before this')
-    .option('--set <key=value>', 'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; may be given again', listed)
+    .option(
+      '--set <key=value>',
+      'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; may be given again',
+      listed,
+    )
     .option(
       '--policy <file>',
       'an agent file, of which loop, empty and caps count; those by themselves; or a file of weir policy set',
       once,
     )
-    .option('--guard <guard>', 'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own', once)
+    .option(
+      '--guard <guard>',
+      'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own',
+      once,
+    )
     .option('--sweep <key=from..to>', 'each value of a threshold: a table and a plot', once)
     .option('-o, --output <file>', 'the plot of --sweep as SVG')
     .option('--force', 'writes over a file that is there')

@@ -1,5 +1,5 @@
-// `weir init`: an agent file and tools to start from. What is written are the files in template/, as they are, and the schema of agent files, so that
-// editors complete agent.yaml.
+// `weir init`: an agent file and tools to start from. What is written are the files in template/,
+// as they are, and the schema of agent files, so that editors complete agent.yaml.
 
 import { constants } from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
@@ -10,23 +10,39 @@ import { makeFolders } from '../../../shared/lib/make-folders.ts'
 import { printable } from '../../terminal/printable.ts'
 
 const template = fileURLToPath(new URL('template', import.meta.url))
-const schema = fileURLToPath(new URL('../../../shared/agents/file/agent.schema.json', import.meta.url))
+const schema = fileURLToPath(
+  new URL('../../../shared/agents/file/agent.schema.json', import.meta.url),
+)
 
-/** Makes the folder where it is missing. A file that is there already stays as it is. Throws `usage` where something cannot be written. */
-export async function init(folder: string, environment: NodeJS.ProcessEnv, out: NodeJS.WriteStream): Promise<void> {
+/**
+ * Makes the folder where it is missing. A file that is there already stays as it is. Throws `usage`
+ * where something cannot be written.
+ */
+export async function init(
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   for (const { name, source } of await filesToWrite()) {
     const file = join(folder, name)
     const wasThere = await copied(source, file)
-    out.write(`${wasThere ? 'kept     ' : 'written  '}${printable(file)}${wasThere ? ' (it was there already)' : ''}\n`)
+    out.write(
+      `${wasThere ? 'kept     ' : 'written  '}${printable(file)}${wasThere ? ' (it was there already)' : ''}\n`,
+    )
   }
   out.write(next(folder, environment))
 }
 
 async function filesToWrite(): Promise<{ name: string; source: string }[]> {
   const entries = await readdir(template, { recursive: true, withFileTypes: true })
-  const sources = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const sources = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
   const files = sources.map((source) => ({ name: relative(template, source), source }))
-  return [...files.sort((a, b) => (a.name < b.name ? -1 : 1)), { name: 'agent.schema.json', source: schema }]
+  return [
+    ...files.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    { name: 'agent.schema.json', source: schema },
+  ]
 }
 
 /** Whether there was a file of that name, which was left alone. */
@@ -45,13 +61,21 @@ async function copied(source: string, file: string): Promise<boolean> {
 }
 
 function refuse(file: string, cause: NodeJS.ErrnoException): never {
-  throw new WeirError('usage', `${file} cannot be written (${cause.code}): name a folder that this user may write`, { cause })
+  throw new WeirError(
+    'usage',
+    `${file} cannot be written (${cause.code}): name a folder that this user may write`,
+    { cause },
+  )
 }
 
 function next(folder: string, environment: NodeJS.ProcessEnv): string {
   const steps = [
-    ...(folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : `'${printable(folder)}'`}`]),
-    ...(environment.ANTHROPIC_API_KEY ? [] : ['export ANTHROPIC_API_KEY=...   # or another model: see agent.yaml']),
+    ...(folder === '.'
+      ? []
+      : [`cd ${/^[\w./-]+$/.test(folder) ? folder : `'${printable(folder)}'`}`]),
+    ...(environment.ANTHROPIC_API_KEY
+      ? []
+      : ['export ANTHROPIC_API_KEY=...   # or another model: see agent.yaml']),
     'weir doctor --agent agent.yaml',
     'weir ask --agent agent.yaml "Which files are here, and what is in agent.yaml?"',
   ]

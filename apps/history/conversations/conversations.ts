@@ -1,17 +1,22 @@
-// `weir conversations`: the newest conversations, and how each ended. Memory and work go with the number that is shown, not with that of all: a walk
-// back over the activity finds them, and ends when enough are known.
+// `weir conversations`: the newest conversations, and how each ended. Memory and work go with the
+// number that is shown, not with that of all: a walk back over the activity finds them, and ends
+// when enough are known.
 
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count, second } from '../../terminal/quantities.ts'
-import type { OpenLog } from '../open-log.ts'
-import { withLog } from '../open-log.ts'
+import { type OpenLog, withLog } from '../open-log.ts'
 import { historiesOf } from './histories.ts'
 import { newestActivity } from './newest-activity.ts'
-import type { ConversationSummary, Unfinished } from './summary.ts'
-import { begin, finishedBy, withoutEnd } from './summary.ts'
+import {
+  begin,
+  type ConversationSummary,
+  finishedBy,
+  type Unfinished,
+  withoutEnd,
+} from './summary.ts'
 
 /** `bundle`: looks into this file instead of the log that the settings name. */
 export type ConversationsOptions = { json?: boolean; limit: string; bundle?: string }
@@ -26,14 +31,20 @@ export async function listConversations(
 ): Promise<void> {
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
   if (max < 1 || max > limitMax)
-    throw new WeirError('usage', `--limit is '${printable(limit)}'; must be a whole number from 1 to ${limitMax}`)
+    throw new WeirError(
+      'usage',
+      `--limit is '${printable(limit)}'; must be a whole number from 1 to ${limitMax}`,
+    )
   const found = await withLog(settings, (log) => newestConversations(log, max), { bundle })
   if (json) for (const summary of found) out.write(`${printableJson(summary)}\n`)
   else printList(found, max, out)
 }
 
 /** The `max` conversations that were active last, the newest first. */
-export async function newestConversations(log: OpenLog, max: number): Promise<ConversationSummary[]> {
+export async function newestConversations(
+  log: OpenLog,
+  max: number,
+): Promise<ConversationSummary[]> {
   const histories = await historiesOf(log, max)
   const found = new Map<string, ConversationSummary | Unfinished>()
   let unfinished = 0
@@ -52,17 +63,21 @@ export async function newestConversations(log: OpenLog, max: number): Promise<Co
     found.set(record.key, finished ?? known)
     if (unfinished === 0 && found.size === max) break
   }
-  return [...found.values()].map((known) => ('last' in known ? known : withoutEnd(known, 'unknown')))
+  return [...found.values()].map((known) =>
+    'last' in known ? known : withoutEnd(known, 'unknown'),
+  )
 }
 
 function printList(found: ConversationSummary[], max: number, out: NodeJS.WriteStream): void {
-  if (found.length === 0) out.write('There is no conversation yet. One begins with: weir ask --agent agent.yaml "..."\n')
+  if (found.length === 0)
+    out.write('There is no conversation yet. One begins with: weir ask --agent agent.yaml "..."\n')
   for (const summary of found) {
     const isWell = summary.last.outcome === 'answered' || summary.last.outcome === 'open'
     out.write(`${painted(out, 'title', printable(summary.conversation))}\n`)
     out.write(`${painted(out, isWell ? 'plain' : 'bad', detailsOf(summary))}\n`)
   }
-  if (found.length === max) out.write(`The newest ${max}; --limit N shows more, weir inspect ID shows one.\n`)
+  if (found.length === max)
+    out.write(`The newest ${max}; --limit N shows more, weir inspect ID shows one.\n`)
 }
 
 function detailsOf({ agent, turns, inputTokens, outputTokens, last }: ConversationSummary): string {

@@ -1,4 +1,5 @@
-// The history of each of the newest conversations: by the bus's index where it has one, else by reading the partitions through once, for all of them.
+// The history of each of the newest conversations: by the bus's index where it has one, else by
+// reading the partitions through once, for all of them.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { HistoryEntry, Usage } from '../../../shared/contract/messages.ts'
@@ -21,7 +22,11 @@ export async function historiesOf(log: OpenLog, max: number): Promise<Histories>
   if (!log.hasIndex) return historiesRead(log, await newestIds(log, max))
   return async (conversation) => {
     const partition = partitionOf(conversation, log.partitions)
-    const records = await log.bus.list({ topic: `${log.topicPrefix}history`, partition, prefix: historyPrefix(conversation) })
+    const records = await log.bus.list({
+      topic: `${log.topicPrefix}history`,
+      partition,
+      prefix: historyPrefix(conversation),
+    })
     const isContext = contextIn(conversation, log.bundle)
     return records.flatMap((record) => usageOf(record) ?? []).filter(({ turn }) => !isContext(turn))
   }

@@ -4,5 +4,7 @@ import { shellWord } from '../../terminal/own-command.ts'
 
 /** As somebody would write it who reads `bundle`; undefined: a log. */
 export function listingCommand(bundle: string | undefined): string {
-  return bundle === undefined ? 'weir conversations' : `weir conversations --bundle ${shellWord(bundle)}`
+  return bundle === undefined
+    ? 'weir conversations'
+    : `weir conversations --bundle ${shellWord(bundle)}`
 }

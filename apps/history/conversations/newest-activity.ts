@@ -1,21 +1,29 @@
-// The activity of all conversations, the newest first: a walk from the log's end backwards, over all partitions at once.
+// The activity of all conversations, the newest first: a walk from the log's end backwards, over
+// all partitions at once.
 
 import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { OpenLog } from '../open-log.ts'
-import { endsOf } from '../open-log.ts'
+import { endsOf, type OpenLog } from '../open-log.ts'
 
 /** Records that one partition is read ahead by; a reply may be large. */
 const chunkRecords = 64
 
 type Walk = { partition: number; begin: Offset; next: Offset; waiting: StoredRecord[] }
 
-/** By append time; within a partition in the log's order, from its end. Memory: one chunk for each partition. */
+/**
+ * By append time; within a partition in the log's order, from its end. Memory: one chunk for each
+ * partition.
+ */
 export async function* newestActivity(log: OpenLog): AsyncGenerator<StoredRecord> {
   const topic = `${log.topicPrefix}activity`
-  const walks = (await endsOf(log, 'activity')).map(({ partition, begin, end }): Walk => ({ partition, begin, next: end, waiting: [] }))
+  const walks = (await endsOf(log, 'activity')).map(
+    ({ partition, begin, end }): Walk => ({ partition, begin, next: end, waiting: [] }),
+  )
   for (;;) {
     for (const walk of walks) await fill(walk)
-    const newest = walks.reduce<Walk | undefined>((best, walk) => (timeOf(walk) > timeOf(best) ? walk : best), undefined)
+    const newest = walks.reduce<Walk | undefined>(
+      (best, walk) => (timeOf(walk) > timeOf(best) ? walk : best),
+      undefined,
+    )
     const record = newest?.waiting.pop()
     if (record === undefined) return
     yield record
@@ -24,7 +32,13 @@ export async function* newestActivity(log: OpenLog): AsyncGenerator<StoredRecord
   async function fill(walk: Walk): Promise<void> {
     while (walk.waiting.length === 0 && walk.next > walk.begin) {
       const from = Math.max(walk.begin, walk.next - chunkRecords)
-      walk.waiting = await log.bus.read({ topic, partition: walk.partition, from, to: walk.next, limit: chunkRecords })
+      walk.waiting = await log.bus.read({
+        topic,
+        partition: walk.partition,
+        from,
+        to: walk.next,
+        limit: chunkRecords,
+      })
       walk.next = from
     }
   }

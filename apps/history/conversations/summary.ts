@@ -1,15 +1,24 @@
-// What the list says of one conversation. Its turns and tokens come from the history; how the last turn ended from the newest activity; its agent from
-// the record that opened it, whose offset is the turn's number.
+// What the list says of one conversation. Its turns and tokens come from the history; how the last
+// turn ended from the newest activity; its agent from the record that opened it, whose offset is
+// the turn's number.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { Cap, FailureClass, TurnFinished, TurnOutcome } from '../../../shared/contract/messages.ts'
+import type {
+  Cap,
+  FailureClass,
+  TurnFinished,
+  TurnOutcome,
+} from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import type { RoundUsage } from './histories.ts'
 
-/** `weir conversations --json` prints one of these on each line. Times are append times, in milliseconds since 1970-01-01 UTC. */
+/**
+ * `weir conversations --json` prints one of these on each line. Times are append times, in
+ * milliseconds since 1970-01-01 UTC.
+ */
 export type ConversationSummary = {
   conversation: string
   /** Of its last turn; null: it is no longer in the log. */
@@ -18,8 +27,17 @@ export type ConversationSummary = {
   /** Of all rounds that are over; cached tokens are among the input. */
   inputTokens: number
   outputTokens: number
-  /** How the last turn ended, or that it is open; unknown: that is no longer in the log. Of a conversation that never had one: what became of its last message. */
-  last: { outcome: TurnOutcome | 'open' | 'unknown'; class: FailureClass | null; cap: Cap | null; reason: string | null; at: Milliseconds }
+  /**
+   * How the last turn ended, or that it is open; unknown: that is no longer in the log. Of a
+   * conversation that never had one: what became of its last message.
+   */
+  last: {
+    outcome: TurnOutcome | 'open' | 'unknown'
+    class: FailureClass | null
+    cap: Cap | null
+    reason: string | null
+    at: Milliseconds
+  }
 }
 
 /** A conversation of which the walk has not yet met how its last turn ended. */
@@ -31,11 +49,26 @@ export type Unfinished = Omit<ConversationSummary, 'last'> & {
 }
 
 /** `newest`: its newest record of activity. `rounds`: all of its history, each once. */
-export async function begin(log: OpenLog, newest: StoredRecord, rounds: Iterable<RoundUsage>): Promise<Unfinished> {
+export async function begin(
+  log: OpenLog,
+  newest: StoredRecord,
+  rounds: Iterable<RoundUsage>,
+): Promise<Unfinished> {
   const { key: conversation, time: at } = newest
-  const found: Unfinished = { conversation, agent: null, turns: 0, inputTokens: 0, outputTokens: 0, lastTurn: undefined, at }
+  const found: Unfinished = {
+    conversation,
+    agent: null,
+    turns: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    lastTurn: undefined,
+    at,
+  }
   for (const round of rounds) add(found, round)
-  found.agent = found.lastTurn === undefined ? null : await agentOf(log, partitionOf(conversation, log.partitions), found.lastTurn)
+  found.agent =
+    found.lastTurn === undefined
+      ? null
+      : await agentOf(log, partitionOf(conversation, log.partitions), found.lastTurn)
   return found
 }
 
@@ -49,7 +82,11 @@ function add(found: Unfinished, { turn, round, usage }: RoundUsage): void {
 }
 
 /** A turn is opened by its message, or by the record that takes the next one from the queue. */
-async function agentOf({ bus, topicPrefix }: OpenLog, partition: number, turn: number): Promise<string | null> {
+async function agentOf(
+  { bus, topicPrefix }: OpenLog,
+  partition: number,
+  turn: number,
+): Promise<string | null> {
   const [record] = await bus.read({
     topic: `${topicPrefix}conversation-events`,
     partition,
@@ -63,14 +100,22 @@ async function agentOf({ bus, topicPrefix }: OpenLog, partition: number, turn: n
   return opening?.type === 'carried' ? (opening.state?.queue[0]?.agent ?? null) : null
 }
 
-/** The summary, once this record of its activity tells how its last turn ended; the walk comes from newer records. Undefined: it does not. */
-export function finishedBy(unfinished: Unfinished, record: StoredRecord): ConversationSummary | undefined {
+/**
+ * The summary, once this record of its activity tells how its last turn ended; the walk comes from
+ * newer records. Undefined: it does not.
+ */
+export function finishedBy(
+  unfinished: Unfinished,
+  record: StoredRecord,
+): ConversationSummary | undefined {
   const { lastTurn } = unfinished
   const message = messageOf(record.value)
   switch (message?.type) {
     case 'turn-finished':
-      if (lastTurn === undefined || message.turn === lastTurn) return summaryOf(unfinished, endOf(message, record.time))
-      // Older, though the walk comes from newer records: the last turn began after the walk did. Newer: of a message that opened no turn.
+      if (lastTurn === undefined || message.turn === lastTurn)
+        return summaryOf(unfinished, endOf(message, record.time))
+      // Older, though the walk comes from newer records: the last turn began after the walk did.
+      // Newer: of a message that opened no turn.
       return message.turn < lastTurn ? withoutEnd(unfinished, 'open') : undefined
     case 'turn-started':
     case 'round-started':
@@ -81,14 +126,23 @@ export function finishedBy(unfinished: Unfinished, record: StoredRecord): Conver
 }
 
 /** `unknown`: what told how it ended is no longer in the log. */
-export function withoutEnd(unfinished: Unfinished, outcome: 'open' | 'unknown'): ConversationSummary {
+export function withoutEnd(
+  unfinished: Unfinished,
+  outcome: 'open' | 'unknown',
+): ConversationSummary {
   return summaryOf(unfinished, { outcome, class: null, cap: null, reason: null, at: unfinished.at })
 }
 
-function summaryOf({ lastTurn: _, at: __, ...rest }: Unfinished, last: ConversationSummary['last']): ConversationSummary {
+function summaryOf(
+  { lastTurn: _, at: __, ...rest }: Unfinished,
+  last: ConversationSummary['last'],
+): ConversationSummary {
   return { ...rest, last }
 }
 
-function endOf({ outcome, class: failureClass, cap, reason }: TurnFinished, at: Milliseconds): ConversationSummary['last'] {
+function endOf(
+  { outcome, class: failureClass, cap, reason }: TurnFinished,
+  at: Milliseconds,
+): ConversationSummary['last'] {
   return { outcome, class: failureClass, cap, reason, at }
 }

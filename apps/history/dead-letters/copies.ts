@@ -1,5 +1,6 @@
-// Whether the record of a dead letter was written again already: known by its bytes. The log is read once for all letters that are asked about.
-// Memory: a digest for each letter, and the places of its copies.
+// Whether the record of a dead letter was written again already: known by its bytes. The log is
+// read once for all letters that are asked about. Memory: a digest for each letter, and the places
+// of its copies.
 
 import { createHash } from 'node:crypto'
 import type { Offset } from '../../../shared/contract/bus.ts'
@@ -9,11 +10,13 @@ import type { TopicName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
-import type { Letter, Original } from './letters.ts'
-import { faultOf, originalOf } from './letters.ts'
+import { faultOf, type Letter, type Original, originalOf } from './letters.ts'
 
 export type Copies = {
-  /** The offset of one that is newer than the letter, in the partition of its key; undefined: there is none. */
+  /**
+   * The offset of one that is newer than the letter, in the partition of its key; undefined: there
+   * is none.
+   */
   of(original: Original, letter: DeadLetter): Offset | undefined
   /** One has been written. */
   written(original: Original, offset: Offset): void
@@ -32,23 +35,35 @@ export async function copiesOf(log: OpenLog, letters: readonly Letter[]): Promis
     copies.set(digestOf(original.topic, original.key, original.value), [])
     const partition = partitionOf(original.key, log.partitions)
     const place = `${original.topic}/${partition}`
-    const known = stretches.get(place) ?? { topic: original.topic, partition, since: letter.time, keys: new Set() }
-    stretches.set(place, { ...known, since: Math.min(known.since, letter.time), keys: known.keys.add(original.key) })
+    const known = stretches.get(place) ?? {
+      topic: original.topic,
+      partition,
+      since: letter.time,
+      keys: new Set(),
+    }
+    stretches.set(place, {
+      ...known,
+      since: Math.min(known.since, letter.time),
+      keys: known.keys.add(original.key),
+    })
   }
   for (const { topic, partition, since, keys } of stretches.values())
     for await (const records of scan(log, { topic, partition, since }))
       for (const { key, value, offset, time } of records)
-        if (value !== null && keys.has(key)) copies.get(digestOf(topic, key, value))?.push({ offset, time })
+        if (value !== null && keys.has(key))
+          copies.get(digestOf(topic, key, value))?.push({ offset, time })
 
   return {
     of({ topic, key, value }, letter) {
       const partition = partitionOf(key, log.partitions)
-      const isItself = (copy: Copy) => partition === letter.partition && copy.offset <= letter.offset
+      const isItself = (copy: Copy) =>
+        partition === letter.partition && copy.offset <= letter.offset
       const all = topic === undefined ? [] : (copies.get(digestOf(topic, key, value)) ?? [])
       return all.find((copy) => copy.time >= letter.time && !isItself(copy))?.offset
     },
     written({ topic, key, value }, offset) {
-      if (topic !== undefined) copies.get(digestOf(topic, key, value))?.push({ offset, time: Number.POSITIVE_INFINITY })
+      if (topic !== undefined)
+        copies.get(digestOf(topic, key, value))?.push({ offset, time: Number.POSITIVE_INFINITY })
     },
   }
 }

@@ -1,4 +1,5 @@
-// `weir dead-letters list` and `show`: what no stage could take, and why. Changes nothing; also beside a running Weir, and of a bundle.
+// `weir dead-letters list` and `show`: what no stage could take, and why. Changes nothing; also
+// beside a running Weir, and of a bundle.
 
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -6,8 +7,15 @@ import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson, printableLines } from '../../terminal/printable.ts'
 import { instant, second } from '../../terminal/quantities.ts'
 import { withLog } from '../open-log.ts'
-import type { Letter, LetterFilter } from './letters.ts'
-import { contentOf, faultOf, letterNamed, lettersIn, originalOf } from './letters.ts'
+import {
+  contentOf,
+  faultOf,
+  type Letter,
+  type LetterFilter,
+  letterNamed,
+  lettersIn,
+  originalOf,
+} from './letters.ts'
 
 /** `--json`: one such object a line. `origin`: where the record was read. */
 export type ListedLetter = {
@@ -21,14 +29,26 @@ export type ListedLetter = {
   bytes: number
 }
 
-/** As ListedLetter, with the record. `base64`: its first bytes, where it cannot be read. `retry`: why it is of no use to write it again; null: it is. */
-export type ShownLetter = ListedLetter & { id: string | null; message: Message | null; base64: string | null; retry: string | null }
+/**
+ * As ListedLetter, with the record. `base64`: its first bytes, where it cannot be read. `retry`:
+ * why it is of no use to write it again; null: it is.
+ */
+export type ShownLetter = ListedLetter & {
+  id: string | null
+  message: Message | null
+  base64: string | null
+  retry: string | null
+}
 
 export type ListOptions = LetterFilter & { json?: boolean; bundle?: string }
 
 const shownBytesMax = 1024
 
-export async function listDeadLetters(options: ListOptions, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+export async function listDeadLetters(
+  options: ListOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   const { json = false, bundle } = options
   let found = 0
   await withLog(
@@ -62,7 +82,9 @@ export async function showDeadLetter(
         ...listed(letter),
         id: original.id ?? null,
         message: isReadable ? content.message : null,
-        base64: isReadable ? null : Buffer.from(original.value.subarray(0, shownBytesMax)).toString('base64'),
+        base64: isReadable
+          ? null
+          : Buffer.from(original.value.subarray(0, shownBytesMax)).toString('base64'),
         retry: faultOf(original) ?? null,
       }
     },
@@ -72,10 +94,20 @@ export async function showDeadLetter(
   else print(shown, out)
 }
 
-function listed({ place, at, letter: { topic, partition, offset, time, key, stage, code, reason, value } }: Letter): ListedLetter {
+function listed({
+  place,
+  at,
+  letter: { topic, partition, offset, time, key, stage, code, reason, value },
+}: Letter): ListedLetter {
   return {
     ...{ place, at: new Date(at).toISOString(), conversation: key },
-    ...{ origin: { topic, partition, offset, at: new Date(time).toISOString() }, stage, code, reason, bytes: value.length },
+    ...{
+      origin: { topic, partition, offset, at: new Date(time).toISOString() },
+      stage,
+      code,
+      reason,
+      bytes: value.length,
+    },
   }
 }
 
@@ -86,17 +118,33 @@ function lineOf({ place, at, letter }: Letter, out: NodeJS.WriteStream): string 
 }
 
 function print(
-  { place, at, conversation, origin, stage, code, reason, bytes, id, message, base64, retry }: ShownLetter,
+  {
+    place,
+    at,
+    conversation,
+    origin,
+    stage,
+    code,
+    reason,
+    bytes,
+    id,
+    message,
+    base64,
+    retry,
+  }: ShownLetter,
   out: NodeJS.WriteStream,
 ): void {
   const lines = [
     `written ${instant(Date.parse(at))} by ${stage}: ${code}`,
     `because ${reason}`,
     `about   ${origin.topic}/${origin.partition}/${origin.offset}, ${instant(Date.parse(origin.at))}, key ${conversation}, ${bytes} bytes${id === null ? '' : `, id ${id}`}`,
-    retry === null ? `it can be written again: weir dead-letters retry ${place}` : `it cannot be written again: ${retry}`,
+    retry === null
+      ? `it can be written again: weir dead-letters retry ${place}`
+      : `it cannot be written again: ${retry}`,
   ]
   out.write(`${painted(out, 'title', printable(`dead letter ${place}`))}\n`)
   for (const line of lines) out.write(`  ${printable(line)}\n`)
-  if (message !== null) for (const line of printableLines(JSON.stringify(message, null, 2))) out.write(`  ${line}\n`)
+  if (message !== null)
+    for (const line of printableLines(JSON.stringify(message, null, 2))) out.write(`  ${line}\n`)
   if (base64 !== null) out.write(`  its first bytes, in base64: ${base64}\n`)
 }

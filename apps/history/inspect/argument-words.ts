@@ -1,4 +1,5 @@
-// Where the arguments of a call came from, and what was wrong with them, in words (I1.1: an empty object that nobody sent).
+// Where the arguments of a call came from, and what was wrong with them, in words (I1.1: an empty
+// object that nobody sent).
 
 import type { ArgumentSource, Call, CallProblem } from '../../../shared/contract/messages.ts'
 
@@ -21,7 +22,12 @@ const problems: Record<CallProblem, string> = {
   free_text: 'they are free text and not JSON',
 }
 
-export function argumentsText({ source, problem, repair, disputed }: Pick<Call, 'source' | 'problem' | 'repair' | 'disputed'>): string {
+export function argumentsText({
+  source,
+  problem,
+  repair,
+  disputed,
+}: Pick<Call, 'source' | 'problem' | 'repair' | 'disputed'>): string {
   const also = disputed ? '; another source said something else' : ''
   if (source === 'none' && problem === 'no_arguments') return `${sources.none}${also}`
   const mended = repair === null ? '' : `; they were mended (${repair.how.join(', ')})`

@@ -1,8 +1,8 @@
-// One call of a round: what the model sent, what was said about it, each try to run it, and its one result.
+// One call of a round: what the model sent, what was said about it, each try to run it, and its one
+// result.
 
 import type { Call, CallResult } from '../../../shared/contract/messages.ts'
-import type { Logged, Readable } from './logged.ts'
-import { all, first } from './logged.ts'
+import { all, first, type Logged, type Readable } from './logged.ts'
 import type { CallTimeline, TryTimeline, Verdict } from './timeline.ts'
 
 /** `ofRound`: all records of the round, in order. */
@@ -14,7 +14,14 @@ export function callOf(call: Call, ofRound: Logged[]): CallTimeline {
     ...{ ordinal, id, name, raw, source, problem, repair, disputed, verdict },
     tries: triesOf(ordinal, ofRound),
     result:
-      result === undefined ? null : { status: result.status, text: result.text, reason: result.reason, durationMs: result.durationMs },
+      result === undefined
+        ? null
+        : {
+            status: result.status,
+            text: result.text,
+            reason: result.reason,
+            durationMs: result.durationMs,
+          },
   }
 }
 
@@ -28,16 +35,26 @@ function verdictOf(ordinal: number, ofRound: Logged[]): Verdict {
     return { kind: 'rejected', at: checked.time, code, reason, text }
   }
   if (cleared !== undefined && decided === undefined) return { kind: 'cleared', at: cleared.time }
-  if (cleared !== undefined && decided !== undefined) return { kind: 'not-cleared', at: cleared.time, reason: decided.reason }
+  if (cleared !== undefined && decided !== undefined)
+    return { kind: 'not-cleared', at: cleared.time, reason: decided.reason }
   const outcome = first(ofRound, 'round-outcome')
   if (outcome === undefined) return { kind: 'pending' }
-  return { kind: 'not-cleared', at: outcome.time, reason: of(ordinal, outcome.message.results)?.reason ?? '' }
+  return {
+    kind: 'not-cleared',
+    at: outcome.time,
+    reason: of(ordinal, outcome.message.results)?.reason ?? '',
+  }
 }
 
-/** What the conversation got; until then what the executor knows. The line of activity has no text, so it is not enough. */
+/**
+ * What the conversation got; until then what the executor knows. The line of activity has no text,
+ * so it is not enough.
+ */
 function resultOf(ordinal: number, ofRound: Logged[]): CallResult | undefined {
   const [told] = all(ofRound, 'round-outcome').map(({ message }) => of(ordinal, message.results))
-  const [executed] = all(ofRound, 'round-executed').map(({ message }) => of(ordinal, message.results))
+  const [executed] = all(ofRound, 'round-executed').map(({ message }) =>
+    of(ordinal, message.results),
+  )
   const [decided] = all(ofRound, 'round-cleared').map(({ message }) => of(ordinal, message.decided))
   return told ?? executed ?? decided
 }
@@ -52,7 +69,8 @@ function of(ordinal: number, results: CallResult[]): CallResult | undefined {
 function triesOf(ordinal: number, ofRound: Logged[]): TryTimeline[] {
   const claims = all(ofRound, 'claim').filter(({ message }) => message.ordinal === ordinal)
   const firsts = new Map<number, Readable<'claim'>>()
-  for (const claim of claims) if (!firsts.has(claim.message.try)) firsts.set(claim.message.try, claim)
+  for (const claim of claims)
+    if (!firsts.has(claim.message.try)) firsts.set(claim.message.try, claim)
   return [...firsts.values()].map((claim) => tryOf(claim, ofRound))
 }
 
@@ -63,10 +81,13 @@ function tryOf({ time, message: claim }: Readable<'claim'>, ofRound: Logged[]): 
   const started = all(ofRound, 'tool-started').find(isOfTry)
   const outcome = all(ofRound, 'outcome').find((record) => isOfTry(record) && isOfOwner(record))
   const lapsed = all(ofRound, 'lapsed').find((record) => isOfTry(record) && isOfOwner(record))
-  const decided = all(ofRound, 'call-finished').find(({ message }) => message.ordinal === claim.ordinal)
+  const decided = all(ofRound, 'call-finished').find(
+    ({ message }) => message.ordinal === claim.ordinal,
+  )
   const isLate =
     outcome !== undefined &&
-    ((decided !== undefined && decided.time < outcome.time) || (lapsed !== undefined && lapsed.time <= outcome.time))
+    ((decided !== undefined && decided.time < outcome.time) ||
+      (lapsed !== undefined && lapsed.time <= outcome.time))
   const end =
     outcome === undefined
       ? lapsed === undefined

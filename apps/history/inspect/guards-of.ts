@@ -1,12 +1,12 @@
-// The guards of a round: who was asked, what each said, how long it took, and whose word stopped a call. What a guard said stands in its own topic, what the
-// executor made of it in activity; where the two differ, the executor's word is what happened.
+// The guards of a round: who was asked, what each said, how long it took, and whose word stopped a
+// call. What a guard said stands in its own topic, what the executor made of it in activity; where
+// the two differ, the executor's word is what happened.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type { CallVerdict, GuardInForce } from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
-import type { Logged } from './logged.ts'
-import { all, first } from './logged.ts'
+import { all, first, type Logged } from './logged.ts'
 import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
 
 /** `ofRound`: all records of the round, in order. */
@@ -26,39 +26,69 @@ export function guardsOf(ofRound: Logged[]): GuardTimeline[] {
 
 type Asked = Pick<GuardedCallTimeline, 'ordinal' | 'mode'>
 
-function guardOf(guard: GuardInForce, asked: Asked[], clearedAt: number, ofRound: Logged[]): GuardTimeline {
+function guardOf(
+  guard: GuardInForce,
+  asked: Asked[],
+  clearedAt: number,
+  ofRound: Logged[],
+): GuardTimeline {
   const { name, deadlineMs, onTimeout } = guard
   const said = all(ofRound, 'guard-verdict').find(({ topic }) => topic === guardTopicName(name))
   const given = all(ofRound, 'guard-verdict-given').find(({ message }) => message.guard === name)
   const tookMs = said === undefined ? null : Math.max(0, said.time - clearedAt)
   const isLate = tookMs !== null && tookMs >= deadlineMs
-  const fromExecutor = given === undefined || given.message.answer === 'verdicts' ? undefined : given.message.answer
+  const fromExecutor =
+    given === undefined || given.message.answer === 'verdicts' ? undefined : given.message.answer
   return {
     name,
     version: said?.message.version ?? given?.message.version ?? guard.version,
-    answer: said === undefined ? (fromExecutor ?? 'none') : fromExecutor === 'silent' || isLate ? 'late' : (fromExecutor ?? 'verdicts'),
+    answer:
+      said === undefined
+        ? (fromExecutor ?? 'none')
+        : fromExecutor === 'silent' || isLate
+          ? 'late'
+          : (fromExecutor ?? 'verdicts'),
     answeredAt: said?.time ?? null,
     ...{ tookMs, judgedMs: said?.message.judgedMs ?? null, deadlineMs, onTimeout },
     calls: asked.map((call) => callOf(call, name, said?.message.verdicts, ofRound)),
   }
 }
 
-function callOf({ ordinal, mode }: Asked, guard: string, verdicts: CallVerdict[] | undefined, ofRound: Logged[]): GuardedCallTimeline {
+function callOf(
+  { ordinal, mode }: Asked,
+  guard: string,
+  verdicts: CallVerdict[] | undefined,
+  ofRound: Logged[],
+): GuardedCallTimeline {
   const said = verdicts?.find((verdict) => verdict.ordinal === ordinal)
   const counted = all(ofRound, 'guard-verdict-given')
     .filter(({ message }) => message.guard === guard)
     .flatMap(({ message }) => message.verdicts.filter((verdict) => verdict.ordinal === ordinal))[0]
   const { verdict = null, code = '', text = '', evidence = null } = counted ?? said ?? {}
   const approval = guard === approvalGuard ? approvalOf(ordinal, ofRound) : null
-  return { ordinal, mode, verdict, code, text, evidence, stopped: counted?.verdict === 'reject', approval }
+  return {
+    ordinal,
+    mode,
+    verdict,
+    code,
+    text,
+    evidence,
+    stopped: counted?.verdict === 'reject',
+    approval,
+  }
 }
 
 function approvalOf(ordinal: number, ofRound: Logged[]): ApprovalTimeline | null {
-  const asked = all(ofRound, 'approval-pending').flatMap(({ message }) => message.calls.filter((call) => call.ordinal === ordinal))[0]
+  const asked = all(ofRound, 'approval-pending').flatMap(({ message }) =>
+    message.calls.filter((call) => call.ordinal === ordinal),
+  )[0]
   if (asked === undefined) return null
   const { id, rule } = asked
-  const decided = all(ofRound, 'approval-decided').find(({ message }) => message.ordinal === ordinal)
-  if (decided === undefined) return { id, rule, outcome: 'pending', by: '', reason: '', at: null, waitedMs: null }
+  const decided = all(ofRound, 'approval-decided').find(
+    ({ message }) => message.ordinal === ordinal,
+  )
+  if (decided === undefined)
+    return { id, rule, outcome: 'pending', by: '', reason: '', at: null, waitedMs: null }
   const { outcome, by, reason, waitedMs } = decided.message
   return { id, rule, outcome, by, reason, at: decided.time, waitedMs }
 }

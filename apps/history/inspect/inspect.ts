@@ -1,4 +1,5 @@
-// `weir inspect ID`: what happened in a conversation, from the log, beside a running Weir or after it.
+// `weir inspect ID`: what happened in a conversation, from the log, beside a running Weir or after
+// it.
 
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -7,8 +8,7 @@ import { columnsOfOutput, painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { listConversations } from '../conversations/conversations.ts'
-import type { OpenLog } from '../open-log.ts'
-import { withLog } from '../open-log.ts'
+import { type OpenLog, withLog } from '../open-log.ts'
 import { knownRecords } from './known-records.ts'
 import { pageOf } from './print-timeline.ts'
 import { contextTurns } from './recorded.ts'
@@ -16,14 +16,20 @@ import type { Timeline } from './timeline.ts'
 import { timelineOf } from './timeline-of.ts'
 
 /** `bundle`: looks into this file instead of the log that the settings name. */
-export type InspectOptions = { json?: boolean; full?: boolean; reasoning?: boolean; bundle?: string }
+export type InspectOptions = {
+  json?: boolean
+  full?: boolean
+  reasoning?: boolean
+  bundle?: string
+}
 
 const bundleEnding = '.weir'
 /** Of a bundle whose conversations are listed. */
 const conversationsMax = 1_000
 
 /**
- * What stands behind `weir inspect`: a conversation, or a bundle, or a conversation in one. Throws `usage` too.
+ * What stands behind `weir inspect`: a conversation, or a bundle, or a conversation in one. Throws
+ * `usage` too.
  */
 export async function inspectAny(
   given: string,
@@ -36,14 +42,25 @@ export async function inspectAny(
   const isFile = options.bundle === undefined && bundle !== undefined
   const id = isFile ? conversation : given
   if (!isFile && conversation !== undefined)
-    throw new WeirError('usage', `two conversations are named, and ${printable(given)} is no bundle: give one of them`)
-  if (id !== undefined) return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
+    throw new WeirError(
+      'usage',
+      `two conversations are named, and ${printable(given)} is no bundle: give one of them`,
+    )
+  if (id !== undefined)
+    return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
   const { json = false } = options
-  return listConversations(settings, { json, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) }, out)
+  return listConversations(
+    settings,
+    { json, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) },
+    out,
+  )
 }
 
 /** The bundle that is looked into; undefined: the log. */
-export function bundleNamed(given: string, { bundle }: Pick<InspectOptions, 'bundle'>): string | undefined {
+export function bundleNamed(
+  given: string,
+  { bundle }: Pick<InspectOptions, 'bundle'>,
+): string | undefined {
   return bundle ?? (given.endsWith(bundleEnding) || isBundle(given) ? given : undefined)
 }
 
@@ -69,11 +86,19 @@ export async function inspect(
   const page = pageOf(timeline, { columns: columnsOfOutput(out), full })
   if (context > 0) {
     page.blank()
-    page.line(0, `Left out of the bundle: ${count(context, 'earlier turn')}, whose history is in it as context`, 'faint')
+    page.line(
+      0,
+      `Left out of the bundle: ${count(context, 'earlier turn')}, whose history is in it as context`,
+      'faint',
+    )
   }
   for (const { text, tone } of page.lines) out.write(`${painted(out, tone, text)}\n`)
 }
 
-async function readTimeline(conversation: string, log: OpenLog, reasoning: boolean): Promise<Timeline> {
+async function readTimeline(
+  conversation: string,
+  log: OpenLog,
+  reasoning: boolean,
+): Promise<Timeline> {
   return timelineOf(conversation, await knownRecords(conversation, log), { reasoning })
 }

@@ -1,4 +1,5 @@
-// The records of a conversation that somebody named, or an error that offers what they may have meant.
+// The records of a conversation that somebody named, or an error that offers what they may have
+// meant.
 
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
@@ -9,7 +10,10 @@ import type { OpenLog } from '../open-log.ts'
 import type { Logged } from './logged.ts'
 import { recordsOf } from './recorded.ts'
 
-/** Among these, the newest, an id is looked for that somebody may have meant: a typing error is no reason to walk through all of the log. */
+/**
+ * Among these, the newest, an id is looked for that somebody may have meant: a typing error is no
+ * reason to walk through all of the log.
+ */
 const idsLookedThrough = 1_000
 const idsOffered = 3
 
@@ -31,10 +35,13 @@ async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
   const offered = near.length > 0 ? near : ids.slice(0, idsOffered)
   const list = offered.map((id) => printable(id)).join(', ')
   const what = `there is no conversation ${printable(conversation)}`
-  if (ids.length === 0) return new WeirError('conversation.unknown', `${what}, and no other one either`)
+  if (ids.length === 0)
+    return new WeirError('conversation.unknown', `${what}, and no other one either`)
   return new WeirError(
     'conversation.unknown',
-    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
+    near.length > 0
+      ? `${what}; did you mean ${list}?`
+      : `${what}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
   )
 }
 

@@ -20,7 +20,10 @@ export type Readable<T extends MessageType> = {
   message: MessageOf<T>
 }
 
-/** In the order of their times, and each derived record once: delivery is at least once, and the first is the one that counted (R3). */
+/**
+ * In the order of their times, and each derived record once: delivery is at least once, and the
+ * first is the one that counted (R3).
+ */
 export function inOrder(records: readonly Logged[]): Logged[] {
   const seen = new Set<string>()
   const once = records
@@ -35,12 +38,19 @@ export function inOrder(records: readonly Logged[]): Logged[] {
 }
 
 /** All of these types, in the order given. */
-export function all<T extends MessageType>(records: readonly Logged[], ...types: T[]): Readable<T>[] {
+export function all<T extends MessageType>(
+  records: readonly Logged[],
+  ...types: T[]
+): Readable<T>[] {
   return records.filter(
-    (record): record is Readable<T> => record.message !== undefined && (types as string[]).includes(record.message.type),
+    (record): record is Readable<T> =>
+      record.message !== undefined && (types as string[]).includes(record.message.type),
   )
 }
 
-export function first<T extends MessageType>(records: readonly Logged[], type: T): Readable<T> | undefined {
+export function first<T extends MessageType>(
+  records: readonly Logged[],
+  type: T,
+): Readable<T> | undefined {
   return all(records, type)[0]
 }

@@ -1,5 +1,6 @@
-// A page of text for people, line by line: labels on the left, text beside them, quotes below. Nothing is coloured here, each line has a tone; and everything
-// that goes in is made printable here, so that no caller can forget it.
+// A page of text for people, line by line: labels on the left, text beside them, quotes below.
+// Nothing is coloured here, each line has a tone; and everything that goes in is made printable
+// here, so that no caller can forget it.
 
 import type { Tone } from '../../terminal/paint.ts'
 import { printable, printableLines } from '../../terminal/printable.ts'
@@ -14,9 +15,15 @@ export type Page = {
   line(indent: number, text: string, tone?: Tone): void
   /** A label and a text beside it, which goes on below itself. */
   entry(indent: number, label: string, text: string, tone?: Tone): void
-  /** A text that somebody else wrote, with its own lines, behind a bar. What is over the bounds is left out with a word about it. */
+  /**
+   * A text that somebody else wrote, with its own lines, behind a bar. What is over the bounds is
+   * left out with a word about it.
+   */
   quote(indent: number, text: string): void
-  /** As entry where `before` and the text fit on one line together, else `before` and a quote below it. */
+  /**
+   * As entry where `before` and the text fit on one line together, else `before` and a quote below
+   * it.
+   */
   entryOrQuote(indent: number, label: string, before: string, text: string): void
   blank(): void
 }
@@ -32,7 +39,9 @@ const labelColumns = 10
 export function createPage({ columns, full }: PageOptions): Page {
   const lines: Line[] = []
 
-  /** The text in lines, the first one behind `start`, the others behind `indent`, which is as wide. */
+  /**
+   * The text in lines, the first one behind `start`, the others behind `indent`, which is as wide.
+   */
   function put(start: string, indent: string, text: string, tone: Tone): void {
     for (const [index, line] of wrapped(text, columns - columnsOf(start)).entries())
       lines.push({ text: `${index === 0 ? start : indent}${line}`.trimEnd(), tone })
@@ -61,12 +70,19 @@ export function createPage({ columns, full }: PageOptions): Page {
         isCut ||= short !== line
         put(bar, bar, short, 'plain')
       }
-      if (isCut) put(bar, bar, `… ${text.length} characters in ${count(all.length, 'line')}; --full shows all`, 'faint')
+      if (isCut)
+        put(
+          bar,
+          bar,
+          `… ${text.length} characters in ${count(all.length, 'line')}; --full shows all`,
+          'faint',
+        )
     },
 
     entryOrQuote(indent, label, before, text) {
       const whole = before === '' ? text : `${before} ${text}`
-      const fits = !/[\r\n]/.test(text) && columnsOf(printable(whole)) + indent + labelColumns <= columns
+      const fits =
+        !/[\r\n]/.test(text) && columnsOf(printable(whole)) + indent + labelColumns <= columns
       page.entry(indent, label, fits ? whole : before)
       if (!fits) page.quote(indent + 2, text)
     },

@@ -1,4 +1,5 @@
-// One call of a timeline on a page: the arguments as they were sent, the verdict, each try, the result.
+// One call of a timeline on a page: the arguments as they were sent, the verdict, each try, the
+// result.
 
 import { unreachable } from '../../../shared/contract/stage.ts'
 import type { Tone } from '../../terminal/paint.ts'
@@ -13,16 +14,22 @@ const below = 6
 export function printCall(page: Page, call: CallTimeline): void {
   const { ordinal, name, raw, verdict, tries, result } = call
   page.entryOrQuote(4, `call ${ordinal}`, name, raw)
-  page.line(below, argumentsText(call), call.problem === null ? (call.repair === null && !call.disputed ? 'faint' : 'warning') : 'bad')
+  page.line(
+    below,
+    argumentsText(call),
+    call.problem === null ? (call.repair === null && !call.disputed ? 'faint' : 'warning') : 'bad',
+  )
   if (call.repair !== null) page.entryOrQuote(below, 'as sent', '', call.repair.sent)
   if (verdict.kind === 'rejected') {
     page.line(below, `rejected before execution (${verdict.code}): ${verdict.reason}`, 'bad')
     page.quote(below, result?.text ?? verdict.text)
     return
   }
-  if (verdict.kind === 'cleared') for (const one of tries) page.line(below, tryText(one, verdict.at), 'faint')
+  if (verdict.kind === 'cleared')
+    for (const one of tries) page.line(below, tryText(one, verdict.at), 'faint')
   if (result === null) {
-    if (verdict.kind === 'cleared' && tries.length === 0) page.line(below, 'cleared; nobody has claimed it yet', 'warning')
+    if (verdict.kind === 'cleared' && tries.length === 0)
+      page.line(below, 'cleared; nobody has claimed it yet', 'warning')
     return
   }
   page.line(below, resultText(result), markOf(result.status))
@@ -30,7 +37,10 @@ export function printCall(page: Page, call: CallTimeline): void {
 }
 
 /** When counts from clearing on. */
-function tryText({ try: number, claimedAt, startedAt, endedAt, end, status }: TryTimeline, clearedAt: number): string {
+function tryText(
+  { try: number, claimedAt, startedAt, endedAt, end, status }: TryTimeline,
+  clearedAt: number,
+): string {
   const after = (at: number) => took(Math.max(0, at - clearedAt))
   const steps = [`claimed after ${after(claimedAt)}`]
   if (startedAt !== null) steps.push(`started after ${after(startedAt)}`)
@@ -56,7 +66,10 @@ function endText(end: TryTimeline['end'], status: TryTimeline['status']): string
 }
 
 function resultText({ status, reason, durationMs }: NonNullable<CallTimeline['result']>): string {
-  const what = status === 'outcome_unknown' ? 'outcome unknown: it may have run, or may still take effect' : status.replace('_', ' ')
+  const what =
+    status === 'outcome_unknown'
+      ? 'outcome unknown: it may have run, or may still take effect'
+      : status.replace('_', ' ')
   const ran = durationMs > 0 ? ` after ${took(durationMs)}` : ''
   return `${what}${ran}${reason === '' ? '' : `: ${reason}`}`
 }

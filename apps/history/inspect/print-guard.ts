@@ -1,4 +1,5 @@
-// One guard of a round on a page: how it answered, and what it said of each call; a shadow's word as such.
+// One guard of a round on a page: how it answered, and what it said of each call; a shadow's word
+// as such.
 
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { count, took } from '../../terminal/quantities.ts'
@@ -10,21 +11,41 @@ export function printGuard(page: Page, guard: GuardTimeline): void {
   const isShadow = calls.every(({ mode }) => mode === 'shadow')
   const hasStopped = calls.some(({ stopped }) => stopped)
   const who = `${name} ${version}${isShadow ? ', a shadow' : ''}`
-  page.entry(4, 'guard', `${who}: ${answerText(guard)}`, hasStopped ? 'bad' : guard.answer === 'verdicts' ? 'faint' : 'warning')
+  page.entry(
+    4,
+    'guard',
+    `${who}: ${answerText(guard)}`,
+    hasStopped ? 'bad' : guard.answer === 'verdicts' ? 'faint' : 'warning',
+  )
   for (const call of calls) {
-    if (call.approval !== null) page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')
+    if (call.approval !== null)
+      page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')
     if (call.verdict === null) continue
     page.line(6, callText(call), call.stopped ? 'bad' : 'faint')
     if (call.verdict === 'reject' && call.text !== '') page.quote(6, call.text)
-    if (call.evidence !== null && call.evidence !== '') page.entry(6, 'evidence', call.evidence, 'faint')
+    if (call.evidence !== null && call.evidence !== '')
+      page.entry(6, 'evidence', call.evidence, 'faint')
   }
 }
 
-function answerText({ answer, tookMs, judgedMs, deadlineMs, onTimeout, calls }: GuardTimeline): string {
+function answerText({
+  answer,
+  tookMs,
+  judgedMs,
+  deadlineMs,
+  onTimeout,
+  calls,
+}: GuardTimeline): string {
   const after = tookMs === null ? '' : ` after ${took(tookMs)}`
-  const judged = judgedMs === null || judgedMs === 0 ? '' : `, of which it judged ${took(Math.max(1, Math.round(judgedMs)))}`
-  const letThrough = calls.filter(({ verdict, code }) => verdict === 'pass' && code === 'guard.silent').length
-  const then = onTimeout === 'allow' ? `; ${count(letThrough, 'call')} went on without its word` : ''
+  const judged =
+    judgedMs === null || judgedMs === 0
+      ? ''
+      : `, of which it judged ${took(Math.max(1, Math.round(judgedMs)))}`
+  const letThrough = calls.filter(
+    ({ verdict, code }) => verdict === 'pass' && code === 'guard.silent',
+  ).length
+  const then =
+    onTimeout === 'allow' ? `; ${count(letThrough, 'call')} went on without its word` : ''
   switch (answer) {
     case 'verdicts':
       return `answered${after}${judged}`
@@ -45,7 +66,9 @@ function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline
   const because = code === '' ? '' : ` (${code})`
   if (verdict === 'pass') return `call ${ordinal}: pass${because}`
   if (mode === 'shadow') return `call ${ordinal}: would have been rejected${because}`
-  return stopped ? `call ${ordinal}: rejected${because}; this stopped it` : `call ${ordinal}: rejected${because}; it was decided before`
+  return stopped
+    ? `call ${ordinal}: rejected${because}; this stopped it`
+    : `call ${ordinal}: rejected${because}; it was decided before`
 }
 
 function approvalText({ id, rule, outcome, by, reason, waitedMs }: ApprovalTimeline): string {

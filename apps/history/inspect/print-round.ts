@@ -1,26 +1,56 @@
-// One round of a timeline on a page: attempts, what the model said, calls, and what the loop-detector made of it.
+// One round of a timeline on a page: attempts, what the model said, calls, and what the
+// loop-detector made of it.
 
 import { rules } from '../../../services/loop-detector/rules.ts'
 import { count, took } from '../../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
 import { printGuard } from './print-guard.ts'
-import type { AttemptTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+import type {
+  AttemptTimeline,
+  InterventionTimeline,
+  PolicyTimeline,
+  ResponseTimeline,
+  RoundTimeline,
+} from './timeline.ts'
 
 /**
- * `nextNudge`: what the request of the next round showed; an intervention's text is printed there. `policyBefore`: the version that judged the round before; the
- * same again is no news.
+ * `nextNudge`: what the request of the next round showed; an intervention's text is printed there.
+ * `policyBefore`: the version that judged the round before; the same again is no news.
  */
 export function printRound(
   page: Page,
   round: RoundTimeline,
-  { startedAt, nextNudge, policyBefore }: { startedAt: number; nextNudge: string | null; policyBefore: string | undefined },
+  {
+    startedAt,
+    nextNudge,
+    policyBefore,
+  }: { startedAt: number; nextNudge: string | null; policyBefore: string | undefined },
 ): void {
-  const { askedAt, nudge, callsLeft, attempts, response, failure, note, calls, guards, intervention, cancelledAt } = round
+  const {
+    askedAt,
+    nudge,
+    callsLeft,
+    attempts,
+    response,
+    failure,
+    note,
+    calls,
+    guards,
+    intervention,
+    cancelledAt,
+  } = round
   const begins = askedAt === null ? '' : `, after ${took(askedAt - startedAt)}`
   page.line(2, `Round ${round.round}${begins}${timesText(round)}`, 'title')
-  if (round.policy !== null && round.policy.version !== policyBefore) page.entry(4, 'policy', policyText(round.policy), 'faint')
-  if (callsLeft === 0) page.entry(4, 'limited', 'text only: the model was asked once more and could not call a tool', 'warning')
+  if (round.policy !== null && round.policy.version !== policyBefore)
+    page.entry(4, 'policy', policyText(round.policy), 'faint')
+  if (callsLeft === 0)
+    page.entry(
+      4,
+      'limited',
+      'text only: the model was asked once more and could not call a tool',
+      'warning',
+    )
   if (nudge !== null) {
     page.entry(4, 'shown', 'at the top of this request:', 'warning')
     page.quote(6, nudge)
@@ -44,16 +74,27 @@ export function printRound(
 }
 
 function timesText({ times: { modelMs, checksMs, toolsMs } }: RoundTimeline): string {
-  const known = Object.entries({ model: modelMs, checks: checksMs, tools: toolsMs }).filter(([, ms]) => ms !== null)
-  return known.length === 0 ? '' : `: ${known.map(([name, ms]) => `${name} ${took(ms ?? 0)}`).join(', ')}`
+  const known = Object.entries({ model: modelMs, checks: checksMs, tools: toolsMs }).filter(
+    ([, ms]) => ms !== null,
+  )
+  return known.length === 0
+    ? ''
+    : `: ${known.map(([name, ms]) => `${name} ${took(ms ?? 0)}`).join(', ')}`
 }
 
 function waitsFor({ response, failure, calls, guards }: RoundTimeline): string {
-  const awaited = guards.filter(({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'))
-  if (awaited.length > 0 && calls.some(({ result, tries }) => result === null && tries.length === 0))
+  const awaited = guards.filter(
+    ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),
+  )
+  if (
+    awaited.length > 0 &&
+    calls.some(({ result, tries }) => result === null && tries.length === 0)
+  )
     return `waits for ${awaited.map(({ name }) => `guard ${name}`).join(', ')}`
   if (response === null && failure === null) return 'waits for the model'
-  return calls.some(({ verdict, result }) => verdict.kind === 'cleared' && result === null) ? 'waits for its tools' : 'waits to be judged'
+  return calls.some(({ verdict, result }) => verdict.kind === 'cleared' && result === null)
+    ? 'waits for its tools'
+    : 'waits to be judged'
 }
 
 // ── What the model did ──
@@ -65,35 +106,62 @@ function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
     const ran = startedAt !== null && endedAt !== null ? ` after ${took(endedAt - startedAt)}` : ''
     const label = `attempt ${index + 1}`
     if (failure !== null) {
-      const next = failure.retryable ? `; another may follow ${took(failure.retryAfterMs)} later` : '; no other can help'
+      const next = failure.retryable
+        ? `; another may follow ${took(failure.retryAfterMs)} later`
+        : '; no other can help'
       page.entry(4, label, `failed${ran} (${failure.class}): ${failure.reason}${next}`, 'bad')
-    } else if (end === 'answer' && attempts.length > 1) page.entry(4, label, `answered${ran}`, 'faint')
-    else if (end === 'unused') page.entry(4, label, `answered${ran}, too late: another one was the answer already`, 'faint')
-    else if (end === 'abandoned') page.entry(4, label, 'was given up: it was told to stop, or its process went away', 'warning')
+    } else if (end === 'answer' && attempts.length > 1)
+      page.entry(4, label, `answered${ran}`, 'faint')
+    else if (end === 'unused')
+      page.entry(4, label, `answered${ran}, too late: another one was the answer already`, 'faint')
+    else if (end === 'abandoned')
+      page.entry(4, label, 'was given up: it was told to stop, or its process went away', 'warning')
     else if (end === 'open')
-      page.entry(4, label, firstPartAt === null ? 'runs; nothing has come yet' : 'runs; the model is speaking', 'warning')
+      page.entry(
+        4,
+        label,
+        firstPartAt === null ? 'runs; nothing has come yet' : 'runs; the model is speaking',
+        'warning',
+      )
   }
 }
 
-function printResponse(page: Page, { text, reasoning, stop, finish, usage, textCalls }: ResponseTimeline): void {
+function printResponse(
+  page: Page,
+  { text, reasoning, stop, finish, usage, textCalls }: ResponseTimeline,
+): void {
   if (reasoning !== null) {
     const size = `${count(reasoning.characters, 'character')}, ${count(reasoning.bytes, 'byte')} as sent`
-    page.entry(4, 'thinks', reasoning.text === null ? `${size}; --reasoning shows it` : size, 'faint')
+    page.entry(
+      4,
+      'thinks',
+      reasoning.text === null ? `${size}; --reasoning shows it` : size,
+      'faint',
+    )
     if (reasoning.text !== null) page.quote(6, reasoning.text)
   }
   if (text !== '') page.entryOrQuote(4, 'says', '', text)
   if (textCalls !== null) printTextCalls(page, textCalls)
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
-  const more = cached === 0 ? '' : `, cache ${usage.cacheReadTokens} read, ${usage.cacheWriteTokens} written`
+  const more =
+    cached === 0 ? '' : `, cache ${usage.cacheReadTokens} read, ${usage.cacheWriteTokens} written`
   const why = `; stopped: ${stop}, ${finish === '' ? 'the provider gave no reason' : `the provider says ${finish}`}`
   const tone = stop === 'end' || stop === 'calls' ? 'faint' : 'warning'
   page.entry(4, 'tokens', `${usage.inputTokens} in, ${usage.outputTokens} out${more}${why}`, tone)
 }
 
 /** What was recovered is no longer in the text, so it is shown here. */
-function printTextCalls(page: Page, { dialect, repairs, fault, text }: NonNullable<ResponseTimeline['textCalls']>): void {
+function printTextCalls(
+  page: Page,
+  { dialect, repairs, fault, text }: NonNullable<ResponseTimeline['textCalls']>,
+): void {
   if (fault !== null)
-    return page.entry(4, 'no call', `the text is written like a call (${dialect}), and could not be run: ${fault}`, 'warning')
+    return page.entry(
+      4,
+      'no call',
+      `the text is written like a call (${dialect}), and could not be run: ${fault}`,
+      'warning',
+    )
   const repaired = repairs.length === 0 ? '' : `, repaired: ${repairs.join(', ')}`
   page.entry(4, 'calls', `were recovered from its text (${dialect}${repaired}):`, 'warning')
   page.quote(6, text)
@@ -111,7 +179,17 @@ function printIntervention(
   intervention: InterventionTimeline,
   nextNudge: string | null,
 ): void {
-  const { rung, ordinary, rule, ruleVersion, key, reason, text, class: failureClass, evidence } = intervention
+  const {
+    rung,
+    ordinary,
+    rule,
+    ruleVersion,
+    key,
+    reason,
+    text,
+    class: failureClass,
+    evidence,
+  } = intervention
   const what = ordinary ? `${rung}, a usual reminder` : rung
   page.entry(
     4,
@@ -121,7 +199,9 @@ function printIntervention(
   )
   if (key !== '') page.entry(6, 'key', key, 'faint')
   if (evidence.length > 0) page.entry(6, 'evidence', evidence.map(evidenceText).join('; '), 'faint')
-  const endedBy = rules.find(({ name, version }) => name === rule && version === ruleVersion)?.endedBy
+  const endedBy = rules.find(
+    ({ name, version }) => name === rule && version === ruleVersion,
+  )?.endedBy
   if (endedBy !== undefined) page.entry(6, 'ended by', endedBy, 'faint')
   if (label === 'detector' && text !== '' && text !== nextNudge) page.quote(6, text)
 }

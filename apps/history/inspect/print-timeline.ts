@@ -1,8 +1,7 @@
 // A timeline as a page for people.
 
 import { count, instant, took } from '../../terminal/quantities.ts'
-import type { Page, PageOptions } from './page.ts'
-import { createPage } from './page.ts'
+import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'
 import type { LooseMessage, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
 
@@ -19,38 +18,63 @@ export function pageOf(timeline: Timeline, options: PageOptions): Page {
   }
   if (unreadable > 0) {
     page.blank()
-    page.line(0, `${count(unreadable, 'record')} of it cannot be read by this Weir: use the version that wrote the file`, 'bad')
+    page.line(
+      0,
+      `${count(unreadable, 'record')} of it cannot be read by this Weir: use the version that wrote the file`,
+      'bad',
+    )
   }
   return page
 }
 
 function printTurn(page: Page, turn: TurnTimeline): void {
-  const { agent, messageId, text, messageAt, startedAt, rounds, cancelRequestedAt, failures, end } = turn
+  const { agent, messageId, text, messageAt, startedAt, rounds, cancelRequestedAt, failures, end } =
+    turn
   page.blank()
   page.line(0, `Turn ${turn.turn}, agent ${agent}, ${instant(startedAt)}`, 'title')
   const waited = messageAt === null ? 0 : startedAt - messageAt
-  page.entry(2, 'message', `${messageId}${waited < 100 ? '' : `, waited ${took(waited)} for its turn`}`, 'faint')
+  page.entry(
+    2,
+    'message',
+    `${messageId}${waited < 100 ? '' : `, waited ${took(waited)} for its turn`}`,
+    'faint',
+  )
   page.quote(2, text ?? '(its text is no longer in the log)')
   for (const [index, round] of rounds.entries()) {
     page.blank()
     const policyBefore = rounds[index - 1]?.policy?.version
-    printRound(page, round, { startedAt, nextNudge: rounds[index + 1]?.nudge ?? null, policyBefore })
+    printRound(page, round, {
+      startedAt,
+      nextNudge: rounds[index + 1]?.nudge ?? null,
+      policyBefore,
+    })
   }
   page.blank()
-  if (cancelRequestedAt !== null) page.entry(2, 'cancel', `asked for at ${instant(cancelRequestedAt)}`, 'warning')
-  for (const { stage, reason } of failures) page.entry(2, 'failure', `in ${stage}: ${reason}`, 'bad')
+  if (cancelRequestedAt !== null)
+    page.entry(2, 'cancel', `asked for at ${instant(cancelRequestedAt)}`, 'warning')
+  for (const { stage, reason } of failures)
+    page.entry(2, 'failure', `in ${stage}: ${reason}`, 'bad')
   if (end === null) page.line(2, 'open: no end yet', 'warning')
   else printEnd(page, end, rounds.at(-1)?.response?.text)
 }
 
 /** `said`: by the model in the last round; a reply that is the same is not shown twice. */
-function printEnd(page: Page, { outcome, class: failureClass, cap, reason, reply, totals }: TurnEnd, said: string | undefined): void {
+function printEnd(
+  page: Page,
+  { outcome, class: failureClass, cap, reason, reply, totals }: TurnEnd,
+  said: string | undefined,
+): void {
   const { rounds, calls, inputTokens, outputTokens, wallMs } = totals
   const why = [failureClass, cap === null ? null : `cap: ${cap}`].filter((part) => part !== null)
   const after = `${outcome} after ${took(wallMs)}${why.length === 0 ? '' : ` (${why.join(', ')})`}: ${reason}`
   page.line(2, after, outcome === 'answered' ? 'good' : 'bad')
   if (reply !== said) page.quote(2, reply)
-  page.entry(2, 'totals', `${count(rounds, 'round')}, ${count(calls, 'call')}, ${inputTokens} + ${outputTokens} tokens`, 'faint')
+  page.entry(
+    2,
+    'totals',
+    `${count(rounds, 'round')}, ${count(calls, 'call')}, ${inputTokens} + ${outputTokens} tokens`,
+    'faint',
+  )
 }
 
 function printMessage(page: Page, { messageId, text, at, end }: LooseMessage): void {
@@ -58,5 +82,10 @@ function printMessage(page: Page, { messageId, text, at, end }: LooseMessage): v
   page.line(0, `Message ${messageId}${at === null ? '' : `, ${instant(at)}`}`, 'title')
   if (text !== null) page.quote(2, text)
   if (end === null) page.line(2, 'waits for its turn', 'warning')
-  else page.line(2, `opened no turn, ${end.outcome}${end.class === null ? '' : ` (${end.class})`}: ${end.reason}`, 'bad')
+  else
+    page.line(
+      2,
+      `opened no turn, ${end.outcome}${end.class === null ? '' : ` (${end.class})`}: ${end.reason}`,
+      'bad',
+    )
 }

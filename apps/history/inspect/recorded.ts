@@ -1,19 +1,27 @@
-// What the log holds of one conversation: all records under its key, of all topics of its partition. Read through the bus's port, beside a running
-// Weir or from a closed file. Only the history may have an index by key, so elsewhere time bounds the work.
-// I1. Nothing of a conversation is older than its first record in its inbox or in the history, because everything follows from those; but for what the
-//     clocks of brokers differ.
-// I2. Each round ends in the inbox. When the conversation has nothing under way by its last record there, what that record itself led to is written
-//     within `afterMs`. Else the rest of the log is read.
-// I3. A bundle is asked by conversation, and the time bounds nothing. The history of turns that it leaves out is there because requests read it: it is
-//     context and no turn, or each of them would be one that never ended.
+// What the log holds of one conversation: all records under its key, of all topics of its
+// partition. Read through the bus's port, beside a running Weir or from a closed file. Only the
+// history may have an index by key, so elsewhere time bounds the work.
+// I1. Nothing of a conversation is older than its first record in its inbox or in the history,
+//     because everything follows from those; but for what the clocks of brokers differ.
+// I2. Each round ends in the inbox. When the conversation has nothing under way by its last record
+//     there, what that record itself led to is written within `afterMs`. Else the rest of the log
+//     is read.
+// I3. A bundle is asked by conversation, and the time bounds nothing. The history of turns that it
+//     leaves out is there because requests read it: it is context and no turn, or each of them
+//     would be one that never ended.
 // I4. Memory: one batch, and the records of this conversation.
 
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
-import { guardTopicName, historyPrefix, topics } from '../../../shared/contract/topology.ts'
+import {
+  type GuardTopicName,
+  guardTopicName,
+  historyPrefix,
+  type TopicName,
+  topics,
+} from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
@@ -21,13 +29,21 @@ import { scan } from '../scan.ts'
 import type { Logged } from './logged.ts'
 
 const inbox: TopicName = 'conversation-events'
-const elsewhere = (Object.keys(topics) as TopicName[]).filter((topic) => topic !== inbox && topics[topic].kind === 'log')
+const elsewhere = (Object.keys(topics) as TopicName[]).filter(
+  (topic) => topic !== inbox && topics[topic].kind === 'log',
+)
 const afterMs: Milliseconds = 10 * 60 * 1000
 
 /** Empty where there never was such a conversation. In the order of topics, then of the log. */
 export async function recordsOf(conversation: string, log: OpenLog): Promise<Logged[]> {
   const partition = partitionOf(conversation, log.partitions)
-  if (log.bundle !== undefined) return recordsInBundle(conversation, log.bundle, await historyOf(conversation, log, partition), partition)
+  if (log.bundle !== undefined)
+    return recordsInBundle(
+      conversation,
+      log.bundle,
+      await historyOf(conversation, log, partition),
+      partition,
+    )
   const whole = { from: 0, to: Number.POSITIVE_INFINITY }
   const history = await historyOf(conversation, log, partition)
   const events = await collect({ log, topic: inbox, partition, conversation, window: whole })
@@ -38,22 +54,42 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
     from: Math.min(...records.map(({ time }) => time)) - leadersApartMs,
     to: isIdle(events) ? (events.at(-1)?.time ?? 0) + afterMs : whole.to,
   }
-  for (const topic of elsewhere) records.push(...(await collect({ log, topic, partition, conversation, window })))
-  for (const topic of guardTopicsIn(records)) records.push(...(await collect({ log, topic, partition, conversation, window })))
+  for (const topic of elsewhere)
+    records.push(...(await collect({ log, topic, partition, conversation, window })))
+  for (const topic of guardTopicsIn(records))
+    records.push(...(await collect({ log, topic, partition, conversation, window })))
   return records
 }
 
 /** A bundle has an index by conversation, so nothing of others is read. */
-function recordsInBundle(conversation: string, bundle: Bundle, all: Logged[], partition: number): Logged[] {
+function recordsInBundle(
+  conversation: string,
+  bundle: Bundle,
+  all: Logged[],
+  partition: number,
+): Logged[] {
   const { topicPrefix } = bundle.facts
   const isContext = contextIn(conversation, bundle)
-  const history = all.filter(({ message }) => message?.type !== 'history-entry' || !isContext(message.turn))
+  const history = all.filter(
+    ({ message }) => message?.type !== 'history-entry' || !isContext(message.turn),
+  )
   const own = bundle.recordsOf(conversation).filter((record) => record.partition === partition)
-  return [...history, ...own.map((record) => logged(record.topic.slice(topicPrefix.length) as TopicName | GuardTopicName, record))]
+  return [
+    ...history,
+    ...own.map((record) =>
+      logged(record.topic.slice(topicPrefix.length) as TopicName | GuardTopicName, record),
+    ),
+  ]
 }
 
-/** Whether a bundle has of a turn the history only, for the requests that read it: it has others of this conversation. Not so of a log. */
-export function contextIn(conversation: string, bundle: Bundle | undefined): (turn: number) => boolean {
+/**
+ * Whether a bundle has of a turn the history only, for the requests that read it: it has others of
+ * this conversation. Not so of a log.
+ */
+export function contextIn(
+  conversation: string,
+  bundle: Bundle | undefined,
+): (turn: number) => boolean {
   const exported = new Set(bundle?.turnsOf(conversation))
   return (turn) => exported.size > 0 && !exported.has(turn)
 }
@@ -62,7 +98,9 @@ export function contextIn(conversation: string, bundle: Bundle | undefined): (tu
 export async function contextTurns(conversation: string, log: OpenLog): Promise<number[]> {
   if (log.bundle === undefined) return []
   const history = await historyOf(conversation, log, partitionOf(conversation, log.partitions))
-  const known = history.flatMap(({ message }) => (message?.type === 'history-entry' ? [message.turn] : []))
+  const known = history.flatMap(({ message }) =>
+    message?.type === 'history-entry' ? [message.turn] : [],
+  )
   return [...new Set(known)].filter(contextIn(conversation, log.bundle))
 }
 
@@ -82,16 +120,25 @@ async function historyOf(conversation: string, log: OpenLog, partition: number):
   return [...newest.values()]
 }
 
-/** Those of the guards that were in force in its rounds, but for Weir's own, whose topic is one of `elsewhere`. */
+/**
+ * Those of the guards that were in force in its rounds, but for Weir's own, whose topic is one of
+ * `elsewhere`.
+ */
 function guardTopicsIn(records: Logged[]): GuardTopicName[] {
-  const names = records.flatMap(({ message }) => (message?.type === 'round-cleared' ? message.policy.guards.map(({ name }) => name) : []))
+  const names = records.flatMap(({ message }) =>
+    message?.type === 'round-cleared' ? message.policy.guards.map(({ name }) => name) : [],
+  )
   return [...new Set(names)].map(guardTopicName).filter((name) => !Object.hasOwn(topics, name))
 }
 
 /** Its last record counts (C2 of the conversation) and opens no further turn. */
 function isIdle(events: Logged[]): boolean {
   const last = events.at(-1)?.message
-  return last?.type === 'carried' && last.from === events.at(-2)?.offset && (last.state?.queue.length ?? 0) === 0
+  return (
+    last?.type === 'carried' &&
+    last.from === events.at(-2)?.offset &&
+    (last.state?.queue.length ?? 0) === 0
+  )
 }
 
 type Collect = {
@@ -102,7 +149,13 @@ type Collect = {
   window: { from: Milliseconds; to: Milliseconds }
 }
 
-async function collect({ log, topic, partition, conversation, window }: Collect): Promise<Logged[]> {
+async function collect({
+  log,
+  topic,
+  partition,
+  conversation,
+  window,
+}: Collect): Promise<Logged[]> {
   const found: Logged[] = []
   for await (const records of scan(log, { topic, partition, since: window.from })) {
     for (const record of records) if (record.key === conversation) found.push(logged(topic, record))
@@ -111,6 +164,9 @@ async function collect({ log, topic, partition, conversation, window }: Collect)
   return found
 }
 
-function logged(topic: TopicName | GuardTopicName, { offset, time, id, value }: StoredRecord): Logged {
+function logged(
+  topic: TopicName | GuardTopicName,
+  { offset, time, id, value }: StoredRecord,
+): Logged {
   return { topic, offset, time, id, message: messageOf(value) }
 }

@@ -1,16 +1,27 @@
-// One round of a turn: what was asked, the attempts, what the model said, what became of its calls, and how long each part took.
+// One round of a turn: what was asked, the attempts, what the model said, what became of its calls,
+// and how long each part took.
 
 import type { Response } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { notDefault } from '../effective.ts'
 import { callOf } from './call-of.ts'
 import { guardsOf } from './guards-of.ts'
-import type { Logged } from './logged.ts'
-import { all, first } from './logged.ts'
-import type { AttemptTimeline, HintsTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+import { all, first, type Logged } from './logged.ts'
+import type {
+  AttemptTimeline,
+  HintsTimeline,
+  InterventionTimeline,
+  PolicyTimeline,
+  ResponseTimeline,
+  RoundTimeline,
+} from './timeline.ts'
 
 /** `own`: all records of the round, in order. */
-export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
+export function roundOf(
+  round: number,
+  own: Logged[],
+  { reasoning }: { reasoning: boolean },
+): RoundTimeline {
   const request = first(own, 'model-request')
   const finished = first(own, 'model-finished')
   const outcome = first(own, 'round-outcome')
@@ -46,15 +57,27 @@ export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning
 function responseOf(own: Logged[]): Response | undefined {
   const [outcome] = all(own, 'round-outcome')
   const [folded] = all(own, 'round-proposed', 'round-checked')
-  return outcome?.message.response ?? folded?.message.response ?? first(own, 'history-entry')?.message.response ?? undefined
+  return (
+    outcome?.message.response ??
+    folded?.message.response ??
+    first(own, 'history-entry')?.message.response ??
+    undefined
+  )
 }
 
 function said(response: Response, own: Logged[], isShown: boolean): ResponseTimeline {
   const { attempt, text, reasoning, stop, finish, usage } = response
-  const textCalls = response.textCalls && { ...response.textCalls, text: streamed('text', attempt, own) }
+  const textCalls = response.textCalls && {
+    ...response.textCalls,
+    text: streamed('text', attempt, own),
+  }
   if (reasoning === '') return { text, reasoning: null, stop, finish, usage, textCalls }
   const thoughts = streamed('reasoning', attempt, own)
-  const summary = { bytes: Buffer.byteLength(reasoning), characters: thoughts.length, text: isShown ? thoughts : null }
+  const summary = {
+    bytes: Buffer.byteLength(reasoning),
+    characters: thoughts.length,
+    text: isShown ? thoughts : null,
+  }
   return { text, reasoning: summary, stop, finish, usage, textCalls }
 }
 
@@ -70,28 +93,47 @@ function streamed(kind: 'text' | 'reasoning', attempt: string, own: Logged[]): s
 // ── Attempts ──
 
 function attemptsOf(own: Logged[]): AttemptTimeline[] {
-  const ids = all(own, 'attempt-started', 'attempt-failed', 'attempt-finished').map(({ message }) => message.attempt)
+  const ids = all(own, 'attempt-started', 'attempt-failed', 'attempt-finished').map(
+    ({ message }) => message.attempt,
+  )
   return [...new Set(ids)].map((id) => attemptOf(id, own))
 }
 
 function attemptOf(attempt: string, own: Logged[]): AttemptTimeline {
-  const mine = own.filter(({ message }) => message !== undefined && 'attempt' in message && message.attempt === attempt)
+  const mine = own.filter(
+    ({ message }) => message !== undefined && 'attempt' in message && message.attempt === attempt,
+  )
   const decided = first(own, 'model-finished')
   const failed = first(mine, 'attempt-failed')
   const finished = first(mine, 'attempt-finished')
-  const isAnswer = decided === undefined ? finished !== undefined : decided.message.failure === null && decided.message.attempt === attempt
+  const isAnswer =
+    decided === undefined
+      ? finished !== undefined
+      : decided.message.failure === null && decided.message.attempt === attempt
   const silent = decided === undefined ? 'open' : 'abandoned'
   return {
     attempt,
     startedAt: first(mine, 'attempt-started')?.time ?? null,
     firstPartAt: first(mine, 'part')?.time ?? null,
     endedAt: (failed ?? finished)?.time ?? null,
-    end: failed !== undefined ? 'failed' : finished === undefined ? silent : isAnswer ? 'answer' : 'unused',
+    end:
+      failed !== undefined
+        ? 'failed'
+        : finished === undefined
+          ? silent
+          : isAnswer
+            ? 'answer'
+            : 'unused',
     failure: failed === undefined ? null : failureOf(failed.message),
   }
 }
 
-function failureOf({ reason, class: failure, retryable, retryAfterMs }: NonNullable<AttemptTimeline['failure']>) {
+function failureOf({
+  reason,
+  class: failure,
+  retryable,
+  retryAfterMs,
+}: NonNullable<AttemptTimeline['failure']>) {
   return { reason, class: failure, retryable, retryAfterMs }
 }
 
@@ -107,7 +149,10 @@ function stampedPolicy(own: Logged[]): PolicyTimeline | null {
 
 /** Of the round as it was proposed: with the declarations of the tools that it calls. */
 function declaredHints(own: Logged[]): Record<string, HintsTimeline> {
-  const declarations = first(own, 'round-proposed')?.message.declarations ?? first(own, 'round-checked')?.message.declarations ?? []
+  const declarations =
+    first(own, 'round-proposed')?.message.declarations ??
+    first(own, 'round-checked')?.message.declarations ??
+    []
   return Object.fromEntries(
     declarations.flatMap(({ name, poll, hints }) => {
       const { mutates = null, ignoreFields = [], loopKey = [] } = hints ?? {}
@@ -141,6 +186,9 @@ function timesOf(own: Logged[], endedAt: Milliseconds | null): RoundTimeline['ti
 }
 
 /** Never negative: two partitions' clocks may differ by a little. */
-function between(from: Milliseconds | undefined, to: Milliseconds | undefined): Milliseconds | null {
+function between(
+  from: Milliseconds | undefined,
+  to: Milliseconds | undefined,
+): Milliseconds | null {
   return from === undefined || to === undefined ? null : Math.max(0, to - from)
 }

@@ -1,5 +1,6 @@
-// What `weir inspect` tells of a conversation; `weir inspect ID --json` prints exactly this object. Times (`at` and names that end in `At`) are append
-// times of the log, in milliseconds since 1970-01-01 UTC; what ends in `Ms` is a duration. Null: it has not happened, or there is none.
+// What `weir inspect` tells of a conversation; `weir inspect ID --json` prints exactly this object.
+// Times (`at` and names that end in `At`) are append times of the log, in milliseconds since
+// 1970-01-01 UTC; what ends in `Ms` is a duration. Null: it has not happened, or there is none.
 // Fields are added as Weir grows; none changes its meaning.
 
 import type {
@@ -32,9 +33,15 @@ export type Timeline = {
   turns: TurnTimeline[]
   /** The user's messages that opened no turn. */
   messages: LooseMessage[]
-  /** Records of this conversation that a stage could not take, and failures of a stage that named no turn. */
+  /**
+   * Records of this conversation that a stage could not take, and failures of a stage that named no
+   * turn.
+   */
   troubles: Trouble[]
-  /** Records of this conversation that this Weir cannot decode: a newer one wrote them, or they are damaged. */
+  /**
+   * Records of this conversation that this Weir cannot decode: a newer one wrote them, or they are
+   * damaged.
+   */
   unreadable: number
 }
 
@@ -92,7 +99,9 @@ export type RoundTimeline = {
   askedAt: Milliseconds | null
   /** Calls that the turn had left; 0: no tool could be called in it. */
   callsLeft: number | null
-  /** The text that its request showed to the model at the top: an intervention's, or that of a cap. */
+  /**
+   * The text that its request showed to the model at the top: an intervention's, or that of a cap.
+   */
   nudge: string | null
   /** Names of the tools that were offered. */
   offered: string[]
@@ -110,7 +119,10 @@ export type RoundTimeline = {
   guards: GuardTimeline[]
   /** What judged it; null: that is not known yet. */
   policy: PolicyTimeline | null
-  /** What the tools that it calls were declared as for those who judge, by name; those of which nothing was declared are not there. */
+  /**
+   * What the tools that it calls were declared as for those who judge, by name; those of which
+   * nothing was declared are not there.
+   */
   hints: Record<string, HintsTimeline>
   /** What the loop-detector wanted to be done about it. */
   intervention: InterventionTimeline | null
@@ -123,7 +135,10 @@ export type RoundTimeline = {
   times: {
     /** From the request to the response, all attempts and waits together. */
     modelMs: Milliseconds | null
-    /** What folding, checking and judging took: from the response until the calls were cleared, and from their results to the outcome. */
+    /**
+     * What folding, checking and judging took: from the response until the calls were cleared, and
+     * from their results to the outcome.
+     */
     checksMs: Milliseconds | null
     /** From clearing the calls to the last result. */
     toolsMs: Milliseconds | null
@@ -137,10 +152,18 @@ export type AttemptTimeline = {
   /** When the first piece of the answer was written down. */
   firstPartAt: Milliseconds | null
   endedAt: Milliseconds | null
-  /** answer: it is the round's answer. unused: it ended well, and another one had answered before. abandoned: its gateway went away, or was told to stop. */
+  /**
+   * answer: it is the round's answer. unused: it ended well, and another one had answered before.
+   * abandoned: its gateway went away, or was told to stop.
+   */
   end: 'answer' | 'unused' | 'failed' | 'abandoned' | 'open'
   /** Of one that failed; retryAfterMs: how long the next one waited. */
-  failure: { reason: string; class: FailureClass; retryable: boolean; retryAfterMs: Milliseconds } | null
+  failure: {
+    reason: string
+    class: FailureClass
+    retryable: boolean
+    retryAfterMs: Milliseconds
+  } | null
 }
 
 export type ResponseTimeline = {
@@ -151,7 +174,10 @@ export type ResponseTimeline = {
   /** The provider's own word. */
   finish: string
   usage: Usage
-  /** Its visible text was built like calls: `text` is what the model wrote; `fault`: why none of it could run, null where the calls were recovered. */
+  /**
+   * Its visible text was built like calls: `text` is what the model wrote; `fault`: why none of it
+   * could run, null where the calls were recovered.
+   */
   textCalls: { dialect: string; repairs: string[]; fault: string | null; text: string } | null
 }
 
@@ -163,7 +189,10 @@ export type CallTimeline = {
   name: string
   /** The argument text as it came, or as it was mended; empty if no byte came. */
   raw: string
-  /** Where it came from: none, pieces, the end or the start of the call, the start of the response, or the visible text. */
+  /**
+   * Where it came from: none, pieces, the end or the start of the call, the start of the response,
+   * or the visible text.
+   */
   source: ArgumentSource
   /** Why it can never run. */
   problem: CallProblem | null
@@ -188,7 +217,10 @@ export type GuardTimeline = {
   name: string
   /** That answered; of one that did not, the registered one. */
   version: string
-  /** verdicts: it answered. late: it answered after its deadline. silent: its deadline passed without a word. unusable: not as it must. none: no word yet. */
+  /**
+   * verdicts: it answered. late: it answered after its deadline. silent: its deadline passed
+   * without a word. unusable: not as it must. none: no word yet.
+   */
   answer: 'verdicts' | 'late' | 'silent' | 'unusable' | 'none'
   answeredAt: Milliseconds | null
   /** From clearing the calls to its answer, and what it took of that to judge, by its own word. */
@@ -199,7 +231,10 @@ export type GuardTimeline = {
   calls: GuardedCallTimeline[]
 }
 
-/** What a guard said of a call. `mode`: of the guard for this call. `verdict` null: nothing. `stopped`: its word is why the call did not run. */
+/**
+ * What a guard said of a call. `mode`: of the guard for this call. `verdict` null: nothing.
+ * `stopped`: its word is why the call did not run.
+ */
 export type GuardedCallTimeline = {
   ordinal: number
   mode: GuardMode
@@ -234,16 +269,27 @@ export type TryTimeline = {
   owner: string
   startedAt: Milliseconds | null
   endedAt: Milliseconds | null
-  /** given-back: it was not started. lapsed: its owner is dead. late: it ended after the call had its result, and counts no more. */
+  /**
+   * given-back: it was not started. lapsed: its owner is dead. late: it ended after the call had
+   * its result, and counts no more.
+   */
   end: 'result' | 'given-back' | 'lapsed' | 'late' | 'open'
   status: ResultStatus | null
 }
 
-/** `version`: a hash of its content. `differs`: what is not as by default, by key as `weir policy` has them; null: not capped. */
+/**
+ * `version`: a hash of its content. `differs`: what is not as by default, by key as `weir policy`
+ * has them; null: not capped.
+ */
 export type PolicyTimeline = { version: string; differs: Record<string, string | null> }
 
 /** As an agent file has them. `mutates` null: not declared. */
-export type HintsTimeline = { poll: boolean; mutates: boolean | null; ignoreFields: string[]; loopKey: string[] }
+export type HintsTimeline = {
+  poll: boolean
+  mutates: boolean | null
+  ignoreFields: string[]
+  loopKey: string[]
+}
 
 export type InterventionTimeline = {
   at: Milliseconds

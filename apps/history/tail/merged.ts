@@ -1,18 +1,27 @@
-// Records of several partitions as one stream. What was there at the beginning comes in the order of append times, each partition in its own order;
-// what comes later comes as it is heard. Memory: one batch for each partition.
+// Records of several partitions as one stream. What was there at the beginning comes in the order
+// of append times, each partition in its own order; what comes later comes as it is heard. Memory:
+// one batch for each partition.
 
-import type { Range } from '../../../shared/bus/range.ts'
-import { batchesOf } from '../../../shared/bus/range.ts'
+import { batchesOf, type Range } from '../../../shared/bus/range.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 
 type Source = { batches: AsyncGenerator<StoredRecord[]>; waiting: StoredRecord[]; next: number }
 
 /** By append time; of records as old as each other, that of the lower partition first. */
-export async function* inTimeOrder(bus: Bus, ranges: Range[], signal: AbortSignal): AsyncGenerator<StoredRecord> {
-  const sources = ranges.map((range): Source => ({ batches: batchesOf(bus, range, signal), waiting: [], next: 0 }))
+export async function* inTimeOrder(
+  bus: Bus,
+  ranges: Range[],
+  signal: AbortSignal,
+): AsyncGenerator<StoredRecord> {
+  const sources = ranges.map(
+    (range): Source => ({ batches: batchesOf(bus, range, signal), waiting: [], next: 0 }),
+  )
   await Promise.all(sources.map(fill))
   for (;;) {
-    const oldest = sources.reduce<Source | undefined>((best, source) => (timeOf(source) < timeOf(best) ? source : best), undefined)
+    const oldest = sources.reduce<Source | undefined>(
+      (best, source) => (timeOf(source) < timeOf(best) ? source : best),
+      undefined,
+    )
     const record = oldest?.waiting[oldest.next]
     if (oldest === undefined || record === undefined || signal.aborted) return
     oldest.next += 1
@@ -31,7 +40,10 @@ function timeOf(source: Source | undefined): number {
   return source?.waiting[source.next]?.time ?? Number.POSITIVE_INFINITY
 }
 
-/** What is in the partitions from these offsets on, until `signal` aborts. Each partition is read on only when its batch was taken. */
+/**
+ * What is in the partitions from these offsets on, until `signal` aborts. Each partition is read on
+ * only when its batch was taken.
+ */
 export async function* asTheyCome(
   bus: Bus,
   starts: Pick<Range, 'topic' | 'partition' | 'from'>[],

@@ -1,4 +1,5 @@
-// A record as one line of JSON. Whatever stands in the topic has a line; bytes that are no message of this Weir say why.
+// A record as one line of JSON. Whatever stands in the topic has a line; bytes that are no message
+// of this Weir say why.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -6,7 +7,9 @@ import type { Message } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printableJson } from '../../terminal/printable.ts'
 
-/** What `weir tail` prints on each line. `time`: the append time. Bytes in a message are in base64. */
+/**
+ * What `weir tail` prints on each line. `time`: the append time. Bytes in a message are in base64.
+ */
 export type RecordLine = {
   topic: string
   partition: number
@@ -40,8 +43,19 @@ export function contentOf(value: Uint8Array | null): Content {
   }
 }
 
-export function lineOf({ topic, partition, offset, time, key, id }: StoredRecord, content: Content): string {
-  const line: RecordLine = { topic, partition, offset, time: new Date(time).toISOString(), key, id: id ?? null, ...content }
+export function lineOf(
+  { topic, partition, offset, time, key, id }: StoredRecord,
+  content: Content,
+): string {
+  const line: RecordLine = {
+    topic,
+    partition,
+    offset,
+    time: new Date(time).toISOString(),
+    key,
+    id: id ?? null,
+    ...content,
+  }
   return `${printableJson(readable(line))}\n`
 }
 

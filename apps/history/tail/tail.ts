@@ -1,23 +1,32 @@
-// `weir tail TOPIC`: the records of a topic, decoded, as JSON lines. Of what is there now, or with --follow of what comes.
-// Exit codes: 0, also when Ctrl-C ended it or its reader has gone. Trouble and bad usage are thrown.
+// `weir tail TOPIC`: the records of a topic, decoded, as JSON lines. Of what is there now, or with
+// --follow of what comes. Exit codes: 0, also when Ctrl-C ended it or its reader has gone. Trouble
+// and bad usage are thrown.
 
 import { once } from 'node:events'
-import type { Range } from '../../../shared/bus/range.ts'
-import { firstOffsetSince } from '../../../shared/bus/range.ts'
+import { firstOffsetSince, type Range } from '../../../shared/bus/range.ts'
 import type { PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
-import type { OpenLog } from '../open-log.ts'
-import { endsOf, withLog } from '../open-log.ts'
+import { endsOf, type OpenLog, withLog } from '../open-log.ts'
 import { asTheyCome, inTimeOrder } from './merged.ts'
 import { contentOf, lineOf } from './record-line.ts'
-import type { TailOptions, Wanted } from './wanted.ts'
-import { isOfConversation, partitionsOf, wantedOf } from './wanted.ts'
+import {
+  isOfConversation,
+  partitionsOf,
+  type TailOptions,
+  type Wanted,
+  wantedOf,
+} from './wanted.ts'
 
 /** Resolves when all that was asked for is printed. */
-export async function tail(topic: string, options: TailOptions, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+export async function tail(
+  topic: string,
+  options: TailOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   const wanted = wantedOf(topic, settings.topicPrefix, options, Date.now())
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
@@ -31,7 +40,12 @@ export async function tail(topic: string, options: TailOptions, settings: Settin
   }
 }
 
-async function print(wanted: Wanted, log: OpenLog, stop: AbortController, out: NodeJS.WriteStream): Promise<void> {
+async function print(
+  wanted: Wanted,
+  log: OpenLog,
+  stop: AbortController,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   let left = wanted.limit
   const stopWaiting = stopAt(wanted, log, stop)
   try {
@@ -39,8 +53,10 @@ async function print(wanted: Wanted, log: OpenLog, stop: AbortController, out: N
       if (stop.signal.aborted) return
       if (record.time >= wanted.until || !isOfConversation(wanted, record.key)) continue
       const content = contentOf(record.value)
-      if (wanted.types.size > 0 && (content.type === null || !wanted.types.has(content.type))) continue
-      if (!out.write(lineOf(record, content))) await once(out, 'drain', { signal: stop.signal }).catch(() => {})
+      if (wanted.types.size > 0 && (content.type === null || !wanted.types.has(content.type)))
+        continue
+      if (!out.write(lineOf(record, content)))
+        await once(out, 'drain', { signal: stop.signal }).catch(() => {})
       left -= 1
       if (left === 0) return
     }
@@ -56,15 +72,27 @@ function stopAt({ follow, until }: Wanted, { bus }: OpenLog, stop: AbortControll
   return bus.clock.after(Math.max(0, until - bus.clock.now()), () => stop.abort())
 }
 
-async function* recordsOf(wanted: Wanted, log: OpenLog, signal: AbortSignal): AsyncGenerator<StoredRecord> {
+async function* recordsOf(
+  wanted: Wanted,
+  log: OpenLog,
+  signal: AbortSignal,
+): AsyncGenerator<StoredRecord> {
   const topic = log.topicPrefix + wanted.topic
   const ends = await endsOf(log, wanted.topic)
   if (ends.length === 0 && wanted.topic.startsWith(guardTopicName('')))
-    throw new WeirError('guard.unknown', `the topic ${topic} is not there: no such guard was ever registered (weir guard list)`)
-  if (ends.length === 0) throw new WeirError('bus.topic-missing', `the topic ${topic} is not there: this log is older than it`)
+    throw new WeirError(
+      'guard.unknown',
+      `the topic ${topic} is not there: no such guard was ever registered (weir guard list)`,
+    )
+  if (ends.length === 0)
+    throw new WeirError(
+      'bus.topic-missing',
+      `the topic ${topic} is not there: this log is older than it`,
+    )
   const chosen = partitionsOf(wanted, ends.length)
   const ranges: Range[] = []
-  for (const one of ends.filter(({ partition }) => chosen.includes(partition))) ranges.push(await rangeOf(wanted, log, topic, one))
+  for (const one of ends.filter(({ partition }) => chosen.includes(partition)))
+    ranges.push(await rangeOf(wanted, log, topic, one))
   yield* inTimeOrder(log.bus, ranges, signal)
   if (wanted.follow && !signal.aborted)
     yield* asTheyCome(
@@ -82,7 +110,10 @@ async function rangeOf(
 ): Promise<Range> {
   const whole: Range = { topic, partition, from: begin, to: end }
   const from = await fromOf()
-  const to = until === Number.POSITIVE_INFINITY ? end : await firstOffsetSince(bus, { ...whole, from: Math.min(from, end) }, until)
+  const to =
+    until === Number.POSITIVE_INFINITY
+      ? end
+      : await firstOffsetSince(bus, { ...whole, from: Math.min(from, end) }, until)
   return { ...whole, from, to }
 
   async function fromOf(): Promise<number> {

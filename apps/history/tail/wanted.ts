@@ -1,12 +1,19 @@
-// What `weir tail` was asked for: a topic, partitions of it, a stretch of time or offsets, and which records. Judged before anything is opened, except
-// for what only the log knows: how many partitions there are.
+// What `weir tail` was asked for: a topic, partitions of it, a stretch of time or offsets, and
+// which records. Judged before anything is opened, except for what only the log knows: how many
+// partitions there are.
 
 import type { Offset } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard-registration.ts'
 import type { MessageType } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
-import { guardTopic, guardTopicName, historyPrefix, topics } from '../../../shared/contract/topology.ts'
+import {
+  type GuardTopicName,
+  guardTopic,
+  guardTopicName,
+  historyPrefix,
+  type TopicName,
+  topics,
+} from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
@@ -26,7 +33,11 @@ export type TailOptions = {
   bundle?: string
 }
 
-export type Start = { kind: 'beginning' } | { kind: 'end' } | { kind: 'offset'; offset: Offset } | { kind: 'time'; time: Milliseconds }
+export type Start =
+  | { kind: 'beginning' }
+  | { kind: 'end' }
+  | { kind: 'offset'; offset: Offset }
+  | { kind: 'time'; time: Milliseconds }
 
 export type Wanted = {
   topic: TopicName | GuardTopicName
@@ -41,7 +52,12 @@ export type Wanted = {
 }
 
 /** `topic`: with or without the prefix of topics. Throws `usage` with what would be taken. */
-export function wantedOf(topic: string, topicPrefix: string, options: TailOptions, now: Milliseconds): Wanted {
+export function wantedOf(
+  topic: string,
+  topicPrefix: string,
+  options: TailOptions,
+  now: Milliseconds,
+): Wanted {
   const { conversation, type = [], partition, limit, until, follow = false } = options
   const name = topicNameOf(topic, topicPrefix)
   const wanted = {
@@ -54,9 +70,13 @@ export function wantedOf(topic: string, topicPrefix: string, options: TailOption
     limit: limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', limit, 1),
     follow,
   }
-  if (wanted.start.kind === 'end' && !follow) throw new WeirError('usage', '--from end without --follow shows nothing: give --follow too')
+  if (wanted.start.kind === 'end' && !follow)
+    throw new WeirError('usage', '--from end without --follow shows nothing: give --follow too')
   if (wanted.start.kind === 'offset' && conversation === undefined && partition === undefined)
-    throw new WeirError('usage', `--from ${wanted.start.offset} is an offset, and each partition has its own: name one with --partition`)
+    throw new WeirError(
+      'usage',
+      `--from ${wanted.start.offset} is an offset, and each partition has its own: name one with --partition`,
+    )
   return wanted
 }
 
@@ -81,9 +101,16 @@ function typeNamed(given: string, topic: TopicName | GuardTopicName): MessageTyp
   const types = Object.keys(records) as MessageType[]
   const type = types.find((one) => one === given)
   if (type !== undefined) return type
-  const elsewhere = (Object.keys(topics) as TopicName[]).filter((other) => given in topics[other].records)
+  const elsewhere = (Object.keys(topics) as TopicName[]).filter(
+    (other) => given in topics[other].records,
+  )
   const near = nearestName(given, types)
-  const hint = elsewhere.length > 0 ? ` It stands in ${elsewhere.join(', ')}.` : near === undefined ? '' : ` Did you mean ${near}?`
+  const hint =
+    elsewhere.length > 0
+      ? ` It stands in ${elsewhere.join(', ')}.`
+      : near === undefined
+        ? ''
+        : ` Did you mean ${near}?`
   throw new WeirError(
     'usage',
     `--type is '${printable(given)}', which does not stand in ${topic}.${hint} Its types are ${types.join(', ')}`,
@@ -108,18 +135,26 @@ function startOf({ from, since, follow = false }: TailOptions, now: Milliseconds
 function wholeNumber(flag: string, text: string, minimum: number): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= minimum) return number
-  throw new WeirError('usage', `${flag} is '${printable(text)}'; must be a whole number from ${minimum}`)
+  throw new WeirError(
+    'usage',
+    `${flag} is '${printable(text)}'; must be a whole number from ${minimum}`,
+  )
 }
 
 /**
- * The partitions to look at, of the `count` that the topic has: the one that is named, or that of the conversation. A dead letter stands where its
- * record stood, which may have been the wrong partition.
+ * The partitions to look at, of the `count` that the topic has: the one that is named, or that of
+ * the conversation. A dead letter stands where its record stood, which may have been the wrong
+ * partition.
  */
 export function partitionsOf({ topic, conversation, partition }: Wanted, count: number): number[] {
   if (partition !== undefined && partition >= count)
-    throw new WeirError('usage', `--partition is ${partition}; ${topic} has ${count} partitions, from 0 to ${count - 1}`)
+    throw new WeirError(
+      'usage',
+      `--partition is ${partition}; ${topic} has ${count} partitions, from 0 to ${count - 1}`,
+    )
   if (partition !== undefined) return [partition]
-  if (conversation !== undefined && topic !== 'dead-letters') return [partitionOf(conversation, count)]
+  if (conversation !== undefined && topic !== 'dead-letters')
+    return [partitionOf(conversation, count)]
   return Array.from({ length: count }, (_, number) => number)
 }
 

@@ -1,11 +1,16 @@
 // Where a guard that was asked twice about the same rounds decided otherwise the second time.
 
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
-import type { AnsweredRound } from './guard-answer.ts'
-import { decoded } from './guard-answer.ts'
+import { type AnsweredRound, decoded } from './guard-answer.ts'
 
-/** Of the first such round, in words; undefined: there is none. What a guard says beside its decision may differ, and one that had no time decided nothing. */
-export function fickleRound(rounds: readonly AnsweredRound[], again: readonly AnsweredRound[]): string | undefined {
+/**
+ * Of the first such round, in words; undefined: there is none. What a guard says beside its
+ * decision may differ, and one that had no time decided nothing.
+ */
+export function fickleRound(
+  rounds: readonly AnsweredRound[],
+  again: readonly AnsweredRound[],
+): string | undefined {
   for (const [at, { verdict }] of rounds.entries()) {
     const [one, other] = [verdict, again[at]?.verdict].map((bytes) => bytes && decoded(bytes))
     if (one?.type !== 'guard-verdict' || other?.type !== 'guard-verdict') continue
@@ -25,6 +30,8 @@ function hadNoTime({ verdicts }: GuardVerdict): boolean {
 }
 
 function decisionOf({ verdicts, intervention }: GuardVerdict): string {
-  const calls = verdicts.map(({ ordinal, verdict, code }) => `call ${ordinal} ${verdict}${code === '' ? '' : ` (${code})`}`)
+  const calls = verdicts.map(
+    ({ ordinal, verdict, code }) => `call ${ordinal} ${verdict}${code === '' ? '' : ` (${code})`}`,
+  )
   return [...calls, ...(intervention === null ? [] : ['a word to the model'])].join(', ')
 }

@@ -1,4 +1,5 @@
-// What a guard's process answers, as the replay takes it. That process runs anybody's code, so nothing that comes from it is believed before it was looked at.
+// What a guard's process answers, as the replay takes it. That process runs anybody's code, so
+// nothing that comes from it is believed before it was looked at.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -30,17 +31,30 @@ export function answerIn(message: unknown, number: number): Answer | undefined {
   if (kind === 'loaded' && isLoadedGuard(guard)) return { kind, guard }
   if ((kind === 'failed' || kind === 'fickle') && typeof reason === 'string')
     return { kind, reason: shortened(reason, limits.guardEvidenceBytesMax) }
-  return kind === 'judged' && Array.isArray(rounds) && rounds.every(isAnsweredRound) ? { kind, rounds } : undefined
+  return kind === 'judged' && Array.isArray(rounds) && rounds.every(isAnsweredRound)
+    ? { kind, rounds }
+    : undefined
 }
 
-/** The verdicts on these records of rounds-cleared; undefined: one is none, is on another round, or on one that was answered already. */
-export function verdictsIn(rounds: readonly AnsweredRound[], records: readonly StoredRecord[]): Judged[] | undefined {
+/**
+ * The verdicts on these records of rounds-cleared; undefined: one is none, is on another round, or
+ * on one that was answered already.
+ */
+export function verdictsIn(
+  rounds: readonly AnsweredRound[],
+  records: readonly StoredRecord[],
+): Judged[] | undefined {
   const asked = new Map(records.map((record) => [record.offset, record]))
   const judged: Judged[] = []
   for (const { offset, verdict: bytes } of rounds) {
     const record = asked.get(offset)
     const verdict = decoded(bytes)
-    if (record?.value == null || verdict?.type !== 'guard-verdict' || !isOn(verdict, decoded(record.value))) return undefined
+    if (
+      record?.value == null ||
+      verdict?.type !== 'guard-verdict' ||
+      !isOn(verdict, decoded(record.value))
+    )
+      return undefined
     asked.delete(offset)
     judged.push({ offset, verdict })
   }
@@ -50,8 +64,12 @@ export function verdictsIn(rounds: readonly AnsweredRound[], records: readonly S
 function isOn(verdict: GuardVerdict, cleared: Message | undefined): boolean {
   if (cleared?.type !== 'round-cleared') return false
   const { conversation, turn, round, calls } = cleared
-  const isSame = verdict.conversation === conversation && verdict.turn === turn && verdict.round === round
-  return isSame && verdict.verdicts.every(({ ordinal }) => calls.some((call) => call.ordinal === ordinal))
+  const isSame =
+    verdict.conversation === conversation && verdict.turn === turn && verdict.round === round
+  return (
+    isSame &&
+    verdict.verdicts.every(({ ordinal }) => calls.some((call) => call.ordinal === ordinal))
+  )
 }
 
 export function decoded(bytes: Uint8Array): Message | undefined {
@@ -65,13 +83,19 @@ export function decoded(bytes: Uint8Array): Message | undefined {
 function isLoadedGuard(value: unknown): value is LoadedGuard {
   if (!isObject(value)) return false
   const { name, version, tools, deadlineMs, onTimeout } = value
-  if (typeof name !== 'string' || typeof version !== 'string' || typeof deadlineMs !== 'number') return false
+  if (typeof name !== 'string' || typeof version !== 'string' || typeof deadlineMs !== 'number')
+    return false
   if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) return false
   if (onTimeout !== 'reject' && onTimeout !== 'allow') return false
   const patterns = tools.map((pattern) => ({ pattern, mode: 'enforce' as const }))
-  return registrationFault({ name, version, tools: patterns, deadlineMs, onTimeout, rules: null }) === undefined
+  return (
+    registrationFault({ name, version, tools: patterns, deadlineMs, onTimeout, rules: null }) ===
+    undefined
+  )
 }
 
 function isAnsweredRound(value: unknown): value is AnsweredRound {
-  return isObject(value) && Number.isSafeInteger(value.offset) && value.verdict instanceof Uint8Array
+  return (
+    isObject(value) && Number.isSafeInteger(value.offset) && value.verdict instanceof Uint8Array
+  )
 }

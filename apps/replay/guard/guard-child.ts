@@ -1,11 +1,16 @@
-// A guard's file in a process of its own, so that nothing that it does reaches the replay. It judges as it does in production: the same code reads the rounds
+// A guard's file in a process of its own, so that nothing that it does reaches the replay. It
+// judges as it does in production: the same code reads the rounds
 // (shared/runtime/guards/guard-partition.ts).
-// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what guard-process.ts says to Node). It may read its
-//     package and the node_modules while it is loaded, and nothing afterwards, where Node can take that back.
+// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what
+//     guard-process.ts says to Node). It may read its package and the node_modules while it is
+//     loaded, and nothing afterwards, where Node can take that back.
 // G2. One answer to each question, under its number. The channel is ours: the guard has none.
-// G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe that breaks when the replay is gone, however that ended.
-// G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a process that has died.
-// G5. Each round is judged at two moments (moment.ts), each with a memory of its own. Where the two decide otherwise, nothing of it can be believed.
+// G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe
+//     that breaks when the replay is gone, however that ended.
+// G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a
+//     process that has died.
+// G5. Each round is judged at two moments (moment.ts), each with a memory of its own. Where the two
+//     decide otherwise, nothing of it can be believed.
 
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -15,14 +20,18 @@ import { loadGuard } from '../../../client/load-guard.ts'
 import type { PartitionReader, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Guard, GuardedRound } from '../../../shared/contract/guard.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { parseAnswerId, readGuardPartition } from '../../../shared/runtime/guards/guard-partition.ts'
+import {
+  parseAnswerId,
+  readGuardPartition,
+} from '../../../shared/runtime/guards/guard-partition.ts'
 import { fickleRound } from './fickle-round.ts'
 import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
-import type { Moment } from './moment.ts'
-import { holdMoments, moments } from './moment.ts'
+import { holdMoments, type Moment, moments } from './moment.ts'
 import { seal } from './seal.ts'
 
-export type Question = ({ kind: 'load' } & NamedGuard) | { kind: 'judge'; partition: number; records: StoredRecord[] }
+export type Question =
+  | ({ kind: 'load' } & NamedGuard)
+  | { kind: 'judge'; partition: number; records: StoredRecord[] }
 
 /** The descriptor of the pipe in G3; 3 is the IPC channel. */
 const lifeline = 4
@@ -57,7 +66,10 @@ async function answerTo(question: Question): Promise<Answer> {
       guard = await loadGuard(question.file, question.options)
       drop('fs.read')
       const { name, version, tools, deadlineMs, onTimeout } = guard
-      return { kind: 'loaded', guard: { name, version, tools, deadlineMs, onTimeout } satisfies LoadedGuard }
+      return {
+        kind: 'loaded',
+        guard: { name, version, tools, deadlineMs, onTimeout } satisfies LoadedGuard,
+      }
     }
     case 'judge': {
       const answers: AnsweredRound[][] = []
@@ -84,7 +96,14 @@ function drop(permission: string): void {
 function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
   const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
   return {
-    ...{ name, version, tools, deadlineMs, onTimeout, ...(stateKeptMs === undefined ? {} : { stateKeptMs }) },
+    ...{
+      name,
+      version,
+      tools,
+      deadlineMs,
+      onTimeout,
+      ...(stateKeptMs === undefined ? {} : { stateKeptMs }),
+    },
     judge(state, round) {
       note(round)
       try {
@@ -99,9 +118,16 @@ function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard
 /** What Node says of a right that is not given is for whoever starts it. */
 function told(error: unknown): string {
   const { message, cause = error } = error instanceof Error ? error : { message: String(error) }
-  const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown }
+  const { code, permission, resource } = cause as {
+    code?: unknown
+    permission?: unknown
+    resource?: unknown
+  }
   if (code !== 'ERR_ACCESS_DENIED') return message
-  const asked = permission === 'FileSystemRead' ? 'reads' : `asks for ${permission || 'what Node.js keeps from it'}`
+  const asked =
+    permission === 'FileSystemRead'
+      ? 'reads'
+      : `asks for ${permission || 'what Node.js keeps from it'}`
   const denied = resource ? `${asked} ${resource}` : asked
   const before = message.replace(/:?\s*(?:Access to this API has been restricted.*)?$/s, '')
   const which =
@@ -122,9 +148,19 @@ function readersOf(partition: number): PartitionReader[] {
   if (known !== undefined) return known
   if (guard === undefined) throw new Error('no guard is loaded')
   const loaded = guard
-  const assignment = { topic: 'rounds-cleared', ends: { partition, begin: 0, end: 0 }, committed: undefined }
+  const assignment = {
+    topic: 'rounds-cleared',
+    ends: { partition, begin: 0, end: 0 },
+    committed: undefined,
+  }
   const ofMoments = moments.map((momentOf) =>
-    readGuardPartition({ guard: noting(loaded, momentOf), assignment, topic: 'verdicts', clock: systemClock, log: silent }),
+    readGuardPartition({
+      guard: noting(loaded, momentOf),
+      assignment,
+      topic: 'verdicts',
+      clock: systemClock,
+      log: silent,
+    }),
   )
   readers.set(partition, ofMoments)
   return ofMoments

@@ -1,5 +1,6 @@
-// The process in which a guard's file judges (guard-child.ts), as the replay sees it: asked one question at a time, and given up where it does not answer, or
-// sends what is no answer. It has no environment, and of Node's permission model only the right to read itself (readable-folders.ts).
+// The process in which a guard's file judges (guard-child.ts), as the replay sees it: asked one
+// question at a time, and given up where it does not answer, or sends what is no answer. It has no
+// environment, and of Node's permission model only the right to read itself (readable-folders.ts).
 
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
@@ -10,35 +11,48 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
-import type { Answer, Judged, LoadedGuard } from './guard-answer.ts'
-import { answerIn, verdictsIn } from './guard-answer.ts'
+import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from './guard-answer.ts'
 import type { Question } from './guard-child.ts'
 import { moments } from './moment.ts'
 import { readableFolders } from './readable-folders.ts'
 
 export type GuardProcess = {
   readonly guard: LoadedGuard
-  /** Records of rounds-cleared, in order. Throws `guard.invalid` where the guard threw, took too long or answered nonsense, and says in which round. */
+  /**
+   * Records of rounds-cleared, in order. Throws `guard.invalid` where the guard threw, took too
+   * long or answered nonsense, and says in which round.
+   */
   judge(partition: number, records: readonly StoredRecord[]): Promise<Judged[]>
   close(): void
 }
 
 /** A process that starts, and a module that may import much, on a machine that may be busy. */
 const loadingMsMax: Milliseconds = 30_000
-/** So many rounds at once; each of them may take as long as in production. The first are few: most of what goes wrong does so at once. */
+/**
+ * So many rounds at once; each of them may take as long as in production. The first are few: most
+ * of what goes wrong does so at once.
+ */
 const roundsMax = 64
 const faultCodes = new Set(['guard.threw', 'guard.stuck', 'guard.unusable'])
 
 /** Beside this file, and of its kind: TypeScript in a checkout, JavaScript in the package. */
-const program = fileURLToPath(new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url))
+const program = fileURLToPath(
+  new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url),
+)
 
 /** `given`: as --guard names it. Throws `guard.invalid`, `usage`. */
-export async function startGuardProcess(given: string, { loadMsMax = loadingMsMax } = {}): Promise<GuardProcess> {
+export async function startGuardProcess(
+  given: string,
+  { loadMsMax = loadingMsMax } = {},
+): Promise<GuardProcess> {
   const named = namedGuard(given)
   const child = fork(program, [], {
     env: {},
     execArgv: [
-      ...['--permission', ...readableFolders(named.file).map((folder) => `--allow-fs-read=${folder}`)],
+      ...[
+        '--permission',
+        ...readableFolders(named.file).map((folder) => `--allow-fs-read=${folder}`),
+      ],
       '--allow-worker', // for one of its own, and not for the guard's: seal.ts
       ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
     ],
@@ -77,7 +91,8 @@ export async function startGuardProcess(given: string, { loadMsMax = loadingMsMa
         judging,
       )
       if (answer.kind === 'fickle') throw invalid(printable(answer.reason))
-      if (answer.kind === 'failed') throw invalid(`it failed while ${judging()}: ${printable(answer.reason)}`)
+      if (answer.kind === 'failed')
+        throw invalid(`it failed while ${judging()}: ${printable(answer.reason)}`)
       const judged = answer.kind === 'judged' ? verdictsIn(answer.rounds, some) : undefined
       if (judged === undefined) throw invalid(nonsense(judging()))
       for (const one of judged) all.push(usable(one))
@@ -94,7 +109,13 @@ export async function startGuardProcess(given: string, { loadMsMax = loadingMsMa
     return new Promise<Answer>((resolve, reject) => {
       if (over !== undefined) return reject(invalid(ended(doing(), ...over))) // between two questions: it may have set itself a time
       const timer = setTimeout(() => {
-        settle(() => reject(invalid(`${doing()} took longer than ${msMax / 1000} s, and was broken off: does it loop?`)))
+        settle(() =>
+          reject(
+            invalid(
+              `${doing()} took longer than ${msMax / 1000} s, and was broken off: does it loop?`,
+            ),
+          ),
+        )
         close()
       }, msMax)
       const onMessage = (message: unknown) => {
@@ -102,7 +123,8 @@ export async function startGuardProcess(given: string, { loadMsMax = loadingMsMa
         settle(() => (answer === undefined ? reject(invalid(nonsense(doing()))) : resolve(answer)))
       }
       // Not `exit`: by then what it has said may still be in the pipes.
-      const onClose = (code: number | null, signal: string | null) => settle(() => reject(invalid(ended(doing(), code, signal))))
+      const onClose = (code: number | null, signal: string | null) =>
+        settle(() => reject(invalid(ended(doing(), code, signal))))
       function settle(end: () => void): void {
         clearTimeout(timer)
         child.off('message', onMessage).off('close', onClose)

@@ -1,35 +1,59 @@
-// What gives a process random numbers, drawn from one moment while there is one (moment.ts): Math.random, and those of node:crypto and of Web Crypto. Not the
-// keys and primes that these make, nor what they add to a signature or an encryption.
+// What gives a process random numbers, drawn from one moment while there is one (moment.ts):
+// Math.random, and those of node:crypto and of Web Crypto. Not the keys and primes that these make,
+// nor what they add to a signature or an encryption.
 
 import crypto from 'node:crypto'
 import type { Moment } from './moment.ts'
 
 type Told = (error: null, value: unknown) => void
 
-/** For as long as the process lives. `held`: undefined is true chance. The real functions are asked all the same: they know what cannot be asked. */
+/**
+ * For as long as the process lives. `held`: undefined is true chance. The real functions are asked
+ * all the same: they know what cannot be asked.
+ */
 export function holdChance(held: () => Moment | undefined): void {
   const realRandom = Math.random
   Math.random = () => held()?.draw() ?? realRandom()
 
-  function hold(holder: object, name: string, made: (moment: Moment, real: unknown, args: unknown[]) => unknown): void {
+  function hold(
+    holder: object,
+    name: string,
+    made: (moment: Moment, real: unknown, args: unknown[]) => unknown,
+  ): void {
     const real = Reflect.get(holder, name)
     if (typeof real !== 'function') return // as randomUUIDv7, which came late
     function value(this: unknown, ...args: unknown[]): unknown {
       const moment = held()
       if (moment === undefined) return Reflect.apply(real, this ?? holder, args)
       const told = args.at(-1)
-      if (typeof told !== 'function') return made(moment, Reflect.apply(real, this ?? holder, args), args)
+      if (typeof told !== 'function')
+        return made(moment, Reflect.apply(real, this ?? holder, args), args)
       const others = args.slice(0, -1)
-      process.nextTick(told as Told, null, made(moment, Reflect.apply(synchronous(name, real), holder, others), others))
+      process.nextTick(
+        told as Told,
+        null,
+        made(moment, Reflect.apply(synchronous(name, real), holder, others), others),
+      )
     }
-    Object.defineProperty(holder, name, { value, writable: true, configurable: true, enumerable: true })
+    Object.defineProperty(holder, name, {
+      value,
+      writable: true,
+      configurable: true,
+      enumerable: true,
+    })
   }
 
   for (const name of ['randomBytes', 'pseudoRandomBytes', 'prng', 'rng'])
     hold(crypto, name, (moment, bytes) => moment.fill(bytes as Buffer))
   for (const name of ['randomFill', 'randomFillSync'])
     hold(crypto, name, (moment, target, [, offset, size]) => {
-      moment.fill(stretchOf(target as ArrayBufferView, offset as number | undefined, size as number | undefined))
+      moment.fill(
+        stretchOf(
+          target as ArrayBufferView,
+          offset as number | undefined,
+          size as number | undefined,
+        ),
+      )
       return target
     })
   hold(crypto, 'randomInt', ({ draw }, _, args) => {
@@ -48,7 +72,10 @@ export function holdChance(held: () => Moment | undefined): void {
 }
 
 /** The same, for whoever does not wait for it. */
-function synchronous(name: string, real: (...args: never[]) => unknown): (...args: never[]) => unknown {
+function synchronous(
+  name: string,
+  real: (...args: never[]) => unknown,
+): (...args: never[]) => unknown {
   return name === 'randomFill' ? (crypto.randomFillSync as typeof real) : real
 }
 
@@ -57,7 +84,11 @@ function stretchOf(target: ArrayBufferView | ArrayBuffer, offset = 0, size?: num
   if (!ArrayBuffer.isView(target)) return new Uint8Array(target, offset, size)
   const width = 'BYTES_PER_ELEMENT' in target ? Number(target.BYTES_PER_ELEMENT) : 1
   const begin = offset * width
-  return new Uint8Array(target.buffer, target.byteOffset + begin, size === undefined ? target.byteLength - begin : size * width)
+  return new Uint8Array(
+    target.buffer,
+    target.byteOffset + begin,
+    size === undefined ? target.byteLength - begin : size * width,
+  )
 }
 
 function uuid4(moment: Moment): string {

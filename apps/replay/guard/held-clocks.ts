@@ -1,5 +1,6 @@
-// The clocks of a process, which stand at one moment while there is one (moment.ts): dates, their formats, how long it runs, timers. Not what only a few look
-// at, such as the CPU time that it has used, the entries of performance.mark, or the clock of another realm (node:vm).
+// The clocks of a process, which stand at one moment while there is one (moment.ts): dates, their
+// formats, how long it runs, timers. Not what only a few look at, such as the CPU time that it has
+// used, the entries of performance.mark, or the clock of another realm (node:vm).
 
 import os from 'node:os'
 import { performance } from 'node:perf_hooks'
@@ -18,7 +19,11 @@ function holdDates(held: () => Moment | undefined): void {
   const HeldDate = new Proxy(RealDate, {
     construct(target, args, made) {
       const moment = held()
-      return Reflect.construct(target, moment !== undefined && args.length === 0 ? [moment.time] : args, made)
+      return Reflect.construct(
+        target,
+        moment !== undefined && args.length === 0 ? [moment.time] : args,
+        made,
+      )
     },
     apply: () => new HeldDate().toString(),
   })
@@ -32,7 +37,9 @@ function holdFormats(held: () => Moment | undefined): void {
   type Format = Intl.DateTimeFormat
   const { prototype } = Intl.DateTimeFormat
   const realParts = prototype.formatToParts
-  const realFormat = Object.getOwnPropertyDescriptor(prototype, 'format')?.get as (this: Format) => Format['format']
+  const realFormat = Object.getOwnPropertyDescriptor(prototype, 'format')?.get as (
+    this: Format,
+  ) => Format['format']
   function get(this: Format): Format['format'] {
     const format = realFormat.call(this)
     return (date) => format(date === undefined ? held()?.time : date)
@@ -45,7 +52,10 @@ function holdFormats(held: () => Moment | undefined): void {
 
 type Zoned = { toPlainDateTime(): unknown; toPlainDate(): unknown; toPlainTime(): unknown }
 type Instant = { toZonedDateTimeISO(zone: unknown): Zoned }
-type Temporal = { Instant: { fromEpochMilliseconds(time: number): Instant }; Now: Record<string, (zone?: unknown) => unknown> }
+type Temporal = {
+  Instant: { fromEpochMilliseconds(time: number): Instant }
+  Now: Record<string, (zone?: unknown) => unknown>
+}
 
 /** Node.js has it from 26 on. */
 function holdTemporal(held: () => Moment | undefined): void {
@@ -57,7 +67,10 @@ function holdTemporal(held: () => Moment | undefined): void {
     Now[name] = (zone) => {
       const moment = held()
       if (moment === undefined) return real?.call(Now, zone)
-      return of(Instant.fromEpochMilliseconds(moment.time), zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)
+      return of(
+        Instant.fromEpochMilliseconds(moment.time),
+        zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      )
     }
   }
   hold('instant', (instant) => instant)
@@ -87,7 +100,9 @@ function holdTimers(held: () => Moment | undefined): void {
   const realTimer = process.hrtime
   function nanoseconds(): bigint {
     const moment = held()
-    return moment === undefined ? realTimer.bigint() : BigInt(Math.floor(moment.elapsed)) * 1_000_001n // the finer digits differ as the others do
+    return moment === undefined
+      ? realTimer.bigint()
+      : BigInt(Math.floor(moment.elapsed)) * 1_000_001n // the finer digits differ as the others do
   }
   process.hrtime = Object.assign(
     (since: [number, number] = [0, 0]): [number, number] => {

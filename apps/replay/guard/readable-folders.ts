@@ -1,4 +1,5 @@
-// What the process of a guard has to read to load itself: Weir's code and the guard's, and the packages that they name.
+// What the process of a guard has to read to load itself: Weir's code and the guard's, and the
+// packages that they name.
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -6,8 +7,9 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * `file`: the guard's. Its package, or the folder that it lies in where it is of none; and each node_modules in which Node looks for what it imports, with
- * the packages that are links in there, as those of a workspace are. None lies in another one.
+ * `file`: the guard's. Its package, or the folder that it lies in where it is of none; and each
+ * node_modules in which Node looks for what it imports, with the packages that are links in there,
+ * as those of a workspace are. None lies in another one.
  */
 export function readableFolders(file: string): string[] {
   const given = resolve(file)
@@ -20,7 +22,10 @@ export function readableFolders(file: string): string[] {
   return named.filter((one) => !named.some((other) => one !== other && one.startsWith(other)))
 }
 
-/** Links are followed before a module is loaded. A file that is not there is for the loader to report. */
+/**
+ * Links are followed before a module is loaded. A file that is not there is for the loader to
+ * report.
+ */
 function real(file: string): string {
   return existsSync(file) ? realpathSync(file) : file
 }

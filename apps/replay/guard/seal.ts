@@ -1,6 +1,8 @@
-// Shuts in the process of a guard what Node's permission model leaves open, before the guard is loaded: the network, which it knows from Node.js 25 on only;
-// SQLite, which asks it for nothing; threads of its own, signals, and the channel to the replay. Whoever calls one of these hears it in a thrown error.
-// It is done in JavaScript, where libraries and honest mistakes come by. Like the permission model itself it is no wall against code that means harm.
+// Shuts in the process of a guard what Node's permission model leaves open, before the guard is
+// loaded: the network, which it knows from Node.js 25 on only; SQLite, which asks it for nothing;
+// threads of its own, signals, and the channel to the replay. Whoever calls one of these hears it
+// in a thrown error. It is done in JavaScript, where libraries and honest mistakes come by. Like
+// the permission model itself it is no wall against code that means harm.
 
 import dgram from 'node:dgram'
 import dns from 'node:dns'
@@ -16,7 +18,8 @@ export function seal(): void {
   shut(net.Socket.prototype, ['connect'], network)
   shut(net.Server.prototype, ['listen'], network)
   shut(dgram.Socket.prototype, ['bind', 'connect', 'send'], network)
-  for (const names of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) shut(names, lookupsOf(names), network)
+  for (const names of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype])
+    shut(names, lookupsOf(names), network)
   shut(globalThis, ['fetch', 'WebSocket', 'EventSource'], network) // would fail later, and say less
   shut(process.getBuiltinModule('node:sqlite'), ['DatabaseSync'], refusing('no database'))
   shut(threads, ['Worker'], refusing('no threads'))
@@ -35,7 +38,8 @@ function refusing(what: string): () => never {
 }
 
 function shut(holder: object, names: readonly string[], value: unknown): void {
-  for (const name of names) Object.defineProperty(holder, name, { value, writable: false, configurable: false })
+  for (const name of names)
+    Object.defineProperty(holder, name, { value, writable: false, configurable: false })
 }
 
 function lookupsOf(holder: object): string[] {

@@ -1,25 +1,23 @@
-// `weir judge FILE`: scenarios, or the conversations of a bundle, through validator and loop-detector, offline, against their labels. So a team keeps a
-// corpus of its own in CI, and sees what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 trouble.
+// `weir judge FILE`: scenarios, or the conversations of a bundle, through validator and
+// loop-detector, offline, against their labels. So a team keeps a corpus of its own in CI, and sees
+// what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1
+// something is not; 2 trouble.
 
-import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
-import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
+import { type Bundle, cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { recordsOf } from '../../history/inspect/recorded.ts'
 import { timelineOf } from '../../history/inspect/timeline-of.ts'
-import type { OpenLog } from '../../history/open-log.ts'
-import { withBundle } from '../../history/open-log.ts'
+import { type OpenLog, withBundle } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { givenBy } from './overrides.ts'
-import type { Scenario } from './scenario.ts'
-import { readScenarios } from './scenario.ts'
+import { readScenarios, type Scenario } from './scenario.ts'
 import { scenarioOf } from './timeline-scenario.ts'
-import type { Given, JudgedScenario } from './verdict.ts'
-import { judge } from './verdict.ts'
+import { type Given, type JudgedScenario, judge } from './verdict.ts'
 
 export type JudgeOptions = { set?: string[]; json?: boolean }
 
@@ -29,12 +27,23 @@ const fileBytesMax = 256 * 1024 * 1024
 const judging = { doing: 'judging', what: 'scenario' }
 
 /** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
-export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
+export async function judgeFile(
+  file: string,
+  { set = [], json }: JudgeOptions,
+  out: NodeJS.WriteStream,
+): Promise<0 | 1> {
   const given = givenBy(set)
-  const all = isBundle(file) ? await withBundle(file, (log) => judgeBundle(log, given)) : await judgeScenarios(scenariosOf(file), given)
+  const all = isBundle(file)
+    ? await withBundle(file, (log) => judgeBundle(log, given))
+    : await judgeScenarios(scenariosOf(file), given)
   for (const { verdict, isImported, cut } of all) {
     if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut })}\n`)
-    else print(verdict, [...judgedBy(verdict, { isImported, isSet: set.length > 0 }), ...cutText(cut)], out)
+    else
+      print(
+        verdict,
+        [...judgedBy(verdict, { isImported, isSet: set.length > 0 }), ...cutText(cut)],
+        out,
+      )
   }
   const verdicts = all.map(({ verdict }) => verdict)
   if (!json) printTotals(verdicts, out)
@@ -50,13 +59,20 @@ type Judging = { given: Given; count: number }
 /** `cut`: of the conversation that the scenario is. */
 type Judgeable = { scenario: Scenario; cut: number[] }
 
-async function judgeAll(all: AsyncIterable<Judgeable> | Iterable<Judgeable>, { given, count }: Judging): Promise<Judged[]> {
+async function judgeAll(
+  all: AsyncIterable<Judgeable> | Iterable<Judgeable>,
+  { given, count }: Judging,
+): Promise<Judged[]> {
   const progress = createProgress(process.stderr, systemClock, process.env, judging)
   progress.expect(count)
   const judged: Judged[] = []
   try {
     for await (const { scenario, cut } of all) {
-      judged.push({ verdict: judge(scenario, given), isImported: scenario.isImported ?? false, cut })
+      judged.push({
+        verdict: judge(scenario, given),
+        isImported: scenario.isImported ?? false,
+        cut,
+      })
       progress.read(1)
     }
   } finally {
@@ -70,10 +86,13 @@ function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
   const bundle = log.bundle as Bundle
   const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
   const cut = new Map<string, number[]>()
-  for (const { conversation, turn } of cutTurns(bundle)) cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
+  for (const { conversation, turn } of cutTurns(bundle))
+    cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
   async function* judgeable(): AsyncGenerator<Judgeable> {
     for (const conversation of conversations) {
-      const scenario = scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
+      const scenario = scenarioOf(
+        timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }),
+      )
       yield { scenario, cut: cut.get(conversation) ?? [] }
     }
   }
@@ -92,7 +111,10 @@ function scenariosOf(file: string): Scenario[] {
 }
 
 /** By what a conversation was judged, where it does not go without saying. */
-function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string[] {
+function judgedBy(
+  { settings }: JudgedScenario,
+  { isImported, isSet }: { isImported: boolean; isSet: boolean },
+): string[] {
   if (isImported) return [`by Weir's defaults${isSet ? ', but for --set' : ''}`]
   const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
   return own.length === 0 ? [] : [`by its own settings: ${own.join(', ')}`]
@@ -107,13 +129,21 @@ function cutText(turns: number[]): string[] {
   ]
 }
 
-function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, notes: string[], out: NodeJS.WriteStream): void {
+function print(
+  { id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario,
+  notes: string[],
+  out: NodeJS.WriteStream,
+): void {
   const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
   const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
-  out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
+  out.write(
+    `${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`,
+  )
   for (const note of notes) out.write(`${painted(out, 'faint', printable(`      ${note}`))}\n`)
   for (const { step, rung, rule, reason } of shadowed)
-    out.write(`${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`)
+    out.write(
+      `${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`,
+    )
   if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)
 }
 
@@ -121,8 +151,16 @@ function printTotals(verdicts: JudgedScenario[], out: NodeJS.WriteStream): void 
   const labelled = verdicts.filter(({ ok }) => ok !== null)
   const wrong = labelled.filter(({ ok }) => ok === false)
   const alarms = wrong.filter(({ expected }) => expected?.fires === false)
-  const told = labelled.length === 0 ? 'none has a label' : `${labelled.length - wrong.length} of ${labelled.length} as expected`
+  const told =
+    labelled.length === 0
+      ? 'none has a label'
+      : `${labelled.length - wrong.length} of ${labelled.length} as expected`
   const missed = wrong.length - alarms.length
-  const which = wrong.length === 0 ? '' : ` (${missed} missed or late, ${alarms.length} false ${alarms.length === 1 ? 'alarm' : 'alarms'})`
-  out.write(`${verdicts.length} ${verdicts.length === 1 ? 'scenario' : 'scenarios'}, ${told}${which}\n`)
+  const which =
+    wrong.length === 0
+      ? ''
+      : ` (${missed} missed or late, ${alarms.length} false ${alarms.length === 1 ? 'alarm' : 'alarms'})`
+  out.write(
+    `${verdicts.length} ${verdicts.length === 1 ? 'scenario' : 'scenarios'}, ${told}${which}\n`,
+  )
 }

@@ -1,9 +1,13 @@
-// By what thresholds and modes of rules a trace is judged: the defaults; for a conversation of Weir those that were in force; before both what `--set` says,
-// with the names, types and bounds that agent files have for them.
+// By what thresholds and modes of rules a trace is judged: the defaults; for a conversation of Weir
+// those that were in force; before both what `--set` says, with the names, types and bounds that
+// agent files have for them.
 
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
-import { policyKeys, readEntries } from '../../../shared/agents/policy/entries.ts'
+import {
+  type PolicyContent,
+  policyKeys,
+  readEntries,
+} from '../../../shared/agents/policy/entries.ts'
 import { overlaid } from '../../../shared/agents/policy/overlay.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import type { OwnSettings } from './scenario.ts'
@@ -16,11 +20,18 @@ const keys = policyKeys.filter((key) => key !== 'caps.wallMs' && key !== 'caps.t
 export function givenBy(pairs: readonly string[]): Given {
   const { content } = readEntries(entriesOf(pairs, { flag: '--set ', keys }))
   const { calls, rounds } = content.caps
-  return { policyWith: (own) => overlaid(overlaid(defaultPolicy, contentOf(own)), content), caps: { calls, rounds } }
+  return {
+    policyWith: (own) => overlaid(overlaid(defaultPolicy, contentOf(own)), content),
+    caps: { calls, rounds },
+  }
 }
 
-/** What this version knows of it, without caps: a trace has those that its file or the caller names. */
+/**
+ * What this version knows of it, without caps: a trace has those that its file or the caller names.
+ */
 function contentOf(own: OwnSettings): PolicyContent {
-  const entries = Object.entries(own).flatMap(([key, value]) => (value === null ? [] : [{ key, value }]))
+  const entries = Object.entries(own).flatMap(([key, value]) =>
+    value === null ? [] : [{ key, value }],
+  )
   return { ...readEntries(entries).content, caps: {} }
 }

@@ -1,8 +1,13 @@
-// Plays a scenario through the validator and the loop-detector, offline: the reducers that judge live, without a bus, a model or a tool.
-// P1. A response is a round, steps of one `turn` are one response, a session is a conversation, a user's message is a new turn.
-// P2. The trace goes on after an intervention, and after a text, as it was recorded: what a model would have done instead nobody knows.
-// P3. What was delivered again (a known call_id, or what a broken stream had said already) is the same round and is judged once.
-// P4. Caps are the conversation's: here they are played as the calls that a request may still make, where the scenario or the caller names one.
+// Plays a scenario through the validator and the loop-detector, offline: the reducers that judge
+// live, without a bus, a model or a tool.
+// P1. A response is a round, steps of one `turn` are one response, a session is a conversation, a
+//     user's message is a new turn.
+// P2. The trace goes on after an intervention, and after a text, as it was recorded: what a model
+//     would have done instead nobody knows.
+// P3. What was delivered again (a known call_id, or what a broken stream had said already) is the
+//     same round and is judged once.
+// P4. Caps are the conversation's: here they are played as the calls that a request may still make,
+//     where the scenario or the caller names one.
 
 import { createHash } from 'node:crypto'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
@@ -24,10 +29,13 @@ import type { Stage } from '../../../shared/contract/stage.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
 /**
- * `step`: the number, from 1, of the last step of the response that led to it. `shadow`: its rule is in shadow, so nothing would follow. `cap`: a call had no
- * budget left.
+ * `step`: the number, from 1, of the last step of the response that led to it. `shadow`: its rule
+ * is in shadow, so nothing would follow. `cap`: a call had no budget left.
  */
-export type Raised = { step: number } & ({ intervention: Intervention; shadow: boolean } | { cap: 'rounds' | 'calls'; reason: string })
+export type Raised = { step: number } & (
+  | { intervention: Intervention; shadow: boolean }
+  | { cap: 'rounds' | 'calls'; reason: string }
+)
 
 /** Caps of the trace; absent: none. */
 export type Caps = { calls: number | undefined; rounds: number | undefined }
@@ -44,11 +52,17 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
     if (isResponse(step)) {
       const { round, isNew } = roundOf(session, siblings)
       const left = leftOf(session, caps)
-      const proposed = proposedOf(scenario, { session, round, callsLeft: left.calls, policy: policyFor(step) }, step, siblings)
+      const proposed = proposedOf(
+        scenario,
+        { session, round, callsLeft: left.calls, policy: policyFor(step) },
+        step,
+        siblings,
+      )
       if (isNew) session.calls += siblings.length
       const findings = judged(detect, proposed, siblings)
       if (findings.refused && left.cap !== undefined) raised.push({ step: end, ...left.cap })
-      for (const { intervention, shadow } of findings.interventions) raised.push({ step: end, intervention, shadow })
+      for (const { intervention, shadow } of findings.interventions)
+        raised.push({ step: end, intervention, shadow })
     } else if (step.kind === 'user') beginTurn(session)
     else if (step.kind === 'stream_retry') session.retried = true // a shortened history changes nothing: what was judged is remembered
   }
@@ -61,8 +75,13 @@ function responsesOf(steps: Step[]): { step: Step; end: number; siblings: ToolSt
   for (const [index, step] of steps.entries()) {
     const open = responses.at(-1)
     const [first] = open?.siblings ?? []
-    const isSibling = step.kind === 'tool' && step.turn !== undefined && first?.turn === step.turn && first.session === step.session
-    if (open !== undefined && isSibling) Object.assign(open, { end: index + 1, siblings: [...open.siblings, step] })
+    const isSibling =
+      step.kind === 'tool' &&
+      step.turn !== undefined &&
+      first?.turn === step.turn &&
+      first.session === step.session
+    if (open !== undefined && isSibling)
+      Object.assign(open, { end: index + 1, siblings: [...open.siblings, step] })
     else responses.push({ step, end: index + 1, siblings: step.kind === 'tool' ? [step] : [] })
   }
   return responses
@@ -85,7 +104,15 @@ type Session = {
 }
 
 function beginSession(name: string): Session {
-  return { conversation: `session ${name}`, turn: 0, round: 0, calls: 0, rounds: new Map(), last: '', retried: false }
+  return {
+    conversation: `session ${name}`,
+    turn: 0,
+    round: 0,
+    calls: 0,
+    rounds: new Map(),
+    last: '',
+    retried: false,
+  }
 }
 
 function beginTurn(session: Session): void {
@@ -97,7 +124,12 @@ function beginTurn(session: Session): void {
 function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
   const said = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
   const id = siblings[0]?.call_id
-  const known = session.retried && said === session.last ? session.round : id === undefined ? undefined : session.rounds.get(id)
+  const known =
+    session.retried && said === session.last
+      ? session.round
+      : id === undefined
+        ? undefined
+        : session.rounds.get(id)
   session.retried = false
   session.last = said
   if (known === undefined) session.round += 1
@@ -110,14 +142,27 @@ type Left = { calls: number; cap: { cap: 'rounds' | 'calls'; reason: string } | 
 
 function leftOf({ round, calls }: Session, { calls: callsMax, rounds: roundsMax }: Caps): Left {
   if (roundsMax !== undefined && round > roundsMax)
-    return { calls: 0, cap: { cap: 'rounds', reason: `the turn's ${roundsMax} rounds were used up` } }
+    return {
+      calls: 0,
+      cap: { cap: 'rounds', reason: `the turn's ${roundsMax} rounds were used up` },
+    }
   if (callsMax === undefined) return { calls: Number.MAX_SAFE_INTEGER, cap: undefined }
-  return { calls: Math.max(0, callsMax - calls), cap: { cap: 'calls', reason: `the turn's ${callsMax} calls were used up` } }
+  return {
+    calls: Math.max(0, callsMax - calls),
+    cap: { cap: 'calls', reason: `the turn's ${callsMax} calls were used up` },
+  }
 }
 
-type Findings = { refused: boolean; interventions: { intervention: Intervention; shadow: boolean }[] }
+type Findings = {
+  refused: boolean
+  interventions: { intervention: Intervention; shadow: boolean }[]
+}
 
-function judged(detect: (message: RoundChecked | RoundExecuted) => Message[], proposed: RoundProposed, siblings: ToolStep[]): Findings {
+function judged(
+  detect: (message: RoundChecked | RoundExecuted) => Message[],
+  proposed: RoundProposed,
+  siblings: ToolStep[],
+): Findings {
   const checked = checkedOf(proposed)
   const { conversation, turn, round } = checked
   const written = detect(checked)
@@ -125,10 +170,16 @@ function judged(detect: (message: RoundChecked | RoundExecuted) => Message[], pr
   if (cleared !== undefined) {
     const decided = new Set(cleared.decided.map(({ ordinal }) => ordinal))
     const results = siblings.map(resultOf).filter(({ ordinal }) => !decided.has(ordinal))
-    written.push(...detect({ type: 'round-executed', conversation, turn, round, results, wishes: [] }))
+    written.push(
+      ...detect({ type: 'round-executed', conversation, turn, round, results, wishes: [] }),
+    )
   }
   return {
-    refused: written.some((message) => message.type === 'round-outcome' && message.results.some(({ status }) => status === 'skipped')),
+    refused: written.some(
+      (message) =>
+        message.type === 'round-outcome' &&
+        message.results.some(({ status }) => status === 'skipped'),
+    ),
     interventions: written.flatMap((message) =>
       message.type === 'intervention-raised' && !message.intervention.ordinary ? [message] : [],
     ),
@@ -136,19 +187,32 @@ function judged(detect: (message: RoundChecked | RoundExecuted) => Message[], pr
 }
 
 function checkedOf(proposed: RoundProposed): RoundChecked {
-  const [output] = validator.react(undefined, { message: proposed, offset: 0, previous: undefined, time: 0 }).records ?? []
-  if (output?.message.type !== 'round-checked') throw new Error('the validator answers each round with one that is checked')
+  const [output] =
+    validator.react(undefined, { message: proposed, offset: 0, previous: undefined, time: 0 })
+      .records ?? []
+  if (output?.message.type !== 'round-checked')
+    throw new Error('the validator answers each round with one that is checked')
   return output.message
 }
 
-/** What a stage makes of messages, one after the other, as the runtime would fold them: no time passes. */
-function folded<State, In extends Message, Task>(stage: Stage<State, In, Task>): (message: In) => Message[] {
+/**
+ * What a stage makes of messages, one after the other, as the runtime would fold them: no time
+ * passes.
+ */
+function folded<State, In extends Message, Task>(
+  stage: Stage<State, In, Task>,
+): (message: In) => Message[] {
   const units = new Map<string, { state: State; last: number }>()
   let offset = 0
   return (message) => {
     const key = stage.unit(message)
     const unit = units.get(key)
-    const { state, records = [] } = stage.react(unit?.state, { message, offset, previous: unit?.last, time: 0 })
+    const { state, records = [] } = stage.react(unit?.state, {
+      message,
+      offset,
+      previous: unit?.last,
+      time: 0,
+    })
     if (state === undefined) units.delete(key)
     else units.set(key, { state, last: offset })
     offset += 1
@@ -179,29 +243,58 @@ function proposedOf(
       textCalls: null,
     },
     failure: null,
-    offered: [...new Set([...(scenario.tools ?? []).map(({ name }) => name), ...offeredBy(scenario, siblings)])],
+    offered: [
+      ...new Set([
+        ...(scenario.tools ?? []).map(({ name }) => name),
+        ...offeredBy(scenario, siblings),
+      ]),
+    ],
     declarations: declarationsOf(scenario, siblings),
     ...{ agent: 'agent', policy, callsLeft, expiresAt: Number.MAX_SAFE_INTEGER },
   }
 }
 
-/** Where a scenario lists its tools, others are unknown; where it does not, whatever is called was offered. */
+/**
+ * Where a scenario lists its tools, others are unknown; where it does not, whatever is called was
+ * offered.
+ */
 function offeredBy({ tools }: Scenario, siblings: ToolStep[]): string[] {
   return tools === undefined ? siblings.map(({ tool }) => tool) : []
 }
 
-function declarationsOf({ tools, tool_hints: hints = {} }: Scenario, siblings: ToolStep[]): Declaration[] {
+function declarationsOf(
+  { tools, tool_hints: hints = {} }: Scenario,
+  siblings: ToolStep[],
+): Declaration[] {
   return [...new Set(siblings.map(({ tool }) => tool))].flatMap((name) => {
     const declared = tools?.find((tool) => tool.name === name)
     if (tools !== undefined && declared === undefined) return []
     const { poll = false, ...told } = Object.hasOwn(hints, name) ? (hints[name] ?? {}) : {}
     const schema = JSON.stringify(declared?.schema ?? { type: 'object' })
-    return [{ name, description: '', schema, idempotent: false, timeoutMs: 60_000, poll, hints: hintsOf(told) }]
+    return [
+      {
+        name,
+        description: '',
+        schema,
+        idempotent: false,
+        timeoutMs: 60_000,
+        poll,
+        hints: hintsOf(told),
+      },
+    ]
   })
 }
 
-/** As an agent file would say them; a corpus of another framework may call the second one `ignore_args`. */
-function hintsOf({ mutates, ignoreFields, ignore_args, loopKey }: Omit<TraceHints, 'poll'>): ToolHints {
+/**
+ * As an agent file would say them; a corpus of another framework may call the second one
+ * `ignore_args`.
+ */
+function hintsOf({
+  mutates,
+  ignoreFields,
+  ignore_args,
+  loopKey,
+}: Omit<TraceHints, 'poll'>): ToolHints {
   return {
     mutates: mutates ?? null,
     ignoreFields: [...(ignoreFields ?? []), ...(ignore_args ?? [])],
@@ -212,7 +305,12 @@ function hintsOf({ mutates, ignoreFields, ignore_args, loopKey }: Omit<TraceHint
 
 function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): Call {
   const raw = raw_args ?? (typeof args._raw === 'string' ? args._raw : JSON.stringify(args))
-  const sent = { raw, source: raw === '' ? ('none' as const) : ('deltas' as const), repair: null, disputed: false }
+  const sent = {
+    raw,
+    source: raw === '' ? ('none' as const) : ('deltas' as const),
+    repair: null,
+    disputed: false,
+  }
   return { ordinal, id: call_id ?? `call ${ordinal}`, name: tool, ...sent, problem: problemOf(raw) }
 }
 
@@ -220,7 +318,9 @@ function problemOf(raw: string): CallProblem | null {
   if (raw.trim() === '') return 'no_arguments'
   try {
     const value: unknown = JSON.parse(raw)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'not_an_object'
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? null
+      : 'not_an_object'
   } catch {
     return 'invalid_json'
   }

@@ -1,8 +1,8 @@
-// The scenario format: a neutral trace of what models did and what came of it, with a label that says whether an intervention is due. One JSON object a
-// line; apps/replay/judge/README.md explains it. A conversation as `weir inspect ID --json` prints it is one without a label.
+// The scenario format: a neutral trace of what models did and what came of it, with a label that
+// says whether an intervention is due. One JSON object a line; apps/replay/judge/README.md explains
+// it. A conversation as `weir inspect ID --json` prints it is one without a label.
 
-import type { ErrorObject } from 'ajv'
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { alternatives, pathOf, pathText, shown } from '../../../shared/settings/mistake.ts'
 import type { Timeline } from '../../history/inspect/timeline.ts'
@@ -23,7 +23,12 @@ export type ToolStep = {
   /** The argument text as sent, where its spelling matters. */
   raw_args?: string
 }
-export type SilentStep = { kind: 'text' | 'thinking_only' | 'empty'; text?: string; finish?: string; session?: string }
+export type SilentStep = {
+  kind: 'text' | 'thinking_only' | 'empty'
+  text?: string
+  finish?: string
+  session?: string
+}
 export type OtherStep = { kind: 'user' | 'compaction' | 'stream_retry'; session?: string }
 export type Step = ToolStep | SilentStep | OtherStep
 
@@ -36,20 +41,42 @@ export type Scenario = {
   limits?: { max_tool_calls?: number; max_turns?: number }
   expect?: Expectation
   second_by_step?: number
-  /** Of a conversation, never in a file: by what each step was judged. An imported transcript has none. */
+  /**
+   * Of a conversation, never in a file: by what each step was judged. An imported transcript has
+   * none.
+   */
   settingsOf?: ((step: Step) => OwnSettings) | undefined
   /** Of a conversation, never in a file: no run of Weir wrote it. */
   isImported?: boolean | undefined
 }
 
-/** What of the policy in force was not as by default, by key as `weir policy` has them; null: not capped. */
+/**
+ * What of the policy in force was not as by default, by key as `weir policy` has them; null: not
+ * capped.
+ */
 export type OwnSettings = Readonly<Record<string, string | null>>
 
-/** What is known of a tool, as its agent file says it; `ignore_args`: another name of ignoreFields. */
-export type TraceHints = { poll?: boolean; mutates?: boolean; ignoreFields?: string[]; ignore_args?: string[]; loopKey?: string[] }
+/**
+ * What is known of a tool, as its agent file says it; `ignore_args`: another name of ignoreFields.
+ */
+export type TraceHints = {
+  poll?: boolean
+  mutates?: boolean
+  ignoreFields?: string[]
+  ignore_args?: string[]
+  loopKey?: string[]
+}
 
-/** `fires` null, like no expectation at all: no label. `by_step`: the latest step whose outcome must have led to the first intervention. */
-export type Expectation = { fires: boolean | null; by_step?: number | null; kind?: string; reason?: string }
+/**
+ * `fires` null, like no expectation at all: no label. `by_step`: the latest step whose outcome must
+ * have led to the first intervention.
+ */
+export type Expectation = {
+  fires: boolean | null
+  by_step?: number | null
+  kind?: string
+  reason?: string
+}
 
 const session = { type: 'string' }
 const names = { type: 'array', items: { type: 'string' } }
@@ -103,12 +130,21 @@ const schema = {
       type: 'object',
       additionalProperties: {
         type: 'object',
-        properties: { poll: { type: 'boolean' }, mutates: { type: 'boolean' }, ignoreFields: names, ignore_args: names, loopKey: names },
+        properties: {
+          poll: { type: 'boolean' },
+          mutates: { type: 'boolean' },
+          ignoreFields: names,
+          ignore_args: names,
+          loopKey: names,
+        },
       },
     },
     limits: {
       type: 'object',
-      properties: { max_tool_calls: { type: 'integer', minimum: 0 }, max_turns: { type: 'integer', minimum: 0 } },
+      properties: {
+        max_tool_calls: { type: 'integer', minimum: 0 },
+        max_turns: { type: 'integer', minimum: 0 },
+      },
     },
     expect: {
       type: 'object',
@@ -128,13 +164,20 @@ const ajv = new Ajv({ discriminator: true, allowUnionTypes: true, strictRequired
 const isScenario = ajv.compile<Scenario>(schema)
 const isTimeline = ajv.compile<Timeline>(timelineSchema)
 
-/** The scenarios of a file's text, in its order. Throws `scenario.invalid`, which says where and what would be right. */
+/**
+ * The scenarios of a file's text, in its order. Throws `scenario.invalid`, which says where and
+ * what would be right.
+ */
 export function readScenarios(file: string, text: string): Scenario[] {
-  const scenarios = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [readLine(file, index + 1, line)]))
-  if (scenarios.length === 0) throw invalid(file, 'holds no scenario; each line must be a JSON object with id and steps')
+  const scenarios = text
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [readLine(file, index + 1, line)]))
+  if (scenarios.length === 0)
+    throw invalid(file, 'holds no scenario; each line must be a JSON object with id and steps')
   const names = new Set<string>()
   for (const { id } of scenarios) {
-    if (names.has(id)) throw invalid(file, `has two scenarios ${shown(id)}; each needs an id of its own`)
+    if (names.has(id))
+      throw invalid(file, `has two scenarios ${shown(id)}; each needs an id of its own`)
     names.add(id)
   }
   return scenarios
@@ -177,7 +220,8 @@ function complaint(mistake: ErrorObject | undefined): string {
     const kinds = ['tool', 'text', 'thinking_only', 'empty', 'user', 'compaction', 'stream_retry']
     return `has the kind ${shown(mistake.params.tagValue)}; must be ${alternatives(kinds)}`
   }
-  if (mistake?.keyword === 'enum') return `must be ${alternatives(mistake.params.allowedValues.map(String))}`
+  if (mistake?.keyword === 'enum')
+    return `must be ${alternatives(mistake.params.allowedValues.map(String))}`
   return mistake?.message ?? 'is no scenario'
 }
 

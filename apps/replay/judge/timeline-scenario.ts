@@ -1,5 +1,6 @@
-// A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by and what its tools
-// were declared as, so that it can be judged again by these or by others.
+// A conversation of Weir as a scenario without a label: what its models did, round by round, with
+// the thresholds that each was judged by and what its tools were declared as, so that it can be
+// judged again by these or by others.
 
 import type { CallTimeline, RoundTimeline, Timeline } from '../../history/inspect/timeline.ts'
 import { isPlayed } from '../../transcripts/made-up-settings.ts'
@@ -29,14 +30,21 @@ export const timelineSchema = {
                 policy: {
                   type: ['object', 'null'],
                   required: ['differs'],
-                  properties: { differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } } },
+                  properties: {
+                    differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+                  },
                 },
                 hints: {
                   type: 'object',
                   additionalProperties: {
                     type: 'object',
                     required: ['poll', 'mutates', 'ignoreFields', 'loopKey'],
-                    properties: { poll: { type: 'boolean' }, mutates: { type: ['boolean', 'null'] }, ignoreFields: texts, loopKey: texts },
+                    properties: {
+                      poll: { type: 'boolean' },
+                      mutates: { type: ['boolean', 'null'] },
+                      ignoreFields: texts,
+                      loopKey: texts,
+                    },
                   },
                 },
                 response: {
@@ -70,10 +78,15 @@ export const timelineSchema = {
 }
 
 /**
- * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and hints. Of a tool the latest declaration counts. Rounds without
- * a response are left out: nothing of them was said. What an imported transcript was played with is none of its own settings, so the defaults judge it.
+ * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and
+ * hints. Of a tool the latest declaration counts. Rounds without a response are left out: nothing
+ * of them was said. What an imported transcript was played with is none of its own settings, so the
+ * defaults judge it.
  */
-export function scenarioOf({ conversation, turns }: Pick<Timeline, 'conversation' | 'turns'>): Scenario {
+export function scenarioOf({
+  conversation,
+  turns,
+}: Pick<Timeline, 'conversation' | 'turns'>): Scenario {
   let response = 0
   const settings = new Map<Step, OwnSettings>()
   const steps = turns.flatMap(({ rounds }): Step[] => [
@@ -85,13 +98,20 @@ export function scenarioOf({ conversation, turns }: Pick<Timeline, 'conversation
       return own
     }),
   ])
-  const declared = turns.flatMap(({ rounds }) => rounds.flatMap(({ hints }) => Object.entries(hints ?? {})))
+  const declared = turns.flatMap(({ rounds }) =>
+    rounds.flatMap(({ hints }) => Object.entries(hints ?? {})),
+  )
   const tool_hints = Object.fromEntries(
-    declared.map(([name, { mutates, ...hints }]): [string, TraceHints] => [name, mutates === null ? hints : { ...hints, mutates }]),
+    declared.map(([name, { mutates, ...hints }]): [string, TraceHints] => [
+      name,
+      mutates === null ? hints : { ...hints, mutates },
+    ]),
   )
   const scenario = { id: conversation, steps, tool_hints }
   const isImported = isPlayed(turns)
-  return isImported ? { ...scenario, isImported } : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
+  return isImported
+    ? { ...scenario, isImported }
+    : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
 }
 
 function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {

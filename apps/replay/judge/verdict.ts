@@ -1,8 +1,8 @@
-// What the judges made of a scenario, against its label. `weir judge --json` prints a line for each: fields are added, none changes its meaning.
+// What the judges made of a scenario, against its label. `weir judge --json` prints a line for
+// each: fields are added, none changes its meaning.
 
 import type { Intervention, Policy } from '../../../shared/contract/messages.ts'
-import type { Raised } from './play.ts'
-import { play } from './play.ts'
+import { play, type Raised } from './play.ts'
 import type { Expectation, OwnSettings, Scenario, Step } from './scenario.ts'
 
 /** Of the first intervention; null where there is none. */
@@ -24,19 +24,38 @@ export type JudgedScenario = {
   wrong: string
   /** Of each rule in shadow the first thing that it would have done. */
   shadowed: ToldIntervention[]
-  /** Of a conversation: what was not as by default in the latest round, by key; it was judged by that, as far as nobody named another value. Else, and of an imported transcript, null. */
+  /**
+   * Of a conversation: what was not as by default in the latest round, by key; it was judged by
+   * that, as far as nobody named another value. Else, and of an imported transcript, null.
+   */
   settings: OwnSettings | null
 }
 
-export type ToldIntervention = { step: number; rule: string; kind: InterventionKind; rung: string; reason: string }
+export type ToldIntervention = {
+  step: number
+  rule: string
+  kind: InterventionKind
+  rung: string
+  reason: string
+}
 
 export type InterventionKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop' | 'budget'
 
 /** The other rules are about calls. */
-const kinds: Record<string, InterventionKind> = { 'empty-response': 'empty_cap', monologue: 'monologue', chanting: 'content_loop' }
+const kinds: Record<string, InterventionKind> = {
+  'empty-response': 'empty_cap',
+  monologue: 'monologue',
+  chanting: 'content_loop',
+}
 
-/** `policyWith`: what judges under a conversation's own settings, or under none. Caps named by `--set` hold where the scenario names none. */
-export type Given = { policyWith: (own: OwnSettings) => Policy; caps: { calls: number | undefined; rounds: number | undefined } }
+/**
+ * `policyWith`: what judges under a conversation's own settings, or under none. Caps named by
+ * `--set` hold where the scenario names none.
+ */
+export type Given = {
+  policyWith: (own: OwnSettings) => Policy
+  caps: { calls: number | undefined; rounds: number | undefined }
+}
 
 export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedScenario {
   const { id, limits = {}, expect, settingsOf } = scenario
@@ -48,16 +67,32 @@ export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedSc
     policies.set(key, policy)
     return policy
   }
-  const all = play(scenario, policyFor, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
+  const all = play(scenario, policyFor, {
+    calls: limits.max_tool_calls ?? caps.calls,
+    rounds: limits.max_turns ?? caps.rounds,
+  })
   const raised = all.filter((one) => 'cap' in one || !one.shadow)
   const [first] = raised
   const steps = raised.map(({ step }) => step)
   const wrong = wrongWith(scenario, steps)
   const known = { id, fired: first !== undefined, step: first?.step ?? null }
-  const label = { expected: expect ?? null, ok: expect === undefined || expect.fires === null ? null : wrong === '', wrong }
+  const label = {
+    expected: expect ?? null,
+    ok: expect === undefined || expect.fires === null ? null : wrong === '',
+    wrong,
+  }
   const rest = { ...label, shadowed: firstInShadow(all), settings: latestSettings(scenario) }
-  if (first === undefined) return { ...known, rule: null, kind: null, rung: null, reason: null, ...rest }
-  if ('cap' in first) return { ...known, rule: 'cap', kind: 'budget', rung: 'text_only', reason: first.reason, ...rest }
+  if (first === undefined)
+    return { ...known, rule: null, kind: null, rung: null, reason: null, ...rest }
+  if ('cap' in first)
+    return {
+      ...known,
+      rule: 'cap',
+      kind: 'budget',
+      rung: 'text_only',
+      reason: first.reason,
+      ...rest,
+    }
   return { ...known, ...told(first.step, first.intervention), ...rest }
 }
 
@@ -78,14 +113,24 @@ function firstInShadow(raised: Raised[]): ToldIntervention[] {
   return [...byRule.values()]
 }
 
-function wrongWith({ steps, expect, second_by_step: secondBy }: Scenario, raised: number[]): string {
+function wrongWith(
+  { steps, expect, second_by_step: secondBy }: Scenario,
+  raised: number[],
+): string {
   const [first] = raised
   if (expect === undefined || expect.fires === null) return ''
-  if (!expect.fires) return first === undefined ? '' : `intervened after step ${first}, and should not have`
-  if (first === undefined) return `never intervened, and should have by step ${expect.by_step ?? steps.length}`
+  if (!expect.fires)
+    return first === undefined ? '' : `intervened after step ${first}, and should not have`
+  if (first === undefined)
+    return `never intervened, and should have by step ${expect.by_step ?? steps.length}`
   const by = expect.by_step ?? steps.length
   if (first > by) return `first intervened after step ${first}, and should have by step ${by}`
   if (typeof secondBy !== 'number') return ''
-  const goOn = Math.max(first, steps.findIndex((step, index) => step.kind === 'user' && index + 1 > first) + 1)
-  return raised.some((step) => step > goOn && step <= secondBy) ? '' : `no second intervention by step ${secondBy}`
+  const goOn = Math.max(
+    first,
+    steps.findIndex((step, index) => step.kind === 'user' && index + 1 > first) + 1,
+  )
+  return raised.some((step) => step > goOn && step <= secondBy)
+    ? ''
+    : `no second intervention by step ${secondBy}`
 }

@@ -1,7 +1,11 @@
-// What is asked of a what-if: thresholds by --set, a policy by --policy, a range of one threshold by --sweep. Names, types and bounds are those of agent files.
+// What is asked of a what-if: thresholds by --set, a policy by --policy, a range of one threshold
+// by --sweep. Names, types and bounds are those of agent files.
 
-import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
-import { policyKey, readEntries } from '../../../shared/agents/policy/entries.ts'
+import {
+  type PolicyContent,
+  policyKey,
+  readEntries,
+} from '../../../shared/agents/policy/entries.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { entriesInFile } from './policy-file.ts'
@@ -12,23 +16,45 @@ export type Sweep = { key: string; values: number[] }
 const sweepValuesMax = 100
 
 /** What is set by both counts as --set says. Throws `usage`. */
-export function contentOf({ set = [], policy }: { set?: readonly string[] | undefined; policy?: string | undefined }): PolicyContent {
-  const given = [...(policy === undefined ? [] : entriesInFile(policy)), ...entriesOf(set, { flag: '--set ' })]
+export function contentOf({
+  set = [],
+  policy,
+}: {
+  set?: readonly string[] | undefined
+  policy?: string | undefined
+}): PolicyContent {
+  const given = [
+    ...(policy === undefined ? [] : entriesInFile(policy)),
+    ...entriesOf(set, { flag: '--set ' }),
+  ]
   return readEntries(given).content
 }
 
 /** `loop.identicalFailures=2..6`. Throws `usage`. */
 export function sweepOf(text: string): Sweep {
-  const [, given = '', from, to] = /^\s*([^=]+?)\s*=\s*(\d{1,9})\s*\.\.\s*(\d{1,9})\s*$/.exec(text) ?? []
+  const [, given = '', from, to] =
+    /^\s*([^=]+?)\s*=\s*(\d{1,9})\s*\.\.\s*(\d{1,9})\s*$/.exec(text) ?? []
   const [low, high] = [Number(from), Number(to)]
   if (from !== undefined && high < low)
-    throw new WeirError('usage', `--sweep is '${text}', which goes down; write the lower value first: ${given}=${high}..${low}`)
+    throw new WeirError(
+      'usage',
+      `--sweep is '${text}', which goes down; write the lower value first: ${given}=${high}..${low}`,
+    )
   if (from === undefined)
-    throw new WeirError('usage', `--sweep is '${text}'; must be a threshold and two whole numbers, as loop.identicalFailures=2..6`)
+    throw new WeirError(
+      'usage',
+      `--sweep is '${text}'; must be a threshold and two whole numbers, as loop.identicalFailures=2..6`,
+    )
   if (high - low >= sweepValuesMax)
-    throw new WeirError('usage', `--sweep ${text} asks for ${high - low + 1} values; at most ${sweepValuesMax} are tried`)
+    throw new WeirError(
+      'usage',
+      `--sweep ${text} asks for ${high - low + 1} values; at most ${sweepValuesMax} are tried`,
+    )
   for (const end of [low, high]) entriesOf([`${given}=${end}`], { flag: '--sweep ' })
-  return { key: policyKey(given) ?? given, values: Array.from({ length: high - low + 1 }, (_, step) => low + step) }
+  return {
+    key: policyKey(given) ?? given,
+    values: Array.from({ length: high - low + 1 }, (_, step) => low + step),
+  }
 }
 
 /** One content for each value. */

@@ -1,5 +1,6 @@
-// What the conversation would have decided under other caps: its inbox, folded as it was and under each overlay, round by round.
-// It looks until the first decision that differs: after it the two ask for different rounds, and the outcomes in the log are those of one of them.
+// What the conversation would have decided under other caps: its inbox, folded as it was and under
+// each overlay, round by round. It looks until the first decision that differs: after it the two
+// ask for different rounds, and the outcomes in the log are those of one of them.
 
 import { capReasonIn } from '../../../services/conversation/texts.ts'
 import { reducers } from '../../../services/reducers.ts'
@@ -7,8 +8,7 @@ import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Message, RoundOutcome } from '../../../shared/contract/messages.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
-import type { Changes, Decision } from './change.ts'
-import { lastRound } from './change.ts'
+import { type Changes, type Decision, lastRound } from './change.ts'
 import { decisionOf, roundOf } from './ladder-lens.ts'
 import type { Lens } from './lens.ts'
 import { overlaying } from './overlay.ts'
@@ -18,9 +18,18 @@ import { createVariants } from './variants.ts'
 export function capLens(
   log: ReadLog,
   inbox: TopicRange,
-  options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+  options: {
+    overlays: readonly PolicyContent[]
+    changes: readonly Changes[]
+    hasTurn: (turn: number) => boolean
+  },
 ): Lens {
-  const variants = createVariants(log, inbox, reducers.conversation, options.overlays.map(overlaying))
+  const variants = createVariants(
+    log,
+    inbox,
+    reducers.conversation,
+    options.overlays.map(overlaying),
+  )
   const repeatedIn = createRepetitions()
 
   return {
@@ -34,7 +43,9 @@ export function capLens(
       for (const [index, after] of others.entries()) {
         const changes = options.changes[index]
         const isOver = changes?.byConversation.has(outcome.conversation) === true
-        const [was, is] = isOver ? [null, null] : [decisionIn(before, outcome), decisionIn(after, outcome)]
+        const [was, is] = isOver
+          ? [null, null]
+          : [decisionIn(before, outcome), decisionIn(after, outcome)]
         changes?.judged({ ...round, was, is })
       }
     },
@@ -46,13 +57,19 @@ function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
   return message?.type === 'round-outcome' ? message : undefined
 }
 
-/** What a cap, or an intervention that asks for text, made of this round; null: it goes on, or is over without a cap. */
+/**
+ * What a cap, or an intervention that asks for text, made of this round; null: it goes on, or is
+ * over without a cap.
+ */
 function decisionIn(written: readonly Message[], { intervention }: RoundOutcome): Decision | null {
   for (const message of written) {
-    if (message.type === 'turn-finished') return message.cap === null ? null : { rung: 'end', rule: lastRound, reason: message.reason }
+    if (message.type === 'turn-finished')
+      return message.cap === null ? null : { rung: 'end', rule: lastRound, reason: message.reason }
     if (message.type === 'model-request' && message.callsLeft === 0) {
       const reason = capReasonIn(message.nudge ?? '')
-      return reason === undefined ? decisionOf(intervention) : { rung: 'text_only', rule: lastRound, reason }
+      return reason === undefined
+        ? decisionOf(intervention)
+        : { rung: 'text_only', rule: lastRound, reason }
     }
   }
   return null

@@ -1,7 +1,10 @@
-// What would have gone another way, by conversation: the first round of each, and what is known to follow from it.
-// H1. After the first changed decision of a conversation the model would have said something else: nothing of it is known from there on. So what was saved is
-//     told as "at most, in that turn", as if the model had stopped there: a later turn might have been another one, shorter too, so of the conversation it is
-//     no bound. And what would have been refused is told as if it had gone on as it did.
+// What would have gone another way, by conversation: the first round of each, and what is known to
+// follow from it.
+// H1. After the first changed decision of a conversation the model would have said something else:
+//     nothing of it is known from there on. So what was saved is told as "at most, in that turn",
+//     as if the model had stopped there: a later turn might have been another one, shorter too, so
+//     of the conversation it is no bound. And what would have been refused is told as if it had
+//     gone on as it did.
 
 import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'
@@ -24,7 +27,10 @@ export type Change = {
   refused: RefusedCall[]
 }
 
-/** `at`: the record that says how the call ended. `repeats`: it did as one of the same turn had (repetitions.ts). */
+/**
+ * `at`: the record that says how the call ended. `repeats`: it did as one of the same turn had
+ * (repetitions.ts).
+ */
 export type RefusedCall = {
   conversation: string
   turn: number
@@ -75,7 +81,17 @@ export function gatherChanges(): Changes {
     const { conversation, turn, at, was, is } = round
     if (isSame(was, is)) return
     const refused = succeeded(round, round.refusing ?? [])
-    byConversation.set(conversation, { conversation, turn, round: round.round, at, was, is, roundsSaved: 0, tokensSaved: 0, refused })
+    byConversation.set(conversation, {
+      conversation,
+      turn,
+      round: round.round,
+      at,
+      was,
+      is,
+      roundsSaved: 0,
+      tokensSaved: 0,
+      refused,
+    })
     refusing.set(conversation, refusalsOf(is))
   }
 
@@ -104,7 +120,9 @@ export function gatherChanges(): Changes {
 
 /** Another version of a guard that decides the same is no change. */
 function isSame(was: Decision | null, is: Decision | null): boolean {
-  return was?.rung === is?.rung && nameOf(was) === nameOf(is) && was?.calls?.join() === is?.calls?.join()
+  return (
+    was?.rung === is?.rung && nameOf(was) === nameOf(is) && was?.calls?.join() === is?.calls?.join()
+  )
 }
 
 function nameOf(decision: Decision | null): string | undefined {
@@ -125,26 +143,39 @@ function succeeded(
   which: readonly number[] | 'all',
 ): RefusedCall[] {
   return results
-    .filter(({ ordinal, status }) => status === 'ok' && (which === 'all' || which.includes(ordinal)))
+    .filter(
+      ({ ordinal, status }) => status === 'ok' && (which === 'all' || which.includes(ordinal)),
+    )
     .map(({ ordinal }) => {
       const tool = calls.find((call) => call.ordinal === ordinal)?.name ?? ''
       return { conversation, turn, round, ordinal, tool, at, repeats: repeated.includes(ordinal) }
     })
 }
 
-/** Of the changes that several lenses see in a conversation the first one counts: what comes after it is unknown. */
+/**
+ * Of the changes that several lenses see in a conversation the first one counts: what comes after
+ * it is unknown.
+ */
 export function earliest(all: readonly ReadonlyMap<string, Change>[]): Change[] {
   const first = new Map<string, Change>()
   for (const changes of all)
     for (const change of changes.values()) {
       const known = first.get(change.conversation)
-      const isFirst = known === undefined || change.turn < known.turn || (change.turn === known.turn && change.round < known.round)
+      const isFirst =
+        known === undefined ||
+        change.turn < known.turn ||
+        (change.turn === known.turn && change.round < known.round)
       if (isFirst) first.set(change.conversation, change)
     }
   return [...first.values()]
 }
 
-export type Totals = { conversations: number; roundsSaved: number; tokensSaved: number; refused: RefusedCall[] }
+export type Totals = {
+  conversations: number
+  roundsSaved: number
+  tokensSaved: number
+  refused: RefusedCall[]
+}
 
 export function totalsOf(changes: readonly Change[]): Totals {
   return {

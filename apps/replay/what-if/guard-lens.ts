@@ -1,12 +1,19 @@
-// What a guard would have decided that was not there, or was another one: the rounds that were cleared, with it in force, and how their calls had ended.
-// Its verdict on a round is asked for before the round's end is looked at: what the executor reported names the record of rounds-cleared that led to it.
+// What a guard would have decided that was not there, or was another one: the rounds that were
+// cleared, with it in force, and how their calls had ended. Its verdict on a round is asked for
+// before the round's end is looked at: what the executor reported names the record of
+// rounds-cleared that led to it.
 
 import { vetoReason } from '../../../services/executor/guards/guard-answer.ts'
 import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { GuardInForce, GuardVerdict, Message, RoundOutcome } from '../../../shared/contract/messages.ts'
+import type {
+  GuardInForce,
+  GuardVerdict,
+  Message,
+  RoundOutcome,
+} from '../../../shared/contract/messages.ts'
 import { parseId } from '../../../shared/runtime/derived-id.ts'
 import type { LoadedGuard } from '../guard/guard-answer.ts'
 import type { GuardProcess } from '../guard/guard-process.ts'
@@ -47,7 +54,11 @@ export function guardLens(
       const asked = records.filter(({ key }) => conversation === undefined || key === conversation)
       const rounds = asked.flatMap((record) => withGuard(record, inForce))
       for (const { verdict } of await process.judge(cleared.partition, rounds))
-        if (verdict.intervention !== null || verdict.verdicts.some((one) => one.verdict === 'reject')) verdicts.set(keyOf(verdict), verdict)
+        if (
+          verdict.intervention !== null ||
+          verdict.verdicts.some((one) => one.verdict === 'reject')
+        )
+          verdicts.set(keyOf(verdict), verdict)
     }
   }
 
@@ -61,19 +72,37 @@ export function guardLens(
         const verdict = verdicts.get(keyOf(outcome))
         verdicts.delete(keyOf(outcome))
         if (!hasTurn(outcome.turn)) continue
-        const refusing = verdict?.verdicts.filter((one) => one.verdict === 'reject').map(({ ordinal }) => ordinal) ?? []
+        const refusing =
+          verdict?.verdicts
+            .filter((one) => one.verdict === 'reject')
+            .map(({ ordinal }) => ordinal) ?? []
         const round = roundOf(record, outcome, repeatedIn(outcome))
-        changes.judged({ ...round, was: wasDecided(record, outcome, process.guard), is: decisionOf(verdict), refusing })
+        changes.judged({
+          ...round,
+          was: wasDecided(record, outcome, process.guard),
+          is: decisionOf(verdict),
+          refusing,
+        })
       }
     },
   }
 }
 
 function inForceOf({ name, version, tools, deadlineMs, onTimeout }: LoadedGuard): GuardInForce {
-  return { name, version, tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })), deadlineMs, onTimeout, rules: null }
+  return {
+    name,
+    version,
+    tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
+    deadlineMs,
+    onTimeout,
+    rules: null,
+  }
 }
 
-/** The record with the guard in force, in the place of another version of it; nothing where it is no cleared round. */
+/**
+ * The record with the guard in force, in the place of another version of it; nothing where it is no
+ * cleared round.
+ */
 function withGuard(record: StoredRecord, guard: GuardInForce): StoredRecord[] {
   const message = decodedIn(record)
   if (message?.type !== 'round-cleared') return []
@@ -89,7 +118,15 @@ function decodedIn({ value }: StoredRecord): Message | undefined {
   }
 }
 
-function keyOf({ conversation, turn, round }: { conversation: string; turn: number; round: number }): string {
+function keyOf({
+  conversation,
+  turn,
+  round,
+}: {
+  conversation: string
+  turn: number
+  round: number
+}): string {
   return JSON.stringify([conversation, turn, round])
 }
 
@@ -98,20 +135,36 @@ function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
   const rule = ruleOf(verdict.guard, verdict.version)
   const rejected = verdict.verdicts.filter((one) => one.verdict === 'reject')
   const [first] = rejected
-  if (first !== undefined) return { rung: 'veto', rule, reason: first.evidence ?? first.code, calls: ordinalsOf(rejected) }
-  return verdict.intervention === null ? null : { rung: 'nudge', rule, reason: verdict.intervention.reason }
+  if (first !== undefined)
+    return { rung: 'veto', rule, reason: first.evidence ?? first.code, calls: ordinalsOf(rejected) }
+  return verdict.intervention === null
+    ? null
+    : { rung: 'nudge', rule, reason: verdict.intervention.reason }
 }
 
-/** What this guard, perhaps another version of it, did to the round when it was in force: a veto of calls, or a word to the model. */
-function wasDecided(record: StoredRecord, { results, policy }: RoundOutcome, { name }: LoadedGuard): Decision | null {
+/**
+ * What this guard, perhaps another version of it, did to the round when it was in force: a veto of
+ * calls, or a word to the model.
+ */
+function wasDecided(
+  record: StoredRecord,
+  { results, policy }: RoundOutcome,
+  { name }: LoadedGuard,
+): Decision | null {
   const guard = policy.guards.find((one) => one.name === name)
   if (guard === undefined) return null
   const rule = ruleOf(name, guard.version)
-  const vetoed = results.filter(({ status, reason }) => status === 'vetoed' && reason.startsWith(vetoReason(name)))
+  const vetoed = results.filter(
+    ({ status, reason }) => status === 'vetoed' && reason.startsWith(vetoReason(name)),
+  )
   const [first] = vetoed
-  if (first !== undefined) return { rung: 'veto', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
+  if (first !== undefined)
+    return { rung: 'veto', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
   const executed = decodedIn(record)
-  const wish = executed?.type === 'round-executed' ? executed.wishes.find((one) => one.guard === name) : undefined
+  const wish =
+    executed?.type === 'round-executed'
+      ? executed.wishes.find((one) => one.guard === name)
+      : undefined
   return wish === undefined ? null : { rung: 'nudge', rule, reason: wish.reason }
 }
 

@@ -1,9 +1,15 @@
-// What the loop-detector would have decided: its inbox, folded as it was and under each overlay, round by round.
+// What the loop-detector would have decided: its inbox, folded as it was and under each overlay,
+// round by round.
 
 import { reducers } from '../../../services/reducers.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { Intervention, Message, RoundOutcome, Usage } from '../../../shared/contract/messages.ts'
+import type {
+  Intervention,
+  Message,
+  RoundOutcome,
+  Usage,
+} from '../../../shared/contract/messages.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import type { Lens } from './lens.ts'
@@ -11,13 +17,25 @@ import { overlaying } from './overlay.ts'
 import { createRepetitions } from './repetitions.ts'
 import { createVariants } from './variants.ts'
 
-/** One `changes` for each overlay. `hasTurn`: whether a turn's beginning is there; what is not is left out. */
+/**
+ * One `changes` for each overlay. `hasTurn`: whether a turn's beginning is there; what is not is
+ * left out.
+ */
 export function ladderLens(
   log: ReadLog,
   inbox: TopicRange,
-  options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+  options: {
+    overlays: readonly PolicyContent[]
+    changes: readonly Changes[]
+    hasTurn: (turn: number) => boolean
+  },
 ): Lens {
-  const variants = createVariants(log, inbox, reducers['loop-detector'], options.overlays.map(overlaying))
+  const variants = createVariants(
+    log,
+    inbox,
+    reducers['loop-detector'],
+    options.overlays.map(overlaying),
+  )
   const repeatedIn = createRepetitions()
 
   return {
@@ -28,7 +46,9 @@ export function ladderLens(
         if (!options.hasTurn(was.turn)) continue
         const round = roundOf(record, was, repeatedIn(was))
         for (const [index, after] of others.entries()) {
-          const is = after.find((message): message is RoundOutcome => isOutcome(message) && isOfRound(message, was))
+          const is = after.find(
+            (message): message is RoundOutcome => isOutcome(message) && isOfRound(message, was),
+          )
           options.changes[index]?.judged({
             ...round,
             was: decisionOf(was.intervention),
@@ -49,10 +69,23 @@ function isOfRound(one: RoundOutcome, { turn, round }: RoundOutcome): boolean {
 }
 
 /** `repeated`: see repetitions.ts. */
-export function roundOf({ topic, partition, offset }: StoredRecord, outcome: RoundOutcome, repeated: readonly number[]) {
+export function roundOf(
+  { topic, partition, offset }: StoredRecord,
+  outcome: RoundOutcome,
+  repeated: readonly number[],
+) {
   const { conversation, turn, round, response, results } = outcome
   const at = { topic, partition, offset }
-  return { conversation, turn, round, at, calls: response.calls, results, repeated, tokens: tokensOf(response.usage) }
+  return {
+    conversation,
+    turn,
+    round,
+    at,
+    calls: response.calls,
+    results,
+    repeated,
+    tokens: tokensOf(response.usage),
+  }
 }
 
 function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {

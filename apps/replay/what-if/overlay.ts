@@ -1,4 +1,5 @@
-// Another policy than the one that was in force, put over it: what is named is as it is named, and all else stays as it was in each round.
+// Another policy than the one that was in force, put over it: what is named is as it is named, and
+// all else stays as it was in each round.
 
 import { policyOf } from '../../../shared/agents/agents.ts'
 import { shadowedBy } from '../../../shared/agents/file/settings-part.ts'
@@ -23,13 +24,20 @@ export function overlaying(content: PolicyContent): (message: Message) => Messag
 
   return (message) => {
     if ('policy' in message) return { ...message, policy: over(message.policy) }
-    if (message.type === 'user-message') return { ...message, settings: { ...message.settings, policy: over(message.settings.policy) } }
+    if (message.type === 'user-message')
+      return {
+        ...message,
+        settings: { ...message.settings, policy: over(message.settings.policy) },
+      }
     return message
   }
 }
 
 /** Unlike an operator's overlay this one may lift a cap: it is only a question. */
-function changedBy({ version: _, ...policy }: Policy, { caps, loop, empty, rules }: PolicyContent): Policy {
+function changedBy(
+  { version: _, ...policy }: Policy,
+  { caps, loop, empty, rules }: PolicyContent,
+): Policy {
   const before = Object.fromEntries(policy.shadowed.map((name) => [name, 'shadow' as const]))
   return policyOf({
     ...policy,

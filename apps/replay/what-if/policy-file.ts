@@ -1,5 +1,6 @@
-// The file of `--policy`: what of a policy stands in an agent file (its sections `loop`, with `rules`, `empty` and `caps`), those sections by themselves, or
-// the same by key, as `weir policy set --file` takes it and `weir policy get --json` prints it. YAML or JSON.
+// The file of `--policy`: what of a policy stands in an agent file (its sections `loop`, with
+// `rules`, `empty` and `caps`), those sections by themselves, or the same by key, as `weir policy
+// set --file` takes it and `weir policy get --json` prints it. YAML or JSON.
 
 import { parse } from 'yaml'
 import { keysAt } from '../../../shared/agents/file/schema-mistakes.ts'
@@ -20,7 +21,9 @@ export function entriesInFile(file: string): PolicyEntry[] {
   const read = readText(file, fileBytesMax)
   if ('fault' in read) throw new WeirError('usage', `--policy ${file} ${read.fault}`)
   const content = parsed(file, read.text)
-  const pairs = isObject(content) ? Object.entries(content).flatMap(([key, value]) => pairsIn(file, key, value)) : []
+  const pairs = isObject(content)
+    ? Object.entries(content).flatMap(([key, value]) => pairsIn(file, key, value))
+    : []
   if (pairs.length === 0)
     throw new WeirError(
       'usage',
@@ -52,7 +55,11 @@ function pairsIn(file: string, key: string, value: unknown): string[] {
 
 function sectionPairs(file: string, section: string, values: unknown): string[] {
   if (values === null) return [] // a section that is left empty
-  if (!isObject(values)) throw new WeirError('usage', `--policy ${file}: ${section} is ${shown(values)}; must have a value for each key`)
+  if (!isObject(values))
+    throw new WeirError(
+      'usage',
+      `--policy ${file}: ${section} is ${shown(values)}; must have a value for each key`,
+    )
   return Object.entries(values).flatMap(([name, value]) =>
     section === 'loop' && name === 'rules' && isObject(value)
       ? Object.entries(value).map(([rule, mode]) => pairOf(`rule.${rule}`, mode))
@@ -65,5 +72,9 @@ function pairOf(key: string, value: unknown): string {
 }
 
 function unreadable(file: string, cause: unknown): WeirError {
-  return new WeirError('usage', `--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`, { cause })
+  return new WeirError(
+    'usage',
+    `--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`,
+    { cause },
+  )
 }

@@ -1,5 +1,6 @@
-// Of the calls that succeeded, those that did as one of the same turn had: the same tool, arguments and result. That is what a loop of successes is made of,
-// so whoever reads of false alarms wants to know how many of them are such.
+// Of the calls that succeeded, those that did as one of the same turn had: the same tool, arguments
+// and result. That is what a loop of successes is made of, so whoever reads of false alarms wants
+// to know how many of them are such.
 
 import { readArguments } from '../../../services/loop-detector/arguments.ts'
 import { fingerprint } from '../../../services/loop-detector/fingerprint.ts'
@@ -19,7 +20,8 @@ export function createRepetitions(): (outcome: RoundOutcome) => number[] {
     touch(turns, conversation, { turn, seen }, turnsMax)
     const repeated: number[] = []
     for (const { ordinal, status, text } of results) {
-      const call = status === 'ok' ? response.calls.find((one) => one.ordinal === ordinal) : undefined
+      const call =
+        status === 'ok' ? response.calls.find((one) => one.ordinal === ordinal) : undefined
       if (call === undefined) continue
       const print = fingerprint('round', call.name, readArguments(call.raw).canonical, text)
       if (seen.has(print)) repeated.push(ordinal)

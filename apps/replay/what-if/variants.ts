@@ -1,5 +1,7 @@
-// One inbox folded several times at once: as it was, and under each change. A record is decoded once for all of them.
-// W1. All begin alike and read the same: so whatever they decide differently comes from the change alone.
+// One inbox folded several times at once: as it was, and under each change. A record is decoded
+// once for all of them.
+// W1. All begin alike and read the same: so whatever they decide differently comes from the change
+//     alone.
 
 import type { AnyStage } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
@@ -35,7 +37,8 @@ export function createVariants(
     createFold({
       ...{ stage, partition, partitions: log.partitions, topicPrefix: log.topicPrefix, marks: {} },
       readBack: (from, to) => batchesOf(log.bus, { topic, partition, from, to }),
-      // A copy, because a reducer may keep what it was given: the others must not see what becomes of it.
+      // A copy, because a reducer may keep what it was given: the others must not see what becomes
+      // of it.
       encodes: false,
       decode: (value) => change({ ...read(value) }),
     }),

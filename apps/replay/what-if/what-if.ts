@@ -1,17 +1,21 @@
-// What would have been decided under other policies: the inboxes of the stages that decide by one, partition by partition. Nothing that a model or a tool
-// would have done otherwise is made up: each round is judged on what it was.
+// What would have been decided under other policies: the inboxes of the stages that decide by one,
+// partition by partition. Nothing that a model or a tool would have done otherwise is made up: each
+// round is judged on what it was.
 
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import type { TopicName } from '../../../shared/contract/topology.ts'
-import { stages } from '../../../shared/contract/topology.ts'
+import { stages, type TopicName } from '../../../shared/contract/topology.ts'
 import type { GuardProcess } from '../guard/guard-process.ts'
-import type { PartitionRange, Period, ReadLog, TopicRange } from '../log-range.ts'
-import { rangesOf } from '../log-range.ts'
+import {
+  type PartitionRange,
+  type Period,
+  type ReadLog,
+  rangesOf,
+  type TopicRange,
+} from '../log-range.ts'
 import { capLens } from './cap-lens.ts'
-import type { Change, Changes } from './change.ts'
-import { earliest, gatherChanges } from './change.ts'
+import { type Change, type Changes, earliest, gatherChanges } from './change.ts'
 import { guardLens } from './guard-lens.ts'
 import { ladderLens } from './ladder-lens.ts'
 import type { Lens } from './lens.ts'
@@ -26,15 +30,27 @@ export type WhatIfOptions = Period & {
   progress?: { expect(records: number): void; read(records: number): void }
 }
 
-/** For each content what would have gone another way. `conversations`: of how many a round was judged. */
+/**
+ * For each content what would have gone another way. `conversations`: of how many a round was
+ * judged.
+ */
 export type WhatIf = { changes: Change[][]; conversations: number }
 
-export async function whatIf({ log, contents, guard, conversation, progress, ...period }: WhatIfOptions): Promise<WhatIf> {
+export async function whatIf({
+  log,
+  contents,
+  guard,
+  conversation,
+  progress,
+  ...period
+}: WhatIfOptions): Promise<WhatIf> {
   const all = Array.from({ length: log.partitions }, (_, partition) => partition)
   const chosen = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
   const seen = new Set<string>()
   const changes: Change[][] = contents.map(() => [])
-  const ofPartitions = (await rangesOf(log, period, chosen)).map((range) => lensesOn(log, range, { contents, guard, conversation }))
+  const ofPartitions = (await rangesOf(log, period, chosen)).map((range) =>
+    lensesOn(log, range, { contents, guard, conversation }),
+  )
   for (const { lens } of ofPartitions.flat()) progress?.expect(lens.inbox.to - lens.inbox.from)
   for (const lenses of ofPartitions) {
     for (const { lens } of lenses) {
@@ -47,9 +63,12 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
         progress?.read(records.length)
       }
     }
-    for (const { gathered } of lenses) for (const key of gathered[0]?.conversations ?? []) seen.add(key)
+    for (const { gathered } of lenses)
+      for (const key of gathered[0]?.conversations ?? []) seen.add(key)
     for (const [index, found] of changes.entries())
-      found.push(...earliest(lenses.flatMap(({ gathered }) => gathered[index]?.byConversation ?? [])))
+      found.push(
+        ...earliest(lenses.flatMap(({ gathered }) => gathered[index]?.byConversation ?? [])),
+      )
     lenses.length = 0 // what it remembers of the partition is not needed any more
   }
   return { changes, conversations: seen.size }
@@ -57,21 +76,39 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
 
 type Asked = Pick<WhatIfOptions, 'contents' | 'guard' | 'conversation'>
 
-function lensesOn(log: ReadLog, { topics, hasTurn = () => true }: PartitionRange, { contents, guard, conversation }: Asked) {
+function lensesOn(
+  log: ReadLog,
+  { topics, hasTurn = () => true }: PartitionRange,
+  { contents, guard, conversation }: Asked,
+) {
   const lenses: { lens: Lens; gathered: Changes[] }[] = []
-  const rangeOf = (topic: TopicName): TopicRange | undefined => topics.find(({ name }) => name === topic)
-  const [events, checked, cleared] = [stages.conversation, stages['loop-detector'], stages.executor].map(({ inbox }) => rangeOf(inbox))
+  const rangeOf = (topic: TopicName): TopicRange | undefined =>
+    topics.find(({ name }) => name === topic)
+  const [events, checked, cleared] = [
+    stages.conversation,
+    stages['loop-detector'],
+    stages.executor,
+  ].map(({ inbox }) => rangeOf(inbox))
   if (checked !== undefined) {
     const gathered = contents.map(() => gatherChanges())
-    lenses.push({ lens: ladderLens(log, checked, { overlays: contents, changes: gathered, hasTurn }), gathered })
+    lenses.push({
+      lens: ladderLens(log, checked, { overlays: contents, changes: gathered, hasTurn }),
+      gathered,
+    })
   }
   if (events !== undefined && contents.some(changesCaps)) {
     const gathered = contents.map(() => gatherChanges())
-    lenses.push({ lens: capLens(log, events, { overlays: contents, changes: gathered, hasTurn }), gathered })
+    lenses.push({
+      lens: capLens(log, events, { overlays: contents, changes: gathered, hasTurn }),
+      gathered,
+    })
   }
   if (checked !== undefined && cleared !== undefined && guard !== undefined) {
     const changes = gatherChanges()
-    lenses.push({ lens: guardLens(log, checked, { cleared, process: guard, conversation, changes, hasTurn }), gathered: [changes] })
+    lenses.push({
+      lens: guardLens(log, checked, { cleared, process: guard, conversation, changes, hasTurn }),
+      gathered: [changes],
+    })
   }
   return lenses
 }

@@ -1,8 +1,11 @@
-// A time axis: every millisecond gets the same width, but where the scale is broken, and that is drawn. Pure.
-// A1. A folded loop has the width of the time that it took: how much of a turn was a loop is seen at once.
-// A2. It has less only where the rounds around it could not be told apart, and more only where it could not be seen itself.
-// A3. What nobody wants to look at (the time between turns, most of a long wait) is left out, and its place says how much that is; not
-//     where turns are so many that the marks would hide them.
+// A time axis: every millisecond gets the same width, but where the scale is broken, and that is
+// drawn. Pure.
+// A1. A folded loop has the width of the time that it took: how much of a turn was a loop is seen
+//     at once.
+// A2. It has less only where the rounds around it could not be told apart, and more only where it
+//     could not be seen itself.
+// A3. What nobody wants to look at (the time between turns, most of a long wait) is left out, and
+//     its place says how much that is; not where turns are so many that the marks would hide them.
 
 import type { ShownTurn } from './data.ts'
 import { foldedMin } from './rows.ts'
@@ -15,7 +18,14 @@ export type FoldKind = 'loop' | 'idle' | 'long'
 export type Fold = { kind: FoldKind; from: number; to: number; turn: number; loop: number }
 
 /** `isToScale`: it is as wide as plain time of its length. */
-export type Piece = { from: number; to: number; x: number; width: number; fold: Fold | null; isToScale: boolean }
+export type Piece = {
+  from: number
+  to: number
+  x: number
+  width: number
+  fold: Fold | null
+  isToScale: boolean
+}
 
 /** `rounds`: how many are not folded. */
 export type Room = { width: number; rounds: number }
@@ -27,19 +37,29 @@ const markedPixelsMin = 6
 /** A loop that can be seen and clicked. */
 const loopPixelsMin = 36
 const loopsShareMin = 0.3
-/** A round that can be told from its neighbours; all of them together get no more than this share for it. */
+/**
+ * A round that can be told from its neighbours; all of them together get no more than this share
+ * for it.
+ */
 const roundPixelsMin = 26
 const plainShareMin = 0.4
 
 /** In order, without gaps. `from`, `to`: of everything that is shown. */
-export function piecesOf(from: number, to: number, folds: Fold[], { width, rounds }: Room): Piece[] {
+export function piecesOf(
+  from: number,
+  to: number,
+  folds: Fold[],
+  { width, rounds }: Room,
+): Piece[] {
   const end = Math.max(to, from + 1)
   const known = withoutOverlap(folds, from, end)
   const loops = known.filter(({ kind }) => kind === 'loop')
   const gaps = known.length - loops.length
   const plainMs = end - from - sumOf(known.map(lengthOf))
   const isAllGap = plainMs === 0 && loops.length === 0
-  const gapWidth = isAllGap ? width / Math.max(1, gaps) : Math.min(gapPixels, (gapsShareMax * width) / Math.max(1, gaps))
+  const gapWidth = isAllGap
+    ? width / Math.max(1, gaps)
+    : Math.min(gapPixels, (gapsShareMax * width) / Math.max(1, gaps))
   const room = width - gaps * gapWidth
   const loopWidths = widthsOf(loops.map(lengthOf), plainMs, { width: room, rounds })
   const perMs = plainMs === 0 ? 0 : (room - sumOf(loopWidths)) / plainMs
@@ -48,7 +68,8 @@ export function piecesOf(from: number, to: number, folds: Fold[], { width, round
   let at = from
   let x = 0
   const add = (until: number, fold: Fold | null, pieceWidth: number) => {
-    const isToScale = fold === null || (fold.kind === 'loop' && isNear(pieceWidth, (until - at) * perMs, plainMs))
+    const isToScale =
+      fold === null || (fold.kind === 'loop' && isNear(pieceWidth, (until - at) * perMs, plainMs))
     pieces.push({ from: at, to: until, x, width: pieceWidth, fold, isToScale })
     x += pieceWidth
     at = until
@@ -69,13 +90,17 @@ function widthsOf(loopsMs: number[], plainMs: number, { width, rounds }: Room): 
   const smallMs = loopsMs.filter(isSmall)
   const perMs = (width - smallMs.length * min) / Math.max(1, allMs - sumOf(smallMs))
   const wanted = loopsMs.map((ms) => (isSmall(ms) ? min : ms * perMs))
-  const plainMin = plainMs === 0 ? 0 : Math.min(plainShareMin * width, roundPixelsMin * Math.max(1, rounds))
+  const plainMin =
+    plainMs === 0 ? 0 : Math.min(plainShareMin * width, roundPixelsMin * Math.max(1, rounds))
   const most = width - plainMin
   const isTooMuch = sumOf(wanted) > most || plainMs === 0
   return isTooMuch ? wanted.map((one) => (one * most) / sumOf(wanted)) : wanted
 }
 
-/** A tenth more or less is not seen. Where there is no plain time, there is nothing that it could be compared with. */
+/**
+ * A tenth more or less is not seen. Where there is no plain time, there is nothing that it could be
+ * compared with.
+ */
 function isNear(width: number, expected: number, plainMs: number): boolean {
   return plainMs === 0 || Math.abs(width - expected) <= 0.1 * expected
 }
@@ -93,14 +118,18 @@ function withoutOverlap(folds: Fold[], from: number, to: number): Fold[] {
   let end = from
   for (const fold of folds.toSorted((a, b) => a.from - b.from)) {
     const clipped = { ...fold, from: Math.max(fold.from, end), to: Math.min(fold.to, to) }
-    if (clipped.to <= clipped.from || (fold.kind === 'long' && lengthOf(clipped) < longMsMin)) continue
+    if (clipped.to <= clipped.from || (fold.kind === 'long' && lengthOf(clipped) < longMsMin))
+      continue
     kept.push(clipped)
     end = clipped.to
   }
   return kept
 }
 
-/** The place of the first piece that does not end before a time, which is their number where each does. Searched by halves: it is asked for each span. */
+/**
+ * The place of the first piece that does not end before a time, which is their number where each
+ * does. Searched by halves: it is asked for each span.
+ */
 export function placeOf(pieces: readonly Piece[], time: number): number {
   let low = 0
   let high = pieces.length
@@ -120,33 +149,52 @@ export function xOf(pieces: readonly Piece[], time: number): number {
   return piece.x + piece.width * Math.min(1, Math.max(0, share))
 }
 
-/** Whether it has a fold with room for its mark. A folded loop, and what hides a part of a turn, is always marked. */
+/**
+ * Whether it has a fold with room for its mark. A folded loop, and what hides a part of a turn, is
+ * always marked.
+ */
 export function isMarked(piece: Piece): piece is Piece & { fold: Fold } {
   return piece.fold !== null && (piece.fold.kind !== 'idle' || piece.width >= markedPixelsMin)
 }
 
 /** Whether all of a span is in a folded loop, also one without length at its edge. */
-export function isFolded(pieces: readonly Piece[], { from, to }: { from: number; to: number }): boolean {
+export function isFolded(
+  pieces: readonly Piece[],
+  { from, to }: { from: number; to: number },
+): boolean {
   const place = placeOf(pieces, to)
-  return pieces.slice(place, place + 2).some(({ fold }) => fold?.kind === 'loop' && from >= fold.from && to <= fold.to)
+  return pieces
+    .slice(place, place + 2)
+    .some(({ fold }) => fold?.kind === 'loop' && from >= fold.from && to <= fold.to)
 }
 
 /** What time is at a place. */
 export function timeAt(pieces: Piece[], x: number): number {
   const piece = pieces.find((one) => x <= one.x + one.width) ?? pieces.at(-1)
   if (piece === undefined) return 0
-  return piece.from + (piece.to - piece.from) * Math.min(1, Math.max(0, (x - piece.x) / Math.max(1e-9, piece.width)))
+  return (
+    piece.from +
+    (piece.to - piece.from) * Math.min(1, Math.max(0, (x - piece.x) / Math.max(1e-9, piece.width)))
+  )
 }
 
 // ── What is folded ──
 
 const idleMsMin = 1_000
-/** Longer than this, and such a share of all that is shown that nothing else could be seen. Nobody waits for a wait to be drawn at length. */
+/**
+ * Longer than this, and such a share of all that is shown that nothing else could be seen. Nobody
+ * waits for a wait to be drawn at length.
+ */
 const longMsMin = 30_000
 const longShareMin = { waits: 0.3, model: 0.6, tools: 0.6, checks: 1, guards: 1 } as const
 
 /** `isOpen`: whether a loop, by turn and place, is unfolded. `ends`: when each turn ended. */
-export function foldsOf(turns: ShownTurn[], ends: number[], spans: Span[][], isOpen: (turn: number, loop: number) => boolean): Fold[] {
+export function foldsOf(
+  turns: ShownTurn[],
+  ends: number[],
+  spans: Span[][],
+  isOpen: (turn: number, loop: number) => boolean,
+): Fold[] {
   const folds: Fold[] = []
   for (const [turn, { loops, rounds, startedAt, messageAt }] of turns.entries()) {
     for (const [loop, { from, to }] of loops.entries()) {
@@ -157,11 +205,15 @@ export function foldsOf(turns: ShownTurn[], ends: number[], spans: Span[][], isO
     }
     const before = ends[turn - 1]
     const begins = Math.min(startedAt, messageAt ?? startedAt)
-    if (before !== undefined && begins - before > idleMsMin) folds.push({ kind: 'idle', from: before, to: begins, turn, loop: -1 })
+    if (before !== undefined && begins - before > idleMsMin)
+      folds.push({ kind: 'idle', from: before, to: begins, turn, loop: -1 })
   }
-  const busyMs = sumOf(turns.map(({ startedAt }, turn) => Math.max(0, (ends[turn] ?? startedAt) - startedAt)))
+  const busyMs = sumOf(
+    turns.map(({ startedAt }, turn) => Math.max(0, (ends[turn] ?? startedAt) - startedAt)),
+  )
   for (const [turn, own] of spans.entries())
     for (const { lane, from, to } of own)
-      if (to - from > Math.max(longMsMin, longShareMin[lane] * busyMs)) folds.push({ kind: 'long', from, to, turn, loop: -1 })
+      if (to - from > Math.max(longMsMin, longShareMin[lane] * busyMs))
+        folds.push({ kind: 'long', from, to, turn, loop: -1 })
   return folds
 }

@@ -1,21 +1,24 @@
-// One call of an opened round: what the model sent, how that differs from the call before, what was said about it, what came of it.
+// One call of an opened round: what the model sent, how that differs from the call before, what was
+// said about it, what came of it.
 
 import { argumentsText } from '../../history/inspect/argument-words.ts'
 import type { CallTimeline } from '../../history/inspect/timeline.ts'
 import { took } from '../../terminal/quantities.ts'
 import type { CallFindings, ShownTurn } from './data.ts'
-import type { Child } from './element.ts'
-import { element } from './element.ts'
+import { type Child, element } from './element.ts'
 import { icon } from './icons.ts'
-import type { MemberDiff } from './member-diff.ts'
-import { argumentDiff } from './member-diff.ts'
+import { argumentDiff, type MemberDiff } from './member-diff.ts'
 import { markOfCall } from './tones.ts'
 import { code, quote } from './words.ts'
 
 /** `isImported`: when it ran is made up. */
 type In = { turn: ShownTurn; isImported: boolean }
 
-export function callDetails(call: CallTimeline, found: CallFindings | undefined, { turn, isImported }: In): HTMLElement {
+export function callDetails(
+  call: CallTimeline,
+  found: CallFindings | undefined,
+  { turn, isImported }: In,
+): HTMLElement {
   const { name, id, raw, verdict, result } = call
   const mark = markOfCall(call)
   const hasTrouble = call.problem !== null || call.repair !== null || call.disputed
@@ -30,7 +33,10 @@ export function callDetails(call: CallTimeline, found: CallFindings | undefined,
       element('span', { class: `status ${mark.tone}` }, mark.word),
       id !== '' && element('span', { class: 'faint id' }, id),
     ),
-    part('Arguments, as sent', raw === '' ? element('p', { class: 'faint' }, 'no byte') : quote(raw)),
+    part(
+      'Arguments, as sent',
+      raw === '' ? element('p', { class: 'faint' }, 'no byte') : quote(raw),
+    ),
     element('p', { class: hasTrouble ? 'warning note' : 'faint note' }, argumentsText(call)),
     call.repair !== null && part('Before they were mended', quote(call.repair.sent)),
     found?.canonical != null && part('As the loop-detector compares them', quote(found.canonical)),
@@ -38,9 +44,16 @@ export function callDetails(call: CallTimeline, found: CallFindings | undefined,
     verdict.kind === 'rejected' &&
       part(
         'Rejected before execution',
-        element('p', { class: 'bad' }, `${verdict.reason} `, element('span', { class: 'faint' }, `(${verdict.code})`)),
+        element(
+          'p',
+          { class: 'bad' },
+          `${verdict.reason} `,
+          element('span', { class: 'faint' }, `(${verdict.code})`),
+        ),
       ),
-    verdict.kind === 'not-cleared' && verdict.reason !== '' && part('Not let through', element('p', {}, verdict.reason)),
+    verdict.kind === 'not-cleared' &&
+      verdict.reason !== '' &&
+      part('Not let through', element('p', {}, verdict.reason)),
     !isImported && tries(call),
     result !== null &&
       part(
@@ -63,17 +76,31 @@ function part(title: string, ...children: Child[]): HTMLElement {
 
 function difference(raw: string, { previous }: CallFindings, turn: ShownTurn): HTMLElement | null {
   if (previous === null) return null
-  const earlier = turn.rounds.find(({ round }) => round === previous.round)?.calls.find(({ ordinal }) => ordinal === previous.ordinal)
+  const earlier = turn.rounds
+    .find(({ round }) => round === previous.round)
+    ?.calls.find(({ ordinal }) => ordinal === previous.ordinal)
   if (earlier === undefined) return null
   const title = `Compared with round ${previous.round}`
-  if (previous.same && earlier.raw === raw) return part(title, element('p', { class: 'warning' }, 'The same call, byte for byte.'))
+  if (previous.same && earlier.raw === raw)
+    return part(title, element('p', { class: 'warning' }, 'The same call, byte for byte.'))
   const { unchanged, members } = argumentDiff(earlier.raw, raw)
   if (members.length === 0)
-    return part(title, element('p', { class: 'warning' }, 'The same members with the same values, written otherwise.'))
-  const rest = unchanged === 0 ? '' : `${unchanged} ${unchanged === 1 ? 'member is' : 'members are'} unchanged.`
+    return part(
+      title,
+      element(
+        'p',
+        { class: 'warning' },
+        'The same members with the same values, written otherwise.',
+      ),
+    )
+  const rest =
+    unchanged === 0
+      ? ''
+      : `${unchanged} ${unchanged === 1 ? 'member is' : 'members are'} unchanged.`
   return part(
     title,
-    previous.same && element('p', { class: 'warning' }, 'It means the same, and is written otherwise.'),
+    previous.same &&
+      element('p', { class: 'warning' }, 'It means the same, and is written otherwise.'),
     element('ul', { class: 'diff' }, members.map(memberLine)),
     rest !== '' && element('p', { class: 'faint' }, rest),
   )
@@ -84,8 +111,16 @@ const signs = { added: '+', removed: '−', changed: '~' } as const
 function memberLine(member: MemberDiff): HTMLElement {
   const text =
     member.kind === 'changed'
-      ? member.pieces.map(({ kind, text }) => (kind === 'same' ? shortened(text) : element(kind === 'added' ? 'ins' : 'del', {}, text)))
-      : [element(member.kind === 'added' ? 'ins' : 'del', {}, member.text === '' ? '""' : member.text)]
+      ? member.pieces.map(({ kind, text }) =>
+          kind === 'same' ? shortened(text) : element(kind === 'added' ? 'ins' : 'del', {}, text),
+        )
+      : [
+          element(
+            member.kind === 'added' ? 'ins' : 'del',
+            {},
+            member.text === '' ? '""' : member.text,
+          ),
+        ]
   return element(
     'li',
     { class: member.kind },
@@ -99,7 +134,9 @@ const sameCharactersMax = 120
 
 /** Of what did not change, the ends that touch a change are enough. */
 function shortened(text: string): string {
-  return text.length <= sameCharactersMax ? text : `${text.slice(0, sameCharactersMax / 2)} … ${text.slice(-sameCharactersMax / 2)}`
+  return text.length <= sameCharactersMax
+    ? text
+    : `${text.slice(0, sameCharactersMax / 2)} … ${text.slice(-sameCharactersMax / 2)}`
 }
 
 // ── Tries ──
@@ -121,7 +158,8 @@ function tries({ tries, verdict }: CallTimeline): HTMLElement | null {
       {},
       `Try ${number}: claimed after ${after(claimedAt)}`,
       startedAt !== null && `, started after ${after(startedAt)}`,
-      endedAt !== null && `, ${tryEnds[end]}${status === null ? '' : ` (${status.replace('_', ' ')})`} after ${after(endedAt)}`,
+      endedAt !== null &&
+        `, ${tryEnds[end]}${status === null ? '' : ` (${status.replace('_', ' ')})`} after ${after(endedAt)}`,
     ),
   )
   return part('It ran', element('ol', { class: 'tries' }, lines))

@@ -1,14 +1,22 @@
-// The bars of a lane. What is drawn goes with the pixels, not with the number of rounds and turns: spans that would lie on one pixel are one bar.
+// The bars of a lane. What is drawn goes with the pixels, not with the number of rounds and turns:
+// spans that would lie on one pixel are one bar.
 
 import { took } from '../../terminal/quantities.ts'
-import type { Piece } from './axis.ts'
-import { xOf } from './axis.ts'
+import { type Piece, xOf } from './axis.ts'
 import { barHeight } from './chart-layout.ts'
 import { element, graphic } from './element.ts'
 import type { Lane, Span } from './spans.ts'
 
 /** `filled`: the sum of the widths of its spans. */
-type Bar = { x: number; width: number; filled: number; tone: Span['tone']; lane: Lane; label: string; spans: number }
+type Bar = {
+  x: number
+  width: number
+  filled: number
+  tone: Span['tone']
+  lane: Lane
+  label: string
+  spans: number
+}
 
 const widthMin = 1.5
 
@@ -24,11 +32,25 @@ function merged(spans: Span[], pieces: Piece[]): Bar[] {
     const exact = xOf(pieces, to) - x
     const width = Math.max(widthMin, exact)
     const last = bars.at(-1)
-    if (last !== undefined && last.tone === tone && x <= last.x + last.width + 0.5 && (width <= 3 || last.width <= 3 || last.spans > 1)) {
+    if (
+      last !== undefined &&
+      last.tone === tone &&
+      x <= last.x + last.width + 0.5 &&
+      (width <= 3 || last.width <= 3 || last.spans > 1)
+    ) {
       last.width = Math.max(last.width, x + width - last.x)
       last.filled += exact
       last.spans += 1
-    } else bars.push({ x, width, filled: exact, tone, lane, label: `${label}, ${took(Math.max(0, to - from))}`, spans: 1 })
+    } else
+      bars.push({
+        x,
+        width,
+        filled: exact,
+        tone,
+        lane,
+        label: `${label}, ${took(Math.max(0, to - from))}`,
+        spans: 1,
+      })
   }
   return bars
 }
@@ -37,7 +59,19 @@ function merged(spans: Span[], pieces: Piece[]): Bar[] {
 function barNode({ x, width, filled, tone, lane, label, spans }: Bar, y: number): SVGElement {
   const title = graphic('title', {}, spans === 1 ? label : `${spans} times ${lane}`)
   const opacity = spans === 1 ? undefined : Math.min(1, 0.3 + (0.7 * filled) / width).toFixed(2)
-  return graphic('rect', { class: `span ${lane} ${tone}`, x, y, width, height: barHeight, rx: Math.min(2.5, width / 2), opacity }, title)
+  return graphic(
+    'rect',
+    {
+      class: `span ${lane} ${tone}`,
+      x,
+      y,
+      width,
+      height: barHeight,
+      rx: Math.min(2.5, width / 2),
+      opacity,
+    },
+    title,
+  )
 }
 
 /** The names of the lanes, beside the axis. */

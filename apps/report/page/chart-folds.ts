@@ -1,11 +1,11 @@
-// Where the time axis does not show everything: a folded loop as one block that says what it holds, and breaks of the scale.
+// Where the time axis does not show everything: a folded loop as one block that says what it holds,
+// and breaks of the scale.
 
 import { count, took } from '../../terminal/quantities.ts'
 import type { Fold, Piece } from './axis.ts'
 import { height, middleOf, roundsHeight, top } from './chart-layout.ts'
 import type { ShownTurn } from './data.ts'
-import type { Child } from './element.ts'
-import { graphic } from './element.ts'
+import { type Child, graphic } from './element.ts'
 import { lengthOf } from './rows.ts'
 import { lanes, shares } from './spans.ts'
 
@@ -15,10 +15,16 @@ const letterPixels = 6.8
 /** `turn`: the one that it is in. */
 export function foldNode(piece: Piece, fold: Fold, turn: ShownTurn | undefined): SVGElement {
   const loop = turn?.loops[fold.loop]
-  return fold.kind === 'loop' && loop !== undefined && turn !== undefined ? loopNode(piece, fold, turn) : gapNode(piece, fold)
+  return fold.kind === 'loop' && loop !== undefined && turn !== undefined
+    ? loopNode(piece, fold, turn)
+    : gapNode(piece, fold)
 }
 
-function loopNode({ x, width, isToScale }: Piece, { from, to, loop: place }: Fold, turn: ShownTurn): SVGElement {
+function loopNode(
+  { x, width, isToScale }: Piece,
+  { from, to, loop: place }: Fold,
+  turn: ShownTurn,
+): SVGElement {
   const loop = turn.loops[place] as ShownTurn['loops'][number]
   const rounds = lengthOf(loop)
   const [left, right] = [x + 0.5, x + Math.max(2, width - 1)]
@@ -34,20 +40,37 @@ function loopNode({ x, width, isToScale }: Piece, { from, to, loop: place }: Fol
   return graphic(
     'g',
     { class: `fold loop${isToScale ? '' : ' broken'}` },
-    graphic('title', {}, `A loop: rounds ${loop.from} to ${loop.to}, ${lasted}${scale}. A click unfolds it.`),
+    graphic(
+      'title',
+      {},
+      `A loop: rounds ${loop.from} to ${loop.to}, ${lasted}${scale}. A click unfolds it.`,
+    ),
     graphic('rect', { x: left, y: top, width: right - left, height: height - top - 4, rx: 4 }),
-    text !== undefined && graphic('text', { class: 'fold-title', x: (left + right) / 2, y: top + roundsHeight / 2 + 4 }, text),
+    text !== undefined &&
+      graphic(
+        'text',
+        { class: 'fold-title', x: (left + right) / 2, y: top + roundsHeight / 2 + 4 },
+        text,
+      ),
     width > 64 && laneTexts(turn, loop, (left + right) / 2),
     !isToScale && [zigzag(left, top, height - 4), zigzag(right, top, height - 4)],
   )
 }
 
 /** What each lane took of the loop. */
-function laneTexts({ rounds }: ShownTurn, { from, to }: ShownTurn['loops'][number], x: number): Child[] {
-  const own = rounds.filter(({ round }) => round >= from && round <= to).map((round) => shares(round, round.endedAt ?? round.askedAt ?? 0))
+function laneTexts(
+  { rounds }: ShownTurn,
+  { from, to }: ShownTurn['loops'][number],
+  x: number,
+): Child[] {
+  const own = rounds
+    .filter(({ round }) => round >= from && round <= to)
+    .map((round) => shares(round, round.endedAt ?? round.askedAt ?? 0))
   return lanes.map((lane, index) => {
     const ms = own.reduce((sum, parts) => sum + parts[lane], 0)
-    return ms > 0 && graphic('text', { class: `fold-lane ${lane}`, x, y: middleOf(index) + 4 }, took(ms))
+    return (
+      ms > 0 && graphic('text', { class: `fold-lane ${lane}`, x, y: middleOf(index) + 4 }, took(ms))
+    )
   })
 }
 
@@ -74,7 +97,8 @@ function zigzag(x: number, from: number, to: number): SVGElement {
   const step = (to - from) / (2 * teeth)
   const points = Array.from(
     { length: 2 * teeth + 1 },
-    (_, index) => `${(x + (index % 2 === 0 ? -2 : 2)).toFixed(1)},${(from + index * step).toFixed(1)}`,
+    (_, index) =>
+      `${(x + (index % 2 === 0 ? -2 : 2)).toFixed(1)},${(from + index * step).toFixed(1)}`,
   )
   return graphic('polyline', { class: 'zigzag', points: points.join(' ') })
 }

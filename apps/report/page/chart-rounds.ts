@@ -1,9 +1,9 @@
-// The rounds on the time axis, one beside the other, with their numbers where there is room; those too short to be told apart stand in one cell, also those of
-// several turns: what is drawn goes with the pixels.
+// The rounds on the time axis, one beside the other, with their numbers where there is room; those
+// too short to be told apart stand in one cell, also those of several turns: what is drawn goes
+// with the pixels.
 
 import { count, took } from '../../terminal/quantities.ts'
-import type { Piece } from './axis.ts'
-import { xOf } from './axis.ts'
+import { type Piece, xOf } from './axis.ts'
 import { roundsHeight, top } from './chart-layout.ts'
 import type { ShownRound } from './data.ts'
 import { graphic } from './element.ts'
@@ -33,7 +33,11 @@ export function roundCells(rounds: PlacedRound[], pieces: Piece[]): SVGElement[]
     const last = cells.at(-1)
     const apartMin = last?.rounds.at(-1)?.turn === turn ? cellPixelsMin : pausePixelsMin
     const isNear = last !== undefined && x - last.end < apartMin
-    if (last !== undefined && isNear && (end - last.x < cellPixelsMin || (end - x < cellPixelsMin && last.tone === tone))) {
+    if (
+      last !== undefined &&
+      isNear &&
+      (end - last.x < cellPixelsMin || (end - x < cellPixelsMin && last.tone === tone))
+    ) {
       last.end = end
       last.rounds.push(placed)
       last.tone = worse(last.tone, tone)
@@ -54,13 +58,16 @@ function worse(one: Tone, other: Tone): Tone {
 function cellNode({ x, end, rounds, tone }: Cell): SVGElement {
   const width = Math.max(1.5, end - x - 1)
   const { whole, title } = wordsOf(rounds)
-  const text = [whole, count(rounds.length, 'round'), `${rounds.length}×`].find((one) => one.length * digitPixels < width)
+  const text = [whole, count(rounds.length, 'round'), `${rounds.length}×`].find(
+    (one) => one.length * digitPixels < width,
+  )
   return graphic(
     'g',
     { class: `cell ${tone}` },
     graphic('title', {}, title),
     graphic('rect', { x, y: top, width, height: roundsHeight, rx: Math.min(3, width / 2) }),
-    text !== undefined && graphic('text', { x: x + width / 2, y: top + roundsHeight / 2 + 4 }, text),
+    text !== undefined &&
+      graphic('text', { x: x + width / 2, y: top + roundsHeight / 2 + 4 }, text),
   )
 }
 
@@ -74,5 +81,8 @@ function wordsOf(rounds: PlacedRound[]): { whole: string; title: string } {
   const lasted = (last.round.endedAt ?? 0) - (first.round.askedAt ?? 0)
   const isOne = rounds.length === 1
   const whole = isOne ? `${first.round.round}` : `${first.round.round} to ${last.round.round}`
-  return { whole, title: `${isOne ? 'round' : 'rounds'} ${whole}${lasted > 0 ? `, ${took(lasted)}` : ''}` }
+  return {
+    whole,
+    title: `${isOne ? 'round' : 'rounds'} ${whole}${lasted > 0 ? `, ${took(lasted)}` : ''}`,
+  }
 }

@@ -1,15 +1,13 @@
 // The time axis: when which round was, and what took how long, in lanes.
 
 import { took } from '../../terminal/quantities.ts'
-import type { Piece } from './axis.ts'
-import { foldsOf, isFolded, isMarked, piecesOf, timeAt, xOf } from './axis.ts'
+import { foldsOf, isFolded, isMarked, type Piece, piecesOf, timeAt, xOf } from './axis.ts'
 import { barsOf, laneNames } from './chart-bars.ts'
 import { foldNode } from './chart-folds.ts'
 import { height, middleOf, textsHeight, top } from './chart-layout.ts'
 import { roundCells } from './chart-rounds.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
-import type { Child } from './element.ts'
-import { element, fill, graphic } from './element.ts'
+import { type Child, element, fill, graphic } from './element.ts'
 import { lanes, spansOf } from './spans.ts'
 import { ticksOf } from './ticks.ts'
 
@@ -27,15 +25,31 @@ export type ChartOptions = {
   onLoop: (turn: number, loop: number) => void
 }
 
-export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, onLoop }: ChartOptions): Chart {
+export function chart(
+  { timeline: { turns } }: ReportData,
+  { isOpen, onRound, onLoop }: ChartOptions,
+): Chart {
   const ends = turns.map(({ until }) => until)
   const begins = turns.map(({ startedAt }) => startedAt)
   const spans = turns.map((turn, index) => spansOf(turn, ends[index] ?? 0))
-  const from = Math.min(...spans.flatMap((own) => own.slice(0, 1).map((span) => span.from)), begins[0] ?? 0)
+  const from = Math.min(
+    ...spans.flatMap((own) => own.slice(0, 1).map((span) => span.from)),
+    begins[0] ?? 0,
+  )
   const to = ends.reduce((latest, end) => Math.max(latest, end), from)
-  const drawing = graphic('svg', { class: 'lanes', role: 'img', height, 'aria-label': described(turns, to - from) })
+  const drawing = graphic('svg', {
+    class: 'lanes',
+    role: 'img',
+    height,
+    'aria-label': described(turns, to - from),
+  })
   const pointer = graphic('rect', { class: 'pointer', y: top - 2, height: height - top })
-  const node = element('section', { class: 'chart', 'aria-label': 'Time' }, laneNames(lanes), element('div', { class: 'canvas' }, drawing))
+  const node = element(
+    'section',
+    { class: 'chart', 'aria-label': 'Time' },
+    laneNames(lanes),
+    element('div', { class: 'canvas' }, drawing),
+  )
   let pieces: Piece[] = []
   let folded = new Set<string>()
   let pointed: { turn: number; round: number } | undefined
@@ -50,25 +64,51 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
     pieces = piecesOf(from, to, folds, { width, rounds: placed.length })
     drawing.setAttribute('width', String(width))
     drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
-    const folding = pieces.flatMap((piece) => (isMarked(piece) ? [foldNode(piece, piece.fold, turns[piece.fold.turn])] : []))
-    fill(drawing, openLoops(), ticks(width), lanes.map(rail), roundCells(placed, pieces), bars(), folding, pointer)
+    const folding = pieces.flatMap((piece) =>
+      isMarked(piece) ? [foldNode(piece, piece.fold, turns[piece.fold.turn])] : [],
+    )
+    fill(
+      drawing,
+      openLoops(),
+      ticks(width),
+      lanes.map(rail),
+      roundCells(placed, pieces),
+      bars(),
+      folding,
+      pointer,
+    )
     place()
   }
 
   function unfolded({ rounds, loops }: ShownTurn, turn: number): ShownRound[] {
     const unseen = loops.filter((_, loop) => folded.has(`${turn}/${loop}`))
-    return unseen.length === 0 ? rounds : rounds.filter(({ round }) => !unseen.some(({ from, to }) => round >= from && round <= to))
+    return unseen.length === 0
+      ? rounds
+      : rounds.filter(({ round }) => !unseen.some(({ from, to }) => round >= from && round <= to))
   }
 
   function ticks(width: number): Child[] {
     return ticksOf(pieces, begins, width).map(({ kind, x, at, text }) => [
-      kind !== 'gap' && graphic('line', { class: `tick ${kind}`, x1: x, x2: x, y1: kind === 'begin' ? 0 : top - 6, y2: height }),
+      kind !== 'gap' &&
+        graphic('line', {
+          class: `tick ${kind}`,
+          x1: x,
+          x2: x,
+          y1: kind === 'begin' ? 0 : top - 6,
+          y2: height,
+        }),
       graphic('text', { class: `tick-text ${kind}`, x: at, y: textsHeight - 7 }, text),
     ])
   }
 
   function rail(_: string, index: number): Child {
-    return graphic('line', { class: 'rail', x1: 0, x2: '100%', y1: middleOf(index), y2: middleOf(index) })
+    return graphic('line', {
+      class: 'rail',
+      x1: 0,
+      x2: '100%',
+      y1: middleOf(index),
+      y2: middleOf(index),
+    })
   }
 
   function bars(): Child[] {
@@ -90,7 +130,13 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
         if (first == null || folded.has(`${turn}/${index}`)) return null
         const x = xOf(pieces, first)
         const end = xOf(pieces, rounds.find(({ round }) => round === loop.to)?.endedAt ?? to)
-        return graphic('rect', { class: 'open-loop', x, y: top - 2, width: Math.max(1, end - x), height: height - top })
+        return graphic('rect', {
+          class: 'open-loop',
+          x,
+          y: top - 2,
+          width: Math.max(1, end - x),
+          height: height - top,
+        })
       }),
     )
   }
@@ -125,7 +171,9 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
 
 function described(turns: ShownTurn[], ms: number): string {
   const rounds = turns.reduce((sum, turn) => sum + turn.rounds.length, 0)
-  const loops = turns.flatMap((turn) => turn.loops.map(({ from, to }) => `rounds ${from} to ${to} are a loop`))
+  const loops = turns.flatMap((turn) =>
+    turn.loops.map(({ from, to }) => `rounds ${from} to ${to} are a loop`),
+  )
   return `What took how long, over ${took(ms)} and ${rounds} rounds${loops.length === 0 ? '' : `; ${loops.slice(0, 5).join(', ')}`}. The list below says the same in words.`
 }
 

@@ -1,7 +1,7 @@
-// One conversation: the top, the time axis, the list, and what ties them together. What is open, chosen and looked for is kept here and nowhere else.
+// One conversation: the top, the time axis, the list, and what ties them together. What is open,
+// chosen and looked for is kept here and nowhere else.
 
-import type { Chart } from './chart.ts'
-import { chart } from './chart.ts'
+import { type Chart, chart } from './chart.ts'
 import type { RecordTable, ReportData, ReportIndex, ShownRound, ShownTurn } from './data.ts'
 import { element } from './element.ts'
 import { bindKeys } from './keys.ts'
@@ -9,10 +9,8 @@ import { recordsView } from './records-view.ts'
 import { roundDetails } from './round-details.ts'
 import { roundList } from './round-list.ts'
 import { rowHead } from './round-row.ts'
-import type { Row } from './rows.ts'
-import { rowsOf } from './rows.ts'
-import type { Kind } from './search.ts'
-import { hasWords, isOfKind, wordsIn } from './search.ts'
+import { type Row, rowsOf } from './rows.ts'
+import { hasWords, isOfKind, type Kind, wordsIn } from './search.ts'
 import { exchange, summary } from './summary.ts'
 import { toolbar } from './toolbar.ts'
 
@@ -24,24 +22,40 @@ const printedDetailsMax = 60
 /** As wide as the lanes are on a sheet of A4 or letter. */
 const paperPixels = 640
 
-export function conversationView(data: ReportData, index: ReportIndex, readRecords: () => RecordTable): View {
+export function conversationView(
+  data: ReportData,
+  index: ReportIndex,
+  readRecords: () => RecordTable,
+): View {
   const { turns } = data.timeline
   const unfolded = new Set<string>()
   const opened = new Set<string>()
   const records = recordsView(readRecords)
-  const slowestMs = turns.reduce((most, turn) => turn.rounds.reduce((more, round) => Math.max(more, lastedOf(round, turn.until)), most), 1)
+  const slowestMs = turns.reduce(
+    (most, turn) =>
+      turn.rounds.reduce((more, round) => Math.max(more, lastedOf(round, turn.until)), most),
+    1,
+  )
   let kind: Kind = 'all'
   let words: string[] = []
   let current = -1
 
   const isOpen = (turn: number, loop: number) => unfolded.has(`${turn}/${loop}`)
-  const time: Chart | undefined = data.imported !== null ? undefined : chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
+  const time: Chart | undefined =
+    data.imported !== null
+      ? undefined
+      : chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
   const list = roundList(build)
-  const tools = toolbar({ onKind: (chosen) => find(chosen, words), onQuery: (query) => find(kind, wordsIn(query)) })
+  const tools = toolbar({
+    onKind: (chosen) => find(chosen, words),
+    onQuery: (query) => find(kind, wordsIn(query)),
+  })
 
   function show(isForPaper = false): void {
     const isSearched = !isForPaper && (kind !== 'all' || words.length > 0)
-    const matches = isSearched ? (round: ShownRound) => isOfKind(round, kind) && hasWords(round, words) : undefined
+    const matches = isSearched
+      ? (round: ShownRound) => isOfKind(round, kind) && hasWords(round, words)
+      : undefined
     const rows = rowsOf(data, { isOpen, matches })
     list.show(rows)
     current = -1
@@ -99,7 +113,9 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     if (!unfolded.delete(key)) unfolded.add(key)
     show()
     time?.draw()
-    go(list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop))
+    go(
+      list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop),
+    )
   }
 
   // ── Where somebody is ──
@@ -119,7 +135,8 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
 
   function move(by: 1 | -1, wanted: (row: Row) => boolean = (row) => row.kind !== 'turn'): void {
     const rows = list.rows()
-    for (let place = current + by; place >= 0 && place < rows.length; place += by) if (wanted(rows[place] as Row)) return go(place)
+    for (let place = current + by; place >= 0 && place < rows.length; place += by)
+      if (wanted(rows[place] as Row)) return go(place)
   }
 
   function isRemarkable(row: Row): boolean {
@@ -130,12 +147,18 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
 
   function goToRound(turn: number, round: number): void {
     if (kind !== 'all' || words.length > 0) tools.clear()
-    go(list.rows().findIndex((row) => row.kind === 'round' && row.turn === turn && row.round === round))
+    go(
+      list
+        .rows()
+        .findIndex((row) => row.kind === 'round' && row.turn === turn && row.round === round),
+    )
   }
 
   function goToLoop(turn: number, loop: number): void {
     if (kind !== 'all' || words.length > 0) tools.clear()
-    go(list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop))
+    go(
+      list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop),
+    )
   }
 
   // ── On paper ──
@@ -145,11 +168,14 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   function print(): void {
     const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
     beforePaper = [...unfolded]
-    if (isShort) for (const [turn, { loops }] of turns.entries()) for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
+    if (isShort)
+      for (const [turn, { loops }] of turns.entries())
+        for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
     show(true) // all of it: paper does not say what was looked for
     list.fillAll()
     for (const [place, row] of list.rows().entries()) {
-      const item = row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined
+      const item =
+        row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined
       if (item !== undefined) openRow(item, row as Row & { kind: 'round' })
     }
     time?.draw(paperPixels)
@@ -162,7 +188,15 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     time?.draw()
   }
 
-  const main = element('main', {}, time?.node, exchange(data), troubles(data), tools.node, list.node)
+  const main = element(
+    'main',
+    {},
+    time?.node,
+    exchange(data),
+    troubles(data),
+    tools.node,
+    list.node,
+  )
   const node = element('div', { class: 'conversation' }, summary(data, index), main)
   const unbind = bindKeys({
     next: () => move(1),
@@ -197,7 +231,9 @@ function lastedOf({ askedAt, endedAt }: ShownRound, until: number): number {
 }
 
 /** What no turn tells: messages that opened none, records that a stage could not take. */
-function troubles({ timeline: { messages, troubles, unreadable } }: ReportData): HTMLElement | null {
+function troubles({
+  timeline: { messages, troubles, unreadable },
+}: ReportData): HTMLElement | null {
   const lines = [
     ...troubles.map(
       ({ stage, reason, topic, partition, offset }) =>

@@ -1,21 +1,34 @@
-// The one way in which anything comes into the page. Texts become text nodes, with everything unseen in them shown as its number: what a model, a tool or
-// a user wrote is never markup, hides nothing and turns nothing round (X1 of page-html.ts).
+// The one way in which anything comes into the page. Texts become text nodes, with everything
+// unseen in them shown as its number: what a model, a tool or a user wrote is never markup, hides
+// nothing and turns nothing round (X1 of page-html.ts).
 
 import { printableLines } from '../../terminal/printable.ts'
 
 export type Child = Node | string | null | undefined | false | Child[]
 
 /** `on`: listeners. Anything else is an attribute; false and undefined: not set. */
-type Props = { class?: string; on?: Record<string, (event: Event) => void>; [attribute: string]: unknown }
+type Props = {
+  class?: string
+  on?: Record<string, (event: Event) => void>
+  [attribute: string]: unknown
+}
 
-export function element<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props,
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag)
   setProps(node, props)
   append(node, children)
   return node
 }
 
-export function graphic<K extends keyof SVGElementTagNameMap>(tag: K, props: Props, ...children: Child[]): SVGElementTagNameMap[K] {
+export function graphic<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  props: Props,
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
   const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
   setProps(node, props)
   append(node, children)
@@ -26,7 +39,10 @@ function visible(text: string): string {
   return isPlain.test(text) ? text : printableLines(text).join('\n')
 }
 
-/** Most texts have nothing in them that could be unseen, and looking closely at each costs more than all the rest of a row. */
+/**
+ * Most texts have nothing in them that could be unseen, and looking closely at each costs more than
+ * all the rest of a row.
+ */
 const isPlain = /^[\n\x20-\x7e]*$/
 
 /** In place of all that was in it. */

@@ -13,9 +13,11 @@ export function guardLines(guards: GuardTimeline[]): HTMLElement {
   const page: Page = {
     lines: [],
     line: (indent, text, tone = 'plain') => add(indent, text, tone),
-    entry: (indent, label, text, tone = 'plain') => add(indent, label === 'guard' ? text : `${label} ${text}`, tone),
+    entry: (indent, label, text, tone = 'plain') =>
+      add(indent, label === 'guard' ? text : `${label} ${text}`, tone),
     quote: (_, text) => list.append(quote(text)),
-    entryOrQuote: (indent, label, before, text) => add(indent, `${label} ${before} ${text}`, 'plain'),
+    entryOrQuote: (indent, label, before, text) =>
+      add(indent, `${label} ${before} ${text}`, 'plain'),
     blank: () => {},
   }
   for (const guard of guards) printGuard(page, guard)

@@ -23,7 +23,11 @@ const laneWords = {
 }
 
 export function helpDialog(): HTMLDialogElement {
-  const close = element('button', { type: 'button', class: 'quiet', 'aria-label': 'Close' }, 'Close')
+  const close = element(
+    'button',
+    { type: 'button', class: 'quiet', 'aria-label': 'Close' },
+    'Close',
+  )
   const dialog = element(
     'dialog',
     { class: 'help', 'aria-labelledby': 'help-title' },
@@ -37,7 +41,10 @@ export function helpDialog(): HTMLDialogElement {
     element(
       'dl',
       { class: 'pairs' },
-      keys.map(([key, what]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, what)]),
+      keys.map(([key, what]) => [
+        element('dt', {}, element('kbd', {}, key)),
+        element('dd', {}, what),
+      ]),
     ),
     element('h3', {}, 'Lanes of time'),
     element(
@@ -49,9 +56,16 @@ export function helpDialog(): HTMLDialogElement {
         {},
         'one beside the other, red where something failed or was stopped; a loop is folded into one block, as wide as it lasted',
       ),
-      lanes.map((lane) => [element('dt', {}, element('span', { class: `swatch ${lane}` }), lane), element('dd', {}, laneWords[lane])]),
+      lanes.map((lane) => [
+        element('dt', {}, element('span', { class: `swatch ${lane}` }), lane),
+        element('dd', {}, laneWords[lane]),
+      ]),
     ),
-    element('p', {}, 'A zigzag line: here the scale is broken. What is left out stands above it, in amber.'),
+    element(
+      'p',
+      {},
+      'A zigzag line: here the scale is broken. What is left out stands above it, in amber.',
+    ),
     element('h3', {}, 'Marks'),
     element(
       'ul',

@@ -1,4 +1,5 @@
-// The marks as small drawings, so that they look the same in every font, in every theme and on paper.
+// The marks as small drawings, so that they look the same in every font, in every theme and on
+// paper.
 
 import { element, graphic } from './element.ts'
 import type { Mark, MarkName } from './tones.ts'
@@ -22,7 +23,10 @@ const drawings: Record<MarkName, string> = {
 
 const made = new Map<string, HTMLElement>()
 
-/** `named`: with its word for whoever does not see it. A copy of one that was made before, because a page has thousands of them. */
+/**
+ * `named`: with its word for whoever does not see it. A copy of one that was made before, because a
+ * page has thousands of them.
+ */
 export function icon(mark: Mark, named = true): HTMLElement {
   const key = JSON.stringify([mark, named])
   const known = made.get(key) ?? drawn(mark, named)
@@ -31,6 +35,14 @@ export function icon(mark: Mark, named = true): HTMLElement {
 }
 
 function drawn({ name, tone, word }: Mark, named: boolean): HTMLElement {
-  const drawing = graphic('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true', class: 'icon' }, graphic('path', { d: drawings[name] }))
-  return element('span', { class: `mark ${tone}`, title: word, role: named && 'img', 'aria-label': named && word }, drawing)
+  const drawing = graphic(
+    'svg',
+    { viewBox: '0 0 16 16', 'aria-hidden': 'true', class: 'icon' },
+    graphic('path', { d: drawings[name] }),
+  )
+  return element(
+    'span',
+    { class: `mark ${tone}`, title: word, role: named && 'img', 'aria-label': named && word },
+    drawing,
+  )
 }

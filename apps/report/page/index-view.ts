@@ -1,8 +1,8 @@
-// The index of a page that holds several conversations: those that were caught in a loop first, the uneventful ones last.
+// The index of a page that holds several conversations: those that were caught in a loop first, the
+// uneventful ones last.
 
 import { count, instant, took } from '../../terminal/quantities.ts'
-import type { Group, IndexEntry, ReportIndex } from './data.ts'
-import { groups } from './data.ts'
+import { type Group, groups, type IndexEntry, type ReportIndex } from './data.ts'
 import { element, graphic } from './element.ts'
 import { originLine } from './origin.ts'
 import { number, percent, phrases } from './words.ts'
@@ -40,7 +40,12 @@ export function indexView(index: ReportIndex): HTMLElement {
     originLine(index),
     element('h1', { class: 'sentence' }, headline(conversations.length, shown)),
     groups.map((group) => groupNode(group, shown.get(group) ?? [])),
-    listed.length > 0 && element('h2', {}, `${count(listed.length, 'further conversation')}: weir report --conversation ID shows one`),
+    listed.length > 0 &&
+      element(
+        'h2',
+        {},
+        `${count(listed.length, 'further conversation')}: weir report --conversation ID shows one`,
+      ),
     listed.length > 0 &&
       element(
         'ul',
@@ -55,16 +60,20 @@ function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
   const [only] = found
   const parts = found.map((group) => `${shown.get(group)?.length} ${inShort[group]}`)
   const told = found.reduce((sum, group) => sum + (shown.get(group)?.length ?? 0), 0)
-  if (told < all) return `${count(all, 'conversation')}; of the newest ${told}, which are in this page: ${parts.join(', ')}.`
+  if (told < all)
+    return `${count(all, 'conversation')}; of the newest ${told}, which are in this page: ${parts.join(', ')}.`
   return found.length === 1 && only !== undefined
     ? `${count(all, 'conversation')}, all of them ${inShort[only]}.`
     : `${count(all, 'conversation')}: ${parts.join(', ')}.`
 }
 
-/** The order within is the newest first, but for loops: there those that had no answer come first. */
+/**
+ * The order within is the newest first, but for loops: there those that had no answer come first.
+ */
 function groupNode(group: Group, entries: IndexEntry[]): HTMLElement | null {
   if (entries.length === 0) return null
-  const ordered = group === 'loop' ? entries.toSorted((a, b) => worst[a.tone] - worst[b.tone]) : entries
+  const ordered =
+    group === 'loop' ? entries.toSorted((a, b) => worst[a.tone] - worst[b.tone]) : entries
   return element(
     'section',
     { class: `group ${group}` },
@@ -75,7 +84,8 @@ function groupNode(group: Group, entries: IndexEntry[]): HTMLElement | null {
 
 function entryNode(entry: IndexEntry): HTMLElement {
   const { conversation, sentence, tone, turns, from, to, place, openTurns, cutTurns, group } = entry
-  const lasted = from === null || to === null ? '' : `, ${instant(from).slice(0, 19)} UTC, ${took(to - from)}`
+  const lasted =
+    from === null || to === null ? '' : `, ${instant(from).slice(0, 19)} UTC, ${took(to - from)}`
   return element(
     'li',
     { class: tone },
@@ -101,13 +111,21 @@ function sizeNode({ rounds, loopRounds, tokens }: IndexEntry): HTMLElement {
     element(
       'p',
       {},
-      loopRounds === 0 ? count(rounds, 'round') : element('b', { class: 'bad' }, `${percent(loopRounds, rounds)} loop`),
-      loopRounds > 0 && element('span', { class: 'faint' }, ` ${loopRounds} of ${count(rounds, 'round')}`),
+      loopRounds === 0
+        ? count(rounds, 'round')
+        : element('b', { class: 'bad' }, `${percent(loopRounds, rounds)} loop`),
+      loopRounds > 0 &&
+        element('span', { class: 'faint' }, ` ${loopRounds} of ${count(rounds, 'round')}`),
     ),
     loopRounds > 0 &&
       graphic(
         'svg',
-        { class: 'share', viewBox: '0 0 100 6', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+        {
+          class: 'share',
+          viewBox: '0 0 100 6',
+          preserveAspectRatio: 'none',
+          'aria-hidden': 'true',
+        },
         graphic('rect', { class: 'share-all', width: 100, height: 6 }),
         graphic('rect', { class: 'share-loop', width: part, height: 6 }),
       ),

@@ -1,4 +1,5 @@
-// Keys that work anywhere on the page. What is typed into a field, or together with a modifier, is none of ours.
+// Keys that work anywhere on the page. What is typed into a field, or together with a modifier, is
+// none of ours.
 
 export type Actions = {
   next: () => void
@@ -22,7 +23,13 @@ export function bindKeys(actions: Actions): () => void {
   }
 
   function pressed(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null) return
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      document.querySelector('dialog[open]') !== null
+    )
+      return
     const isTyping = event.target instanceof HTMLInputElement && event.target.type === 'search'
     if (event.key === 'Escape') {
       actions.clear()

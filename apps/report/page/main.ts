@@ -1,7 +1,7 @@
-// The beginning of the page's script: reads the data and shows the conversation that the address names, or the index.
+// The beginning of the page's script: reads the data and shows the conversation that the address
+// names, or the index.
 
-import type { View } from './conversation-view.ts'
-import { conversationView } from './conversation-view.ts'
+import { conversationView, type View } from './conversation-view.ts'
 import type { RecordTable, ReportData, ReportIndex } from './data.ts'
 import { fill } from './element.ts'
 import { helpDialog } from './help.ts'
@@ -30,7 +30,9 @@ function start(): void {
       fill(page, indexView(index), dialog)
       return
     }
-    view = conversationView(dataIn<ReportData>(`data-${place}`), index, () => dataIn<RecordTable>(`records-${place}`))
+    view = conversationView(dataIn<ReportData>(`data-${place}`), index, () =>
+      dataIn<RecordTable>(`records-${place}`),
+    )
     fill(page, view.node, dialog)
     view.drawn()
     window.scrollTo(0, 0)

@@ -1,7 +1,7 @@
-// What is different in the arguments of two calls: member by member where both are JSON objects, else word by word. Pure.
+// What is different in the arguments of two calls: member by member where both are JSON objects,
+// else word by word. Pure.
 
-import type { WordPiece } from './word-diff.ts'
-import { wordDiff } from './word-diff.ts'
+import { type WordPiece, wordDiff } from './word-diff.ts'
 
 export type ArgumentDiff = {
   /** Members that both have with the same value. */
@@ -10,7 +10,9 @@ export type ArgumentDiff = {
 }
 
 /** `path`: as `user.tags[0]`; '' for the text as a whole. `pieces`: of a change. */
-export type MemberDiff = { kind: 'added' | 'removed'; path: string; text: string } | { kind: 'changed'; path: string; pieces: WordPiece[] }
+export type MemberDiff =
+  | { kind: 'added' | 'removed'; path: string; text: string }
+  | { kind: 'changed'; path: string; pieces: WordPiece[] }
 
 /** Members that are looked at; a longer text is compared as a text. */
 const membersMax = 500
@@ -34,7 +36,10 @@ export function argumentDiff(before: string, after: string): ArgumentDiff {
   return { unchanged, members }
 }
 
-/** By path, in the order of the text; a text as it is, any other value as JSON. Undefined: no JSON object, or one with too many members. */
+/**
+ * By path, in the order of the text; a text as it is, any other value as JSON. Undefined: no JSON
+ * object, or one with too many members.
+ */
 function membersOf(raw: string): Map<string, string> | undefined {
   const members = new Map<string, string>()
   try {
@@ -54,5 +59,9 @@ function take(members: Map<string, string>, path: string, value: unknown): void 
     return
   }
   for (const [key, inner] of Object.entries(value))
-    take(members, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, inner)
+    take(
+      members,
+      Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
+      inner,
+    )
 }

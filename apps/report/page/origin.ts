@@ -2,11 +2,13 @@
 
 import { instant } from '../../terminal/quantities.ts'
 import type { ReportIndex } from './data.ts'
-import type { Child } from './element.ts'
-import { element } from './element.ts'
+import { type Child, element } from './element.ts'
 
 /** `about`: what this page shows. */
-export function originLine({ madeAt, source, exportedAt, redaction, conversations }: ReportIndex, ...about: Child[]): HTMLElement {
+export function originLine(
+  { madeAt, source, exportedAt, redaction, conversations }: ReportIndex,
+  ...about: Child[]
+): HTMLElement {
   const isIndex = about.length === 0
   const minute = (at: number) => `${instant(at).slice(0, 16)} UTC`
   return element(
@@ -14,11 +16,19 @@ export function originLine({ madeAt, source, exportedAt, redaction, conversation
     { class: 'origin' },
     element(
       'a',
-      { class: 'wordmark', href: '#', 'aria-disabled': isIndex || conversations.length === 1 ? 'true' : undefined },
+      {
+        class: 'wordmark',
+        href: '#',
+        'aria-disabled': isIndex || conversations.length === 1 ? 'true' : undefined,
+      },
       'weir report',
     ),
     about,
-    element('span', {}, `read from ${source}${exportedAt === null ? '' : `, exported ${minute(exportedAt)}`}`),
+    element(
+      'span',
+      {},
+      `read from ${source}${exportedAt === null ? '' : `, exported ${minute(exportedAt)}`}`,
+    ),
     redaction !== null && element('span', { class: 'warning' }, `redacted: ${redaction}`),
     element('span', {}, `page made ${minute(madeAt)}`),
   )

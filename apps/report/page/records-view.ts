@@ -1,4 +1,5 @@
-// Raw records of a round or a turn, with where each stands in the log. The table of records is parsed when the first of them is wanted.
+// Raw records of a round or a turn, with where each stands in the log. The table of records is
+// parsed when the first of them is wanted.
 
 import { count, took } from '../../terminal/quantities.ts'
 import type { Places, RecordTable, ReportData } from './data.ts'
@@ -18,14 +19,21 @@ export function recordsView(read: () => RecordTable): RecordsView {
 
   function list(data: ReportData, from: number, to: number, base: number): HTMLElement[] {
     table ??= read()
-    return table.rows.slice(from, to).map((row) => recordNode(table as RecordTable, row, data, base))
+    return table.rows
+      .slice(from, to)
+      .map((row) => recordNode(table as RecordTable, row, data, base))
   }
 
   return {
     block(data, [from, to]) {
       if (to <= from) return null
       const body = element('div', { class: 'record-list' })
-      const node = element('details', { class: 'records' }, element('summary', {}, `${count(to - from, 'raw record')}`), body)
+      const node = element(
+        'details',
+        { class: 'records' },
+        element('summary', {}, `${count(to - from, 'raw record')}`),
+        body,
+      )
       node.addEventListener('toggle', () => {
         if (!node.open || body.childElementCount > 0) return
         table ??= read()
@@ -44,12 +52,21 @@ export function recordsView(read: () => RecordTable): RecordsView {
   }
 }
 
-function recordNode(table: RecordTable, row: (string | number)[], data: ReportData, base: number): HTMLElement {
+function recordNode(
+  table: RecordTable,
+  row: (string | number)[],
+  data: ReportData,
+  base: number,
+): HTMLElement {
   const { partition, topicPrefix, imported } = data
   const [topic, offset, time, id, type, ...fields] = row
   const shape = table.types[Number(type)]
   const address = `${topicPrefix}${table.topics[Number(topic)]}/${partition}/${offset}`
-  const word = shape?.type ?? (type === -2 ? 'left out: the page would have become too large' : 'cannot be decoded by this Weir')
+  const word =
+    shape?.type ??
+    (type === -2
+      ? 'left out: the page would have become too large'
+      : 'cannot be decoded by this Weir')
   const late = Number(time) - base
   const node = element(
     'details',
@@ -59,15 +76,25 @@ function recordNode(table: RecordTable, row: (string | number)[], data: ReportDa
       {},
       element('code', { class: 'address' }, address),
       element('span', { class: shape === undefined ? 'warning' : '' }, word),
-      element('span', { class: 'faint digits' }, imported !== null ? '' : late < 0 ? `−${took(-late)}` : `+${took(late)}`),
+      element(
+        'span',
+        { class: 'faint digits' },
+        imported !== null ? '' : late < 0 ? `−${took(-late)}` : `+${took(late)}`,
+      ),
     ),
   )
   node.addEventListener('toggle', () => {
     if (!node.open || node.childElementCount > 1) return
-    const body = Object.fromEntries((shape?.fields ?? []).map((field, index) => [field, table.values[Number(fields[index])]]))
+    const body = Object.fromEntries(
+      (shape?.fields ?? []).map((field, index) => [field, table.values[Number(fields[index])]]),
+    )
     const about = id === '' ? 'observed' : `derived, id ${id}`
     node.append(
-      element('p', { class: 'faint note' }, `${new Date(Number(time)).toISOString()}${imported === null ? '' : ' (made up)'}, ${about}`),
+      element(
+        'p',
+        { class: 'faint note' },
+        `${new Date(Number(time)).toISOString()}${imported === null ? '' : ' (made up)'}, ${about}`,
+      ),
       quote(JSON.stringify(body, null, 2), 'json'),
     )
   })

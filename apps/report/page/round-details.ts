@@ -1,28 +1,63 @@
-// What an opened round shows: what the model was shown and said, its calls, guards, the loop-detector, times, raw records.
+// What an opened round shows: what the model was shown and said, its calls, guards, the
+// loop-detector, times, raw records.
 
-import type { AttemptTimeline, InterventionTimeline, ResponseTimeline } from '../../history/inspect/timeline.ts'
+import type {
+  AttemptTimeline,
+  InterventionTimeline,
+  ResponseTimeline,
+} from '../../history/inspect/timeline.ts'
 import { count, instant, took } from '../../terminal/quantities.ts'
 import { callDetails } from './call-details.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from './data.ts'
-import type { Child } from './element.ts'
-import { element } from './element.ts'
+import { type Child, element } from './element.ts'
 import { guardLines } from './guard-lines.ts'
 import { icon } from './icons.ts'
 import type { RecordsView } from './records-view.ts'
 import { lanes, shares } from './spans.ts'
 import { code, number, quote } from './words.ts'
 
-export function roundDetails(data: ReportData, turn: ShownTurn, round: ShownRound, records: RecordsView): HTMLElement {
-  const { nudge, callsLeft, attempts, response, failure, note, calls, found, guards, intervention, streaks } = round
+export function roundDetails(
+  data: ReportData,
+  turn: ShownTurn,
+  round: ShownRound,
+  records: RecordsView,
+): HTMLElement {
+  const {
+    nudge,
+    callsLeft,
+    attempts,
+    response,
+    failure,
+    note,
+    calls,
+    found,
+    guards,
+    intervention,
+    streaks,
+  } = round
   const isImported = data.imported !== null
   const troubled = attempts.filter(({ end }) => end !== 'answer')
   const main = [
-    callsLeft === 0 && element('p', { class: 'warning' }, 'Text only: the model was asked once more and could not call a tool.'),
+    callsLeft === 0 &&
+      element(
+        'p',
+        { class: 'warning' },
+        'Text only: the model was asked once more and could not call a tool.',
+      ),
     nudge !== null && block('Shown to the model at the top of this request', quote(nudge, 'shown')),
-    troubled.length > 0 && block('Attempts', element('ol', { class: 'attempts' }, attempts.map(attemptLine))),
+    troubled.length > 0 &&
+      block('Attempts', element('ol', { class: 'attempts' }, attempts.map(attemptLine))),
     response !== null && said(response),
     failure !== null &&
-      block('No response', element('p', { class: 'bad' }, `${failure.reason} `, element('span', { class: 'faint' }, `(${failure.class})`))),
+      block(
+        'No response',
+        element(
+          'p',
+          { class: 'bad' },
+          `${failure.reason} `,
+          element('span', { class: 'faint' }, `(${failure.class})`),
+        ),
+      ),
     failure === null && note !== null && element('p', { class: 'bad' }, note),
     calls.map((call, index) => callDetails(call, found[index], { turn, isImported })),
   ]
@@ -46,11 +81,24 @@ function block(title: string, ...children: Child[]): HTMLElement {
   return element('section', { class: 'block' }, element('h3', {}, title), children)
 }
 
-function attemptLine({ startedAt, endedAt, firstPartAt, end, failure }: AttemptTimeline): HTMLElement {
-  const ran = startedAt !== null && endedAt !== null ? ` after ${took(Math.max(0, endedAt - startedAt))}` : ''
+function attemptLine({
+  startedAt,
+  endedAt,
+  firstPartAt,
+  end,
+  failure,
+}: AttemptTimeline): HTMLElement {
+  const ran =
+    startedAt !== null && endedAt !== null ? ` after ${took(Math.max(0, endedAt - startedAt))}` : ''
   if (failure !== null) {
-    const next = failure.retryable ? `; another could follow after ${took(failure.retryAfterMs)}` : '; no other could help'
-    return element('li', { class: 'bad' }, `failed${ran} (${failure.class}): ${failure.reason}${next}`)
+    const next = failure.retryable
+      ? `; another could follow after ${took(failure.retryAfterMs)}`
+      : '; no other could help'
+    return element(
+      'li',
+      { class: 'bad' },
+      `failed${ran} (${failure.class}): ${failure.reason}${next}`,
+    )
   }
   const words = {
     answer: `answered${ran}`,
@@ -69,7 +117,11 @@ function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): C
       block(
         'The model thought',
         reasoning.text === null
-          ? element('p', { class: 'faint' }, `${count(reasoning.characters, 'character')}; weir report --reasoning puts them here`)
+          ? element(
+              'p',
+              { class: 'faint' },
+              `${count(reasoning.characters, 'character')}; weir report --reasoning puts them here`,
+            )
           : quote(reasoning.text, 'thought'),
       ),
     text !== '' && block('The model said', quote(text)),
@@ -81,7 +133,12 @@ function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): C
         textCalls.fault !== null && element('p', { class: 'warning' }, textCalls.fault),
         quote(textCalls.text),
       ),
-    isOdd && element('p', { class: 'warning' }, `The response stopped: ${stop}${finish === '' ? '' : ` (the provider says ${finish})`}.`),
+    isOdd &&
+      element(
+        'p',
+        { class: 'warning' },
+        `The response stopped: ${stop}${finish === '' ? '' : ` (the provider says ${finish})`}.`,
+      ),
   ]
 }
 
@@ -91,7 +148,12 @@ const rungWords = {
   text_only: 'the next round has no tools',
   end: 'the turn ends here',
 } as const
-const rungsInShort: Record<string, string> = { none: '', nudge: 'warned', text_only: 'no tools', end: 'ended' }
+const rungsInShort: Record<string, string> = {
+  none: '',
+  nudge: 'warned',
+  text_only: 'no tools',
+  end: 'ended',
+}
 
 function interventionBlock({
   rung,
@@ -123,7 +185,13 @@ function interventionBlock({
       rounds !== '' && pair('Judged by', `rounds ${rounds}`),
       failure !== null && pair('Class', failure),
     ),
-    text !== '' && element('details', {}, element('summary', {}, 'The text for the model'), quote(text, 'shown')),
+    text !== '' &&
+      element(
+        'details',
+        {},
+        element('summary', {}, 'The text for the model'),
+        quote(text, 'shown'),
+      ),
   )
 }
 
@@ -163,8 +231,19 @@ function timesBlock(round: ShownRound, until: number): HTMLElement {
       'dl',
       { class: 'pairs' },
       askedAt !== null && pair('Asked', instant(askedAt)),
-      lanes.flatMap((lane) => (parts[lane] === 0 ? [] : [pair(lane, element('span', { class: `swatch ${lane}` }), took(parts[lane]))])),
-      pair('Over', endedAt === null ? 'not yet' : askedAt === null ? instant(endedAt) : `after ${took(Math.max(0, endedAt - askedAt))}`),
+      lanes.flatMap((lane) =>
+        parts[lane] === 0
+          ? []
+          : [pair(lane, element('span', { class: `swatch ${lane}` }), took(parts[lane]))],
+      ),
+      pair(
+        'Over',
+        endedAt === null
+          ? 'not yet'
+          : askedAt === null
+            ? instant(endedAt)
+            : `after ${took(Math.max(0, endedAt - askedAt))}`,
+      ),
       round.cancelledAt !== null && pair('Cancelled', instant(round.cancelledAt)),
       round.offered > 0 && pair('Tools offered', String(round.offered)),
       round.callsLeft !== null && pair('Calls left', number(round.callsLeft)),

@@ -1,5 +1,7 @@
-// The list of all rounds. Rows stand in chunks, and a chunk is filled when it comes near the window: so thousands of rounds cost what a few dozen do.
-// L1. A row that is not open is exactly as high as the style says, so that a chunk that is not filled has the height that it will have.
+// The list of all rounds. Rows stand in chunks, and a chunk is filled when it comes near the
+// window: so thousands of rounds cost what a few dozen do.
+// L1. A row that is not open is exactly as high as the style says, so that a chunk that is not
+//     filled has the height that it will have.
 
 import { element, fill } from './element.ts'
 import type { Row } from './rows.ts'
@@ -18,7 +20,10 @@ export type RoundList = {
 
 const chunkRows = 20
 const marginPixels = 1200
-/** Rows that are made in one frame of scrolling: as many come in when somebody scrolls fast, and twice as many can be seen as a halt. */
+/**
+ * Rows that are made in one frame of scrolling: as many come in when somebody scrolls fast, and
+ * twice as many can be seen as a halt.
+ */
 const rowsPerFrame = 10
 
 /** `build` makes the node of a row. */
@@ -77,7 +82,9 @@ export function roundList(build: (row: Row) => HTMLElement): RoundList {
       chunks = []
       for (let first = 0; first < rows.length; first += chunkRows) {
         const chunk = element('div', { class: 'chunk', role: 'presentation' })
-        const heights = rows.slice(first, first + chunkRows).map(({ kind }) => `var(--${kind}-height)`)
+        const heights = rows
+          .slice(first, first + chunkRows)
+          .map(({ kind }) => `var(--${kind}-height)`)
         const turns = heights.filter((height) => height.includes('turn')).length
         chunk.style.height = `calc(${heights.length - turns} * var(--round-height) + ${turns} * var(--turn-height))`
         chunks.push(chunk)

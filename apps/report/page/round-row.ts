@@ -3,23 +3,28 @@
 import { printable } from '../../terminal/printable.ts'
 import { count, second, took } from '../../terminal/quantities.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
-import type { Child } from './element.ts'
-import { element } from './element.ts'
+import { type Child, element } from './element.ts'
 import { icon } from './icons.ts'
-import type { Row } from './rows.ts'
-import { lengthOf } from './rows.ts'
+import { lengthOf, type Row } from './rows.ts'
 import { lanes, shares } from './spans.ts'
 import { marksOfRound } from './tones.ts'
 import { code, phrases } from './words.ts'
 
-/** Characters of a text that a row can show at its widest, alone or beside another; the rest would be laid out and never seen. */
+/**
+ * Characters of a text that a row can show at its widest, alone or beside another; the rest would
+ * be laid out and never seen.
+ */
 const charactersMax = 160
 const besideMax = 90
 /** As many as have room; of more, one less and their number. */
 const marksMax = 4
 
 /** The head of a row, which opens it. */
-export function rowHead({ timeline: { turns }, imported }: ReportData, row: Row, slowestMs: number): HTMLElement {
+export function rowHead(
+  { timeline: { turns }, imported }: ReportData,
+  row: Row,
+  slowestMs: number,
+): HTMLElement {
   const turn = turns[row.turn] as ShownTurn
   switch (row.kind) {
     case 'turn':
@@ -27,11 +32,19 @@ export function rowHead({ timeline: { turns }, imported }: ReportData, row: Row,
     case 'loop':
       return loopHead(turn, row.loop, row.isOpen)
     case 'round':
-      return roundHead(turn, turn.rounds[row.round] as ShownRound, imported !== null ? null : slowestMs)
+      return roundHead(
+        turn,
+        turn.rounds[row.round] as ShownRound,
+        imported !== null ? null : slowestMs,
+      )
   }
 }
 
-function turnHead(turn: ShownTurn, place: number, { turns, isImported }: { turns: number; isImported: boolean }): HTMLElement {
+function turnHead(
+  turn: ShownTurn,
+  place: number,
+  { turns, isImported }: { turns: number; isImported: boolean },
+): HTMLElement {
   const { text, startedAt, rounds, sentence, tone, isWhole, turn: number } = turn
   const began = isImported ? '' : `, ${second(startedAt)}`
   return element(
@@ -41,10 +54,25 @@ function turnHead(turn: ShownTurn, place: number, { turns, isImported }: { turns
       'h2',
       {},
       turns === 1 ? 'Rounds' : `Turn ${place + 1} of ${turns}`,
-      element('span', { class: 'faint' }, ` turn ${number} in the log, ${count(rounds.length, 'round')}${began}`),
+      element(
+        'span',
+        { class: 'faint' },
+        ` turn ${number} in the log, ${count(rounds.length, 'round')}${began}`,
+      ),
     ),
-    turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
-    turns > 1 && !isWhole && element('p', { class: 'warning' }, 'Its beginning is missing: the log had deleted it before it was read.'),
+    turns > 1 &&
+      element(
+        'p',
+        { class: 'turn-asked' },
+        text === null ? '(its text is no longer in the log)' : flowing(text),
+      ),
+    turns > 1 &&
+      !isWhole &&
+      element(
+        'p',
+        { class: 'warning' },
+        'Its beginning is missing: the log had deleted it before it was read.',
+      ),
     turns > 1 && element('p', { class: `turn-sentence ${tone}` }, phrases(sentence)),
   )
 }
@@ -53,7 +81,9 @@ function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean):
   const loop = loops[place]
   if (loop === undefined) return element('div', {})
   const { from, to, key, rule, ms } = loop
-  const rungs = rounds.filter(({ round, intervention }) => round >= from && round <= to && intervention !== null).length
+  const rungs = rounds.filter(
+    ({ round, intervention }) => round >= from && round <= to && intervention !== null,
+  ).length
   return element(
     'button',
     { type: 'button', class: 'head loop-head', 'aria-expanded': String(isOpen), 'data-row': '' },
@@ -64,7 +94,11 @@ function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean):
       element('span', { class: 'loop-title' }, `Loop: rounds ${from} to ${to}`),
       element('span', { class: 'loop-key' }, code(key === '' ? rule : cut(key))),
     ),
-    element('span', { class: 'loop-rule' }, `${rule}${rungs === 0 ? '' : `, ${count(rungs, 'intervention')}`}`),
+    element(
+      'span',
+      { class: 'loop-rule' },
+      `${rule}${rungs === 0 ? '' : `, ${count(rungs, 'intervention')}`}`,
+    ),
     element('span', { class: 'took' }, took(ms)),
   )
 }
@@ -73,7 +107,10 @@ function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean):
 function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number | null): HTMLElement {
   const { askedAt, endedAt, calls } = round
   const marks = marksOfRound(round)
-  const begins = askedAt === null || slowestMs === null ? '' : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
+  const begins =
+    askedAt === null || slowestMs === null
+      ? ''
+      : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
   return element(
     'button',
     { type: 'button', class: 'head round-head', 'aria-expanded': 'false', 'data-row': '' },
@@ -83,14 +120,23 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number | null)
       'span',
       { class: 'marks' },
       marks.slice(0, marks.length > marksMax ? marksMax - 1 : marksMax).map((mark) => icon(mark)),
-      marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax + 1}`),
+      marks.length > marksMax &&
+        element('span', { class: 'faint' }, `+${marks.length - marksMax + 1}`),
     ),
-    element('span', { class: calls.length > 0 ? 'what two' : 'what' }, whatOf(round, flagsOf(round))),
-    slowestMs === null ? element('span', { class: 'time-bar' }) : timeBar(round, slowestMs, turn.until),
+    element(
+      'span',
+      { class: calls.length > 0 ? 'what two' : 'what' },
+      whatOf(round, flagsOf(round)),
+    ),
+    slowestMs === null
+      ? element('span', { class: 'time-bar' })
+      : timeBar(round, slowestMs, turn.until),
     element(
       'span',
       { class: 'took' },
-      askedAt === null || endedAt === null ? 'open' : slowestMs !== null && took(Math.max(0, endedAt - askedAt)),
+      askedAt === null || endedAt === null
+        ? 'open'
+        : slowestMs !== null && took(Math.max(0, endedAt - askedAt)),
     ),
   )
 }
@@ -105,34 +151,53 @@ function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
     'span',
     { class: 'flags' },
     callsLeft === 0 && element('span', { class: 'flag' }, 'text only'),
-    intervention !== null && element('span', { class: 'flag stepped-in' }, hand, rungWords[intervention.rung]),
+    intervention !== null &&
+      element('span', { class: 'flag stepped-in' }, hand, rungWords[intervention.rung]),
   )
 }
 
-function whatOf({ calls, response, failure, note }: ShownRound, flags: HTMLElement | null): Child[] {
+function whatOf(
+  { calls, response, failure, note }: ShownRound,
+  flags: HTMLElement | null,
+): Child[] {
   const [call] = calls
   if (call !== undefined) {
     const { name, raw, result } = call
-    const came = result === null ? '' : result.status === 'ok' ? result.text : result.reason || result.text
-    const more = calls.length > 1 && element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)
+    const came =
+      result === null ? '' : result.status === 'ok' ? result.text : result.reason || result.text
+    const more =
+      calls.length > 1 &&
+      element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)
     return [
       element('span', { class: 'called' }, code(cut(`${name}(${raw})`, besideMax)), more),
       flags === null
         ? element('span', { class: 'came' }, flowing(came, besideMax))
-        : element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came, besideMax)), flags),
+        : element(
+            'span',
+            { class: 'end' },
+            element('span', { class: 'came' }, flowing(came, besideMax)),
+            flags,
+          ),
     ]
   }
   return [silentWords({ response, failure, note }), flags]
 }
 
-function silentWords({ response, failure, note }: Pick<ShownRound, 'response' | 'failure' | 'note'>): HTMLElement {
+function silentWords({
+  response,
+  failure,
+  note,
+}: Pick<ShownRound, 'response' | 'failure' | 'note'>): HTMLElement {
   if (failure !== null) return element('span', { class: 'came bad' }, flowing(failure.reason))
-  if (response === null) return element('span', { class: 'came' }, note === null ? 'no response yet' : flowing(note))
+  if (response === null)
+    return element('span', { class: 'came' }, note === null ? 'no response yet' : flowing(note))
   if (response.text.trim() !== '') return element('span', { class: 'said' }, flowing(response.text))
   return element(
     'span',
     { class: 'came' },
-    response.reasoning === null ? 'neither text nor a call' : 'thinking, and neither text nor a call',
+    response.reasoning === null
+      ? 'neither text nor a call'
+      : 'thinking, and neither text nor a call',
   )
 }
 

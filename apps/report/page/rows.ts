@@ -2,7 +2,10 @@
 
 import type { Loop, ReportData, ShownRound, ShownTurn } from './data.ts'
 
-/** `turn`, `round`, `loop`: places in the data. `loop` of a round: the one that it is in, shown one by one; -1: none. */
+/**
+ * `turn`, `round`, `loop`: places in the data. `loop` of a round: the one that it is in, shown one
+ * by one; -1: none.
+ */
 export type Row =
   | { kind: 'turn'; turn: number }
   | { kind: 'loop'; turn: number; loop: number; isOpen: boolean }
@@ -17,16 +20,28 @@ export type Wanted = {
   matches?: ((round: ShownRound, turn: ShownTurn) => boolean) | undefined
 }
 
-export function rowsOf({ timeline: { turns } }: Pick<ReportData, 'timeline'>, { isOpen, matches }: Wanted): Row[] {
+export function rowsOf(
+  { timeline: { turns } }: Pick<ReportData, 'timeline'>,
+  { isOpen, matches }: Wanted,
+): Row[] {
   return turns.flatMap((turn, place) => {
-    const rows = matches === undefined ? foldedRows(turn, place, isOpen) : matchingRows(turn, place, matches)
-    return matches !== undefined && rows.length === 0 ? [] : [{ kind: 'turn', turn: place } as const, ...rows]
+    const rows =
+      matches === undefined ? foldedRows(turn, place, isOpen) : matchingRows(turn, place, matches)
+    return matches !== undefined && rows.length === 0
+      ? []
+      : [{ kind: 'turn', turn: place } as const, ...rows]
   })
 }
 
-function matchingRows(turn: ShownTurn, place: number, matches: NonNullable<Wanted['matches']>): Row[] {
+function matchingRows(
+  turn: ShownTurn,
+  place: number,
+  matches: NonNullable<Wanted['matches']>,
+): Row[] {
   return turn.rounds.flatMap((round, index): Row[] =>
-    matches(round, turn) ? [{ kind: 'round', turn: place, round: index, loop: loopAt(turn, round) }] : [],
+    matches(round, turn)
+      ? [{ kind: 'round', turn: place, round: index, loop: loopAt(turn, round) }]
+      : [],
   )
 }
 
@@ -40,7 +55,8 @@ function foldedRows(turn: ShownTurn, place: number, isOpen: Wanted['isOpen']): R
       rows.push(row)
       continue
     }
-    if (round.round === found.from) rows.push({ kind: 'loop', turn: place, loop, isOpen: isOpen(place, loop) })
+    if (round.round === found.from)
+      rows.push({ kind: 'loop', turn: place, loop, isOpen: isOpen(place, loop) })
     if (isOpen(place, loop)) rows.push(row)
   }
   return rows
@@ -50,7 +66,10 @@ export function lengthOf({ from, to }: Loop): number {
   return to - from + 1
 }
 
-/** Loops are in order and do not overlap, so the first one that does not end before it is the only one that can hold it. */
+/**
+ * Loops are in order and do not overlap, so the first one that does not end before it is the only
+ * one that can hold it.
+ */
 function loopAt({ loops }: ShownTurn, { round }: ShownRound): number {
   let low = 0
   let high = loops.length

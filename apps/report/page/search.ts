@@ -14,7 +14,10 @@ export function isOfKind(round: ShownRound, kind: Kind): boolean {
       return statuses.some((status) => status === 'rejected' || status === 'vetoed')
     case 'failed':
       return (
-        round.failure !== null || statuses.some((status) => status === 'error' || status === 'timed_out' || status === 'outcome_unknown')
+        round.failure !== null ||
+        statuses.some(
+          (status) => status === 'error' || status === 'timed_out' || status === 'outcome_unknown',
+        )
       )
     case 'interventions':
       return round.intervention !== null
@@ -23,7 +26,10 @@ export function isOfKind(round: ShownRound, kind: Kind): boolean {
 
 /** Whether each word stands somewhere in the round, in whatever case. */
 export function hasWords(round: ShownRound, words: string[]): boolean {
-  return words.length === 0 || words.every((word) => textsOf(round).some((text) => text.toLowerCase().includes(word)))
+  return (
+    words.length === 0 ||
+    words.every((word) => textsOf(round).some((text) => text.toLowerCase().includes(word)))
+  )
 }
 
 export function wordsIn(query: string): string[] {
@@ -39,7 +45,16 @@ function textsOf({ response, calls, intervention, failure, note, guards }: Shown
     note ?? '',
     failure?.reason ?? '',
     ...(intervention === null ? [] : [intervention.rule, intervention.reason]),
-    ...calls.flatMap(({ name, raw, result }) => [name, raw, result?.status ?? '', result?.reason ?? '', result?.text ?? '']),
-    ...guards.flatMap(({ name, calls }) => [name, ...calls.flatMap(({ code, text }) => [code, text])]),
+    ...calls.flatMap(({ name, raw, result }) => [
+      name,
+      raw,
+      result?.status ?? '',
+      result?.reason ?? '',
+      result?.text ?? '',
+    ]),
+    ...guards.flatMap(({ name, calls }) => [
+      name,
+      ...calls.flatMap(({ code, text }) => [code, text]),
+    ]),
   ]
 }

@@ -1,13 +1,27 @@
 // What took how long in a turn: spans of time in five lanes. Pure.
 
-import type { AttemptTimeline, CallTimeline, GuardTimeline } from '../../history/inspect/timeline.ts'
+import type {
+  AttemptTimeline,
+  CallTimeline,
+  GuardTimeline,
+} from '../../history/inspect/timeline.ts'
 import type { ShownRound, ShownTurn } from './data.ts'
 
 export const lanes = ['model', 'checks', 'guards', 'tools', 'waits'] as const
 export type Lane = (typeof lanes)[number]
 
-/** `round` 0: the turn's own. `tone`: bad, it failed or stopped something; shadow, nothing waited for it. */
-export type Span = { lane: Lane; from: number; to: number; round: number; tone: 'plain' | 'bad' | 'shadow'; label: string }
+/**
+ * `round` 0: the turn's own. `tone`: bad, it failed or stopped something; shadow, nothing waited
+ * for it.
+ */
+export type Span = {
+  lane: Lane
+  from: number
+  to: number
+  round: number
+  tone: 'plain' | 'bad' | 'shadow'
+  label: string
+}
 
 /** Shorter waits are none that anybody would look for. */
 const waitMsMin = 20
@@ -27,9 +41,13 @@ export function spansOfRound(round: ShownRound, until: number): Span[] {
   const toolsEndAt = clearedAt === null || times.toolsMs === null ? null : clearedAt + times.toolsMs
   const spans = modelSpans(round, askedAt, answeredAt ?? endedAt ?? until)
   const checked = clearedAt ?? endedAt
-  if (answeredAt !== null && checked !== null) spans.push(...span('checks', answeredAt, checked, round.round, 'checks'))
-  if (toolsEndAt !== null && endedAt !== null) spans.push(...span('checks', toolsEndAt, endedAt, round.round, 'judging'))
-  if (clearedAt !== null) for (const guard of guards) spans.push(...guardSpans(guard, clearedAt, toolsEndAt ?? until, round.round))
+  if (answeredAt !== null && checked !== null)
+    spans.push(...span('checks', answeredAt, checked, round.round, 'checks'))
+  if (toolsEndAt !== null && endedAt !== null)
+    spans.push(...span('checks', toolsEndAt, endedAt, round.round, 'judging'))
+  if (clearedAt !== null)
+    for (const guard of guards)
+      spans.push(...guardSpans(guard, clearedAt, toolsEndAt ?? until, round.round))
   for (const call of calls) spans.push(...toolSpans(call, toolsEndAt ?? until, round.round))
   return spans
 }
@@ -38,7 +56,9 @@ export function spansOfRound(round: ShownRound, until: number): Span[] {
 export function shares(round: ShownRound, until: number): Record<Lane, number> {
   const sums = { model: 0, checks: 0, guards: 0, tools: 0, waits: 0 }
   const ends: Partial<Record<Lane, number>> = {}
-  for (const { lane, tone, from, to } of spansOfRound(round, until).sort((a, b) => a.from - b.from)) {
+  for (const { lane, tone, from, to } of spansOfRound(round, until).sort(
+    (a, b) => a.from - b.from,
+  )) {
     if (tone === 'shadow') continue
     const end = ends[lane] ?? from
     sums[lane] += Math.max(0, to - Math.max(from, end))
@@ -47,7 +67,14 @@ export function shares(round: ShownRound, until: number): Record<Lane, number> {
   return sums
 }
 
-function span(lane: Lane, from: number, to: number, round: number, label: string, tone: Span['tone'] = 'plain'): Span[] {
+function span(
+  lane: Lane,
+  from: number,
+  to: number,
+  round: number,
+  label: string,
+  tone: Span['tone'] = 'plain',
+): Span[] {
   return to < from ? [] : [{ lane, from, to, round, tone, label }]
 }
 
@@ -61,9 +88,19 @@ function modelSpans({ round, attempts }: ShownRound, askedAt: number, end: numbe
     const next = attempts[index + 1]
     const from = attempt.startedAt ?? askedAt
     const to = attempt.endedAt ?? next?.startedAt ?? end
-    const pause = next?.startedAt === undefined || next.startedAt === null ? [] : wait(to, next.startedAt, round, 'before the next attempt')
+    const pause =
+      next?.startedAt === undefined || next.startedAt === null
+        ? []
+        : wait(to, next.startedAt, round, 'before the next attempt')
     return [
-      ...span('model', from, Math.max(from, to), round, attemptLabel(attempt, index), attempt.failure === null ? 'plain' : 'bad'),
+      ...span(
+        'model',
+        from,
+        Math.max(from, to),
+        round,
+        attemptLabel(attempt, index),
+        attempt.failure === null ? 'plain' : 'bad',
+      ),
       ...pause,
     ]
   })
@@ -80,13 +117,26 @@ function clearedIn(calls: CallTimeline[]): number | null {
   return cleared[0] ?? null
 }
 
-function guardSpans({ name, answeredAt, deadlineMs, answer, calls }: GuardTimeline, clearedAt: number, end: number, round: number): Span[] {
+function guardSpans(
+  { name, answeredAt, deadlineMs, answer, calls }: GuardTimeline,
+  clearedAt: number,
+  end: number,
+  round: number,
+): Span[] {
   const person = calls.find(({ approval }) => approval !== null)?.approval
-  if (person != null) return wait(clearedAt, person.at ?? end, round, `for a person (${person.rule})`)
+  if (person != null)
+    return wait(clearedAt, person.at ?? end, round, `for a person (${person.rule})`)
   const to = answeredAt ?? (answer === 'silent' ? clearedAt + deadlineMs : end)
   const isShadow = calls.every(({ mode }) => mode === 'shadow')
   const hasStopped = calls.some(({ stopped }) => stopped)
-  return span('guards', clearedAt, to, round, `guard ${name}`, isShadow ? 'shadow' : hasStopped ? 'bad' : 'plain')
+  return span(
+    'guards',
+    clearedAt,
+    to,
+    round,
+    `guard ${name}`,
+    isShadow ? 'shadow' : hasStopped ? 'bad' : 'plain',
+  )
 }
 
 function toolSpans({ name, tries, result }: CallTimeline, end: number, round: number): Span[] {

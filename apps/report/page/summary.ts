@@ -1,26 +1,34 @@
-// The top of a report: why it ended, what share was a loop, what it cost; and for each turn what was asked and what was answered.
+// The top of a report: why it ended, what share was a loop, what it cost; and for each turn what
+// was asked and what was answered.
 
 import { second, took } from '../../terminal/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'
-import type { Child } from './element.ts'
-import { element } from './element.ts'
+import { type Child, element } from './element.ts'
 import { originLine } from './origin.ts'
 import { code, number, percent, phrases, quote } from './words.ts'
 
-export function summary({ timeline, imported, sentence, tone, figures }: ReportData, index: ReportIndex): HTMLElement {
+export function summary(
+  { timeline, imported, sentence, tone, figures }: ReportData,
+  index: ReportIndex,
+): HTMLElement {
   const { conversation, turns } = timeline
   const { conversations } = index
-  const agents = [...new Set(turns.map(({ agent }) => agent))].filter((agent) => agent !== '').join(', ')
+  const agents = [...new Set(turns.map(({ agent }) => agent))]
+    .filter((agent) => agent !== '')
+    .join(', ')
   const began = turns[0]?.startedAt
   return element(
     'header',
     { class: 'summary' },
     originLine(
       index,
-      conversations.length > 1 && element('a', { href: '#' }, `all ${conversations.length} conversations`),
+      conversations.length > 1 &&
+        element('a', { href: '#' }, `all ${conversations.length} conversations`),
       element('span', {}, 'conversation ', element('b', {}, conversation)),
       agents !== '' && element('span', {}, `agent ${agents}`),
-      imported === null ? began !== undefined && element('span', {}, second(began)) : element('span', {}, 'imported from a transcript'),
+      imported === null
+        ? began !== undefined && element('span', {}, second(began))
+        : element('span', {}, 'imported from a transcript'),
     ),
     element('h1', { class: `sentence ${tone}` }, phrases(sentence)),
     missing(turns),
@@ -33,9 +41,11 @@ export function summary({ timeline, imported, sentence, tone, figures }: ReportD
 function missing(turns: ShownTurn[]): HTMLElement | null {
   const cut = turns.flatMap(({ isWhole }, index) => (isWhole ? [] : [index + 1]))
   if (cut.length === 0) return null
-  const which = turns.length === 1 ? 'this turn' : `${cut.length === 1 ? 'turn' : 'turns'} ${cut.join(', ')}`
+  const which =
+    turns.length === 1 ? 'this turn' : `${cut.length === 1 ? 'turn' : 'turns'} ${cut.join(', ')}`
   const first = turns.length === 1 ? turns[0]?.rounds[0]?.round : undefined
-  const from = first === undefined || first === 1 ? '' : ` The first round that is here is round ${first}.`
+  const from =
+    first === undefined || first === 1 ? '' : ` The first round that is here is round ${first}.`
   return element(
     'p',
     { class: 'missing', role: 'note' },
@@ -49,7 +59,10 @@ function importedNote({ wouldHave }: Imported): HTMLElement {
   const judged: Child[] =
     wouldHave === null
       ? ['By its defaults it would not have stepped in']
-      : [`By its defaults it would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): `, code(wouldHave.reason)]
+      : [
+          `By its defaults it would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): `,
+          code(wouldHave.reason),
+        ]
   return element(
     'p',
     { class: 'missing', role: 'note' },
@@ -60,12 +73,28 @@ function importedNote({ wouldHave }: Imported): HTMLElement {
   )
 }
 
-function figuresOfImported({ rounds, inputTokens, outputTokens, calls, ran }: Figures, { wouldHave }: Imported): HTMLElement {
+function figuresOfImported(
+  { rounds, inputTokens, outputTokens, calls, ran }: Figures,
+  { wouldHave }: Imported,
+): HTMLElement {
   const tokens = inputTokens + outputTokens
-  const counted = tokens === 0 ? 'the transcript counts none' : `${number(inputTokens)} in, ${number(outputTokens)} out`
-  const results = ran === calls ? (calls === 1 ? 'it has a result' : 'all of them have a result') : `${number(ran)} of them have a result`
+  const counted =
+    tokens === 0
+      ? 'the transcript counts none'
+      : `${number(inputTokens)} in, ${number(outputTokens)} out`
+  const results =
+    ran === calls
+      ? calls === 1
+        ? 'it has a result'
+        : 'all of them have a result'
+      : `${number(ran)} of them have a result`
   const items = [
-    figure('Loop', '–', `Weir was not in force; it would${wouldHave === null ? ' not' : ''} have stepped in`, wouldHave !== null),
+    figure(
+      'Loop',
+      '–',
+      `Weir was not in force; it would${wouldHave === null ? ' not' : ''} have stepped in`,
+      wouldHave !== null,
+    ),
     figure('Rounds', number(rounds), 'in their order; nobody knows how long they took'),
     figure('Tokens', number(tokens), counted),
     figure('Tool calls', number(calls), calls === 0 ? 'the model called no tool' : results),
@@ -78,12 +107,18 @@ function figuresOf(figures: Figures, turns: ShownTurn[]): HTMLElement {
   const tokens = inputTokens + outputTokens
   const isOpen = turns.some(({ end }) => end === null)
   const time =
-    turns.length > 1 ? `in ${turns.length} turns, without the time between them` : isOpen ? 'so far' : 'from its beginning to its end'
+    turns.length > 1
+      ? `in ${turns.length} turns, without the time between them`
+      : isOpen
+        ? 'so far'
+        : 'from its beginning to its end'
   const items = [
     figure(
       'Loop',
       percent(loopRounds, rounds),
-      loopRounds === 0 ? 'no loop was found' : `${number(loopRounds)} of ${number(rounds)} ${rounds === 1 ? 'round' : 'rounds'}`,
+      loopRounds === 0
+        ? 'no loop was found'
+        : `${number(loopRounds)} of ${number(rounds)} ${rounds === 1 ? 'round' : 'rounds'}`,
       loopRounds > 0,
     ),
     figure('Time', took(ms), loopRounds === 0 ? time : `${took(loopMs)} of it in the loop`),
@@ -103,7 +138,12 @@ function figuresOf(figures: Figures, turns: ShownTurn[]): HTMLElement {
 
 function callWords({ calls, ran, stopped }: Figures): string {
   if (calls === 0) return 'the model called no tool'
-  if (stopped === 0) return ran === calls ? (calls === 1 ? 'it ran' : 'all of them ran') : `${number(ran)} of them ran`
+  if (stopped === 0)
+    return ran === calls
+      ? calls === 1
+        ? 'it ran'
+        : 'all of them ran'
+      : `${number(ran)} of them ran`
   const refused = `${stopped === calls ? (calls === 1 ? 'it' : 'all of them') : number(stopped)} ${stopped === 1 ? 'was' : 'were'} refused before running`
   return ran === 0 ? refused : `${number(ran)} ran, ${refused}`
 }
@@ -126,7 +166,12 @@ export function exchange({ timeline: { turns } }: ReportData): HTMLElement | nul
   return element(
     'section',
     { class: 'exchange', 'aria-label': 'What was said' },
-    element('div', {}, element('h2', {}, 'The user asked'), quote(turn.text ?? '(its text is no longer in the log)')),
+    element(
+      'div',
+      {},
+      element('h2', {}, 'The user asked'),
+      quote(turn.text ?? '(its text is no longer in the log)'),
+    ),
     element(
       'div',
       {},

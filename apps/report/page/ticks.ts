@@ -1,7 +1,7 @@
-// What is written above the time axis: the time of day where a turn begins, the time since then, and how much is left out where the scale is broken. Pure.
+// What is written above the time axis: the time of day where a turn begins, the time since then,
+// and how much is left out where the scale is broken. Pure.
 
-import type { Piece } from './axis.ts'
-import { isMarked, placeOf, xOf } from './axis.ts'
+import { isMarked, type Piece, placeOf, xOf } from './axis.ts'
 
 /** `x`: where it points; `at`: where its text begins. */
 export type Tick = { kind: 'begin' | 'since' | 'gap'; x: number; at: number; text: string }
@@ -11,18 +11,29 @@ const apartPixels = 7
 /** Of a digit in the font of the axis, a little generous. */
 const characterPixels = 6.4
 
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5]
+const steps = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5,
+  36e5, 72e5, 216e5, 864e5,
+]
 /** Between two lines of the axis. */
 const stepPixelsMin = 74
 
-/** `begins`: when each turn began. No two texts touch, and what does not fit is left out: gaps and beginnings come before times between them. */
+/**
+ * `begins`: when each turn began. No two texts touch, and what does not fit is left out: gaps and
+ * beginnings come before times between them.
+ */
 export function ticksOf(pieces: Piece[], begins: number[], width: number): Tick[] {
   const placed: Tick[] = []
   const place = (tick: Omit<Tick, 'at'>, wanted: number): boolean => {
     const length = tick.text.length * characterPixels
     const at = Math.max(0, Math.min(wanted, width - length))
     if (tick.kind === 'since' && at < wanted) return false
-    if (placed.some((other) => at < endOf(other) + apartPixels && other.at < at + length + apartPixels)) return false
+    if (
+      placed.some(
+        (other) => at < endOf(other) + apartPixels && other.at < at + length + apartPixels,
+      )
+    )
+      return false
     placed.push({ ...tick, at })
     return true
   }
@@ -30,11 +41,17 @@ export function ticksOf(pieces: Piece[], begins: number[], width: number): Tick[
     if (!isMarked(piece) || piece.fold.kind === 'loop') continue
     const { from, to, x, width: wide } = piece
     const text = brief(to - from)
-    place({ kind: 'gap', x: x + wide / 2, text }, x + wide / 2 - (text.length * characterPixels) / 2)
+    place(
+      { kind: 'gap', x: x + wide / 2, text },
+      x + wide / 2 - (text.length * characterPixels) / 2,
+    )
   }
   for (const [turn, begin] of begins.entries()) {
     const x = xOf(pieces, begin)
-    const texts = turn === 0 ? [`${timeOfDay(begin)} UTC`, timeOfDay(begin)] : laterTimes(begin, begins[turn - 1] ?? begin)
+    const texts =
+      turn === 0
+        ? [`${timeOfDay(begin)} UTC`, timeOfDay(begin)]
+        : laterTimes(begin, begins[turn - 1] ?? begin)
     texts.some((text) => place({ kind: 'begin', x, text }, x + 3))
   }
   for (const tick of sinceOf(pieces, begins)) place(tick, tick.x + 3)
@@ -45,10 +62,15 @@ function endOf({ at, text }: Tick): number {
   return at + text.length * characterPixels
 }
 
-/** Where the scale is broken, a wide loop has steps of its own. A turn is looked for only in the pieces that it is in: thousands have twice as many. */
+/**
+ * Where the scale is broken, a wide loop has steps of its own. A turn is looked for only in the
+ * pieces that it is in: thousands have twice as many.
+ */
 function sinceOf(pieces: Piece[], begins: number[]): Omit<Tick, 'at'>[] {
   const plain = stepOf(pieces.filter(({ isToScale }) => isToScale))
-  const stepped = pieces.filter((piece) => piece.isToScale || (piece.fold?.kind === 'loop' && piece.width > 3 * stepPixelsMin))
+  const stepped = pieces.filter(
+    (piece) => piece.isToScale || (piece.fold?.kind === 'loop' && piece.width > 3 * stepPixelsMin),
+  )
   return begins.flatMap((begin, turn) => {
     const end = begins[turn + 1] ?? Number.POSITIVE_INFINITY
     const ticks: Omit<Tick, 'at'>[] = []
@@ -57,7 +79,11 @@ function sinceOf(pieces: Piece[], begins: number[]): Omit<Tick, 'at'>[] {
       if (piece.from >= end) break
       const step = piece.isToScale ? plain : stepOf([piece])
       const last = Math.min(piece.to, end - 1) - begin
-      for (let ms = Math.max(step, Math.ceil((piece.from - begin) / step) * step); ms <= last; ms += step)
+      for (
+        let ms = Math.max(step, Math.ceil((piece.from - begin) / step) * step);
+        ms <= last;
+        ms += step
+      )
         ticks.push({ kind: 'since', x: xOf(pieces, begin + ms), text: since(ms, step) })
     }
     return ticks
@@ -73,26 +99,49 @@ function timeOfDay(at: number): string {
   return new Date(at).toISOString().slice(11, 19)
 }
 
-/** With the day, where there is room for it and it is another one than that of the turn before. The first one stands on the page's head. */
+/**
+ * With the day, where there is room for it and it is another one than that of the turn before. The
+ * first one stands on the page's head.
+ */
 function laterTimes(at: number, before: number): string[] {
   const day = new Date(at).toISOString().slice(0, 10)
   const isSame = new Date(before).toISOString().startsWith(day)
-  return isSame ? [timeOfDay(at)] : [`${day} ${timeOfDay(at)}`, `${day.slice(5)} ${timeOfDay(at)}`, timeOfDay(at)]
+  return isSame
+    ? [timeOfDay(at)]
+    : [`${day} ${timeOfDay(at)}`, `${day.slice(5)} ${timeOfDay(at)}`, timeOfDay(at)]
 }
 
 /** As exact as the step, so that no two read alike. */
 function since(ms: number, step: number): string {
   if (step < 100 && ms < 1000) return `+${ms} ms`
-  if (step < 1000 && ms < 6e4) return `+${(ms / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} s`
-  const [hours, minutes, seconds] = [Math.floor(ms / 36e5), Math.floor(ms / 6e4) % 60, (ms / 1000) % 60]
+  if (step < 1000 && ms < 6e4)
+    return `+${(ms / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} s`
+  const [hours, minutes, seconds] = [
+    Math.floor(ms / 36e5),
+    Math.floor(ms / 6e4) % 60,
+    (ms / 1000) % 60,
+  ]
   const digits = step < 10 ? 3 : step < 100 ? 2 : step < 1000 ? 1 : 0
-  const parts = [hours > 0 && `${hours} h`, minutes > 0 && `${minutes} min`, (seconds > 0 || ms < 6e4) && `${seconds.toFixed(digits)} s`]
+  const parts = [
+    hours > 0 && `${hours} h`,
+    minutes > 0 && `${minutes} min`,
+    (seconds > 0 || ms < 6e4) && `${seconds.toFixed(digits)} s`,
+  ]
   return `+${parts.filter((part) => part !== false).join(' ')}`
 }
 
 /** How long, in one unit: `45 s`, `3 min`, `26 h`, `12 d`. */
 export function brief(ms: number): string {
-  const [size, unit] = ms < 1e3 ? [1, 'ms'] : ms < 6e4 ? [1e3, 's'] : ms < 36e5 ? [6e4, 'min'] : ms < 3 * 864e5 ? [36e5, 'h'] : [864e5, 'd']
+  const [size, unit] =
+    ms < 1e3
+      ? [1, 'ms']
+      : ms < 6e4
+        ? [1e3, 's']
+        : ms < 36e5
+          ? [6e4, 'min']
+          : ms < 3 * 864e5
+            ? [36e5, 'h']
+            : [864e5, 'd']
   const value = ms / (size as number)
   return `${value < 10 && unit !== 'ms' ? String(Math.round(value * 10) / 10) : Math.round(value)} ${unit}`
 }

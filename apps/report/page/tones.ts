@@ -1,4 +1,5 @@
-// What a call or a round came to, in a word, a mark and a tone: the same everywhere on the page. Colour is never the only sign.
+// What a call or a round came to, in a word, a mark and a tone: the same everywhere on the page.
+// Colour is never the only sign.
 
 import type { ResultStatus } from '../../../shared/contract/messages.ts'
 import type { CallTimeline } from '../../history/inspect/timeline.ts'
@@ -40,9 +41,16 @@ export function markOfCall({ result }: Pick<CallTimeline, 'result'>): Mark {
 export function marksOfRound({ calls, response, failure, endedAt }: ShownRound): Mark[] {
   if (calls.length > 0) return calls.map(markOfCall)
   if (failure !== null) return [{ name: 'alarm', tone: 'bad', word: 'no response' }]
-  if (response === null) return [endedAt === null ? open : { name: 'hollow', tone: 'warning', word: 'no response' }]
+  if (response === null)
+    return [endedAt === null ? open : { name: 'hollow', tone: 'warning', word: 'no response' }]
   if (response.text.trim() !== '') return [{ name: 'speech', tone: 'good', word: 'text' }]
-  return [{ name: 'hollow', tone: 'warning', word: response.reasoning === null ? 'empty' : 'only thinking' }]
+  return [
+    {
+      name: 'hollow',
+      tone: 'warning',
+      word: response.reasoning === null ? 'empty' : 'only thinking',
+    },
+  ]
 }
 
 export const legend: Mark[] = [

@@ -2,8 +2,7 @@
 
 import { count } from '../../terminal/quantities.ts'
 import { element, fill } from './element.ts'
-import type { Kind } from './search.ts'
-import { kinds } from './search.ts'
+import { type Kind, kinds } from './search.ts'
 
 export type Toolbar = {
   node: HTMLElement
@@ -17,7 +16,13 @@ export type Toolbar = {
 /** Typing goes on while a search over thousands of rounds would be under way. */
 const quietMs = 120
 
-export function toolbar({ onKind, onQuery }: { onKind: (kind: Kind) => void; onQuery: (query: string) => void }): Toolbar {
+export function toolbar({
+  onKind,
+  onQuery,
+}: {
+  onKind: (kind: Kind) => void
+  onQuery: (query: string) => void
+}): Toolbar {
   const search = element('input', {
     type: 'search',
     placeholder: 'Search   /',
@@ -51,7 +56,12 @@ export function toolbar({ onKind, onQuery }: { onKind: (kind: Kind) => void; onQ
   const node = element(
     'div',
     { class: 'toolbar', role: 'search' },
-    element('fieldset', { class: 'kinds' }, element('legend', { class: 'unseen' }, 'Which rounds'), choices),
+    element(
+      'fieldset',
+      { class: 'kinds' },
+      element('legend', { class: 'unseen' }, 'Which rounds'),
+      choices,
+    ),
     search,
     result,
     help,

@@ -3,7 +3,10 @@
 /** same: in both. removed: in the first only. added: in the second only. */
 export type WordPiece = { kind: 'same' | 'removed' | 'added'; text: string }
 
-/** Beyond so many pairs of words the middle is shown as replaced: the table that is filled has one cell for each. */
+/**
+ * Beyond so many pairs of words the middle is shown as replaced: the table that is filled has one
+ * cell for each.
+ */
 const cellsMax = 1_000_000
 
 export function wordDiff(before: string, after: string): WordPiece[] {
@@ -12,7 +15,12 @@ export function wordDiff(before: string, after: string): WordPiece[] {
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1
   let end = 0
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1
+  while (
+    end < a.length - start &&
+    end < b.length - start &&
+    a[a.length - 1 - end] === b[b.length - 1 - end]
+  )
+    end += 1
   const pieces: WordPiece[] = []
   put(pieces, 'same', a.slice(0, start))
   middle(pieces, a.slice(start, a.length - end), b.slice(start, b.length - end))
@@ -43,7 +51,8 @@ function middle(pieces: WordPiece[], a: string[], b: string[]): void {
   const cell = (i: number, j: number) => longest[i * columns + j] ?? 0
   for (let i = a.length - 1; i >= 0; i -= 1)
     for (let j = b.length - 1; j >= 0; j -= 1)
-      longest[i * columns + j] = a[i] === b[j] ? cell(i + 1, j + 1) + 1 : Math.max(cell(i + 1, j), cell(i, j + 1))
+      longest[i * columns + j] =
+        a[i] === b[j] ? cell(i + 1, j + 1) + 1 : Math.max(cell(i + 1, j), cell(i, j + 1))
   let i = 0
   let j = 0
   while (i < a.length && j < b.length) {

@@ -2,8 +2,7 @@
 
 import { printable } from '../../terminal/printable.ts'
 import type { Phrase } from './data.ts'
-import type { Child } from './element.ts'
-import { element } from './element.ts'
+import { type Child, element } from './element.ts'
 
 export function phrases(sentence: Phrase[]): Child[] {
   return sentence.map((phrase) => (typeof phrase === 'string' ? phrase : code(phrase.code)))
@@ -14,7 +13,10 @@ export function code(text: string, kind = ''): HTMLElement {
   return element('code', { class: kind }, printable(text))
 }
 
-/** Texts beyond this are cut until somebody wants all of them: a browser lays out all that it is given. */
+/**
+ * Texts beyond this are cut until somebody wants all of them: a browser lays out all that it is
+ * given.
+ */
 const quotedCharactersMax = 4_000
 
 /** Text that somebody else wrote, with its own lines. */
@@ -25,7 +27,11 @@ export function quote(text: string, kind = ''): HTMLElement {
     text.slice(0, quotedCharactersMax),
   )
   if (text.length <= quotedCharactersMax) return block
-  const rest = element('button', { type: 'button', class: 'more' }, `Show all ${text.length.toLocaleString('en')} characters`)
+  const rest = element(
+    'button',
+    { type: 'button', class: 'more' },
+    `Show all ${text.length.toLocaleString('en')} characters`,
+  )
   rest.addEventListener('click', () => {
     const whole = element('pre', { class: `quote ${kind}`, tabindex: '0' }, text)
     frame.replaceWith(whole)

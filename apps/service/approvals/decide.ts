@@ -1,5 +1,6 @@
-// `weir approve` and `weir reject`: a person's word on a call that waits. Exit codes: 0 it counts, 4 it changes nothing, because the call was decided before;
-// an id under which nothing waits is bad usage (2).
+// `weir approve` and `weir reject`: a person's word on a call that waits. Exit codes: 0 it counts,
+// 4 it changes nothing, because the call was decided before; an id under which nothing waits is bad
+// usage (2).
 
 import { partitionCount } from '../../../client/open-bus.ts'
 import { openDesk } from '../../../services/approval/desk.ts'
@@ -10,12 +11,14 @@ import { existingLogFile } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 import { missingStages } from '../../terminal/silence.ts'
-import type { Streams } from '../../terminal/streams.ts'
-import { processStreams } from '../../terminal/streams.ts'
+import { processStreams, type Streams } from '../../terminal/streams.ts'
 
 export type DecideOptions = { by?: string; reason?: string }
 
-/** Throws `approval.unknown`, `approval.ambiguous`, `message.invalid`, and what keeps the log from being written. */
+/**
+ * Throws `approval.unknown`, `approval.ambiguous`, `message.invalid`, and what keeps the log from
+ * being written.
+ */
 export async function decideApproval(
   answer: ApprovalAnswer,
   id: string,
@@ -26,7 +29,12 @@ export async function decideApproval(
   if (settings.bus === 'embedded') existingLogFile(settings) // where none is nothing waits, and none is made
   const { counted, text } = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
-    return openDesk({ bus, append: (records) => bus.append(records), topicPrefix, partitions }).decide({ id, answer, by, reason })
+    return openDesk({
+      bus,
+      append: (records) => bus.append(records),
+      topicPrefix,
+      partitions,
+    }).decide({ id, answer, by, reason })
   })
   out.write(`${printable(text)}\n`)
   if (counted) await tellIfNobodyRuns(settings, errors)
@@ -35,6 +43,9 @@ export async function decideApproval(
 
 /** Elsewhere the stage runs with the others. */
 async function tellIfNobodyRuns(settings: Settings, errors: NodeJS.WriteStream): Promise<void> {
-  if (settings.bus === 'embedded' || (await missingStages(settings))?.includes('approval') !== true) return
-  errors.write('nobody runs the stage approval now: weir up --stages approval does, and without it the call is vetoed at its deadline\n')
+  if (settings.bus === 'embedded' || (await missingStages(settings))?.includes('approval') !== true)
+    return
+  errors.write(
+    'nobody runs the stage approval now: weir up --stages approval does, and without it the call is vetoed at its deadline\n',
+  )
 }

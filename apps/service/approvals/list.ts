@@ -1,7 +1,7 @@
-// `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing; also beside a running Weir.
+// `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing;
+// also beside a running Weir.
 
-import type { WaitingApproval } from '../../../services/approval/desk.ts'
-import { openDesk } from '../../../services/approval/desk.ts'
+import { openDesk, type WaitingApproval } from '../../../services/approval/desk.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
@@ -11,8 +11,14 @@ import { printable, printableJson } from '../../terminal/printable.ts'
 import { second, took } from '../../terminal/quantities.ts'
 
 /** `json`: one WaitingApproval (services/approval/desk.ts) a line. */
-export async function listApprovals({ json = false }: { json?: boolean }, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
-  const waiting = await withLog(settings, (log) => openDesk({ ...log, append: neverAppends }).waiting())
+export async function listApprovals(
+  { json = false }: { json?: boolean },
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const waiting = await withLog(settings, (log) =>
+    openDesk({ ...log, append: neverAppends }).waiting(),
+  )
   if (json) for (const approval of waiting) out.write(`${printableJson(approval)}\n`)
   else if (waiting.length === 0) out.write('nothing waits for a decision\n')
   else for (const approval of waiting) print(approval, out)
@@ -22,11 +28,16 @@ async function neverAppends(): Promise<never> {
   throw new Error('a list writes nothing')
 }
 
-function print({ id, tool, rule, conversation, agent, arguments: text, since, until }: WaitingApproval, out: NodeJS.WriteStream): void {
+function print(
+  { id, tool, rule, conversation, agent, arguments: text, since, until }: WaitingApproval,
+  out: NodeJS.WriteStream,
+): void {
   const now = systemClock.now()
   out.write(`${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})\n`)
   const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
   for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}\n`)
-  out.write(`    since ${second(since)}; rejected in ${took(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`)
+  out.write(
+    `    since ${second(since)}; rejected in ${took(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
+  )
 }

@@ -1,8 +1,8 @@
-// `weir approvals rules`: which calls wait for a person. With a file it puts the rules of the file in force, without one it shows those that are.
+// `weir approvals rules`: which calls wait for a person. With a file it puts the rules of the file
+// in force, without one it shows those that are.
 
 import { readFileSync } from 'node:fs'
-import type { ApprovalSettings } from '../../../services/approval/registration.ts'
-import { setApprovalRules } from '../../../services/approval/registration.ts'
+import { type ApprovalSettings, setApprovalRules } from '../../../services/approval/registration.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/register.ts'
@@ -12,8 +12,15 @@ import { withRegistry } from '../../history/registry.ts'
 import { printable, printableLines } from '../../terminal/printable.ts'
 import { count, took } from '../../terminal/quantities.ts'
 
-/** `file`: JSON, an ApprovalSettings (services/approval/registration.ts). Throws `settings.invalid`, `usage`. */
-export async function approvalRules(file: string | undefined, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+/**
+ * `file`: JSON, an ApprovalSettings (services/approval/registration.ts). Throws `settings.invalid`,
+ * `usage`.
+ */
+export async function approvalRules(
+  file: string | undefined,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   if (file === undefined) return showRules(settings, out)
   const wanted = settingsIn(file)
   const { tools, deadlineMs, wasOff } = await withRegistry(settings, async (registry) => {
@@ -27,7 +34,9 @@ export async function approvalRules(file: string | undefined, settings: Settings
     `${printable(`${count(wanted.rules.length, 'rule')} for ${patterns}`)}: from the next model response on, calls wait up to ${took(deadlineMs)} for weir approve\n`,
   )
   if (wasOff)
-    out.write('some rules were switched off until now, and all are in force: weir guard mode approval shadow switches them off again\n')
+    out.write(
+      'some rules were switched off until now, and all are in force: weir guard mode approval shadow switches them off again\n',
+    )
 }
 
 async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<void> {
@@ -38,7 +47,8 @@ async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<v
     return
   }
   const { rules, deadlineMs, tools } = guard
-  if (modeOf({ tools }) !== 'enforce') out.write('some of these rules are switched off: weir guard list says which\n')
+  if (modeOf({ tools }) !== 'enforce')
+    out.write('some of these rules are switched off: weir guard list says which\n')
   const shown = JSON.stringify({ waitMs: deadlineMs, rules: rulesOf(rules) }, null, 2)
   for (const line of printableLines(shown)) out.write(`${line}\n`)
 }
@@ -53,8 +63,10 @@ function rulesOf(text: string | null): unknown {
 }
 
 function unreadableRules(cause: unknown): WeirError {
-  const what = 'the registration of the guard approval in policies holds rules that are no JSON, so each call of its tools is rejected'
-  const remedy = 'set them again with weir approvals rules FILE, or remove it with weir guard remove approval'
+  const what =
+    'the registration of the guard approval in policies holds rules that are no JSON, so each call of its tools is rejected'
+  const remedy =
+    'set them again with weir approvals rules FILE, or remove it with weir guard remove approval'
   return new WeirError('policies.unreadable', `${what}: ${remedy}`, { cause })
 }
 
@@ -66,10 +78,17 @@ function settingsIn(file: string): ApprovalSettings {
     throw unreadable(file, error)
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw new WeirError('settings.invalid', `${file}: it must be an object with rules, and waitMs if you like`)
+    throw new WeirError(
+      'settings.invalid',
+      `${file}: it must be an object with rules, and waitMs if you like`,
+    )
   return content as ApprovalSettings
 }
 
 function unreadable(file: string, cause: unknown): WeirError {
-  return new WeirError('usage', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  return new WeirError(
+    'usage',
+    `${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
 }

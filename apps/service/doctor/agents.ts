@@ -1,4 +1,5 @@
-// Agent files, their keys, and their tools: whether each could be started. A module is imported, as its first call would do it; nothing is called.
+// Agent files, their keys, and their tools: whether each could be started. A module is imported, as
+// its first call would do it; nothing is called.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,44 +9,71 @@ import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/age
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import type { Check } from './check.ts'
-import { odd, ok, skipped, wrong } from './check.ts'
+import { type Check, odd, ok, skipped, wrong } from './check.ts'
 
 const loadMsMax = 10_000
 const defaultFile = 'agent.yaml'
 
 export type AgentsFound = { agents: Agents; checks: Check[] }
 
-/** `path`: an agent file or a folder of them; undefined: agent.yaml, if it is in the working folder. */
-export function agentChecks(path: string | undefined, folder: string, environment: NodeJS.ProcessEnv): AgentsFound {
+/**
+ * `path`: an agent file or a folder of them; undefined: agent.yaml, if it is in the working folder.
+ */
+export function agentChecks(
+  path: string | undefined,
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+): AgentsFound {
   const none = new Map<string, Agent>()
   if (path === undefined && !existsSync(join(folder, defaultFile)))
     return {
       agents: none,
-      checks: [odd('agent', `none was named, and there is no ${defaultFile} here`, 'name one: --agent FILE; weir init makes one')],
+      checks: [
+        odd(
+          'agent',
+          `none was named, and there is no ${defaultFile} here`,
+          'name one: --agent FILE; weir init makes one',
+        ),
+      ],
     }
   try {
     const agents = loadAgents(path ?? defaultFile, environment)
-    return { agents, checks: [...agents.values()].flatMap((agent) => [agentCheck(agent), keyCheck(agent)]) }
+    return {
+      agents,
+      checks: [...agents.values()].flatMap((agent) => [agentCheck(agent), keyCheck(agent)]),
+    }
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'agent.invalid') throw error
     const [, ...mistakes] = error.message.split('\n')
     const checks = mistakes.map(mistakeCheck)
-    return { agents: none, checks: [...checks, skipped('tools', 'not looked at until the agent files are right')] }
+    return {
+      agents: none,
+      checks: [...checks, skipped('tools', 'not looked at until the agent files are right')],
+    }
   }
 }
 
 function mistakeCheck(mistake: string): Check {
-  return { name: / model\.apiKey: /.test(mistake) ? 'key' : 'agent', state: 'wrong', said: mistake.trim() }
+  return {
+    name: / model\.apiKey: /.test(mistake) ? 'key' : 'agent',
+    state: 'wrong',
+    said: mistake.trim(),
+  }
 }
 
 function agentCheck({ name, model, tools }: Agent): Check {
-  return ok('agent', `${name}: ${model.name} by ${model.provider}, ${tools.length} tool${tools.length === 1 ? '' : 's'}`)
+  return ok(
+    'agent',
+    `${name}: ${model.name} by ${model.provider}, ${tools.length} tool${tools.length === 1 ? '' : 's'}`,
+  )
 }
 
 /** One that is missing is a mistake of the agent file. */
 function keyCheck({ name, model }: Agent): Check {
-  return ok('key', model.apiKey === '' ? `${name}: none is sent to the server of its own` : `${name}: it is set`)
+  return ok(
+    'key',
+    model.apiKey === '' ? `${name}: none is sent to the server of its own` : `${name}: it is set`,
+  )
 }
 
 export async function toolChecks(agents: Agents): Promise<Check[]> {
@@ -61,7 +89,10 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
     case 'command':
       return ok(name, `${tool}: ${run.argv[0]} can be executed`) // loadAgents has looked
     case 'http':
-      return ok(name, `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online asks whether it can be reached`)
+      return ok(
+        name,
+        `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online asks whether it can be reached`,
+      )
     case 'module': {
       const fault = await importFault(run)
       if (fault === undefined) return ok(name, `${tool}: its module can be imported`)
@@ -72,7 +103,10 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
   }
 }
 
-/** In a process of its own, that sees what it would see in a call. Undefined: it has a function as its default export. */
+/**
+ * In a process of its own, that sees what it would see in a call. Undefined: it has a function as
+ * its default export.
+ */
 async function importFault(run: ModuleTool): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const process = startModuleProcess(run, systemClock, {
@@ -80,9 +114,15 @@ async function importFault(run: ModuleTool): Promise<string | undefined> {
       resolve(answer.type === 'not-loaded' ? firstLineOf(answer.stack) : undefined)
     },
     gone: (how) =>
-      resolve(how.kind === 'not-started' ? `no process could be started (${how.code})` : 'its process ended while it was imported'),
+      resolve(
+        how.kind === 'not-started'
+          ? `no process could be started (${how.code})`
+          : 'its process ended while it was imported',
+      ),
   })
-  const cancelTimer = systemClock.after(loadMsMax, () => resolve(`it took more than ${loadMsMax / 1000} s`))
+  const cancelTimer = systemClock.after(loadMsMax, () =>
+    resolve(`it took more than ${loadMsMax / 1000} s`),
+  )
   try {
     return await promise
   } finally {

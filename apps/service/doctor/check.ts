@@ -1,6 +1,9 @@
 // One thing that the doctor looked at.
 
-/** odd: it works, and may not be what is meant. skipped: it could not be looked at, for another reason that is told. */
+/**
+ * odd: it works, and may not be what is meant. skipped: it could not be looked at, for another
+ * reason that is told.
+ */
 export type Check = {
   name: string
   state: 'ok' | 'odd' | 'wrong' | 'skipped'
@@ -11,8 +14,18 @@ export type Check = {
 }
 
 export const ok = (name: string, said: string): Check => ({ name, state: 'ok', said })
-export const odd = (name: string, said: string, remedy: string): Check => ({ name, state: 'odd', said, remedy })
-export const wrong = (name: string, said: string, remedy: string): Check => ({ name, state: 'wrong', said, remedy })
+export const odd = (name: string, said: string, remedy: string): Check => ({
+  name,
+  state: 'odd',
+  said,
+  remedy,
+})
+export const wrong = (name: string, said: string, remedy: string): Check => ({
+  name,
+  state: 'wrong',
+  said,
+  remedy,
+})
 export const skipped = (name: string, said: string): Check => ({ name, state: 'skipped', said })
 
 /** Messages of our errors say what to do, too. */

@@ -1,17 +1,15 @@
-// The data folder: whether Weir can write there, whether another one does, and whether the file is one that this Weir can go on with.
+// The data folder: whether Weir can write there, whether another one does, and whether the file is
+// one that this Weir can go on with.
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { logFileIn } from '../../../client/open-bus.ts'
 import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
-import type { TopicName } from '../../../shared/contract/topology.ts'
-import { topics } from '../../../shared/contract/topology.ts'
+import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import type { OpenLog } from '../../history/open-log.ts'
-import { endsOf, withLog } from '../../history/open-log.ts'
+import { endsOf, type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText } from '../../terminal/quantities.ts'
-import type { Check } from './check.ts'
-import { odd, ok, wrong, wrongBy } from './check.ts'
+import { type Check, odd, ok, wrong, wrongBy } from './check.ts'
 
 const MiB = 1024 * 1024
 /** What may wait to be written at once, and as much again for the write-ahead log. */
@@ -21,7 +19,12 @@ export function folderCheck({ dataFolder }: Settings): Check {
   const name = 'data folder'
   const found = existing(dataFolder)
   try {
-    if (!statSync(found).isDirectory()) return wrong(name, `${found} is no folder`, 'name another one: --data-folder, WEIR_DATA_FOLDER')
+    if (!statSync(found).isDirectory())
+      return wrong(
+        name,
+        `${found} is no folder`,
+        'name another one: --data-folder, WEIR_DATA_FOLDER',
+      )
     accessSync(found, constants.W_OK | constants.X_OK)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -31,7 +34,12 @@ export function folderCheck({ dataFolder }: Settings): Check {
       'give this user the right to, or name another one: --data-folder, WEIR_DATA_FOLDER',
     )
   }
-  return ok(name, existsSync(dataFolder) ? `${dataFolder} can be written` : `${dataFolder} is not there yet, and can be made`)
+  return ok(
+    name,
+    existsSync(dataFolder)
+      ? `${dataFolder} can be written`
+      : `${dataFolder} is not there yet, and can be made`,
+  )
 }
 
 export function lockCheck({ dataFolder }: Settings): Check {
@@ -40,7 +48,11 @@ export function lockCheck({ dataFolder }: Settings): Check {
     const lock = lockStateOf(logFileIn(dataFolder))
     if (lock.kind === 'free') return ok(name, 'no other process writes there')
     const who = lock.pid === undefined ? 'another process' : `process ${lock.pid}`
-    return odd(name, `${who} writes there`, 'wait for its end, stop it, or name another folder: --data-folder, WEIR_DATA_FOLDER')
+    return odd(
+      name,
+      `${who} writes there`,
+      'wait for its end, stop it, or name another folder: --data-folder, WEIR_DATA_FOLDER',
+    )
   } catch (error) {
     return wrongBy(name, error)
   }
@@ -52,16 +64,26 @@ export function spaceCheck({ dataFolder }: Settings): Check {
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
   if (free >= freeBytesMin) return ok(name, `${bytesText(free)} free`)
-  return wrong(name, `${bytesText(free)} free on the disk of ${folder}`, `make room: at least ${bytesText(freeBytesMin)}`)
+  return wrong(
+    name,
+    `${bytesText(free)} free on the disk of ${folder}`,
+    `make room: at least ${bytesText(freeBytesMin)}`,
+  )
 }
 
 /** `newest`: the newest time in the log; undefined where there is none. */
-export async function fileCheck(settings: Settings): Promise<{ check: Check; newest?: number | undefined }> {
+export async function fileCheck(
+  settings: Settings,
+): Promise<{ check: Check; newest?: number | undefined }> {
   const name = 'log file'
   const file = logFileIn(settings.dataFolder)
-  if (!existsSync(file)) return { check: ok(name, `${file} is not there yet; the first run makes it`) }
+  if (!existsSync(file))
+    return { check: ok(name, `${file} is not there yet; the first run makes it`) }
   try {
-    return await withLog(settings, async (log) => ({ check: topicsCheck(name, file, settings, log), newest: await newestTime(log) }))
+    return await withLog(settings, async (log) => ({
+      check: topicsCheck(name, file, settings, log),
+      newest: await newestTime(log),
+    }))
   } catch (error) {
     return { check: wrongBy(name, error) }
   }
@@ -71,7 +93,11 @@ function topicsCheck(name: string, file: string, { partitions }: Settings, log: 
   const said = `${file}, ${bytesText(statSync(file).size)}, in a format that this Weir knows`
   if (log.partitions === partitions) return ok(name, said)
   const differs = `its topics have ${log.partitions} partitions, and the setting is ${partitions}`
-  return wrong(name, `${file}: ${differs}`, `set partitions to ${log.partitions} (weir settings shows where it comes from)`)
+  return wrong(
+    name,
+    `${file}: ${differs}`,
+    `set partitions to ${log.partitions} (weir settings shows where it comes from)`,
+  )
 }
 
 /** Times never go back in it, so the last record of each partition tells. */
@@ -79,7 +105,12 @@ async function newestTime(log: OpenLog): Promise<number> {
   let newest = 0
   for (const topic of Object.keys(topics) as TopicName[])
     for (const { partition, end } of await endsOf(log, topic)) {
-      const [last] = await log.bus.read({ topic: log.topicPrefix + topic, partition, from: Math.max(0, end - 1), limit: 1 })
+      const [last] = await log.bus.read({
+        topic: log.topicPrefix + topic,
+        partition,
+        from: Math.max(0, end - 1),
+        limit: 1,
+      })
       newest = Math.max(newest, last?.time ?? 0)
     }
   return newest

@@ -1,19 +1,20 @@
-// `weir doctor`: what is missing or odd on this machine, each with its remedy. It changes nothing, and shows no secret.
-// Exit codes: 0 all that was looked at is well (odd things may be), 1 something is wrong, 2 it could not look.
+// `weir doctor`: what is missing or odd on this machine, each with its remedy. It changes nothing,
+// and shows no secret. Exit codes: 0 all that was looked at is well (odd things may be), 1
+// something is wrong, 2 it could not look.
 
 import { WeirError } from '../../../shared/lib/errors.ts'
-import type { Settings, SettingValue } from '../../../shared/settings/settings.ts'
-import { settingKeys } from '../../../shared/settings/settings.ts'
-import type { SettingFlags } from '../../terminal/command-settings.ts'
-import { commandSettings, commandSettingsWithOrigins } from '../../terminal/command-settings.ts'
-import type { Tone } from '../../terminal/paint.ts'
-import { columnsOfOutput, painted } from '../../terminal/paint.ts'
+import { type Settings, type SettingValue, settingKeys } from '../../../shared/settings/settings.ts'
+import {
+  commandSettings,
+  commandSettingsWithOrigins,
+  type SettingFlags,
+} from '../../terminal/command-settings.ts'
+import { columnsOfOutput, painted, type Tone } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { wrapped } from '../../terminal/word-wrap.ts'
 import { agentChecks, toolChecks } from './agents.ts'
-import type { Check } from './check.ts'
-import { ok, skipped } from './check.ts'
+import { type Check, ok, skipped } from './check.ts'
 import { fileCheck, folderCheck, lockCheck, spaceCheck } from './data-folder.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
@@ -28,7 +29,9 @@ export async function doctor(options: DoctorOptions, out: NodeJS.WriteStream): P
     if (check.state === 'wrong') wrongs += 1
     print(check, out)
   }
-  out.write(`\n${wrongs === 0 ? 'Nothing is wrong.' : `${count(wrongs, 'thing')} ${wrongs === 1 ? 'is' : 'are'} wrong.`}\n`)
+  out.write(
+    `\n${wrongs === 0 ? 'Nothing is wrong.' : `${count(wrongs, 'thing')} ${wrongs === 1 ? 'is' : 'are'} wrong.`}\n`,
+  )
   return wrongs === 0 ? 0 : 1
 }
 
@@ -59,30 +62,53 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
 
 function settingsChecks(flags: SettingFlags): { settings?: Settings; found: Check[] } {
   try {
-    return { settings: commandSettings(flags), found: [ok('settings', originsText(Object.values(commandSettingsWithOrigins(flags))))] }
+    return {
+      settings: commandSettings(flags),
+      found: [ok('settings', originsText(Object.values(commandSettingsWithOrigins(flags))))],
+    }
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'settings.invalid') throw error
     const [, ...mistakes] = error.message.split('\n')
-    return { found: mistakes.map((mistake): Check => ({ name: 'settings', state: 'wrong', said: mistake.trim() })) }
+    return {
+      found: mistakes.map(
+        (mistake): Check => ({ name: 'settings', state: 'wrong', said: mistake.trim() }),
+      ),
+    }
   }
 }
 
 function originsText(values: SettingValue[]): string {
-  const of = (kind: SettingValue['origin']['kind']) => values.filter(({ origin }) => origin.kind === kind).length
-  const given = [`${of('flag')} by flags`, `${of('environment')} by variables`, `${of('file')} by a file`].filter(
-    (part) => !part.startsWith('0'),
-  )
+  const of = (kind: SettingValue['origin']['kind']) =>
+    values.filter(({ origin }) => origin.kind === kind).length
+  const given = [
+    `${of('flag')} by flags`,
+    `${of('environment')} by variables`,
+    `${of('file')} by a file`,
+  ].filter((part) => !part.startsWith('0'))
   return `${settingKeys.length} settings, ${given.length === 0 ? 'all by default' : `${given.join(', ')}, the others by default`}`
 }
 
-const tones: Record<Check['state'], Tone> = { ok: 'good', odd: 'warning', wrong: 'bad', skipped: 'faint' }
+const tones: Record<Check['state'], Tone> = {
+  ok: 'good',
+  odd: 'warning',
+  wrong: 'bad',
+  skipped: 'faint',
+}
 const stateColumns = 9
 const nameColumns = 13
 
 /** One line where the output is piped; on a terminal it goes on below itself. */
 function print({ state, name, said, remedy }: Check, out: NodeJS.WriteStream): void {
-  const columns = out.isTTY === true ? columnsOfOutput(out) - stateColumns - nameColumns : Number.POSITIVE_INFINITY
-  const [first = '', ...rest] = wrapped(printable(remedy === undefined ? said : `${said}: ${remedy}`), columns)
-  out.write(`${painted(out, tones[state], state.padEnd(stateColumns))}${name.padEnd(nameColumns)}${first}\n`)
+  const columns =
+    out.isTTY === true
+      ? columnsOfOutput(out) - stateColumns - nameColumns
+      : Number.POSITIVE_INFINITY
+  const [first = '', ...rest] = wrapped(
+    printable(remedy === undefined ? said : `${said}: ${remedy}`),
+    columns,
+  )
+  out.write(
+    `${painted(out, tones[state], state.padEnd(stateColumns))}${name.padEnd(nameColumns)}${first}\n`,
+  )
   for (const line of rest) out.write(`${' '.repeat(stateColumns + nameColumns)}${line}\n`)
 }

@@ -1,4 +1,5 @@
-// Guards: which are registered, and whether somebody answers for them. One that nobody runs stays in force, and its silence is a veto.
+// Guards: which are registered, and whether somebody answers for them. One that nobody runs stays
+// in force, and its silence is a veto.
 
 import { logFileIn } from '../../../client/open-bus.ts'
 import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
@@ -6,8 +7,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { isStage, modeOf, registeredGuards } from '../../../shared/runtime/guards/register.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import type { Check } from './check.ts'
-import { odd, ok, skipped, wrongBy } from './check.ts'
+import { type Check, odd, ok, skipped, wrongBy } from './check.ts'
 
 /** `membersOf`: how many processes each consumer group has; absent where the bus does not know. */
 export async function guardsCheck(
@@ -21,13 +21,21 @@ export async function guardsCheck(
     const groupOf = (guard: string) => `${settings.topicPrefix}guard.${guard}`
     const apart = guards.filter((guard) => !isStage(guard.name))
     const members = await membersOf?.(apart.map((guard) => groupOf(guard.name)))
-    const silent = members === undefined ? [] : apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
+    const silent =
+      members === undefined
+        ? []
+        : apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
     if (members === undefined) {
       const awaited = apart.filter((guard) => modeOf(guard) !== 'shadow')
       if (awaited.length > 0)
-        return awaitedHere(name, awaited.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', '), settings)
+        return awaitedHere(
+          name,
+          awaited.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', '),
+          settings,
+        )
     }
-    if (silent.length === 0) return ok(name, guards.map((guard) => `${guard.name} ${modeOf(guard) ?? 'mixed'}`).join(', '))
+    if (silent.length === 0)
+      return ok(name, guards.map((guard) => `${guard.name} ${modeOf(guard) ?? 'mixed'}`).join(', '))
     const said = `nobody runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`
     return odd(
       name,
@@ -35,15 +43,22 @@ export async function guardsCheck(
       'start it (weir guard run), or remove it (weir guard remove): calls that wait for it are decided at its deadline',
     )
   } catch (error) {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return skipped(name, 'not looked at until the topics are there')
+    if (error instanceof WeirError && error.code === 'bus.topic-missing')
+      return skipped(name, 'not looked at until the topics are there')
     return wrongBy(name, error)
   }
 }
 
-/** The embedded bus knows no members. Where nobody writes its file nobody runs a guard either; else that cannot be seen from outside. */
+/**
+ * The embedded bus knows no members. Where nobody writes its file nobody runs a guard either; else
+ * that cannot be seen from outside.
+ */
 function awaitedHere(name: string, awaited: string, settings: Settings): Check {
   if (lockStateOf(logFileIn(settings.dataFolder)).kind !== 'free')
-    return ok(name, `calls wait for ${awaited}; whether somebody runs it beside the process that writes there cannot be seen from here`)
+    return ok(
+      name,
+      `calls wait for ${awaited}; whether somebody runs it beside the process that writes there cannot be seen from here`,
+    )
   return odd(
     name,
     `calls wait for ${awaited}, and nobody runs it now`,

@@ -1,21 +1,20 @@
-// Kafka: whether the brokers can be reached with these properties, whether topics are as Weir needs them, whether this user may look, who runs the
-// stages, and whether the clocks agree. Nothing is written, so the right to write is not tried.
+// Kafka: whether the brokers can be reached with these properties, whether topics are as Weir needs
+// them, whether this user may look, who runs the stages, and whether the clocks agree. Nothing is
+// written, so the right to write is not tried.
 
 import { kafkaClient } from '../../../client/open-bus.ts'
 import type { ClientConfig } from '../../../shared/bus/kafka/client-properties.ts'
 import { topicPlan } from '../../../shared/bus/kafka/topic-plan.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
-import type { TopicName } from '../../../shared/contract/topology.ts'
-import { stageNames, topicSpecs } from '../../../shared/contract/topology.ts'
+import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { endsOf, withLog } from '../../history/open-log.ts'
 import { count } from '../../terminal/quantities.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
-import type { Check } from './check.ts'
-import { odd, ok, skipped, wrong, wrongBy } from './check.ts'
+import { type Check, odd, ok, skipped, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 
 const differencesShown = 3
@@ -50,20 +49,28 @@ export async function* kafkaChecks(settings: Settings): AsyncGenerator<Check> {
 function mistakesOf(error: unknown): Check[] {
   if (!(error instanceof WeirError)) throw error
   const [title = '', ...mistakes] = error.message.split('\n')
-  return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({ name: 'client', state: 'wrong', said: mistake.trim() }))
+  return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({
+    name: 'client',
+    state: 'wrong',
+    said: mistake.trim(),
+  }))
 }
 
 async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGenerator<Check> {
   const { surveyCluster } = await import('../../../shared/bus/kafka/cluster-survey.ts')
   const { topicPrefix, partitions, replicationFactor, retention } = settings
   const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
-  const survey = (of: TopicSpec[]) => surveyCluster(client, topicPlan(of, { replicationFactor }), createLog({ level: 'silent' }))
+  const survey = (of: TopicSpec[]) =>
+    surveyCluster(client, topicPlan(of, { replicationFactor }), createLog({ level: 'silent' }))
   const { brokers, differences: own } = await survey(specs)
   yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)
   const ofGuards = own.length === 0 ? await guardTopicsOn(settings) : []
   const differences = ofGuards.length === 0 ? own : (await survey(ofGuards)).differences
   if (differences.length === 0)
-    yield ok('topics', `${specs.length + ofGuards.length} topics that begin with ${topicPrefix}, all as Weir needs them`)
+    yield ok(
+      'topics',
+      `${specs.length + ofGuards.length} topics that begin with ${topicPrefix}, all as Weir needs them`,
+    )
   else if (differences.every(({ what }) => what === 'topic') && differences.length === specs.length)
     yield wrong(
       'topics',
@@ -74,7 +81,8 @@ async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGe
     for (const { topic, what, is, shouldBe, remedy } of differences.slice(0, differencesShown))
       yield wrong('topics', `${topic}: ${what} is ${is}, and must be ${shouldBe}`, remedy)
     const more = differences.length - differencesShown
-    if (more > 0) yield wrong('topics', `${count(more, 'further difference')}`, 'weir topics check lists all')
+    if (more > 0)
+      yield wrong('topics', `${count(more, 'further difference')}`, 'weir topics check lists all')
   }
 }
 
@@ -85,7 +93,9 @@ async function stagesCheck(client: ClientConfig, { topicPrefix }: Settings): Pro
     const groups = stageNames.map((stage) => topicPrefix + stage)
     const members = await membersOfGroups(client, groups, createLog({ level: 'silent' }))
     const missing = stageNames.filter((stage) => (members.get(topicPrefix + stage) ?? 0) === 0)
-    const running = stageNames.map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`).join(', ')
+    const running = stageNames
+      .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)
+      .join(', ')
     if (missing.length === 0) return ok(name, `running copies: ${running}`)
     return odd(name, `nobody runs ${missing.join(', ')}`, `weir up --stages ${missing.join(',')}`)
   } catch (error) {
@@ -93,7 +103,10 @@ async function stagesCheck(client: ClientConfig, { topicPrefix }: Settings): Pro
   }
 }
 
-/** By reading: which shows that this user may, and how far the brokers' clocks are ahead, by which times are given. */
+/**
+ * By reading: which shows that this user may, and how far the brokers' clocks are ahead, by which
+ * times are given.
+ */
 async function readCheck(settings: Settings): Promise<Check> {
   try {
     const newest = await withLog(settings, async (log) => {
@@ -101,7 +114,13 @@ async function readCheck(settings: Settings): Promise<Check> {
       for (const topic of busiest)
         for (const { partition, begin, end } of await endsOf(log, topic)) {
           const from = Math.max(begin, end - 1)
-          const [last] = await log.bus.read({ topic: log.topicPrefix + topic, partition, from, limit: 1, bytesMax: 1 })
+          const [last] = await log.bus.read({
+            topic: log.topicPrefix + topic,
+            partition,
+            from,
+            limit: 1,
+            bytesMax: 1,
+          })
           time = Math.max(time, last?.time ?? 0)
         }
       return time

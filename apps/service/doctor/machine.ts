@@ -1,9 +1,11 @@
-// What every command needs of the machine: the Node.js that runs this, and a clock that can be right.
+// What every command needs of the machine: the Node.js that runs this, and a clock that can be
+// right.
 
-import type { Check } from './check.ts'
-import { ok, wrong } from './check.ts'
+import { type Check, ok, wrong } from './check.ts'
 
-/** As `engines` in package.json says: from here on Node.js strips types and has SQLite by itself. */
+/**
+ * As `engines` in package.json says: from here on Node.js strips types and has SQLite by itself.
+ */
 export const nodeMinimum = { major: 22, minor: 18 }
 
 export function nodeCheck(version: string): Check {
@@ -19,7 +21,10 @@ const notBefore = Date.UTC(2026, 0, 1)
 /** A log's newest record may be this much ahead of a clock that was just set right. */
 const aheadMaxMs = 60_000
 
-/** `logNewest`: the newest time in the log, if there is one. The log's times never go back, so while they are ahead, no time passes for Weir. */
+/**
+ * `logNewest`: the newest time in the log, if there is one. The log's times never go back, so while
+ * they are ahead, no time passes for Weir.
+ */
 export function clockCheck(now: number, logNewest: number | undefined): Check {
   const shown = new Date(now).toISOString()
   if (now < notBefore) return wrong('clock', `it says ${shown}`, 'set the clock of this machine')

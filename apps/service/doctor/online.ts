@@ -1,9 +1,9 @@
-// With --online only: whether the servers that an agent needs can be reached. A model's server is asked about the model, which costs nothing; a tool's
-// is asked what it allows, without its credentials, so nothing happens there.
+// With --online only: whether the servers that an agent needs can be reached. A model's server is
+// asked about the model, which costs nothing; a tool's is asked what it allows, without its
+// credentials, so nothing happens there.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
-import type { Check } from './check.ts'
-import { odd, ok, wrong } from './check.ts'
+import { type Check, odd, ok, wrong } from './check.ts'
 
 const answerMsMax = 10_000
 const skewMsMax = 5 * 60_000
@@ -13,7 +13,8 @@ export async function onlineChecks(agents: Agents): Promise<Check[]> {
   for (const agent of agents.values()) {
     checks.push(await providerCheck(agent))
     for (const { declaration, run } of agent.tools)
-      if (run.kind === 'http') checks.push(await serverCheck(`${agent.name}/${declaration.name}`, run.url))
+      if (run.kind === 'http')
+        checks.push(await serverCheck(`${agent.name}/${declaration.name}`, run.url))
   }
   return checks
 }
@@ -31,24 +32,39 @@ async function providerCheck({ name, model }: Agent): Promise<Check> {
       'set the clock of this machine',
     )
   if (status === 401 || status === 403)
-    return wrong('provider', `${name}: ${host} refuses the key (${status})`, 'put a valid key into its variable')
+    return wrong(
+      'provider',
+      `${name}: ${host} refuses the key (${status})`,
+      'put a valid key into its variable',
+    )
   if (status === 404)
     return odd(
       'provider',
       `${name}: ${host} answers, and says nothing of a model ${model.name}`,
       'check model.name and model.baseUrl in the agent file',
     )
-  if (status >= 400) return odd('provider', `${name}: ${host} answers with ${status}`, 'try again later, or ask who runs it')
+  if (status >= 400)
+    return odd(
+      'provider',
+      `${name}: ${host} answers with ${status}`,
+      'try again later, or ask who runs it',
+    )
   return ok('provider', `${name}: ${host} answers, and knows ${model.name}`)
 }
 
-function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): { url: string; headers: Record<string, string> } {
+function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): {
+  url: string
+  headers: Record<string, string>
+} {
   const model = encodeURIComponent(name)
   switch (provider) {
     case 'anthropic':
       return {
         url: `${withoutSlash(baseUrl ?? 'https://api.anthropic.com')}/v1/models/${model}`,
-        headers: { 'anthropic-version': '2023-06-01', ...(apiKey === '' ? {} : { 'x-api-key': apiKey }) },
+        headers: {
+          'anthropic-version': '2023-06-01',
+          ...(apiKey === '' ? {} : { 'x-api-key': apiKey }),
+        },
       }
     case 'openai-chat':
     case 'openai-responses':
@@ -64,18 +80,29 @@ function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): { ur
 async function serverCheck(tool: string, url: string): Promise<Check> {
   const host = URL.parse(url)?.host ?? 'its server'
   const answer = await ask(url, 'OPTIONS', {})
-  return 'fault' in answer ? unreached('tool', `${tool}: ${host}`, answer.fault) : ok('tool', `${tool}: ${host} answers`)
+  return 'fault' in answer
+    ? unreached('tool', `${tool}: ${host}`, answer.fault)
+    : ok('tool', `${tool}: ${host} answers`)
 }
 
 function unreached(name: string, whose: string, fault: string): Check {
-  return wrong(name, `${whose} cannot be reached (${fault})`, 'check the address, the network, and a proxy in between')
+  return wrong(
+    name,
+    `${whose} cannot be reached (${fault})`,
+    'check the address, the network, and a proxy in between',
+  )
 }
 
 type Answer = { status: number; skewMs: number | undefined } | { fault: string }
 
 async function ask(url: string, method: string, headers: Record<string, string>): Promise<Answer> {
   try {
-    const response = await fetch(url, { method, headers, redirect: 'manual', signal: AbortSignal.timeout(answerMsMax) })
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(answerMsMax),
+    })
     await response.body?.cancel()
     const date = Date.parse(response.headers.get('date') ?? '')
     return { status: response.status, skewMs: Number.isNaN(date) ? undefined : Date.now() - date }

@@ -1,4 +1,5 @@
-// `weir guard mode` and `weir guard remove`: one record in `policies` each, in force from the next model response on.
+// `weir guard mode` and `weir guard remove`: one record in `policies` each, in force from the next
+// model response on.
 
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { removeGuard, switchGuard } from '../../../shared/runtime/guards/register.ts'
@@ -14,13 +15,21 @@ export async function setGuardMode(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const guard = await withKnownRegistry(settings, (registry) => switchGuard(registry, name, mode, tools))
+  const guard = await withKnownRegistry(settings, (registry) =>
+    switchGuard(registry, name, mode, tools),
+  )
   for (const { pattern, mode } of guard.tools)
-    out.write(`${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`)
+    out.write(
+      `${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`,
+    )
 }
 
 /** Throws `guard.unknown`. */
-export async function takeGuardOut(name: string, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+export async function takeGuardOut(
+  name: string,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   await withKnownRegistry(settings, (registry) => removeGuard(registry, name))
   out.write(`${printable(name)} is removed; rounds that wait for it do so until its deadline\n`)
 }

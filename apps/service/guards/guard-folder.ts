@@ -11,7 +11,10 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 export async function guardsIn(folder: string): Promise<Guard[]> {
   const files = filesIn(folder)
   if (files.length === 0)
-    throw new WeirError('usage', `there is no guard in ${folder}: its files must end with ${moduleEndings.join(', ')}`)
+    throw new WeirError(
+      'usage',
+      `there is no guard in ${folder}: its files must end with ${moduleEndings.join(', ')}`,
+    )
   const guards: Guard[] = []
   for (const file of files) guards.push(await loadGuard(join(folder, file)))
   return guards
@@ -26,5 +29,9 @@ function filesIn(folder: string): string[] {
 }
 
 function noFolder(folder: string, cause: unknown): WeirError {
-  return new WeirError('usage', `${folder} is no folder of guards: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  return new WeirError(
+    'usage',
+    `${folder} is no folder of guards: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
 }

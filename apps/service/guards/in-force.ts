@@ -1,4 +1,5 @@
-// Whether the guard that this process runs is still the one in force: others may remove it, take its place or switch it at any time, and it goes on answering.
+// Whether the guard that this process runs is still the one in force: others may remove it, take
+// its place or switch it at any time, and it goes on answering.
 
 import type { Logger } from 'pino'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -17,12 +18,22 @@ export type WatchOptions = {
   changed(text: string | undefined): void
 }
 
-/** Logs each change at `warn`. Resolves when it is aborted; rejects where `policies` cannot be read. */
-export async function watchRegistration({ bus, topicPrefix, inForce, log, signal, changed }: WatchOptions): Promise<void> {
+/**
+ * Logs each change at `warn`. Resolves when it is aborted; rejects where `policies` cannot be read.
+ */
+export async function watchRegistration({
+  bus,
+  topicPrefix,
+  inForce,
+  log,
+  signal,
+  changed,
+}: WatchOptions): Promise<void> {
   const { name, version } = inForce
   const topic = `${topicPrefix}policies`
   const key = guardKeyPrefix + name
-  const wordOf = (guard: Pick<GuardInForce, 'tools'>) => guard.tools.map(({ pattern, mode }) => `${mode} for ${pattern}`).join(', ')
+  const wordOf = (guard: Pick<GuardInForce, 'tools'>) =>
+    guard.tools.map(({ pattern, mode }) => `${mode} for ${pattern}`).join(', ')
   let known = `${version}: ${wordOf(inForce)}`
   const look = (now: GuardInForce | undefined): void => {
     const next = now === undefined ? 'removed' : `${now.version}: ${wordOf(now)}`
@@ -34,7 +45,12 @@ export async function watchRegistration({ bus, topicPrefix, inForce, log, signal
   }
   const [policies] = await bus.ends(topic)
   look((await registeredGuards({ bus, topicPrefix })).find((guard) => guard.name === name)) // what came between
-  for await (const records of bus.follow({ topic, partition: 0, from: policies?.end ?? 0, signal })) {
+  for await (const records of bus.follow({
+    topic,
+    partition: 0,
+    from: policies?.end ?? 0,
+    signal,
+  })) {
     for (const record of records) {
       if (record.key !== key) continue
       const message = messageOf(record.value)

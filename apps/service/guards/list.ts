@@ -1,25 +1,28 @@
-// `weir guard list`: the guards that are registered, and what each has done lately. Changes nothing; also beside a running Weir.
+// `weir guard list`: the guards that are registered, and what each has done lately. Changes
+// nothing; also beside a running Weir.
 
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { GuardRegistration, Message } from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
-import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
+import { type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/register.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import type { OpenLog } from '../../history/open-log.ts'
-import { withLog } from '../../history/open-log.ts'
+import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
-import type { GuardTally } from './tally.ts'
-import { createTally } from './tally.ts'
+import { createTally, type GuardTally } from './tally.ts'
 
-/** `--json`: one such object a line. `mode`: `mixed` where it enforces for some of its tools only. */
-export type ListedGuard = Pick<GuardRegistration, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'> & {
+/**
+ * `--json`: one such object a line. `mode`: `mixed` where it enforces for some of its tools only.
+ */
+export type ListedGuard = Pick<
+  GuardRegistration,
+  'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'
+> & {
   mode: 'enforce' | 'shadow' | 'mixed'
 } & GuardTally
 
@@ -31,7 +34,8 @@ export async function listGuards(
   const from = instantOfFlag('--since', since, systemClock.now())
   const guards = await withLog(settings, (log) => listed(log, from))
   if (json) for (const guard of guards) out.write(`${printableJson(guard)}\n`)
-  else if (guards.length === 0) out.write('no guard is registered: weir guard run FILE registers one\n')
+  else if (guards.length === 0)
+    out.write('no guard is registered: weir guard run FILE registers one\n')
   else for (const guard of guards) print(guard, out)
 }
 
@@ -84,19 +88,44 @@ function decoded(value: Uint8Array): Message | undefined {
 }
 
 function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
-  const { name, version, mode, tools, deadlineMs, onTimeout, rounds, rejected, wouldHaveRejected, late, letThrough } = guard
-  const modes = mode === 'mixed' ? tools.map((one) => `${one.pattern} ${one.mode}`) : [...tools.map(({ pattern }) => pattern)]
+  const {
+    name,
+    version,
+    mode,
+    tools,
+    deadlineMs,
+    onTimeout,
+    rounds,
+    rejected,
+    wouldHaveRejected,
+    late,
+    letThrough,
+  } = guard
+  const modes =
+    mode === 'mixed'
+      ? tools.map((one) => `${one.pattern} ${one.mode}`)
+      : [...tools.map(({ pattern }) => pattern)]
   out.write(
     `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
   )
   const otherwise = onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'
-  const wherever = mode === 'shadow' ? 'no call waits for it; where it enforces it' : mode === 'mixed' ? 'where it enforces it' : 'it'
+  const wherever =
+    mode === 'shadow'
+      ? 'no call waits for it; where it enforces it'
+      : mode === 'mixed'
+        ? 'where it enforces it'
+        : 'it'
   out.write(`    ${wherever} has ${deadlineMs} ms to answer, else ${otherwise}\n`)
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )
   const { p50Ms, p99Ms, agreement } = guard
-  if (p50Ms !== undefined) out.write(`    of its answers in time half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`)
+  if (p50Ms !== undefined)
+    out.write(
+      `    of its answers in time half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`,
+    )
   if (agreement !== undefined)
-    out.write(`    says the same as other guards of ${Math.round(agreement * 1000) / 10} % of the calls that they judge too\n`)
+    out.write(
+      `    says the same as other guards of ${Math.round(agreement * 1000) / 10} % of the calls that they judge too\n`,
+    )
 }

@@ -1,5 +1,5 @@
-// `weir guard register`: puts a guard in force that runs elsewhere, in whichever language, and makes the topic that it writes to. One that Weir runs
-// registers itself.
+// `weir guard register`: puts a guard in force that runs elsewhere, in whichever language, and
+// makes the topic that it writes to. One that Weir runs registers itself.
 
 import { partitionCount } from '../../../client/open-bus.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
@@ -29,20 +29,31 @@ export async function registerElsewhere(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const modes = modesOf(tools)
-  const guard = { name, version, tools: [...modes.keys()], deadlineMs: wholeMs(deadlineMs), onTimeout }
+  const guard = {
+    name,
+    version,
+    tools: [...modes.keys()],
+    deadlineMs: wholeMs(deadlineMs),
+    onTimeout,
+  }
   const retentionMs = retentionMsOf(settings.retention)
   const inForce = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
     return registerGuard({ bus, topicPrefix, partitions, retentionMs, guard, mode, modes, replace })
   })
   for (const { pattern, mode } of inForce.tools)
-    out.write(`${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`)
+    out.write(
+      `${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`,
+    )
   const { topicPrefix } = settings
   const reads = `${topicPrefix}rounds-cleared as the group ${topicPrefix}guard.${name}`
   out.write(`${printable(`it reads ${reads}, and writes ${topicPrefix}${guardTopicName(name)}`)}\n`)
 }
 
-/** By pattern; undefined: as it was, or what --mode says. A mode that is misspelled must not become a part of the pattern, which would then match no tool. */
+/**
+ * By pattern; undefined: as it was, or what --mode says. A mode that is misspelled must not become
+ * a part of the pattern, which would then match no tool.
+ */
 function modesOf(tools: string[]): Map<string, GuardMode | undefined> {
   return new Map(
     tools.map((given) => {
@@ -50,12 +61,18 @@ function modesOf(tools: string[]): Map<string, GuardMode | undefined> {
       if (at < 0) return [given, undefined]
       const mode = given.slice(at + 1)
       if (mode === 'enforce' || mode === 'shadow') return [given.slice(0, at), mode]
-      throw new WeirError('usage', `--tools is '${printable(given)}'; behind the = must stand enforce or shadow, without blanks`)
+      throw new WeirError(
+        'usage',
+        `--tools is '${printable(given)}'; behind the = must stand enforce or shadow, without blanks`,
+      )
     }),
   )
 }
 
 function wholeMs(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text)
-  throw new WeirError('usage', `--deadline-ms is '${printable(text)}'; must be a whole number of milliseconds`)
+  throw new WeirError(
+    'usage',
+    `--deadline-ms is '${printable(text)}'; must be a whole number of milliseconds`,
+  )
 }

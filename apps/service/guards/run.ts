@@ -1,24 +1,28 @@
-// `weir guard run`: one guard in a process of its own, until SIGTERM or SIGINT; health and metrics on a port of its own. On Kafka as many of it as there are
-// partitions share the work. On the embedded bus it runs beside the process that runs the stages and has that one write its answers; a further one of it
-// there repeats the first.
+// `weir guard run`: one guard in a process of its own, until SIGTERM or SIGINT; health and metrics
+// on a port of its own. On Kafka as many of it as there are partitions share the work. On the
+// embedded bus it runs beside the process that runs the stages and has that one write its answers;
+// a further one of it there repeats the first.
 
 import type { Logger } from 'pino'
 import { guardFile, guardOptions } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
-import { openBesideWriter, openBus, partitionCount, writerListens } from '../../../client/open-bus.ts'
+import {
+  openBesideWriter,
+  openBus,
+  partitionCount,
+  writerListens,
+} from '../../../client/open-bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
-import type { RunningGuards } from '../../../shared/runtime/guards/start-guards.ts'
-import { startGuards } from '../../../shared/runtime/guards/start-guards.ts'
+import { type RunningGuards, startGuards } from '../../../shared/runtime/guards/start-guards.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
-import type { Open } from '../closing.ts'
-import { closedInOrder } from '../closing.ts'
+import { closedInOrder, type Open } from '../closing.ts'
 import { createHealth } from '../health.ts'
 import { startHealthServer } from '../health-server.ts'
 import { createLagReader } from '../lag.ts'
@@ -28,13 +32,20 @@ import { serviceSettings } from '../service-settings.ts'
 import { watchRegistration } from './in-force.ts'
 
 /** `options`: a file of JSON for a guard that is a function of options. */
-export type GuardRunOptions = SettingFlags & { mode?: GuardMode; options?: string; replace?: boolean }
+export type GuardRunOptions = SettingFlags & {
+  mode?: GuardMode
+  options?: string
+  replace?: boolean
+}
 
 /**
- * `given`: a file, or the name of a guard that ships. Resolves to the exit code. Throws `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and what
- * keeps the bus from opening.
+ * `given`: a file, or the name of a guard that ships. Resolves to the exit code. Throws
+ * `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and what keeps the bus from opening.
  */
-export async function runGuardProcess(given: string, { mode, options, replace = false, ...flags }: GuardRunOptions): Promise<0 | 1> {
+export async function runGuardProcess(
+  given: string,
+  { mode, options, replace = false, ...flags }: GuardRunOptions,
+): Promise<0 | 1> {
   const settings = serviceSettings(flags)
   const { topicPrefix } = settings
   const guard = await loadGuard(guardFile(given), guardOptions(options))
@@ -50,14 +61,40 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
   const open: Open = []
 
   async function start(): Promise<RunningGuards> {
-    const server = await startHealthServer({ host: settings.healthHost, port: settings.healthPort, health, metrics })
+    const server = await startHealthServer({
+      host: settings.healthHost,
+      port: settings.healthPort,
+      health,
+      metrics,
+    })
     open.push({ what: 'the health server', close: () => server.close() })
-    log.info({ guard: guard.name, version: guard.version, bus: settings.bus, topicPrefix, health: server.url }, 'starting')
+    log.info(
+      {
+        guard: guard.name,
+        version: guard.version,
+        bus: settings.bus,
+        topicPrefix,
+        health: server.url,
+      },
+      'starting',
+    )
     const bus = await busFor(settings, log)
     open.push({ what: 'the bus', close: () => bus.close() })
     readLags = createLagReader({ bus, clock: systemClock, partitions })
-    const place = { bus, topicPrefix, partitions: await partitionCount(bus, topicPrefix), retentionMs: retentionMsOf(settings.retention) }
-    const running = await startGuards({ ...place, guards: [guard], mode, replace, log, instruments: metrics.guardInstruments })
+    const place = {
+      bus,
+      topicPrefix,
+      partitions: await partitionCount(bus, topicPrefix),
+      retentionMs: retentionMsOf(settings.retention),
+    }
+    const running = await startGuards({
+      ...place,
+      guards: [guard],
+      mode,
+      replace,
+      log,
+      instruments: metrics.guardInstruments,
+    })
     open.push({ what: 'the guard', close: () => running.close() })
     const watching = new AbortController()
     const [inForce] = running.inForce
@@ -71,8 +108,13 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
             log,
             signal: watching.signal,
             changed: (text) => health.noted(reader, text),
-          }).catch((error: unknown) => log.warn({ err: error }, 'whether the guard is still registered is not known any more'))
-    const stopLooking = settings.bus === 'embedded' ? lookForWriter(settings, (what) => health.missed(reader, what)) : undefined
+          }).catch((error: unknown) =>
+            log.warn({ err: error }, 'whether the guard is still registered is not known any more'),
+          )
+    const stopLooking =
+      settings.bus === 'embedded'
+        ? lookForWriter(settings, (what) => health.missed(reader, what))
+        : undefined
     open.push({
       what: 'what is watched',
       async close() {
@@ -95,7 +137,8 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
     const started = start()
     started.catch(() => {}) // when it is being stopped meanwhile, that is why
     const running = await Promise.race([started, stop.promise])
-    const end = running === 'stopped' ? running : await Promise.race([stop.promise, failureOf(running)])
+    const end =
+      running === 'stopped' ? running : await Promise.race([stop.promise, failureOf(running)])
     if (end !== 'stopped') {
       health.failed(reader, end.error instanceof Error ? end.error.message : String(end.error))
       log.fatal({ err: end.error, guard: guard.name }, 'the guard cannot go on')
@@ -110,7 +153,10 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
 
 const writerLookedForMs = 2_000
 
-/** On the embedded bus it has the other process write its answers. While it has none to write, only looking tells that nobody would. */
+/**
+ * On the embedded bus it has the other process write its answers. While it has none to write, only
+ * looking tells that nobody would.
+ */
 function lookForWriter(settings: Settings, missed: (what: string | undefined) => void): () => void {
   let isOver = false
   let stop = () => {}
@@ -134,7 +180,8 @@ function failureOf({ failed }: RunningGuards): Promise<{ error: unknown }> {
 }
 
 async function busFor(settings: Settings, log: Logger): Promise<Bus> {
-  if (settings.bus === 'kafka') return openBus(settings, log, { replicationFactor: settings.replicationFactor })
+  if (settings.bus === 'kafka')
+    return openBus(settings, log, { replicationFactor: settings.replicationFactor })
   const beside = await openBesideWriter(settings, log)
   if (beside !== undefined) return beside
   throw new WeirError(

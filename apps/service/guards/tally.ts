@@ -1,5 +1,5 @@
-// What guards have done, from their own words and from the executor's: counts, latencies, agreement.
-// A round counts once for each guard, by its first answer, as it does for the executor.
+// What guards have done, from their own words and from the executor's: counts, latencies,
+// agreement. A round counts once for each guard, by its first answer, as it does for the executor.
 
 import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-guard.ts'
 import type { GuardVerdict, GuardVerdictGiven } from '../../../shared/contract/messages.ts'
@@ -11,13 +11,22 @@ export type GuardTally = {
   /** Calls that it stopped, and calls that it would have stopped where it is a shadow. */
   rejected: number
   wouldHaveRejected: number
-  /** Rounds whose answer came after the deadline, or that were decided by on-timeout, each once; and calls that on-timeout let through. */
+  /**
+   * Rounds whose answer came after the deadline, or that were decided by on-timeout, each once; and
+   * calls that on-timeout let through.
+   */
   late: number
   letThrough: number
-  /** From the round to the answer, by append time, where it was in time: what it catches up with after a pause says how long it was away. Undefined: none. */
+  /**
+   * From the round to the answer, by append time, where it was in time: what it catches up with
+   * after a pause says how long it was away. Undefined: none.
+   */
   p50Ms: Milliseconds | undefined
   p99Ms: Milliseconds | undefined
-  /** Share of its calls on which each other guard that judged them said the same, from 0 to 1; undefined: no other judged them. */
+  /**
+   * Share of its calls on which each other guard that judged them said the same, from 0 to 1;
+   * undefined: no other judged them.
+   */
   agreement: number | undefined
 }
 
@@ -72,9 +81,21 @@ export function createTally() {
     of(guard: string): GuardTally {
       const { rounds, rejected, wouldHaveRejected, late, letThrough, latencies } = keptOf(guard)
       const sorted = latencies.toSorted((a, b) => a - b)
-      const quantile = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
-      const counts = { rounds: rounds.size, rejected, wouldHaveRejected, late: late.size, letThrough }
-      return { ...counts, p50Ms: quantile(0.5), p99Ms: quantile(0.99), agreement: agreementOf(guard) }
+      const quantile = (share: number) =>
+        sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+      const counts = {
+        rounds: rounds.size,
+        rejected,
+        wouldHaveRejected,
+        late: late.size,
+        letThrough,
+      }
+      return {
+        ...counts,
+        p50Ms: quantile(0.5),
+        p99Ms: quantile(0.99),
+        agreement: agreementOf(guard),
+      }
     },
   }
 
@@ -110,6 +131,10 @@ export function createTally() {
   }
 }
 
-function placeOf({ conversation, turn, round }: Pick<GuardVerdict, 'conversation' | 'turn' | 'round'>): string {
+function placeOf({
+  conversation,
+  turn,
+  round,
+}: Pick<GuardVerdict, 'conversation' | 'turn' | 'round'>): string {
   return JSON.stringify([conversation, turn, round])
 }

@@ -21,7 +21,12 @@ function isSame(one: EffectiveValue, other: EffectiveValue): boolean {
   return one.value === other.value && (one.origin === 'default') === (other.origin === 'default')
 }
 
-export function printDifferences(differences: readonly PolicyDifference[], out: NodeJS.WriteStream): void {
+export function printDifferences(
+  differences: readonly PolicyDifference[],
+  out: NodeJS.WriteStream,
+): void {
   for (const { key, before, after } of differences)
-    out.write(`${painted(out, 'plain', printable(`${key}: ${valueWithOrigin(key, before)} → ${valueWithOrigin(key, after)}`))}\n`)
+    out.write(
+      `${painted(out, 'plain', printable(`${key}: ${valueWithOrigin(key, before)} → ${valueWithOrigin(key, after)}`))}\n`,
+    )
 }

@@ -1,23 +1,22 @@
-// `weir policy get` and `weir policy diff`: what is set for agents, what that comes to, and what a change would come to. Change nothing; also beside a
-// running Weir.
+// `weir policy get` and `weir policy diff`: what is set for agents, what that comes to, and what a
+// change would come to. Change nothing; also beside a running Weir.
 
 import type { AgentPolicy } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import type { EffectiveValue } from '../../history/effective.ts'
-import { effective, faultsOf } from '../../history/effective.ts'
+import { type EffectiveValue, effective, faultsOf } from '../../history/effective.ts'
 import { withLog } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
 import { differencesOf, printDifferences } from './difference.ts'
-import type { Change } from './named-agent.ts'
-import { changed, checkAgent } from './named-agent.ts'
+import { type Change, changed, checkAgent } from './named-agent.ts'
 import { nameOf, storedPolicies } from './stored.ts'
 import { originText, valueText } from './words.ts'
 
 /**
- * `--json`: one such object a line. `set`: what is set for the agent, by key; `effective`: all keys, where an agent was named; `leftAside`: what of it cannot
- * be used. `setAt`: milliseconds since 1970, null where nothing is set.
+ * `--json`: one such object a line. `set`: what is set for the agent, by key; `effective`: all
+ * keys, where an agent was named; `leftAside`: what of it cannot be used. `setAt`: milliseconds
+ * since 1970, null where nothing is set.
  */
 export type ShownPolicy = {
   agent: string
@@ -37,14 +36,19 @@ export async function getPolicy(
 ): Promise<void> {
   if (agent !== undefined) checkAgent(agent)
   const policies = await withLog(settings, storedPolicies)
-  const shown = agent === undefined ? [...policies.values()].map((policy) => shownOf(policy.agent, policy)) : [effectiveOf(agent, policies)]
+  const shown =
+    agent === undefined
+      ? [...policies.values()].map((policy) => shownOf(policy.agent, policy))
+      : [effectiveOf(agent, policies)]
   if (json) for (const policy of shown) out.write(`${printableJson(policy)}\n`)
-  else if (shown.length === 0) out.write('nothing is set for any agent: all is as the agent files say (weir policy set)\n')
+  else if (shown.length === 0)
+    out.write('nothing is set for any agent: all is as the agent files say (weir policy set)\n')
   else for (const policy of shown) print(policy, out)
 }
 
 /**
- * Without a change: what the agent's record changes; else what the change would. Resolves to the exit code: 1 where something differs. Throws `usage`.
+ * Without a change: what the agent's record changes; else what the change would. Resolves to the
+ * exit code: 1 where something differs. Throws `usage`.
  */
 export async function diffPolicy(
   agent: string,
@@ -58,7 +62,10 @@ export async function diffPolicy(
   const stored = policies.get(agent)?.entries ?? []
   const isChange = change.file !== undefined || change.changes.length > 0
   const [before, after] = isChange ? [stored, changed(stored, change)] : [[], stored]
-  const differences = differencesOf(effective(agent, before, policies), effective(agent, after, policies))
+  const differences = differencesOf(
+    effective(agent, before, policies),
+    effective(agent, after, policies),
+  )
   if (json) for (const difference of differences) out.write(`${printableJson(difference)}\n`)
   else if (differences.length === 0) out.write(`no difference for ${printable(nameOf(agent))}\n`)
   else printDifferences(differences, out)
@@ -67,21 +74,36 @@ export async function diffPolicy(
 
 function shownOf(agent: string, policy: AgentPolicy | undefined): ShownPolicy {
   const set = Object.fromEntries((policy?.entries ?? []).map(({ key, value }) => [key, value]))
-  return { agent, set, leftAside: faultsOf(policy), setBy: policy?.setBy ?? null, setAt: policy?.setAt ?? null }
+  return {
+    agent,
+    set,
+    leftAside: faultsOf(policy),
+    setBy: policy?.setBy ?? null,
+    setAt: policy?.setAt ?? null,
+  }
 }
 
 function effectiveOf(agent: string, policies: ReadonlyMap<string, AgentPolicy>): ShownPolicy {
   const own = policies.get(agent)
-  return { ...shownOf(agent, own), effective: Object.fromEntries(effective(agent, own?.entries ?? [], policies)) }
+  return {
+    ...shownOf(agent, own),
+    effective: Object.fromEntries(effective(agent, own?.entries ?? [], policies)),
+  }
 }
 
-function print({ agent, set, effective, leftAside, setBy, setAt }: ShownPolicy, out: NodeJS.WriteStream): void {
+function print(
+  { agent, set, effective, leftAside, setBy, setAt }: ShownPolicy,
+  out: NodeJS.WriteStream,
+): void {
   const when = setAt === null ? 'nothing is set' : `set by ${setBy}, ${instant(setAt)}`
   out.write(`${painted(out, 'title', printable(`${nameOf(agent)}: ${when}`))}\n`)
-  if (effective === undefined) for (const [key, value] of Object.entries(set)) out.write(`  ${printable(`${key.padEnd(28)} ${value}`)}\n`)
+  if (effective === undefined)
+    for (const [key, value] of Object.entries(set))
+      out.write(`  ${printable(`${key.padEnd(28)} ${value}`)}\n`)
   for (const [key, value] of Object.entries(effective ?? {})) {
     const line = `  ${key.padEnd(28)} ${valueText(key, value).padEnd(12)} ${originText(value)}`
     out.write(`${painted(out, value.origin === 'default' ? 'faint' : 'plain', printable(line))}\n`)
   }
-  for (const { key, text } of leftAside) out.write(`${painted(out, 'bad', printable(`  left aside: ${key} ${text}`))}\n`)
+  for (const { key, text } of leftAside)
+    out.write(`${painted(out, 'bad', printable(`  left aside: ${key} ${text}`))}\n`)
 }

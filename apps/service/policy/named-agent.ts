@@ -9,18 +9,28 @@ import { readText } from '../../../shared/settings/text-file.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { printable } from '../../terminal/printable.ts'
 
-/** `changes`: KEY=VALUE over what is set; `file`: in the place of all that is set, a JSON object by key, as `set` of `weir policy get --json`. */
+/**
+ * `changes`: KEY=VALUE over what is set; `file`: in the place of all that is set, a JSON object by
+ * key, as `set` of `weir policy get --json`.
+ */
 export type Change = { changes: readonly string[]; file?: string | undefined }
 
 const fileBytesMax = 64 * 1024
 
-/** Throws `usage` for what cannot be an agent's name, and for a change in its place: nobody would ever read what is set under it. */
+/**
+ * Throws `usage` for what cannot be an agent's name, and for a change in its place: nobody would
+ * ever read what is set under it.
+ */
 export function checkAgent(agent: string): void {
   const at = agent.indexOf('=')
   if (at > 0 && policyKey(agent.slice(0, at)) !== undefined)
-    throw new WeirError('usage', `'${printable(agent)}' stands where the agent's name must stand: name the agent first, or '*' for all`)
+    throw new WeirError(
+      'usage',
+      `'${printable(agent)}' stands where the agent's name must stand: name the agent first, or '*' for all`,
+    )
   const mistake = agent === everyAgent ? undefined : nameMistake(agent)
-  if (mistake !== undefined) throw new WeirError('usage', `the agent's name ${printable(mistake)}, or '*' for all`)
+  if (mistake !== undefined)
+    throw new WeirError('usage', `the agent's name ${printable(mistake)}, or '*' for all`)
 }
 
 /** What an agent file would be told of it. */
@@ -31,9 +41,16 @@ function nameMistake(name: string): string | undefined {
 /** What would be set for the agent. Throws `usage`. */
 export function changed(stored: readonly PolicyEntry[], { changes, file }: Change): PolicyEntry[] {
   if (file !== undefined && changes.length > 0)
-    throw new WeirError('usage', 'give changes or --file: a file stands in the place of all that is set')
-  const given = file === undefined ? entriesOf(changes) : entriesOf(pairsIn(file), { flag: `${file}: ` })
-  const kept = file === undefined ? stored.filter(({ key }) => !given.some((entry) => entry.key === policyKey(key))) : []
+    throw new WeirError(
+      'usage',
+      'give changes or --file: a file stands in the place of all that is set',
+    )
+  const given =
+    file === undefined ? entriesOf(changes) : entriesOf(pairsIn(file), { flag: `${file}: ` })
+  const kept =
+    file === undefined
+      ? stored.filter(({ key }) => !given.some((entry) => entry.key === policyKey(key)))
+      : []
   return [...kept, ...given].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
@@ -42,8 +59,13 @@ function pairsIn(file: string): string[] {
   if ('fault' in read) throw new WeirError('usage', `${file} ${read.fault}`)
   const content = parsed(file, read.text)
   if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw new WeirError('usage', `${file} must be a JSON object by key: {"loop.identicalFailures": 2, "rule.cycle": "shadow"}`)
-  return Object.entries(content).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    throw new WeirError(
+      'usage',
+      `${file} must be a JSON object by key: {"loop.identicalFailures": 2, "rule.cycle": "shadow"}`,
+    )
+  return Object.entries(content).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
 }
 
 function parsed(file: string, text: string): unknown {
@@ -55,5 +77,9 @@ function parsed(file: string, text: string): unknown {
 }
 
 function noJson(file: string, cause: unknown): WeirError {
-  return new WeirError('usage', `${file} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  return new WeirError(
+    'usage',
+    `${file} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
 }

@@ -1,4 +1,5 @@
-// What an operator has set for agents, in the table `policies`: one record for each agent, and one for all of them.
+// What an operator has set for agents, in the table `policies`: one record for each agent, and one
+// for all of them.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -10,10 +11,19 @@ import { toRecord } from '../../../shared/runtime/record.ts'
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 
 /** By agent, in the order of their names. Throws `policies.unreadable`, with what to do. */
-export async function storedPolicies({ bus, topicPrefix }: Table): Promise<Map<string, AgentPolicy>> {
-  const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: policyKeyPrefix })
+export async function storedPolicies({
+  bus,
+  topicPrefix,
+}: Table): Promise<Map<string, AgentPolicy>> {
+  const records = await bus.list({
+    topic: `${topicPrefix}policies`,
+    partition: 0,
+    prefix: policyKeyPrefix,
+  })
   const known = records.flatMap(({ key, value }) => (value === null ? [] : [policyIn(key, value)]))
-  return new Map(known.sort((a, b) => (a.agent < b.agent ? -1 : 1)).map((policy) => [policy.agent, policy]))
+  return new Map(
+    known.sort((a, b) => (a.agent < b.agent ? -1 : 1)).map((policy) => [policy.agent, policy]),
+  )
 }
 
 function policyIn(key: string, value: Uint8Array): AgentPolicy {
@@ -42,14 +52,17 @@ export async function removePolicy(
 ): Promise<void> {
   const topic = `${topicPrefix}policies`
   const there = await bus.list({ topic, partition: 0, prefix: policyKeyPrefix })
-  const agents = there.flatMap(({ key, value }) => (value === null ? [] : [key.slice(policyKeyPrefix.length)]))
+  const agents = there.flatMap(({ key, value }) =>
+    value === null ? [] : [key.slice(policyKeyPrefix.length)],
+  )
   if (!agents.includes(agent)) throw nothingSet(agent, agents)
   await bus.append([{ topic, partition: 0, key: policyKeyPrefix + agent, value: null }])
 }
 
 /** `agents`: those for which something is. */
 export function nothingSet(agent: string, agents: string[]): WeirError {
-  const others = agents.length === 0 ? 'and for no other either' : `it is for ${agents.map(nameOf).join(', ')}`
+  const others =
+    agents.length === 0 ? 'and for no other either' : `it is for ${agents.map(nameOf).join(', ')}`
   return new WeirError('policy.unknown', `nothing is set for ${nameOf(agent)}; ${others}`)
 }
 

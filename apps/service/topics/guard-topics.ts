@@ -1,4 +1,5 @@
-// The topics of the guards that are registered on a cluster, for whoever plans, makes or checks topics.
+// The topics of the guards that are registered on a cluster, for whoever plans, makes or checks
+// topics.
 
 import { openBus } from '../../../client/open-bus.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
@@ -11,16 +12,30 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 /** Somebody waits for it. */
 const connectMs = 10_000
 
-/** In the order of the guards' names; also of those whose registration cannot be read. `policies` must be there. */
+/**
+ * In the order of the guards' names; also of those whose registration cannot be read. `policies`
+ * must be there.
+ */
 export async function guardTopicsOn(settings: Settings): Promise<TopicSpec[]> {
-  const bus = await openBus(settings, createLog({ level: 'silent' }), { connectMs, keepsTables: false })
+  const bus = await openBus(settings, createLog({ level: 'silent' }), {
+    connectMs,
+    keepsTables: false,
+  })
   try {
-    return guardTopicsOf(await registeredGuardNames({ bus, topicPrefix: settings.topicPrefix }), settings)
+    return guardTopicsOf(
+      await registeredGuardNames({ bus, topicPrefix: settings.topicPrefix }),
+      settings,
+    )
   } finally {
     await bus.close()
   }
 }
 
-export function guardTopicsOf(guards: readonly string[], { topicPrefix, partitions, retention }: Settings): TopicSpec[] {
-  return guards.map((guard) => guardTopicSpec(topicPrefix, guard, partitions, retentionMsOf(retention)))
+export function guardTopicsOf(
+  guards: readonly string[],
+  { topicPrefix, partitions, retention }: Settings,
+): TopicSpec[] {
+  return guards.map((guard) =>
+    guardTopicSpec(topicPrefix, guard, partitions, retentionMsOf(retention)),
+  )
 }

@@ -1,4 +1,5 @@
-// The plan of the topics for people: the topics, then each entry of their configuration with its reason, then the lines that create them.
+// The plan of the topics for people: the topics, then each entry of their configuration with its
+// reason, then the lines that create them.
 
 import type { PlannedTopic } from '../../../shared/bus/kafka/topic-plan.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
@@ -11,7 +12,9 @@ const dayMs = 86_400_000
 export function printPlan(topics: PlannedTopic[], lines: string[], out: NodeJS.WriteStream): void {
   const rows = topics.map(rowOf)
   const header = ['TOPIC', 'KIND', 'PARTITIONS', 'COPIES', 'KEPT']
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
   const inColumns = (row: string[]) =>
     row
       .map((text, column) => text.padEnd(widths[column] ?? 0))
@@ -21,38 +24,62 @@ export function printPlan(topics: PlannedTopic[], lines: string[], out: NodeJS.W
   for (const row of rows) out.write(`${inColumns(row)}\n`)
   for (const entry of entriesOf(topics)) {
     out.write(`\n${painted(out, 'title', `${entry.name}=${entry.value}`)}  (${entry.of})\n`)
-    for (const line of wrapped(entry.reason, columnsOfOutput(out) - 4)) out.write(`    ${painted(out, 'faint', line)}\n`)
+    for (const line of wrapped(entry.reason, columnsOfOutput(out) - 4))
+      out.write(`    ${painted(out, 'faint', line)}\n`)
   }
-  out.write(`\n${painted(out, 'title', "weir topics create creates what is missing; so do these lines, with Kafka's own tool:")}\n`)
+  out.write(
+    `\n${painted(out, 'title', "weir topics create creates what is missing; so do these lines, with Kafka's own tool:")}\n`,
+  )
   for (const line of lines) out.write(`${printable(line)}\n`)
 }
 
-function rowOf({ topic, kind, numPartitions, replicationFactor, configEntries }: PlannedTopic): string[] {
+function rowOf({
+  topic,
+  kind,
+  numPartitions,
+  replicationFactor,
+  configEntries,
+}: PlannedTopic): string[] {
   const retention = configEntries.find(({ name }) => name === 'retention.ms')?.value
   const kept =
-    kind === 'table' ? 'newest of each key' : retention === undefined ? "brokers' default" : count(Number(retention) / dayMs, 'day')
+    kind === 'table'
+      ? 'newest of each key'
+      : retention === undefined
+        ? "brokers' default"
+        : count(Number(retention) / dayMs, 'day')
   const copies = replicationFactor === -1 ? "brokers' default" : String(replicationFactor)
   return [printable(topic), kind, String(numPartitions), copies, kept]
 }
 
 /** Each value once, with the topics that have it: all, those of a kind, or their names. */
-function entriesOf(topics: PlannedTopic[]): { name: string; value: string; reason: string; of: string }[] {
-  const found = new Map<string, { name: string; value: string; reason: string; topics: PlannedTopic[] }>()
+function entriesOf(
+  topics: PlannedTopic[],
+): { name: string; value: string; reason: string; of: string }[] {
+  const found = new Map<
+    string,
+    { name: string; value: string; reason: string; topics: PlannedTopic[] }
+  >()
   for (const planned of topics)
     for (const { name, value, reason } of planned.configEntries) {
       const known = found.get(`${name}=${value}`)
-      if (known === undefined) found.set(`${name}=${value}`, { name, value, reason, topics: [planned] })
+      if (known === undefined)
+        found.set(`${name}=${value}`, { name, value, reason, topics: [planned] })
       else known.topics.push(planned)
     }
   const names = [...new Set([...found.values()].map(({ name }) => name))]
-  const ordered = names.flatMap((name) => [...found.values()].filter((entry) => entry.name === name))
+  const ordered = names.flatMap((name) =>
+    [...found.values()].filter((entry) => entry.name === name),
+  )
   return ordered.map(({ topics: having, ...entry }) => ({ ...entry, of: whose(having, topics) }))
 }
 
 function whose(having: PlannedTopic[], all: PlannedTopic[]): string {
   if (having.length === all.length) return 'all'
   for (const kind of ['log', 'table'] as const)
-    if (having.every((planned) => planned.kind === kind) && having.length === all.filter((planned) => planned.kind === kind).length)
+    if (
+      having.every((planned) => planned.kind === kind) &&
+      having.length === all.filter((planned) => planned.kind === kind).length
+    )
       return `each ${kind}`
   const names = having.map(({ topic }) => printable(topic))
   return names.length <= 2 ? names.join(', ') : `${names.length} topics`

@@ -1,12 +1,19 @@
-// `weir topics`: what the topics of a deployment must be, as a plan to read or to hand on; creating those that are missing; and what is wrong with those
-// that are there. Nothing that exists is ever changed.
+// `weir topics`: what the topics of a deployment must be, as a plan to read or to hand on; creating
+// those that are missing; and what is wrong with those that are there. Nothing that exists is ever
+// changed.
 
 import { kafkaClient } from '../../../client/open-bus.ts'
 import { asAdmin } from '../../../shared/bus/kafka/cluster-survey.ts'
-import type { TopicDifference } from '../../../shared/bus/kafka/topic-admin.ts'
-import { createTopics, topicDifferences } from '../../../shared/bus/kafka/topic-admin.ts'
-import type { PlannedTopic } from '../../../shared/bus/kafka/topic-plan.ts'
-import { kafkaTopicsLines, topicPlan } from '../../../shared/bus/kafka/topic-plan.ts'
+import {
+  createTopics,
+  type TopicDifference,
+  topicDifferences,
+} from '../../../shared/bus/kafka/topic-admin.ts'
+import {
+  kafkaTopicsLines,
+  type PlannedTopic,
+  topicPlan,
+} from '../../../shared/bus/kafka/topic-plan.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard-registration.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
@@ -14,8 +21,7 @@ import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import type { SettingFlags } from '../../terminal/command-settings.ts'
-import { commandSettings } from '../../terminal/command-settings.ts'
+import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
@@ -28,46 +34,75 @@ type Options = { json?: boolean }
 /** `guard`: names of guards whose topics are planned too. */
 type PlanOptions = Options & { guard?: string[] }
 
-/** `--json` of `create` and `check`: `created` is empty for a check, `differences` are the mistakes that remain. */
+/**
+ * `--json` of `create` and `check`: `created` is empty for a check, `differences` are the mistakes
+ * that remain.
+ */
 export type TopicsReport = { created: string[]; differences: TopicDifference[] }
 
 /** Asks no broker. With `json`: `{ topics, lines }`, the lines being those for kafka-topics.sh. */
-export function showPlan({ guard = [], ...flags }: SettingFlags & PlanOptions, out: NodeJS.WriteStream): void {
+export function showPlan(
+  { guard = [], ...flags }: SettingFlags & PlanOptions,
+  out: NodeJS.WriteStream,
+): void {
   const settings = planSettings(flags)
   const unfit = guard.find((name) => !isGuardName(name))
   if (unfit !== undefined)
-    throw new WeirError('usage', `--guard is '${printable(unfit)}'; the name of a guard has 1 to 63 of a-z, 0-9 and -`)
+    throw new WeirError(
+      'usage',
+      `--guard is '${printable(unfit)}'; the name of a guard has 1 to 63 of a-z, 0-9 and -`,
+    )
   const topics = [...planOf(settings), ...guardPlan(settings, guardTopicsOf(guard, settings))]
   const lines = kafkaTopicsLines(topics, connectionFlags(settings))
   if (flags.json) out.write(`${printableJson({ topics, lines })}\n`)
   else printPlan(topics, lines, out)
 }
 
-/** Creates what is missing. The exit code: 0 when all topics are then as Weir needs them, else 1. */
-export async function createMissing(flags: SettingFlags & Options, out: NodeJS.WriteStream, errors: NodeJS.WriteStream): Promise<number> {
+/**
+ * Creates what is missing. The exit code: 0 when all topics are then as Weir needs them, else 1.
+ */
+export async function createMissing(
+  flags: SettingFlags & Options,
+  out: NodeJS.WriteStream,
+  errors: NodeJS.WriteStream,
+): Promise<number> {
   const { client, settings } = await clusterOf(flags, errors)
   const create = (plan: PlannedTopic[]) =>
-    asAdmin(client, createLog({ level: 'silent' }), 'create the topics', async (admin): Promise<TopicsReport> => {
-      const created = await createTopics(admin, plan)
-      return { created, differences: await topicDifferences(admin, plan) }
-    })
+    asAdmin(
+      client,
+      createLog({ level: 'silent' }),
+      'create the topics',
+      async (admin): Promise<TopicsReport> => {
+        const created = await createTopics(admin, plan)
+        return { created, differences: await topicDifferences(admin, plan) }
+      },
+    )
   const { plan, ...report } = await withThoseOfGuards(settings, create)
   if (!flags.json) {
     for (const topic of report.created) out.write(`created ${printable(topic)}\n`)
     const before = plan.length - report.created.length
-    if (before > 0) out.write(`${count(before, 'topic')} ${before === 1 ? 'was' : 'were'} there before, and not changed\n`)
+    if (before > 0)
+      out.write(
+        `${count(before, 'topic')} ${before === 1 ? 'was' : 'were'} there before, and not changed\n`,
+      )
   }
   return told(report, plan, flags, out)
 }
 
 /** The exit code: 0 when all topics are as Weir needs them, else 1. */
-export async function checkTopics(flags: SettingFlags & Options, out: NodeJS.WriteStream, errors: NodeJS.WriteStream): Promise<number> {
+export async function checkTopics(
+  flags: SettingFlags & Options,
+  out: NodeJS.WriteStream,
+  errors: NodeJS.WriteStream,
+): Promise<number> {
   const { client, settings } = await clusterOf(flags, errors)
   const check = async (plan: PlannedTopic[]): Promise<TopicsReport> => {
     const looking = 'look at the topics'
     return {
       created: [],
-      differences: await asAdmin(client, createLog({ level: 'silent' }), looking, (admin) => topicDifferences(admin, plan)),
+      differences: await asAdmin(client, createLog({ level: 'silent' }), looking, (admin) =>
+        topicDifferences(admin, plan),
+      ),
     }
   }
   const { plan, ...report } = await withThoseOfGuards(settings, check)
@@ -82,7 +117,8 @@ async function withThoseOfGuards(
   const plan = planOf(settings)
   const report = await work(plan)
   const isReadable = !report.differences.some(
-    ({ topic, what }) => topic === `${settings.topicPrefix}policies` && ['topic', 'leader', 'access'].includes(what),
+    ({ topic, what }) =>
+      topic === `${settings.topicPrefix}policies` && ['topic', 'leader', 'access'].includes(what),
   )
   const ofGuards = isReadable ? guardPlan(settings, await guardTopicsOn(settings)) : []
   if (ofGuards.length === 0) return { ...report, plan }
@@ -94,28 +130,47 @@ async function withThoseOfGuards(
   }
 }
 
-function told(report: TopicsReport, plan: PlannedTopic[], { json }: Options, out: NodeJS.WriteStream): number {
+function told(
+  report: TopicsReport,
+  plan: PlannedTopic[],
+  { json }: Options,
+  out: NodeJS.WriteStream,
+): number {
   if (json) out.write(`${printableJson(report)}\n`)
   else printDifferences(report.differences, plan, out)
   return report.differences.length === 0 ? 0 : 1
 }
 
-function printDifferences(differences: TopicDifference[], plan: PlannedTopic[], out: NodeJS.WriteStream): void {
+function printDifferences(
+  differences: TopicDifference[],
+  plan: PlannedTopic[],
+  out: NodeJS.WriteStream,
+): void {
   for (const { topic, what, is, shouldBe, remedy } of differences) {
-    out.write(`${painted(out, 'bad', printable(topic))}: ${printable(`${what} is ${is}, and must be ${shouldBe}`)}\n`)
+    out.write(
+      `${painted(out, 'bad', printable(topic))}: ${printable(`${what} is ${is}, and must be ${shouldBe}`)}\n`,
+    )
     out.write(`    ${printable(remedy)}\n`)
   }
-  if (differences.length === 0) out.write(`${painted(out, 'good', `${count(plan.length, 'topic')}, all as Weir needs them`)}\n`)
+  if (differences.length === 0)
+    out.write(`${painted(out, 'good', `${count(plan.length, 'topic')}, all as Weir needs them`)}\n`)
 }
 
 async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
-  if (flags.bus === 'embedded') throw new WeirError('usage', '--bus embedded: it makes its topics by itself; weir topics is for Kafka')
+  if (flags.bus === 'embedded')
+    throw new WeirError(
+      'usage',
+      '--bus embedded: it makes its topics by itself; weir topics is for Kafka',
+    )
   const settings = commandSettings({ ...flags, bus: 'kafka' }) // there are no topics to create anywhere else
   const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
   return { client, settings }
 }
 
-/** A plan needs no broker, which the settings of Kafka do. What else is wrong with them is wrong in both cases. */
+/**
+ * A plan needs no broker, which the settings of Kafka do. What else is wrong with them is wrong in
+ * both cases.
+ */
 function planSettings(flags: SettingFlags): Settings {
   try {
     return commandSettings({ ...flags, bus: 'kafka' })
@@ -124,8 +179,15 @@ function planSettings(flags: SettingFlags): Settings {
   }
 }
 
-function planOf({ topicPrefix, partitions, retention, replicationFactor }: Settings): PlannedTopic[] {
-  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMsOf(retention)), { replicationFactor })
+function planOf({
+  topicPrefix,
+  partitions,
+  retention,
+  replicationFactor,
+}: Settings): PlannedTopic[] {
+  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMsOf(retention)), {
+    replicationFactor,
+  })
 }
 
 function guardPlan({ replicationFactor }: Settings, specs: TopicSpec[]): PlannedTopic[] {

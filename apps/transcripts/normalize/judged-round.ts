@@ -1,18 +1,31 @@
-// What Weir makes of one response, offline: its events folded by the accumulator and judged by the validator, as they are live. Of what fails live
-// the calls are shown all the same: a stream that was cut is what one wants to look at.
+// What Weir makes of one response, offline: its events folded by the accumulator and judged by the
+// validator, as they are live. Of what fails live the calls are shown all the same: a stream that
+// was cut is what one wants to look at.
 
 import { accumulator } from '../../../services/accumulator/reducer.ts'
 import type { Failed, Finished } from '../../../services/llm-gateway/providers/provider.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Declaration, PartEvent, RoundChecked, RoundProposed } from '../../../shared/contract/messages.ts'
+import type {
+  Declaration,
+  PartEvent,
+  RoundChecked,
+  RoundProposed,
+} from '../../../shared/contract/messages.ts'
 
 /** A tool as a request offers it. */
 export type OfferedTool = { name: string; schema: unknown }
 
-/** `tools` undefined: nobody says what was offered, so every tool that is called was, and takes any object. */
-export type StreamedRound = { events: PartEvent[]; ending: Finished | Failed | undefined; tools: OfferedTool[] | undefined }
+/**
+ * `tools` undefined: nobody says what was offered, so every tool that is called was, and takes any
+ * object.
+ */
+export type StreamedRound = {
+  events: PartEvent[]
+  ending: Finished | Failed | undefined
+  tools: OfferedTool[] | undefined
+}
 
 const place = { conversation: 'normalize', turn: 0, round: 1 }
 const attempt = 'file'
@@ -21,24 +34,43 @@ const expiresAt = Number.MAX_SAFE_INTEGER
 const alone = { offset: 0, previous: undefined, time: 0 }
 const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
-/** The round as it leaves the validator. A response that failed counts as cut: nothing ended its calls. */
+/**
+ * The round as it leaves the validator. A response that failed counts as cut: nothing ended its
+ * calls.
+ */
 export function judgedRound({ events, ending, tools }: StreamedRound): RoundChecked {
   const proposed = proposedRound({ events, ending, declarations: (tools ?? []).map(declarationOf) })
   const called = [...new Set(proposed.response.calls.map(({ name }) => name))]
-  const declarations = (tools ?? called.map((name) => ({ name, schema: { type: 'object' } }))).map(declarationOf)
+  const declarations = (tools ?? called.map((name) => ({ name, schema: { type: 'object' } }))).map(
+    declarationOf,
+  )
   const round = { ...proposed, declarations, offered: declarations.map(({ name }) => name) }
-  return validator.react(undefined, { message: round, ...alone }).records?.[0]?.message as RoundChecked
+  return validator.react(undefined, { message: round, ...alone }).records?.[0]
+    ?.message as RoundChecked
 }
 
 /** As a request declares it. */
 export function declarationOf({ name, schema }: OfferedTool): Declaration {
-  return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null }
+  return {
+    name,
+    description: '',
+    schema: JSON.stringify(schema),
+    idempotent: false,
+    timeoutMs: 1,
+    poll: false,
+    hints: null,
+  }
 }
 
 /** `declarations`: of what was offered; a call that stands in the text is known by them. */
-function proposedRound({ events, ending, declarations }: Omit<StreamedRound, 'tools'> & { declarations: Declaration[] }): RoundProposed {
+function proposedRound({
+  events,
+  ending,
+  declarations,
+}: Omit<StreamedRound, 'tools'> & { declarations: Declaration[] }): RoundProposed {
   const offered = declarations.map(({ name }) => name)
-  const { stop, finish, usage } = ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '', usage: noUsage }
+  const { stop, finish, usage } =
+    ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '', usage: noUsage }
   const opened = { type: 'model-opened' as const, ...place, offered, expiresAt }
   const part = { type: 'part' as const, ...place, attempt, i: 0, events }
   const stamped = {
@@ -50,9 +82,19 @@ function proposedRound({ events, ending, declarations }: Omit<StreamedRound, 'to
     callsAsText: false,
     failure: null,
   }
-  const finished = { type: 'model-finished' as const, ...place, attempt, parts: 1, finish, stop, usage, ...stamped }
+  const finished = {
+    type: 'model-finished' as const,
+    ...place,
+    attempt,
+    parts: 1,
+    finish,
+    stop,
+    usage,
+    ...stamped,
+  }
 
   const { state } = accumulator.react(undefined, { message: opened, ...alone })
   accumulator.react(state, { message: part, ...alone })
-  return accumulator.react(state, { message: finished, ...alone }).records?.[0]?.message as RoundProposed
+  return accumulator.react(state, { message: finished, ...alone }).records?.[0]
+    ?.message as RoundProposed
 }

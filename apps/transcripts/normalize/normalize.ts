@@ -17,7 +17,10 @@ const columnsDefault = 120
 /** `columns`: of a terminal. */
 export type NormalizeOutput = Writable & { columns?: number }
 
-/** Resolves to the exit code: 1 where a file could not be read as a recorded stream, whatever the others hold. */
+/**
+ * Resolves to the exit code: 1 where a file could not be read as a recorded stream, whatever the
+ * others hold.
+ */
 export async function normalize(
   files: string[],
   options: { provider: ProviderName; tools?: string; json?: boolean },
@@ -32,7 +35,10 @@ export async function normalize(
       : { normalized: unreadable(file, bytes), streamed: { events: [], rounds: [], refusal: '' } }
     if (answer.normalized.error?.code === 'recording.invalid') exitCode = 1
     if (options.json) out.write(`${printableJson(answer.normalized)}\n`)
-    else out.write(`${pageOf(answer.normalized, answer.streamed, out.columns ?? columnsDefault).join('\n')}\n\n`)
+    else
+      out.write(
+        `${pageOf(answer.normalized, answer.streamed, out.columns ?? columnsDefault).join('\n')}\n\n`,
+      )
   }
   return exitCode
 }
@@ -41,7 +47,8 @@ export async function normalize(
 async function bytesOf(file: string): Promise<Buffer | string> {
   try {
     const { size } = await stat(file)
-    if (size > limits.recordingBytesMax) return `the file has ${size} bytes; at most ${limits.recordingBytesMax} are read`
+    if (size > limits.recordingBytesMax)
+      return `the file has ${size} bytes; at most ${limits.recordingBytesMax} are read`
     return await readFile(file)
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`
@@ -52,13 +59,19 @@ async function offeredTools(file: string): Promise<OfferedTool[]> {
   const bytes = await bytesOf(file)
   if (!Buffer.isBuffer(bytes)) throw new WeirError('usage', `--tools ${file}: ${bytes}`)
   const list = parseJson(bytes.toString('utf8'))
-  if (!Array.isArray(list)) throw new WeirError('usage', `--tools ${file}: it has to be a JSON array of {name, schema}`)
+  if (!Array.isArray(list))
+    throw new WeirError('usage', `--tools ${file}: it has to be a JSON array of {name, schema}`)
   const tools = list.map((tool: unknown, n) => {
     if (!isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.schema))
-      throw new WeirError('usage', `--tools ${file}: element ${n} has to be {"name": a text, "schema": an object}`)
+      throw new WeirError(
+        'usage',
+        `--tools ${file}: element ${n} has to be {"name": a text, "schema": an object}`,
+      )
     return { name: tool.name, schema: tool.schema }
   })
-  const repeated = tools.findIndex(({ name }, n) => tools.findIndex((other) => other.name === name) < n)
+  const repeated = tools.findIndex(
+    ({ name }, n) => tools.findIndex((other) => other.name === name) < n,
+  )
   if (repeated >= 0) {
     const { name } = tools[repeated] as OfferedTool
     throw new WeirError(

@@ -1,20 +1,27 @@
-// What `weir normalize` says about a file: the same SDK, gateway, accumulator and validator as live, and the SDK's fetch answers from the file.
+// What `weir normalize` says about a file: the same SDK, gateway, accumulator and validator as
+// live, and the SDK's fetch answers from the file.
 
 import type { Failed, Finished } from '../../../services/llm-gateway/providers/provider.ts'
 import { connect } from '../../../services/llm-gateway/providers/providers.ts'
 import { parseJson, withExactNumbers } from '../../../services/llm-gateway/wire/exact-json.ts'
-import type { ProviderName } from '../../../shared/agents/agents.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings, type ProviderName } from '../../../shared/agents/agents.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
-import type { ArgumentSource, Call, PartEvent, RoundChecked, Stop } from '../../../shared/contract/messages.ts'
+import type {
+  ArgumentSource,
+  Call,
+  PartEvent,
+  RoundChecked,
+  Stop,
+} from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import type { OfferedTool } from './judged-round.ts'
-import { declarationOf, judgedRound } from './judged-round.ts'
-import type { RecordedBody } from './recording.ts'
-import { foreignTo, recordedBodies } from './recording.ts'
+import { declarationOf, judgedRound, type OfferedTool } from './judged-round.ts'
+import { foreignTo, type RecordedBody, recordedBodies } from './recording.ts'
 
-/** One object a file; its fields are what scripts read. Of a file with several responses: what all of them said, in order, and how the last one ended. */
+/**
+ * One object a file; its fields are what scripts read. Of a file with several responses: what all
+ * of them said, in order, and how the last one ended.
+ */
 export type Normalized = {
   file: string
   /** Visible text, without calls that were written in it. */
@@ -24,7 +31,10 @@ export type Normalized = {
   calls: NormalizedCall[]
   /** `provider`: its own word for why it stopped, null: it gave none. */
   stop: { provider: string | null; unified: Stop }
-  /** Why there is no response, live: what is here then is only for looking. Null: there is one, or the stream just ended. */
+  /**
+   * Why there is no response, live: what is here then is only for looking. Null: there is one, or
+   * the stream just ended.
+   */
   error: { code: string; message: string } | null
 }
 
@@ -45,15 +55,32 @@ export type NormalizedCall = {
   repaired: boolean
 }
 
-/** What is behind it, for people. `refusal`: words in which the model has refused, in a channel of their own. */
+/**
+ * What is behind it, for people. `refusal`: words in which the model has refused, in a channel of
+ * their own.
+ */
 export type Streamed = { events: PartEvent[]; rounds: RoundChecked[]; refusal: string }
 
-export type NormalizeOptions = { file: string; bytes: Buffer; provider: ProviderName; tools: OfferedTool[] | undefined }
+export type NormalizeOptions = {
+  file: string
+  bytes: Buffer
+  provider: ProviderName
+  tools: OfferedTool[] | undefined
+}
 
 /** Never rejects on what a file holds: that is an `error`. */
-export async function normalized(options: NormalizeOptions): Promise<{ normalized: Normalized; streamed: Streamed }> {
+export async function normalized(
+  options: NormalizeOptions,
+): Promise<{ normalized: Normalized; streamed: Streamed }> {
   const { file, bytes, provider, tools } = options
-  const result: Normalized = { file, text: '', reasoning: '', calls: [], stop: { provider: null, unified: 'cut' }, error: null }
+  const result: Normalized = {
+    file,
+    text: '',
+    reasoning: '',
+    calls: [],
+    stop: { provider: null, unified: 'cut' },
+    error: null,
+  }
   const streamed: Streamed = { events: [], rounds: [], refusal: '' }
   let bodies: RecordedBody[] = []
   try {
@@ -68,10 +95,13 @@ export async function normalized(options: NormalizeOptions): Promise<{ normalize
     add(result, { events, ending, round })
     streamed.events.push(...events)
     streamed.rounds.push(round)
-    streamed.refusal += events.flatMap(({ kind, text }) => (kind === 'refusal' ? [text] : [])).join('')
+    streamed.refusal += events
+      .flatMap(({ kind, text }) => (kind === 'refusal' ? [text] : []))
+      .join('')
   }
   // What the provider says of itself may be taken from events of another's.
-  const isEmpty = result.stop.provider === null && streamed.events.every(({ kind }) => kind === 'provider_said')
+  const isEmpty =
+    result.stop.provider === null && streamed.events.every(({ kind }) => kind === 'provider_said')
   const foreign = isEmpty && result.error === null ? foreignTo(bytes, provider) : undefined
   if (foreign !== undefined) result.error = { code: 'recording.invalid', message: foreign }
   return { normalized: result, streamed }
@@ -80,17 +110,44 @@ export async function normalized(options: NormalizeOptions): Promise<{ normalize
 /** A file whose error says that it could not even be read. */
 export function unreadable(file: string, message: string): Normalized {
   const error = { code: 'recording.invalid', message }
-  return { file, text: '', reasoning: '', calls: [], stop: { provider: null, unified: 'cut' }, error }
+  return {
+    file,
+    text: '',
+    reasoning: '',
+    calls: [],
+    stop: { provider: null, unified: 'cut' },
+    error,
+  }
 }
 
 type Answer = { events: PartEvent[]; ending: Finished | Failed | undefined }
 
-async function answerOf({ contentType, bytes }: RecordedBody, provider: ProviderName, tools: OfferedTool[] | undefined): Promise<Answer> {
-  const answer: typeof globalThis.fetch = () => Promise.resolve(new Response(inPieces(bytes), { headers: { 'content-type': contentType } }))
-  // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not in the file.
-  const model = { provider, name: 'recorded', apiKey: 'none', maxOutputTokens: Number.MAX_SAFE_INTEGER }
-  const client = await connect({ name: 'normalize', system: '', model, tools: [], settings: defaultSettings }, answer)
-  const request = { nudge: null, tools: (tools ?? []).map(declarationOf), textOnly: false, history: [], rebuilt: false }
+async function answerOf(
+  { contentType, bytes }: RecordedBody,
+  provider: ProviderName,
+  tools: OfferedTool[] | undefined,
+): Promise<Answer> {
+  const answer: typeof globalThis.fetch = () =>
+    Promise.resolve(new Response(inPieces(bytes), { headers: { 'content-type': contentType } }))
+  // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not
+  // in the file.
+  const model = {
+    provider,
+    name: 'recorded',
+    apiKey: 'none',
+    maxOutputTokens: Number.MAX_SAFE_INTEGER,
+  }
+  const client = await connect(
+    { name: 'normalize', system: '', model, tools: [], settings: defaultSettings },
+    answer,
+  )
+  const request = {
+    nudge: null,
+    tools: (tools ?? []).map(declarationOf),
+    textOnly: false,
+    history: [],
+    rebuilt: false,
+  }
   const events: PartEvent[] = []
   for await (const item of client.stream(request, new AbortController().signal, () => undefined)) {
     if (item.kind !== 'events') return { events, ending: item }
@@ -113,17 +170,28 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   })
 }
 
-function add(result: Normalized, { events, ending, round }: Answer & { round: RoundChecked }): void {
-  const said = (kind: PartEvent['kind']) => events.flatMap((event) => (event.kind === kind ? [event.text] : []))
+function add(
+  result: Normalized,
+  { events, ending, round }: Answer & { round: RoundChecked },
+): void {
+  const said = (kind: PartEvent['kind']) =>
+    events.flatMap((event) => (event.kind === kind ? [event.text] : []))
   const thought = said('reasoning').join('')
   // Calls that were recovered from the text took its place.
-  if (round.response.textCalls === null || round.response.textCalls.fault !== null) result.text += said('text').join('')
+  if (round.response.textCalls === null || round.response.textCalls.fault !== null)
+    result.text += said('text').join('')
   result.reasoning += thought === '' ? said('reasoning_block').map(blockText).join('\n') : thought
   const before = result.calls.length
-  result.calls.push(...round.response.calls.map((call) => callOf(call, before + call.ordinal, round)))
-  result.stop = { provider: ending?.finish || null, unified: ending?.kind === 'finished' ? ending.stop : 'cut' }
+  result.calls.push(
+    ...round.response.calls.map((call) => callOf(call, before + call.ordinal, round)),
+  )
+  result.stop = {
+    provider: ending?.finish || null,
+    unified: ending?.kind === 'finished' ? ending.stop : 'cut',
+  }
   if (ending?.kind === 'failed') result.error = { code: ending.code, message: ending.reason }
-  else if (round.failure !== null) result.error = { code: 'recording.unusable', message: round.failure.reason }
+  else if (round.failure !== null)
+    result.error = { code: 'recording.unusable', message: round.failure.reason }
 }
 
 /** As the provider sent it, without what we note beside it. */
@@ -132,7 +200,11 @@ function blockText(block: string): string {
   return isObject(noted) && isObject(noted.item) ? JSON.stringify(noted.item) : block
 }
 
-function callOf(call: Call, ordinal: number, { rejections, response }: RoundChecked): NormalizedCall {
+function callOf(
+  call: Call,
+  ordinal: number,
+  { rejections, response }: RoundChecked,
+): NormalizedCall {
   const rejection = rejections.find((other) => other.ordinal === call.ordinal)
   const value = rejection === undefined ? withExactNumbers(argumentText(call)) : undefined
   const given = isObject(value) ? value : null

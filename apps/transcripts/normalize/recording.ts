@@ -1,8 +1,9 @@
-// A file with a recorded stream, as the bodies of the HTTP responses that it holds. Which of its shapes it has is seen by its content, not its name:
+// A file with a recorded stream, as the bodies of the HTTP responses that it holds. Which of its
+// shapes it has is seen by its content, not its name:
 //
-//   server-sent events    as bytes, passed on as they are
-//   JSON lines            one payload a line, or {event, data}; blank lines and comments (#) are passed over
-//   a JSON body           of a server that does not stream
+//   server-sent events    as bytes, passed on as they are JSON lines            one payload a line,
+//   or {event, data}; blank lines and comments (#) are passed over a JSON body           of a
+//   server that does not stream
 //
 // A file may hold several responses one after another; a body ends where the next response begins.
 
@@ -11,11 +12,15 @@ import type { ProviderName } from '../../../shared/agents/agents.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 
-export type RecordedBody = { contentType: 'text/event-stream' | 'application/json'; bytes: Uint8Array }
+export type RecordedBody = {
+  contentType: 'text/event-stream' | 'application/json'
+  bytes: Uint8Array
+}
 
 /** At least one. Throws a WeirError where the bytes are no recorded stream. */
 export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
-  if (bytes.subarray(0, 2).equals(gzipMark)) throw invalid('it is compressed with gzip: unpack it first')
+  if (bytes.subarray(0, 2).equals(gzipMark))
+    throw invalid('it is compressed with gzip: unpack it first')
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (text.trim() === '') throw invalid('the file is empty')
   const whole = text.trimStart().startsWith('{') ? parseJson(text) : undefined
@@ -23,8 +28,11 @@ export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedB
 
   const [first = ''] = meaningfulLines(text)
   if (/^(?:data|event|id|retry)?:/.test(first)) return eventBodies(bytes, provider)
-  if (typeof (parseJson(first) ?? '') === 'object' || first === endMark) return lineBodies(text, provider)
-  throw invalid(`it is neither a stream of server-sent events nor JSON lines: its first line is '${first.slice(0, 60)}'`)
+  if (typeof (parseJson(first) ?? '') === 'object' || first === endMark)
+    return lineBodies(text, provider)
+  throw invalid(
+    `it is neither a stream of server-sent events nor JSON lines: its first line is '${first.slice(0, 60)}'`,
+  )
 }
 
 const gzipMark = Buffer.from([0x1f, 0x8b])
@@ -32,13 +40,23 @@ const endMark = '[DONE]'
 
 /** Rather than the only line of a stream. */
 function isWholeBody({ object, type, choices, content, error }: Record<string, unknown>): boolean {
-  if (object === 'response' || object === 'chat.completion' || (type === 'message' && Array.isArray(content))) return true
-  if (isObject(error) && choices === undefined && (type === undefined || type === 'error')) return true
-  return Array.isArray(choices) && choices.some((choice) => isObject(choice) && isObject(choice.message))
+  if (
+    object === 'response' ||
+    object === 'chat.completion' ||
+    (type === 'message' && Array.isArray(content))
+  )
+    return true
+  if (isObject(error) && choices === undefined && (type === undefined || type === 'error'))
+    return true
+  return (
+    Array.isArray(choices) && choices.some((choice) => isObject(choice) && isObject(choice.message))
+  )
 }
 
 function meaningfulLines(text: string): string[] {
-  return text.split('\n').flatMap((line) => (line.trim() === '' || line.startsWith('#') ? [] : line.trim()))
+  return text
+    .split('\n')
+    .flatMap((line) => (line.trim() === '' || line.startsWith('#') ? [] : line.trim()))
 }
 
 function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
@@ -46,8 +64,16 @@ function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
   let isOver = false
   for (const line of meaningfulLines(text)) {
     const payload = parseJson(line)
-    const envelope = isObject(payload) && typeof payload.event === 'string' && payload.data !== undefined ? payload : undefined
-    const data = envelope === undefined ? line : typeof envelope.data === 'string' ? envelope.data : JSON.stringify(envelope.data)
+    const envelope =
+      isObject(payload) && typeof payload.event === 'string' && payload.data !== undefined
+        ? payload
+        : undefined
+    const data =
+      envelope === undefined
+        ? line
+        : typeof envelope.data === 'string'
+          ? envelope.data
+          : JSON.stringify(envelope.data)
     const type = envelope?.event ?? (isObject(payload) ? payload.type : undefined)
     if (isOver) bodies.push('')
     isOver = data === endMark || endings[provider].has(`${type}`)
@@ -61,7 +87,13 @@ function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
 const endings: Record<ProviderName, ReadonlySet<string>> = {
   anthropic: new Set(['message_stop']),
   'openai-chat': new Set(),
-  'openai-responses': new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled', 'response.done']),
+  'openai-responses': new Set([
+    'response.completed',
+    'response.incomplete',
+    'response.failed',
+    'response.cancelled',
+    'response.done',
+  ]),
 }
 
 /** What only the first event of a response has. */
@@ -78,7 +110,10 @@ const ends: Record<ProviderName, RegExp> = {
   'openai-responses': /"type":\s*"response\.(?:completed|incomplete|failed|cancelled|done)"/,
 }
 
-/** The bytes of each response as they are: one character is one byte here, so that places in the text are places in the bytes. */
+/**
+ * The bytes of each response as they are: one character is one byte here, so that places in the
+ * text are places in the bytes.
+ */
 function eventBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
   const text = bytes.toString('latin1')
   const bodies: RecordedBody[] = []
@@ -108,7 +143,10 @@ const marks: Record<ProviderName, RegExp> = {
   'openai-responses': /"type":\s*"response\.|^event: ?response\.|"object":\s*"response"/m,
 }
 
-/** Why nothing of a recording can be the provider's, in words; undefined: something is. A recording without a payload is one that was cut early. */
+/**
+ * Why nothing of a recording can be the provider's, in words; undefined: something is. A recording
+ * without a payload is one that was cut early.
+ */
 export function foreignTo(bytes: Buffer, provider: ProviderName): string | undefined {
   const text = bytes.toString('utf8')
   const isBare = !/^(?:data: ?)?\s*\{/m.test(text)

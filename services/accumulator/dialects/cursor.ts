@@ -1,12 +1,16 @@
-// A place in a text that only moves forward: what every dialect reads with. Nothing here looks at a character twice, so a dialect that is made of these
-// steps, and gives up at the first one that fails, is linear in its text.
+// A place in a text that only moves forward: what every dialect reads with. Nothing here looks at a
+// character twice, so a dialect that is made of these steps, and gives up at the first one that
+// fails, is linear in its text.
 
 export type Cursor = { readonly text: string; at: number }
 
 /** Moves over blanks: JSON's own, which are also all that stand between marks. */
 export function skipBlanks(cursor: Cursor): void {
   const { text } = cursor
-  for (let found = text.charCodeAt(cursor.at); found === 0x20 || found === 0x0a || found === 0x0d || found === 0x09; )
+  for (
+    let found = text.charCodeAt(cursor.at);
+    found === 0x20 || found === 0x0a || found === 0x0d || found === 0x09;
+  )
     found = text.charCodeAt(++cursor.at)
 }
 
@@ -17,7 +21,10 @@ export function took(cursor: Cursor, mark: string): boolean {
   return true
 }
 
-/** Moves over what a sticky expression finds here. It must not search far: a bounded number of characters, or a class of them. */
+/**
+ * Moves over what a sticky expression finds here. It must not search far: a bounded number of
+ * characters, or a class of them.
+ */
 export function tookMatch(cursor: Cursor, expression: RegExp): RegExpExecArray | undefined {
   expression.lastIndex = cursor.at
   const match = expression.exec(cursor.text) ?? undefined
@@ -25,7 +32,10 @@ export function tookMatch(cursor: Cursor, expression: RegExp): RegExpExecArray |
   return match
 }
 
-/** The text from here to the next `mark`, moving behind it; undefined, and no move, where there is none. */
+/**
+ * The text from here to the next `mark`, moving behind it; undefined, and no move, where there is
+ * none.
+ */
 export function upTo(cursor: Cursor, mark: string): string | undefined {
   const end = cursor.text.indexOf(mark, cursor.at)
   if (end === -1) return undefined
@@ -35,8 +45,8 @@ export function upTo(cursor: Cursor, mark: string): string | undefined {
 }
 
 /**
- * As upTo, for a text between tags; undefined too where the tag `open` begins again in it: the end of this one is missing then, or the text speaks of
- * tags, and which of both nobody can tell.
+ * As upTo, for a text between tags; undefined too where the tag `open` begins again in it: the end
+ * of this one is missing then, or the text speaks of tags, and which of both nobody can tell.
  */
 export function upToClose(cursor: Cursor, open: string, close: string): string | undefined {
   const start = cursor.at

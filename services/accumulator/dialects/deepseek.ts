@@ -1,14 +1,14 @@
-// DeepSeek V3 and R1: <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>name, a fence with JSON, <｜tool▁call▁end｜><｜tool▁calls▁end｜>; since V3.1 the
-// name and the JSON stand on both sides of the mark, without a fence. Models write the marks' own characters in several ways.
+// DeepSeek V3 and R1: <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>name, a fence with
+// JSON, <｜tool▁call▁end｜><｜tool▁calls▁end｜>; since V3.1 the name and the JSON stand on both sides
+// of the mark, without a fence. Models write the marks' own characters in several ways.
 
 import { brokenAfter } from './broken-frame.ts'
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
-const markOf = (words: string) => new RegExp(`<[｜|]${words.replaceAll(' ', '(?:▁| |\\\\?_)')}[｜|]>`, 'y')
+const markOf = (words: string) =>
+  new RegExp(`<[｜|]${words.replaceAll(' ', '(?:▁| |\\\\?_)')}[｜|]>`, 'y')
 const callsBegin = markOf('tool calls begin')
 const callsEnd = markOf('tool calls end')
 const callBegin = markOf('tool call begin')
@@ -23,7 +23,9 @@ export const deepseek: Dialect = {
     const cursor = { text, at: 0 }
     const hasSection = tookMatch(cursor, callsBegin) !== undefined
     skipBlanks(cursor)
-    return hasSection || tookMatch({ ...cursor }, callBegin) !== undefined ? section(cursor, hasSection) : undefined
+    return hasSection || tookMatch({ ...cursor }, callBegin) !== undefined
+      ? section(cursor, hasSection)
+      : undefined
   },
 }
 
@@ -32,7 +34,11 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
   const calls: WrittenCall[] = []
   for (; tookMatch(cursor, callBegin) !== undefined; skipBlanks(cursor)) {
     const call = readCall(cursor, repairs)
-    if (call === undefined) return brokenAfter(calls, 'a call between its marks must be a name and its arguments as a JSON object')
+    if (call === undefined)
+      return brokenAfter(
+        calls,
+        'a call between its marks must be a name and its arguments as a JSON object',
+      )
     calls.push(call)
   }
   if (hasSection && tookMatch(cursor, callsEnd) === undefined)
@@ -60,6 +66,7 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
   skipBlanks(cursor)
   if (isFenced && !took(cursor, '```')) return undefined
   skipBlanks(cursor)
-  if (name === undefined || json === undefined || tookMatch(cursor, callEnd) === undefined) return undefined
+  if (name === undefined || json === undefined || tookMatch(cursor, callEnd) === undefined)
+    return undefined
   return { names: [name], id: '', arguments: { kind: 'json', json } }
 }

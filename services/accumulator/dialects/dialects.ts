@@ -1,4 +1,5 @@
-// All dialects, in the order in which they are asked; the first that knows its frame reads the text.
+// All dialects, in the order in which they are asked; the first that knows its frame reads the
+// text.
 
 import { deepseek } from './deepseek.ts'
 import type { Dialect } from './dialect.ts'
@@ -14,7 +15,8 @@ import { markedJson } from './marked-json.ts'
 import { mistral } from './mistral.ts'
 import { pythonic } from './pythonic.ts'
 
-// hermes comes after those that put something else into its tag, pythonic before what would take its list for broken JSON.
+// hermes comes after those that put something else into its tag, pythonic before what would take
+// its list for broken JSON.
 export const dialects: Dialect[] = [
   pythonic,
   json,

@@ -1,19 +1,22 @@
-// JSON between marks that nothing but a call is written in: what is inside is read as the shapes of plain JSON.
+// JSON between marks that nothing but a call is written in: what is inside is read as the shapes of
+// plain JSON.
 
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took } from './cursor.ts'
 import type { Dialect, Reading } from './dialect.ts'
 import { readingOf } from './json-shapes.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 /**
- * `close` empty: the JSON is the end. `first`: how the JSON must begin, where `open` is a word that texts begin with. `between`: what may stand between
- * several values of one frame; default: nothing.
+ * `close` empty: the JSON is the end. `first`: how the JSON must begin, where `open` is a word that
+ * texts begin with. `between`: what may stand between several values of one frame; default:
+ * nothing.
  */
 export type JsonFrame = { open: string; close: string; first?: string; between?: string }
 
-/** A dialect of such frames, one after another. The first that fits the beginning of the text holds for all of it. */
+/**
+ * A dialect of such frames, one after another. The first that fits the beginning of the text holds
+ * for all of it.
+ */
 export function framedJson(name: string, frames: JsonFrame[]): Dialect {
   return {
     name,
@@ -40,7 +43,11 @@ function readFrames(cursor: Cursor, frame: JsonFrame): Reading | undefined {
 }
 
 /** At least one. */
-function valuesIn(cursor: Cursor, { between }: JsonFrame, repairs: Set<Repair>): string[] | undefined {
+function valuesIn(
+  cursor: Cursor,
+  { between }: JsonFrame,
+  repairs: Set<Repair>,
+): string[] | undefined {
   const values: string[] = []
   do {
     skipBlanks(cursor)

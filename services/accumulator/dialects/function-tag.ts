@@ -1,13 +1,13 @@
-// Qwen3-Coder's tags: <tool_call><function=name><parameter=key>value</parameter></function></tool_call>, where the outer tag, or only its beginning, is
-// often missing. Llama's own functions have JSON in the same tag: <function=name>{…}</function>. Seed-OSS has another outer tag.
+// Qwen3-Coder's tags:
+// <tool_call><function=name><parameter=key>value</parameter></function></tool_call>, where the
+// outer tag, or only its beginning, is often missing. Llama's own functions have JSON in the same
+// tag: <function=name>{…}</function>. Seed-OSS has another outer tag.
 
 import { brokenAfter } from './broken-frame.ts'
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
 import type { Dialect, Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { withoutOneLineEnd } from './typed-fields.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 const outerTags = ['tool_call', 'seed:tool_call']
 const beginning = /(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=/y
@@ -30,7 +30,8 @@ export const functionTag: Dialect = {
 }
 
 function broken(calls: WrittenCall[]): Reading {
-  const why = "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else"
+  const why =
+    "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else"
   return brokenAfter(calls, why)
 }
 
@@ -45,7 +46,9 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
   skipBlanks(cursor)
   if (args === undefined || !took(cursor, '</function>')) return undefined
   skipBlanks(cursor)
-  const isClosed = outerTags.some((tag) => (outer === undefined || outer === tag) && took(cursor, `</${tag}>`))
+  const isClosed = outerTags.some(
+    (tag) => (outer === undefined || outer === tag) && took(cursor, `</${tag}>`),
+  )
   return outer !== undefined && !isClosed ? undefined : { names: [name], id: '', arguments: args }
 }
 
@@ -59,7 +62,10 @@ function parameters(cursor: Cursor): WrittenArguments | undefined {
   const args: WrittenArguments = { kind: 'fields', fields: [] }
   for (; took(cursor, '<parameter='); skipBlanks(cursor)) {
     const [name] = tookMatch(cursor, nameHere) ?? []
-    const text = name !== undefined && took(cursor, '>') ? upToClose(cursor, '<parameter=', '</parameter>') : undefined
+    const text =
+      name !== undefined && took(cursor, '>')
+        ? upToClose(cursor, '<parameter=', '</parameter>')
+        : undefined
     if (name === undefined || text === undefined) return undefined
     args.fields.push({ name, text: withoutOneLineEnd(text), is: undefined })
   }

@@ -1,10 +1,10 @@
-// Gemma 4: <|tool_call>call:name{key:<|"|>text<|"|>,other:[1,true]}<tool_call|>, one frame for each call. FunctionGemma has marks of its own.
-// Names stand bare; texts stand between marks that no text can hold, as they are.
+// Gemma 4: <|tool_call>call:name{key:<|"|>text<|"|>,other:[1,true]}<tool_call|>, one frame for each
+// call. FunctionGemma has marks of its own. Names stand bare; texts stand between marks that no
+// text can hold, as they are.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { brokenAfter } from './broken-frame.ts'
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
 import type { Dialect, WrittenCall } from './dialect.ts'
 
 type Marks = { open: string; close: string; quote: string }
@@ -15,7 +15,8 @@ const families: Marks[] = [
 ]
 const nameHere = /call:([A-Za-z0-9_.:/-]{1,256}?)(?=\{)/y
 const keyHere = /([A-Za-z0-9_.$-]{1,256}):/y
-const scalarHere = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?=[,}\]\s])/y
+const scalarHere =
+  /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?=[,}\]\s])/y
 /** The model ends its turn with the mark of the result that it waits for. */
 const resultMarks = ['<|tool_response>', '<start_function_response>']
 
@@ -29,7 +30,10 @@ export const gemma: Dialect = {
     for (; took(cursor, marks.open); skipBlanks(cursor)) {
       const call = readCall(cursor, marks)
       if (call === undefined)
-        return brokenAfter(calls, `a call between its marks must be 'call:', a tool's name and its arguments in braces`)
+        return brokenAfter(
+          calls,
+          `a call between its marks must be 'call:', a tool's name and its arguments in braces`,
+        )
       calls.push(call)
     }
     resultMarks.find((mark) => took(cursor, mark))
@@ -64,7 +68,11 @@ function member(cursor: Cursor, marks: Marks, depth: number): string | undefined
 }
 
 /** Behind its opening bracket. */
-function sequence(cursor: Cursor, [open, close]: [string, string], item: () => string | undefined): string | undefined {
+function sequence(
+  cursor: Cursor,
+  [open, close]: [string, string],
+  item: () => string | undefined,
+): string | undefined {
   const found: string[] = []
   skipBlanks(cursor)
   if (took(cursor, close)) return open + close

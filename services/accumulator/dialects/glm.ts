@@ -1,7 +1,7 @@
-// GLM 4.5 and later: <tool_call>name, then <arg_key>key</arg_key><arg_value>value</arg_value> for each argument, </tool_call>.
+// GLM 4.5 and later: <tool_call>name, then <arg_key>key</arg_key><arg_value>value</arg_value> for
+// each argument, </tool_call>.
 
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenCall, WrittenField } from './dialect.ts'
 
 const beginning = /<tool_call>\s{0,64}[A-Za-z0-9_.:/-]{1,256}\s{0,64}<(?:arg_key>|\/tool_call>)/y
@@ -16,7 +16,8 @@ export const glm: Dialect = {
       if (tookMatch({ ...cursor }, beginning) === undefined) return undefined // the text is not all calls
       const call = readCall(cursor)
       if (call === undefined) {
-        const why = "a call must be its name and then its arguments, each an 'arg_key' and an 'arg_value' that are closed"
+        const why =
+          "a call must be its name and then its arguments, each an 'arg_key' and an 'arg_value' that are closed"
         return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
       }
       calls.push(call)
@@ -33,9 +34,13 @@ function readCall(cursor: Cursor): WrittenCall | undefined {
   for (skipBlanks(cursor); took(cursor, '<arg_key>'); skipBlanks(cursor)) {
     const key = upToClose(cursor, '<arg_', '</arg_key>')?.trim()
     skipBlanks(cursor)
-    const text = took(cursor, '<arg_value>') ? upToClose(cursor, '<arg_', '</arg_value>') : undefined
+    const text = took(cursor, '<arg_value>')
+      ? upToClose(cursor, '<arg_', '</arg_value>')
+      : undefined
     if (key === undefined || key === '' || text === undefined) return undefined
     fields.push({ name: key, text, is: undefined })
   }
-  return name === undefined || !took(cursor, '</tool_call>') ? undefined : { names: [name], id: '', arguments: { kind: 'fields', fields } }
+  return name === undefined || !took(cursor, '</tool_call>')
+    ? undefined
+    : { names: [name], id: '', arguments: { kind: 'fields', fields } }
 }

@@ -1,10 +1,10 @@
-// OpenAI's open models, where a server leaves their channels in the text:
-// <|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call in a message. Whom it is for may stand before the channel too.
+// OpenAI's open models, where a server leaves their channels in the text: <|channel|>commentary
+// to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call in a message. Whom it is for
+// may stand before the channel too.
 
 import { isOver, skipBlanks, took, tookMatch } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 const heads: [RegExp, RegExp] = [
   /(?:<\|start\|>assistant)?<\|channel\|>(?:commentary|analysis) {0,8}to=(?:functions\.)?([A-Za-z0-9_.-]{1,256}) {0,8}/y,
@@ -26,8 +26,18 @@ export const harmony: Dialect = {
     skipBlanks(cursor)
     took(cursor, '<|call|>')
     if (json === undefined)
-      return { kind: 'broken', names: [name], why: "after '<|message|>' there must be its arguments as one JSON object", marked: true }
+      return {
+        kind: 'broken',
+        names: [name],
+        why: "after '<|message|>' there must be its arguments as one JSON object",
+        marked: true,
+      }
     if (!isOver(cursor)) return undefined // what follows the call is no call, so the text is not all calls
-    return { kind: 'calls', calls: [{ names: [name], id: '', arguments: { kind: 'json', json } }], repairs, marked: true }
+    return {
+      kind: 'calls',
+      calls: [{ names: [name], id: '', arguments: { kind: 'json', json } }],
+      repairs,
+      marked: true,
+    }
   },
 }

@@ -1,8 +1,12 @@
-// Thinking that a server leaves in the visible text, between marks before what the model says. Calls are never looked for inside of it.
+// Thinking that a server leaves in the visible text, between marks before what the model says.
+// Calls are never looked for inside of it.
 
 import { isOver, skipBlanks, took, upTo } from './cursor.ts'
 
-/** `isOpened`: by the model itself; the others may lack their opening mark, because chat templates write it into the prompt. */
+/**
+ * `isOpened`: by the model itself; the others may lack their opening mark, because chat templates
+ * write it into the prompt.
+ */
 type Marks = { open: string; close: string; isOpened?: true }
 
 const marks: Marks[] = [
@@ -13,10 +17,14 @@ const marks: Marks[] = [
   { open: '<|channel>thought', close: '<channel|>', isOpened: true }, // Gemma 4
 ]
 
-/** What follows the thinking; all of a text that does not begin with any, nothing of one in which it has no end. */
+/**
+ * What follows the thinking; all of a text that does not begin with any, nothing of one in which it
+ * has no end.
+ */
 export function withoutThinking(text: string): string {
   const cursor = { text, at: 0 }
-  for (const { open, close, isOpened } of marks) if (!isOpened && !text.includes(open) && upTo(cursor, close) !== undefined) break
+  for (const { open, close, isOpened } of marks)
+    if (!isOpened && !text.includes(open) && upTo(cursor, close) !== undefined) break
   for (;;) {
     skipBlanks(cursor)
     const begun = marks.find(({ open }) => took(cursor, open))

@@ -1,12 +1,12 @@
-// Tags that name what they hold by an attribute: <invoke name="tool"><parameter name="key">value</parameter></invoke>, in an outer tag that differs by
-// family: MiniMax, DeepSeek since V3.2 (whose tags have a mark of their own, and may say whether a value is a string), Claude's older ones.
+// Tags that name what they hold by an attribute: <invoke name="tool"><parameter
+// name="key">value</parameter></invoke>, in an outer tag that differs by family: MiniMax, DeepSeek
+// since V3.2 (whose tags have a mark of their own, and may say whether a value is a string),
+// Claude's older ones.
 
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenArguments, WrittenCall, WrittenField } from './dialect.ts'
 import { withoutOneLineEnd } from './typed-fields.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 /** `outer`: the tag around all calls; `mark`: what stands before the names of the tags inside. */
 type Tags = { outer: string; mark: string }
@@ -37,7 +37,11 @@ export const invokeTag: Dialect = {
 }
 
 /** `text`: what follows the calls is none, so the text is not all calls. */
-function readCalls(cursor: Cursor, tags: Tags, repairs: Set<Repair>): WrittenCall[] | 'text' | undefined {
+function readCalls(
+  cursor: Cursor,
+  tags: Tags,
+  repairs: Set<Repair>,
+): WrittenCall[] | 'text' | undefined {
   const calls: WrittenCall[] = []
   for (; !isOver(cursor); skipBlanks(cursor)) {
     if (!took(cursor, `<${tags.outer}>`)) return 'text'
@@ -55,9 +59,12 @@ function readCall(cursor: Cursor, { mark }: Tags, repairs: Set<Repair>): Written
   const [, name] = tookMatch(cursor, nameHere) ?? []
   if (name === undefined || tookMatch(cursor, tagEndHere) === undefined) return undefined
   skipBlanks(cursor)
-  const args = cursor.text[cursor.at] === '{' ? jsonArguments(cursor, repairs) : parameters(cursor, mark)
+  const args =
+    cursor.text[cursor.at] === '{' ? jsonArguments(cursor, repairs) : parameters(cursor, mark)
   skipBlanks(cursor)
-  return args === undefined || !took(cursor, `</${mark}invoke>`) ? undefined : { names: [name], id: '', arguments: args }
+  return args === undefined || !took(cursor, `</${mark}invoke>`)
+    ? undefined
+    : { names: [name], id: '', arguments: args }
 }
 
 function jsonArguments(cursor: Cursor, repairs: Set<Repair>): WrittenArguments | undefined {
@@ -70,9 +77,16 @@ function parameters(cursor: Cursor, mark: string): WrittenArguments | undefined 
   for (; took(cursor, `<${mark}parameter`); skipBlanks(cursor)) {
     const [, name] = tookMatch(cursor, nameHere) ?? []
     const [, isString] = tookMatch(cursor, isStringHere) ?? []
-    const text = tookMatch(cursor, tagEndHere) === undefined ? undefined : upToClose(cursor, `<${mark}parameter `, `</${mark}parameter>`)
+    const text =
+      tookMatch(cursor, tagEndHere) === undefined
+        ? undefined
+        : upToClose(cursor, `<${mark}parameter `, `</${mark}parameter>`)
     if (name === undefined || text === undefined) return undefined
-    fields.push({ name, text: withoutOneLineEnd(text), is: isString === undefined ? undefined : isString === 'true' ? 'string' : 'json' })
+    fields.push({
+      name,
+      text: withoutOneLineEnd(text),
+      is: isString === undefined ? undefined : isString === 'true' ? 'string' : 'json',
+    })
   }
   return { kind: 'fields', fields }
 }

@@ -1,38 +1,57 @@
-// The JSON shapes of a call (I2), in their priority: name with arguments, the same inside of function, and last the flat form, in which a tool's name
-// stands beside its arguments.
+// The JSON shapes of a call (I2), in their priority: name with arguments, the same inside of
+// function, and last the flat form, in which a tool's name stands beside its arguments.
 //
 // J1. An empty or blank name is no call. With a name and a tool the name wins.
-// J2. The reserved names never become arguments; a tool that has an argument of such a name is not run without it. What stands beside name and
-//     arguments and has no place in a call makes it unreadable: it is data, or a mistake, and neither may run.
+// J2. The reserved names never become arguments; a tool that has an argument of such a name is not
+//     run without it. What stands beside name and arguments and has no place in a call makes it
+//     unreadable: it is data, or a mistake, and neither may run.
 // J3. The declaration of a tool names a tool too, with the schema of its parameters. It is no call.
 
 import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
-import type { Repair } from './written-json.ts'
-import { itemsOf, membersOf, readJson, stringOf } from './written-json.ts'
+import { itemsOf, membersOf, type Repair, readJson, stringOf } from './written-json.ts'
 
 /** What one value is: calls, an object that is built like one, or neither. */
-type Shape = { kind: 'call'; calls: WrittenCall[] } | { kind: 'broken'; names: string[]; why: string } | undefined
+type Shape =
+  | { kind: 'call'; calls: WrittenCall[] }
+  | { kind: 'broken'; names: string[]; why: string }
+  | undefined
 
-/** What these values are, all together; undefined: none of them is built like a call. `values`: strict JSON texts. */
-export function readingOf(values: string[], repairs: Set<Repair>, marked: boolean): Reading | undefined {
+/**
+ * What these values are, all together; undefined: none of them is built like a call. `values`:
+ * strict JSON texts.
+ */
+export function readingOf(
+  values: string[],
+  repairs: Set<Repair>,
+  marked: boolean,
+): Reading | undefined {
   const shapes = values.map((value) => shapeOf(value, repairs))
   const shape = together(shapes)
   if (shape === undefined) return undefined
-  return shape.kind === 'call' ? { kind: 'calls', calls: shape.calls, repairs, marked } : { ...shape, marked }
+  return shape.kind === 'call'
+    ? { kind: 'calls', calls: shape.calls, repairs, marked }
+    : { ...shape, marked }
 }
 
 function shapeOf(json: string, repairs: Set<Repair>): Shape {
   const items = itemsOf(json)
   if (items !== undefined) return together(items.map((item) => objectShape(item, repairs)))
   const inMessage = messageCalls(json)
-  return inMessage === undefined ? objectShape(json, repairs) : together(inMessage.map((item) => objectShape(item, repairs)))
+  return inMessage === undefined
+    ? objectShape(json, repairs)
+    : together(inMessage.map((item) => objectShape(item, repairs)))
 }
 
-/** The entries of `{"tool_calls": [...]}`, a message of the Chat Completions API written out; undefined: it is none. */
+/**
+ * The entries of `{"tool_calls": [...]}`, a message of the Chat Completions API written out;
+ * undefined: it is none.
+ */
 function messageCalls(json: string): string[] | undefined {
   const members = new Map(membersOf(json)?.map((member) => [member.name, member.json]))
-  return strangeTo(members, ['tool_calls', 'role', 'content']).length > 0 ? undefined : itemsOf(members.get('tool_calls') ?? '')
+  return strangeTo(members, ['tool_calls', 'role', 'content']).length > 0
+    ? undefined
+    : itemsOf(members.get('tool_calls') ?? '')
 }
 
 /** All or nothing: what is no call among calls makes all of them unreadable. */
@@ -41,9 +60,12 @@ function together(shapes: Shape[]): Shape {
   if (known.length === 0) return undefined
   const calls = known.flatMap((shape) => (shape.kind === 'call' ? shape.calls : []))
   const broken = known.find((shape) => shape.kind === 'broken')
-  const names = known.flatMap((shape) => (shape.kind === 'broken' ? shape.names : shape.calls.flatMap((call) => call.names)))
+  const names = known.flatMap((shape) =>
+    shape.kind === 'broken' ? shape.names : shape.calls.flatMap((call) => call.names),
+  )
   if (broken !== undefined) return { kind: 'broken', names, why: broken.why }
-  if (known.length < shapes.length) return { kind: 'broken', names, why: 'one of the entries is no call' }
+  if (known.length < shapes.length)
+    return { kind: 'broken', names, why: 'one of the entries is no call' }
   return { kind: 'call', calls }
 }
 
@@ -64,29 +86,61 @@ function objectShape(json: string, repairs: Set<Repair>): Shape {
     const args = members.has('arguments') ? 'arguments' : 'parameters'
     if (members.size < list.length) return repeated(names)
     const own = ['name', 'tool', args, 'id', 'tool_call_id', 'type']
-    return withArguments([first, ...others], idOf(members), { args: members.get(args) ?? '', strange: strangeTo(members, own) }, repairs)
+    return withArguments(
+      [first, ...others],
+      idOf(members),
+      { args: members.get(args) ?? '', strange: strangeTo(members, own) },
+      repairs,
+    )
   }
   const named = inner === undefined ? undefined : nameIn(inner, 'name')[0]
   if (inner?.has('arguments') && named !== undefined) {
-    if (members.size < list.length || inner.size < (innerList?.length ?? 0)) return repeated([named])
-    const strange = [...strangeTo(members, ['function', 'id', 'tool_call_id', 'type', 'index']), ...strangeTo(inner, ['name', 'arguments'])]
-    return withArguments([named], idOf(members), { args: inner.get('arguments') ?? '', strange }, repairs)
+    if (members.size < list.length || inner.size < (innerList?.length ?? 0))
+      return repeated([named])
+    const strange = [
+      ...strangeTo(members, ['function', 'id', 'tool_call_id', 'type', 'index']),
+      ...strangeTo(inner, ['name', 'arguments']),
+    ]
+    return withArguments(
+      [named],
+      idOf(members),
+      { args: inner.get('arguments') ?? '', strange },
+      repairs,
+    )
   }
   if (nameIn(members, 'tool')[0] !== undefined && names[0] !== undefined) {
     if (members.size < list.length) return repeated(names)
     const rest = list.filter(({ name }) => !reserved.includes(name))
     const [first, ...others] = names
     const flat = `{${rest.map((member) => `${member.quoted}:${member.json}`).join(',')}}`
-    const left = reserved.filter((name) => !['tool', 'name', 'id', 'tool_call_id'].includes(name) && members.has(name))
-    return { kind: 'call', calls: [{ names: [first, ...others], id: idOf(members), arguments: { kind: 'json', json: flat }, left }] }
+    const left = reserved.filter(
+      (name) => !['tool', 'name', 'id', 'tool_call_id'].includes(name) && members.has(name),
+    )
+    return {
+      kind: 'call',
+      calls: [
+        {
+          names: [first, ...others],
+          id: idOf(members),
+          arguments: { kind: 'json', json: flat },
+          left,
+        },
+      ],
+    }
   }
-  const isOnlyNamed = names.length > 0 && strangeTo(members, ['name', 'id', 'tool_call_id', 'type']).length === 0
+  const isOnlyNamed =
+    names.length > 0 && strangeTo(members, ['name', 'id', 'tool_call_id', 'type']).length === 0
   return isOnlyNamed ? { kind: 'broken', names, why: 'it has no arguments' } : undefined
 }
 
 type Frame = { args: string; strange: string[] }
 
-function withArguments(names: [string, ...string[]], id: string, { args, strange }: Frame, repairs: Set<Repair>): Shape {
+function withArguments(
+  names: [string, ...string[]],
+  id: string,
+  { args, strange }: Frame,
+  repairs: Set<Repair>,
+): Shape {
   if (strange.length > 0)
     return {
       kind: 'broken',
@@ -94,7 +148,8 @@ function withArguments(names: [string, ...string[]], id: string, { args, strange
       why: `${listed(strange.map(quoted), 'and')} ${strange.length === 1 ? 'has' : 'have'} no place in a call`,
     }
   const json = objectIn(args, repairs)
-  if (json === undefined) return { kind: 'broken', names, why: "its 'arguments' are no JSON object" }
+  if (json === undefined)
+    return { kind: 'broken', names, why: "its 'arguments' are no JSON object" }
   return { kind: 'call', calls: [{ names, id, arguments: { kind: 'json', json } }] }
 }
 
@@ -125,7 +180,9 @@ function idOf(members: Members): string {
 function isLlamaCall(members: Members): boolean {
   const parameters = membersOf(members.get('parameters') ?? '')
   if (parameters === undefined || members.has('description')) return false
-  return !parameters.some(({ name, json }) => name === '$schema' || (name === 'properties' && json.startsWith('{')))
+  return !parameters.some(
+    ({ name, json }) => name === '$schema' || (name === 'properties' && json.startsWith('{')),
+  )
 }
 
 function strangeTo(members: Members, own: string[]): string[] {

@@ -1,11 +1,10 @@
-// Calls as plain JSON: the whole text is one object, one array of them, or objects one after another (I2).
+// Calls as plain JSON: the whole text is one object, one array of them, or objects one after
+// another (I2).
 
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, tookMatch } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, tookMatch } from './cursor.ts'
 import type { Dialect, Reading } from './dialect.ts'
 import { readingOf } from './json-shapes.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 export const json: Dialect = {
   name: 'json',
@@ -21,7 +20,9 @@ export const json: Dialect = {
 /** Llama writes it between calls. Behind the last one it is another language's. */
 const separator = /\s{0,64};(?=\s{0,64}[{[])/y
 
-/** `text`: what follows a value is none, so the text is not all JSON. Undefined: it cannot be read. */
+/**
+ * `text`: what follows a value is none, so the text is not all JSON. Undefined: it cannot be read.
+ */
 function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | undefined {
   const values: string[] = []
   for (; !isOver(cursor); skipBlanks(cursor)) {
@@ -35,16 +36,30 @@ function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | unde
   return values
 }
 
-const beginning = /\[?\s{0,64}\{\s{0,64}["'](name|tool)["']\s{0,64}:\s{0,64}("[^"\\]{1,256}"|'[^'\\]{1,256}')/y
+const beginning =
+  /\[?\s{0,64}\{\s{0,64}["'](name|tool)["']\s{0,64}:\s{0,64}("[^"\\]{1,256}"|'[^'\\]{1,256}')/y
 
-/** Broken JSON that begins as a call does: a bracket is missing or too many, a quote is not escaped. */
+/**
+ * Broken JSON that begins as a call does: a bracket is missing or too many, a quote is not escaped.
+ */
 function unreadable(text: string): Reading | undefined {
   const cursor = { text, at: 0 }
   const [, key, quoted] = tookMatch(cursor, beginning) ?? []
   if (quoted === undefined) return undefined
   const isOpen = !text.endsWith('}') && !text.endsWith(']')
-  if (key === 'name' && !text.includes('arguments') && !(isOpen && beginsArguments(text.slice(cursor.at)))) return undefined
-  return { kind: 'broken', names: [quoted.slice(1, -1)], why: 'it is not valid JSON', marked: false, isOpen }
+  if (
+    key === 'name' &&
+    !text.includes('arguments') &&
+    !(isOpen && beginsArguments(text.slice(cursor.at)))
+  )
+    return undefined
+  return {
+    kind: 'broken',
+    names: [quoted.slice(1, -1)],
+    why: 'it is not valid JSON',
+    marked: false,
+    isOpen,
+  }
 }
 
 /** What stands behind the name ends before it could say what follows. */

@@ -1,12 +1,11 @@
-// Kimi K2: <|tool_calls_section_begin|><|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>.
+// Kimi K2:
+// <|tool_calls_section_begin|><|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>.
 // What stands before the arguments is the call's id, and the name is inside of it.
 
 import { brokenAfter } from './broken-frame.ts'
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 const sectionBegin = /<\|tool_calls?_section_begin\|>/y
 const sectionEnd = /<\|tool_calls?_section_end\|>/y
@@ -27,7 +26,10 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
   for (skipBlanks(cursor); took(cursor, callBegin); skipBlanks(cursor)) {
     const call = readCall(cursor, repairs)
     if (call === undefined)
-      return brokenAfter(calls, 'a call between its marks must be an id, its arguments as a JSON object, and nothing else')
+      return brokenAfter(
+        calls,
+        'a call between its marks must be an id, its arguments as a JSON object, and nothing else',
+      )
     calls.push(call)
   }
   const isEnded = !hasSection || tookMatch(cursor, sectionEnd) !== undefined
@@ -39,10 +41,13 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
   const id = upTo(cursor, '<|tool_call_argument_begin|>')?.trim()
-  const [, name] = /^(?:functions\.)?([^\s<>]{1,256}?)(?::[0-9]{1,9})?$/.exec(id?.slice(0, 512) ?? '') ?? []
+  const [, name] =
+    /^(?:functions\.)?([^\s<>]{1,256}?)(?::[0-9]{1,9})?$/.exec(id?.slice(0, 512) ?? '') ?? []
   if (id === undefined || name === undefined) return undefined
   skipBlanks(cursor)
   const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
   skipBlanks(cursor)
-  return json === undefined || !took(cursor, '<|tool_call_end|>') ? undefined : { names: [name], id, arguments: { kind: 'json', json } }
+  return json === undefined || !took(cursor, '<|tool_call_end|>')
+    ? undefined
+    : { names: [name], id, arguments: { kind: 'json', json } }
 }

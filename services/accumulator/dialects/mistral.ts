@@ -1,12 +1,11 @@
-// Mistral: [TOOL_CALLS] and then, in its older models, a JSON array of calls; in its newer ones a name and its arguments, the mark before each:
-// [TOOL_CALLS]name{…} or [TOOL_CALLS]name[CALL_ID]id[ARGS]{…}.
+// Mistral: [TOOL_CALLS] and then, in its older models, a JSON array of calls; in its newer ones a
+// name and its arguments, the mark before each: [TOOL_CALLS]name{…} or
+// [TOOL_CALLS]name[CALL_ID]id[ARGS]{…}.
 
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
 import { framedJson } from './framed-json.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 const mark = '[TOOL_CALLS]'
 const older = framedJson('mistral', [{ open: mark, close: '' }])
@@ -18,7 +17,9 @@ export const mistral: Dialect = {
     if (!text.startsWith(mark)) return undefined
     const cursor = { text, at: mark.length }
     skipBlanks(cursor)
-    return text[cursor.at] === '[' || text[cursor.at] === '{' ? older.read(text) : newer({ text, at: 0 })
+    return text[cursor.at] === '[' || text[cursor.at] === '{'
+      ? older.read(text)
+      : newer({ text, at: 0 })
   },
 }
 
@@ -45,6 +46,9 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
   const id = took(cursor, '[CALL_ID]') ? tookMatch(cursor, nameHere)?.[0] : ''
   took(cursor, '[ARGS]')
   skipBlanks(cursor)
-  const json = id === undefined || cursor.text[cursor.at] !== '{' ? undefined : readJson(cursor, repairs)
-  return json === undefined ? undefined : { names: [name], id: id ?? '', arguments: { kind: 'json', json } }
+  const json =
+    id === undefined || cursor.text[cursor.at] !== '{' ? undefined : readJson(cursor, repairs)
+  return json === undefined
+    ? undefined
+    : { names: [name], id: id ?? '', arguments: { kind: 'json', json } }
 }

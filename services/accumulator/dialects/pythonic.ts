@@ -1,7 +1,7 @@
-// Calls as Llama 3.2 and 4, LFM2 and Olmo write them in Python's words: [weather(city="Paris", days=3), now()]. Arguments have names, and values are literals.
+// Calls as Llama 3.2 and 4, LFM2 and Olmo write them in Python's words: [weather(city="Paris",
+// days=3), now()]. Arguments have names, and values are literals.
 
-import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, took, tookMatch } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
 import { readJson } from './written-json.ts'
 
@@ -18,17 +18,27 @@ export const pythonic: Dialect = {
     skipBlanks(cursor)
     if (!marked && tookMatch({ ...cursor }, beginning) === undefined) return undefined
     const calls: WrittenCall[] = []
-    if (!readCalls(cursor, calls) || (marked && !took(cursor, close))) return broken(text, calls, marked)
+    if (!readCalls(cursor, calls) || (marked && !took(cursor, close)))
+      return broken(text, calls, marked)
     return isOver(cursor) ? { kind: 'calls', calls, repairs: new Set(), marked } : undefined
   },
 }
 
-/** Without a mark around it, a list that goes on as no call does is something else, unless it was cut. */
+/**
+ * Without a mark around it, a list that goes on as no call does is something else, unless it was
+ * cut.
+ */
 function broken(text: string, calls: WrittenCall[], marked: boolean): Reading {
   const isOpen = !marked && !text.endsWith(')]')
   const [first] = tookMatch({ text, at: marked ? open.length + 1 : 1 }, nameHere) ?? []
   const names = [...(first === undefined ? [] : [first]), ...calls.flatMap((call) => call.names)]
-  return { kind: 'broken', names, why: 'a call in this form must have a name for each argument and literals as values', marked, isOpen }
+  return {
+    kind: 'broken',
+    names,
+    why: 'a call in this form must have a name for each argument and literals as values',
+    marked,
+    isOpen,
+  }
 }
 
 function readCalls(cursor: Cursor, calls: WrittenCall[]): boolean {

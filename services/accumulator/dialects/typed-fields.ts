@@ -1,21 +1,26 @@
-// Arguments that are written as texts without a type, as the JSON object that the tool's schema makes of them.
+// Arguments that are written as texts without a type, as the JSON object that the tool's schema
+// makes of them.
 //
-// T1. A text stays a string wherever the schema allows one: nothing in the text says that it is anything else. The one exception is `null` where the
-//     schema allows null too; models write it for what they leave out.
-// T2. Where no string is allowed, the text must be the JSON of what is. What cannot be typed is not guessed: it stays a string, and the schema refuses it.
-// T3. An argument that is given twice has no value; the object then has it twice, and is refused for that.
+// T1. A text stays a string wherever the schema allows one: nothing in the text says that it is
+//     anything else. The one exception is `null` where the schema allows null too; models write it
+//     for what they leave out.
+// T2. Where no string is allowed, the text must be the JSON of what is. What cannot be typed is not
+//     guessed: it stays a string, and the schema refuses it.
+// T3. An argument that is given twice has no value; the object then has it twice, and is refused
+//     for that.
 
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { WrittenField } from './dialect.ts'
-import type { Repair } from './written-json.ts'
-import { readJson } from './written-json.ts'
+import { type Repair, readJson } from './written-json.ts'
 
 type Schema = Record<string, unknown>
 
 /** The object as strict JSON text. `schema`: the tool's, as it was compiled. */
 export function typedObject(fields: WrittenField[], schema: Schema, repairs: Set<Repair>): string {
-  const members = fields.map((field) => `${JSON.stringify(field.name)}:${typed(field, schema, repairs)}`)
+  const members = fields.map(
+    (field) => `${JSON.stringify(field.name)}:${typed(field, schema, repairs)}`,
+  )
   return `{${members.join(',')}}`
 }
 
@@ -27,7 +32,10 @@ export function withoutOneLineEnd(text: string): string {
 function typed({ name, text, is }: WrittenField, schema: Schema, repairs: Set<Repair>): string {
   const string = () => JSON.stringify(text)
   if (is === 'string') return string()
-  const property = isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+  const property =
+    isObject(schema.properties) && Object.hasOwn(schema.properties, name)
+      ? schema.properties[name]
+      : undefined
   const allowed = typesOf(property, schema, 0)
   if (is === undefined && (allowed === undefined || allowed.has('string')))
     return allowed?.has('null') && text.trim() === 'null' ? 'null' : string()

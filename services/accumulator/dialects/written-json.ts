@@ -1,16 +1,15 @@
-// JSON as models write it in text. What is read comes out as strict JSON text: exactly the characters that stood there, but for repairs that cannot
-// change a value.
+// JSON as models write it in text. What is read comes out as strict JSON text: exactly the
+// characters that stood there, but for repairs that cannot change a value.
 //
-// W1. Repaired are: a comma before a closing bracket, Python's True, False and None, and what can be mended of a string (json-string.ts). Each repair
-//     is named.
-// W2. Nothing that is open is closed: a string, number, array or object whose end is not there cannot be read (I1.1).
+// W1. Repaired are: a comma before a closing bracket, Python's True, False and None, and what can
+//     be mended of a string (json-string.ts). Each repair is named.
+// W2. Nothing that is open is closed: a string, number, array or object whose end is not there
+//     cannot be read (I1.1).
 // W3. One pass, every character looked at a bounded number of times; nesting is bounded.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { StringMending } from '../json-string.ts'
-import { jsonString } from '../json-string.ts'
-import type { Cursor } from './cursor.ts'
-import { skipBlanks, took, tookMatch } from './cursor.ts'
+import { jsonString, type StringMending } from '../json-string.ts'
+import { type Cursor, skipBlanks, took, tookMatch } from './cursor.ts'
 
 export type Repair = 'trailing-comma' | 'python-word' | StringMending
 
@@ -20,7 +19,10 @@ type Edit = { repairs: Repair[]; from: number; to: number; text: string }
 /** Arguments nest so deep at most, and the frames around them a little. */
 const depthMax = limits.argumentDepthMax + 4
 
-/** The value that begins here as strict JSON text, moving behind it. Undefined: it cannot be read, and the cursor stands where that was found. */
+/**
+ * The value that begins here as strict JSON text, moving behind it. Undefined: it cannot be read,
+ * and the cursor stands where that was found.
+ */
 export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefined {
   const from = cursor.at
   const edits: Edit[] = []
@@ -31,7 +33,10 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
 
 export type Member = { quoted: string; name: string; json: string }
 
-/** The members of an object in their order, with their names as they are quoted; `json` is strict. Undefined: it is no object. */
+/**
+ * The members of an object in their order, with their names as they are quoted; `json` is strict.
+ * Undefined: it is no object.
+ */
 export function membersOf(json: string): Member[] | undefined {
   const members: Member[] = []
   const isObject = everyItem(json, '{', (cursor, edits) => {
@@ -61,9 +66,15 @@ export function itemsOf(json: string): string[] | undefined {
   return isArray ? items : undefined
 }
 
-function everyItem(json: string, open: '{' | '[', item: (cursor: Cursor, edits: Edit[]) => boolean): boolean {
+function everyItem(
+  json: string,
+  open: '{' | '[',
+  item: (cursor: Cursor, edits: Edit[]) => boolean,
+): boolean {
   const cursor = { text: json, at: 0 }
-  return json.startsWith(open) && sequence(cursor, [], open === '{' ? '}' : ']', () => item(cursor, []))
+  return (
+    json.startsWith(open) && sequence(cursor, [], open === '{' ? '}' : ']', () => item(cursor, []))
+  )
 }
 
 /** What a string says; undefined: `json` is none. */
@@ -81,7 +92,9 @@ const python: Record<string, string> = { True: 'true', False: 'false', None: 'nu
 function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
   switch (cursor.text[cursor.at]) {
     case '{':
-      return depth < depthMax && sequence(cursor, edits, '}', () => member(cursor, edits, depth + 1))
+      return (
+        depth < depthMax && sequence(cursor, edits, '}', () => member(cursor, edits, depth + 1))
+      )
     case '[':
       return depth < depthMax && sequence(cursor, edits, ']', () => value(cursor, edits, depth + 1))
     case '"':
@@ -125,7 +138,8 @@ function string(cursor: Cursor, edits: Edit[]): boolean {
   const read = jsonString(cursor.text, from)
   if (read === undefined) return false
   cursor.at = read.end
-  if (read.spelling !== undefined) edits.push({ repairs: read.how, from, to: read.end, text: read.spelling })
+  if (read.spelling !== undefined)
+    edits.push({ repairs: read.how, from, to: read.end, text: read.spelling })
   return true
 }
 

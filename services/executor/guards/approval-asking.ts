@@ -1,18 +1,24 @@
-// Calls that wait for the approval guard: asking for them, and saying when nobody waits for them any more. Part of the reducer.
-// H1. Each call that was asked about is answered by the guard's verdict or withdrawn, once: so nobody is asked to decide what is decided.
+// Calls that wait for the approval guard: asking for them, and saying when nobody waits for them
+// any more. Part of the reducer.
+// H1. Each call that was asked about is answered by the guard's verdict or withdrawn, once: so
+//     nobody is asked to decide what is decided.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { OpenCall, Round, Turn } from '../turn.ts'
 
-/** Of a round that has just come: asks about its calls that wait for the approval guard, if any do. */
+/**
+ * Of a round that has just come: asks about its calls that wait for the approval guard, if any do.
+ */
 export function askForApproval({ conversation, turn }: Turn, round: Round): Output[] {
   const { agent, policy, clearedAt, expiresAt } = round
   const awaited = round.guards.find(({ name }) => name === approvalGuard)
   const guard = policy.guards.find(({ name }) => name === approvalGuard)
   if (awaited === undefined || guard === undefined) return []
-  const calls = round.calls.filter(isAsked).map(({ call }) => ({ ordinal: call.ordinal, name: call.name, arguments: argumentText(call) }))
+  const calls = round.calls
+    .filter(isAsked)
+    .map(({ call }) => ({ ordinal: call.ordinal, name: call.name, arguments: argumentText(call) }))
   round.asked = calls.map(({ ordinal }) => ordinal)
   const { version, deadlineMs, rules } = guard
   const until = Math.min(awaited.due, expiresAt)
@@ -20,7 +26,17 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
   return [
     {
       to: 'person',
-      message: { type: 'approval-asked', ...place, agent, calls, rules: rules ?? '', version, clearedAt, deadlineMs, until },
+      message: {
+        type: 'approval-asked',
+        ...place,
+        agent,
+        calls,
+        rules: rules ?? '',
+        version,
+        clearedAt,
+        deadlineMs,
+        until,
+      },
     },
   ]
 }
@@ -28,11 +44,21 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
 /** Withdraws what was asked about and waits no more (keeps H1). */
 export function withdrawApproval({ conversation, turn }: Turn, round: Round): Output[] {
   if (round.asked.length === 0) return []
-  const gone = round.calls.filter((open) => round.asked.includes(open.call.ordinal) && !isAsked(open))
+  const gone = round.calls.filter(
+    (open) => round.asked.includes(open.call.ordinal) && !isAsked(open),
+  )
   if (gone.length === 0) return []
   round.asked = round.asked.filter((ordinal) => !gone.some(({ call }) => call.ordinal === ordinal))
-  const calls = gone.map(({ call: { ordinal }, phase }) => ({ ordinal, reason: phase.kind === 'done' ? phase.result.reason : '' }))
-  return [{ to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round: round.round, calls } }]
+  const calls = gone.map(({ call: { ordinal }, phase }) => ({
+    ordinal,
+    reason: phase.kind === 'done' ? phase.result.reason : '',
+  }))
+  return [
+    {
+      to: 'person',
+      message: { type: 'approval-withdrawn', conversation, turn, round: round.round, calls },
+    },
+  ]
 }
 
 /** Of a turn that is given up, whatever its calls wait for (keeps H1). */
@@ -40,7 +66,9 @@ export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string
   return rounds.flatMap(({ round, asked }): Output[] => {
     if (asked.length === 0) return []
     const calls = asked.map((ordinal) => ({ ordinal, reason }))
-    return [{ to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round, calls } }]
+    return [
+      { to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round, calls } },
+    ]
   })
 }
 

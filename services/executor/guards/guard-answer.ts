@@ -1,31 +1,57 @@
-// What an enforcing guard said of the calls that waited for it, as it counts: its verdicts, its silence, or an answer that cannot be used. The texts are for
-// the model that made the call.
-// K1. A guard answers for the calls that it was asked about, each of them; what it says of others counts for nothing.
-// K2. What cannot be used vetoes (R6): a verdict that is missing makes the whole answer unusable, and of two on one call the rejection counts.
+// What an enforcing guard said of the calls that waited for it, as it counts: its verdicts, its
+// silence, or an answer that cannot be used. The texts are for the model that made the call.
+// K1. A guard answers for the calls that it was asked about, each of them; what it says of others
+//     counts for nothing.
+// K2. What cannot be used vetoes (R6): a verdict that is missing makes the whole answer unusable,
+//     and of two on one call the rejection counts.
 
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallVerdict, GuardAnswer, GuardInForce, GuardVerdict, GuardWish } from '../../../shared/contract/messages.ts'
+import type {
+  CallVerdict,
+  GuardAnswer,
+  GuardInForce,
+  GuardVerdict,
+  GuardWish,
+} from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
-/** A guard that a round waits for. `due`: when its time is over; `ordinals`: of the calls that it was asked about. */
-export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> & { due: Milliseconds; ordinals: number[] }
+/**
+ * A guard that a round waits for. `due`: when its time is over; `ordinals`: of the calls that it
+ * was asked about.
+ */
+export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> & {
+  due: Milliseconds
+  ordinals: number[]
+}
 
 export type Answer = { answer: GuardAnswer; version: string; verdicts: CallVerdict[] }
 
 /** The answer of a guard, as it counts for the calls that waited for it. */
-export function answerOf({ name, ordinals }: AwaitedGuard, { version, verdicts }: GuardVerdict): Answer {
+export function answerOf(
+  { name, ordinals }: AwaitedGuard,
+  { version, verdicts }: GuardVerdict,
+): Answer {
   const said = new Map<number, CallVerdict>()
-  for (const verdict of verdicts) if (said.get(verdict.ordinal)?.verdict !== 'reject') said.set(verdict.ordinal, verdict)
+  for (const verdict of verdicts)
+    if (said.get(verdict.ordinal)?.verdict !== 'reject') said.set(verdict.ordinal, verdict)
   const missing = ordinals.find((ordinal) => !said.has(ordinal))
   const by = shortened(onOneLine(version), limits.guardVersionCharsMax)
   if (missing === undefined) {
-    return { answer: 'verdicts', version: by, verdicts: ordinals.flatMap((ordinal) => said.get(ordinal) ?? []).map(bounded) }
+    return {
+      answer: 'verdicts',
+      version: by,
+      verdicts: ordinals.flatMap((ordinal) => said.get(ordinal) ?? []).map(bounded),
+    }
   }
   const text = `the guard "${name}" gave an answer that cannot be used, and without its word this call may not run.`
   const evidence = `it said nothing of call ${missing}`
-  return { answer: 'unusable', version: by, verdicts: ordinals.map((ordinal) => rejection(ordinal, 'guard.unusable', text, evidence)) }
+  return {
+    answer: 'unusable',
+    version: by,
+    verdicts: ordinals.map((ordinal) => rejection(ordinal, 'guard.unusable', text, evidence)),
+  }
 }
 
 /** What becomes of the calls of a guard whose time is over. */
@@ -44,7 +70,11 @@ export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard):
 export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
   const named = `the guard "${guard}" `
   const why = text.startsWith(named) ? text : `${named}says: ${text}`
-  return { status: 'vetoed', text: `Tool call vetoed before execution: ${why}`, reason: `${vetoReason(guard)}${code}` }
+  return {
+    status: 'vetoed',
+    text: `Tool call vetoed before execution: ${why}`,
+    reason: `${vetoReason(guard)}${code}`,
+  }
 }
 
 /** What the reason of a call begins with that this guard vetoed. */
@@ -54,10 +84,19 @@ export function vetoReason(guard: string): string {
 
 /** A guard's wish for an intervention, within its bounds. */
 export function wishOf(guard: string, { reason, text }: GuardWish): GuardWish {
-  return { guard, reason: shortened(onOneLine(reason), limits.reasonBytesMax), text: cutToBytes(text, limits.guardTextBytesMax) }
+  return {
+    guard,
+    reason: shortened(onOneLine(reason), limits.reasonBytesMax),
+    text: cutToBytes(text, limits.guardTextBytesMax),
+  }
 }
 
-function rejection(ordinal: number, code: string, text: string, evidence: string | null): CallVerdict {
+function rejection(
+  ordinal: number,
+  code: string,
+  text: string,
+  evidence: string | null,
+): CallVerdict {
   return { ordinal, verdict: 'reject', code, text, evidence }
 }
 

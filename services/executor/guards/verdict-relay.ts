@@ -1,10 +1,15 @@
-// Executor, verdict relay: copies the answers of guards to waiting rounds from the guards' own topics into the executor's inbox. Part of its performer.
-// Owns: which records of a guard's topic are worth the reducer's look. Does not own: what a verdict means, and whether it comes in time (the reducer).
-// Y1. Who a guard is says its topic, because access rights are per topic: the name in the record counts for nothing.
-// Y2. Only an answer to a round that waits for this very guard is copied, once for each owner; nothing else that stands in a guard's topic costs the log.
-// Y3. What is not copied is logged and stays where it is. Then the guard is silent, and the round's deadline decides (R6).
-// Y4. A guard may answer before this owner knows of the round: answers that nobody waits for yet are kept, within bounds, and what fell out of them is
-//     read again.
+// Executor, verdict relay: copies the answers of guards to waiting rounds from the guards' own
+// topics into the executor's inbox. Part of its performer. Owns: which records of a guard's topic
+// are worth the reducer's look. Does not own: what a verdict means, and whether it comes in time
+// (the reducer).
+// Y1. Who a guard is says its topic, because access rights are per topic: the name in the record
+//     counts for nothing.
+// Y2. Only an answer to a round that waits for this very guard is copied, once for each owner;
+//     nothing else that stands in a guard's topic costs the log.
+// Y3. What is not copied is logged and stays where it is. Then the guard is silent, and the round's
+//     deadline decides (R6).
+// Y4. A guard may answer before this owner knows of the round: answers that nobody waits for yet
+//     are kept, within bounds, and what fell out of them is read again.
 
 import type { Logger } from 'pino'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
@@ -38,7 +43,8 @@ export function createRelay(
       const now = new Map(tasks.map((task) => [JSON.stringify([task.guard, placeOf(task)]), task]))
       if (now.size === 0) units.delete(unit)
       else units.set(unit, now)
-      for (const [name, task] of before ?? []) if (!now.has(name)) followers.get(task.guard)?.forget(placeOf(task))
+      for (const [name, task] of before ?? [])
+        if (!now.has(name)) followers.get(task.guard)?.forget(placeOf(task))
       for (const [name, task] of now) if (!before?.has(name)) followerOf(task.guard).wait(task)
     },
 
@@ -59,7 +65,10 @@ export function createRelay(
 
 type Follower = { wait(task: HearTask): void; forget(place: string): void; close(): void }
 
-/** Reads one guard's topic from the oldest round on that waits for it, for as long as any does and `limits.guardFollowIdleMs` longer. */
+/**
+ * Reads one guard's topic from the oldest round on that waits for it, for as long as any does and
+ * `limits.guardFollowIdleMs` longer.
+ */
 function createFollower(
   guard: string,
   { clock, log, guardVerdicts }: Pick<PerformerContext, 'clock' | 'log' | 'guardVerdicts'>,
@@ -70,7 +79,10 @@ function createFollower(
   const waiting = new Map<string, Milliseconds>()
   const kept = createKept()
   let reading: AbortController | undefined
-  /** Everything from this time on has been read, or will be, and what came before its round was waited for is kept. */
+  /**
+   * Everything from this time on has been read, or will be, and what came before its round was
+   * waited for is kept.
+   */
   let knownSince = Number.POSITIVE_INFINITY
   let cancelIdle = () => {}
 
@@ -81,7 +93,12 @@ function createFollower(
       const early = kept.take(place)
       if (early !== undefined) return write([early])
       waiting.set(place, task.since)
-      if (reading === undefined || task.since - leadersApartMs < knownSince || task.since <= kept.lostUntil()) restart()
+      if (
+        reading === undefined ||
+        task.since - leadersApartMs < knownSince ||
+        task.since <= kept.lostUntil()
+      )
+        restart()
     },
 
     forget(place) {
@@ -121,7 +138,10 @@ function createFollower(
         }
       } catch (error) {
         if (signal.aborted) return
-        log.error({ err: error, guard }, 'the verdicts of a guard cannot be read; rounds that wait for it are decided at their deadline')
+        log.error(
+          { err: error, guard },
+          'the verdicts of a guard cannot be read; rounds that wait for it are decided at their deadline',
+        )
       }
       await new Promise<void>((resolve) => clock.after(limits.guardFollowRetryMs, resolve))
     }
@@ -139,14 +159,20 @@ function createFollower(
 }
 
 /** Undefined, and a line in the log: it is no answer of this guard that the executor could take. */
-function verdictOf({ key, value, partition, offset }: StoredRecord, guard: string, log: Logger): GuardVerdict | undefined {
-  const refuse = (why: string): undefined => void log.warn({ guard, partition, offset }, `a record of a guard is left out: ${why}`)
+function verdictOf(
+  { key, value, partition, offset }: StoredRecord,
+  guard: string,
+  log: Logger,
+): GuardVerdict | undefined {
+  const refuse = (why: string): undefined =>
+    void log.warn({ guard, partition, offset }, `a record of a guard is left out: ${why}`)
   const bytes = value?.length ?? 0
   if (value === null || bytes > limits.guardVerdictBytesMax)
     return refuse(`it has ${bytes} bytes, and 1 to ${limits.guardVerdictBytesMax} are taken`)
   try {
     const message = decode(value)
-    if (message.type !== 'guard-verdict') return refuse(`it is a ${message.type}, and must be a guard-verdict`)
+    if (message.type !== 'guard-verdict')
+      return refuse(`it is a ${message.type}, and must be a guard-verdict`)
     if (message.conversation !== key) return refuse('its key is not its conversation')
     return { ...message, guard } // keeps Y1
   } catch (error) {
@@ -154,7 +180,11 @@ function verdictOf({ key, value, partition, offset }: StoredRecord, guard: strin
   }
 }
 
-function placeOf({ conversation, turn, round }: Pick<GuardVerdict, 'conversation' | 'turn' | 'round'>): string {
+function placeOf({
+  conversation,
+  turn,
+  round,
+}: Pick<GuardVerdict, 'conversation' | 'turn' | 'round'>): string {
   return JSON.stringify([conversation, turn, round])
 }
 
@@ -178,7 +208,8 @@ function createKept() {
       all.set(place, { verdict, bytes, time })
       bytesKept += bytes
       for (const [oldest, { bytes, time }] of all) {
-        if (all.size <= limits.guardAnswersKeptMax && bytesKept <= limits.guardAnswersKeptBytesMax) return
+        if (all.size <= limits.guardAnswersKeptMax && bytesKept <= limits.guardAnswersKeptBytesMax)
+          return
         all.delete(oldest)
         bytesKept -= bytes
         lost = time

@@ -1,31 +1,59 @@
-// Calls that wait for guards: whom they wait for, what an answer, a silence or the end of the turn does to them. Part of the reducer, which has the branches;
-// keeps its E5 and E7.
+// Calls that wait for guards: whom they wait for, what an answer, a silence or the end of the turn
+// does to them. Part of the reducer, which has the branches; keeps its E5 and E7.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import type { Call, Declaration, GuardVerdict, WaitingCall } from '../../../shared/contract/messages.ts'
+import type {
+  Call,
+  Declaration,
+  GuardVerdict,
+  WaitingCall,
+} from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { notRun } from '../results.ts'
-import type { Phase, Round, Turn } from '../turn.ts'
-import { decide } from '../turn.ts'
-import type { Answer, AwaitedGuard } from './guard-answer.ts'
-import { answerOf, silenceOf, vetoed, wishOf } from './guard-answer.ts'
+import { decide, type Phase, type Round, type Turn } from '../turn.ts'
+import {
+  type Answer,
+  type AwaitedGuard,
+  answerOf,
+  silenceOf,
+  vetoed,
+  wishOf,
+} from './guard-answer.ts'
 
-/** A call that may run: at once, or when the guards that enforce for its tool have let it pass. Notes the call with each of them. */
+/**
+ * A call that may run: at once, or when the guards that enforce for its tool have let it pass.
+ * Notes the call with each of them.
+ */
 export function admitted(round: Round, call: Call, declaration: Declaration): Phase {
   const guards = round.policy.guards.filter((guard) => modeFor(guard, call.name) === 'enforce')
   if (guards.length === 0) return { kind: 'ready', declaration, try: 1, lapsed: false }
   for (const { name, version, onTimeout, deadlineMs } of guards) {
     const known = round.guards.find((guard) => guard.name === name)
     if (known !== undefined) known.ordinals.push(call.ordinal)
-    else round.guards.push({ name, version, onTimeout, due: round.clearedAt + Math.max(1, deadlineMs), ordinals: [call.ordinal] })
+    else
+      round.guards.push({
+        name,
+        version,
+        onTimeout,
+        due: round.clearedAt + Math.max(1, deadlineMs),
+        ordinals: [call.ordinal],
+      })
   }
   return { kind: 'waiting', declaration, guards: guards.map(({ name }) => name) }
 }
 
-/** A guard's word on a round. What comes too late, a second time or from nobody that is waited for changes nothing. */
-export function heard(turn: Turn, round: Round, message: GuardVerdict, time: Milliseconds): Output[] {
+/**
+ * A guard's word on a round. What comes too late, a second time or from nobody that is waited for
+ * changes nothing.
+ */
+export function heard(
+  turn: Turn,
+  round: Round,
+  message: GuardVerdict,
+  time: Milliseconds,
+): Output[] {
   const records = endWaits(turn, round, time)
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
@@ -35,24 +63,50 @@ export function heard(turn: Turn, round: Round, message: GuardVerdict, time: Mil
 }
 
 /**
- * Waits that are over by time: nothing may start any more, or a guard was silent (keeps E5, E7). Of several silent ones the first whose time was over speaks first,
- * so that it is told who stopped a call, and not who would have let it go on later.
+ * Waits that are over by time: nothing may start any more, or a guard was silent (keeps E5, E7). Of
+ * several silent ones the first whose time was over speaks first, so that it is told who stopped a
+ * call, and not who would have let it go on later.
  */
 export function endWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
   if (time >= round.expiresAt) return endWaiting(turn, round, 'expired')
-  const silent = round.guards.filter(({ due }) => time >= due).sort((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
-  return silent.flatMap((guard) => (round.guards.includes(guard) ? answered(turn, round, guard, silenceOf(guard), time) : []))
+  const silent = round.guards
+    .filter(({ due }) => time >= due)
+    .sort((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
+  return silent.flatMap((guard) =>
+    round.guards.includes(guard) ? answered(turn, round, guard, silenceOf(guard), time) : [],
+  )
 }
 
 /** What a guard's answer, or its silence, does to the calls that wait for it. */
-function answered(turn: Turn, round: Round, { name }: AwaitedGuard, { answer, version, verdicts }: Answer, time: Milliseconds): Output[] {
+function answered(
+  turn: Turn,
+  round: Round,
+  { name }: AwaitedGuard,
+  { answer, version, verdicts }: Answer,
+  time: Milliseconds,
+): Output[] {
   const { conversation } = turn
   const counting = verdicts.filter(({ ordinal }) =>
     round.calls.some(({ call, phase }) => call.ordinal === ordinal && phase.kind === 'waiting'),
   )
-  const given = { conversation, turn: turn.turn, round: round.round, guard: name, version, answer, verdicts: counting }
+  const given = {
+    conversation,
+    turn: turn.turn,
+    round: round.round,
+    guard: name,
+    version,
+    answer,
+    verdicts: counting,
+  }
   const records: Output[] = [
-    { to: 'activity', message: { type: 'guard-verdict-given', ...given, waitedMs: Math.max(0, time - round.clearedAt) } },
+    {
+      to: 'activity',
+      message: {
+        type: 'guard-verdict-given',
+        ...given,
+        waitedMs: Math.max(0, time - round.clearedAt),
+      },
+    },
   ]
   for (const open of round.calls) {
     const { phase } = open
@@ -71,22 +125,32 @@ function answered(turn: Turn, round: Round, { name }: AwaitedGuard, { answer, ve
 
 /** A guard is waited for while a call waits for it. */
 function forgetAnswered(round: Round, answered?: string): void {
-  const awaited = new Set(round.calls.flatMap(({ phase }) => (phase.kind === 'waiting' ? phase.guards : [])))
+  const awaited = new Set(
+    round.calls.flatMap(({ phase }) => (phase.kind === 'waiting' ? phase.guards : [])),
+  )
   round.guards = round.guards.filter(({ name }) => name !== answered && awaited.has(name))
 }
 
 /** No guard's word can let these calls run any more. */
 export function endWaiting(turn: Turn, round: Round, why: 'cancelled' | 'expired'): Output[] {
-  const records = round.calls.flatMap((open) => (open.phase.kind === 'waiting' ? [decide(turn, round, open, notRun(why, false))] : []))
+  const records = round.calls.flatMap((open) =>
+    open.phase.kind === 'waiting' ? [decide(turn, round, open, notRun(why, false))] : [],
+  )
   round.guards = []
   return records
 }
 
 /** The line of activity that says what the round waits for. */
-export function callsWaiting({ conversation, turn }: Turn, { round, calls, guards, expiresAt }: Round): Output {
+export function callsWaiting(
+  { conversation, turn }: Turn,
+  { round, calls, guards, expiresAt }: Round,
+): Output {
   const waiting = calls.flatMap(({ call: { ordinal, name }, phase }): WaitingCall[] =>
     phase.kind === 'waiting' ? [{ ordinal, name, guards: phase.guards }] : [],
   )
   const until = Math.min(expiresAt, Math.max(...guards.map(({ due }) => due)))
-  return { to: 'activity', message: { type: 'calls-waiting', conversation, turn, round, calls: waiting, until } }
+  return {
+    to: 'activity',
+    message: { type: 'calls-waiting', conversation, turn, round, calls: waiting, until },
+  }
 }

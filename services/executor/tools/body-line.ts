@@ -1,12 +1,22 @@
-// The one line of a failed answer's body that says what was wrong: the short reason of the result, as error-line.ts finds it for programs.
-// Servers answer with JSON, a page or a text, whatever they were asked for.
+// The one line of a failed answer's body that says what was wrong: the short reason of the result,
+// as error-line.ts finds it for programs. Servers answer with JSON, a page or a text, whatever they
+// were asked for.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { errorLine } from './error-line.ts'
 
 /** Where APIs put their message, the most telling first. */
-const members = ['message', 'detail', 'error_description', 'title', 'error', 'errors', 'reason', 'msg']
+const members = [
+  'message',
+  'detail',
+  'error_description',
+  'title',
+  'error',
+  'errors',
+  'reason',
+  'msg',
+]
 const depthMax = 5
 /** Characters of a page in which its title is looked for. */
 const pageLookedAtMax = 16 * 1024
@@ -33,7 +43,9 @@ function inPage(body: string): string | undefined {
 function messageIn(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value
   if (typeof value !== 'object' || value === null || depth === 0) return undefined
-  const candidates: unknown[] = Array.isArray(value) ? value.slice(0, 1) : members.map((name) => (value as Record<string, unknown>)[name])
+  const candidates: unknown[] = Array.isArray(value)
+    ? value.slice(0, 1)
+    : members.map((name) => (value as Record<string, unknown>)[name])
   for (const candidate of candidates) {
     const message = messageIn(candidate, depth - 1)
     if (message !== undefined) return message

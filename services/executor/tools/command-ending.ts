@@ -1,10 +1,10 @@
-// What a program's end means as the result of a call: the text that the model reads and the short reason.
+// What a program's end means as the result of a call: the text that the model reads and the short
+// reason.
 
 import { errorLine } from './error-line.ts'
 import type { Output } from './kept-output.ts'
 import type { ToolEnding } from './tool.ts'
-import type { Cause } from './tool-endings.ts'
-import { notes, stopped, timedOut } from './tool-endings.ts'
+import { type Cause, notes, stopped, timedOut } from './tool-endings.ts'
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
@@ -22,14 +22,20 @@ export function commandEnding({
 }): ToolEnding {
   const said = excerpt(stdout, stderr)
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs, said)
-  // A program that was asked to stop and still ends well has done its work; any other end of it says nothing about what was done.
+  // A program that was asked to stop and still ends well has done its work; any other end of it
+  // says nothing about what was done.
   if (cause.kind === 'stop' && exit?.code !== 0) return stopped(cause.why, said)
   if (exit?.code === 0) return { status: 'ok', text: stdout.text + notes(stdout), reason: '' }
 
   const how = howOf(exit)
-  const text = exit?.signal == null ? `The tool failed with ${how}.` : `The tool was killed by ${how}.`
+  const text =
+    exit?.signal == null ? `The tool failed with ${how}.` : `The tool was killed by ${how}.`
   const line = errorLine(stderr.text) ?? errorLine(stdout.text)
-  return { status: 'error', text: text + (said === '' ? ' It wrote nothing.' : said), reason: line ?? how }
+  return {
+    status: 'error',
+    text: text + (said === '' ? ' It wrote nothing.' : said),
+    reason: line ?? how,
+  }
 }
 
 /** As a short reason: `exit code 3`, `signal SIGKILL`. */
@@ -39,7 +45,10 @@ export function howOf(exit: Exit | undefined): string {
 
 function excerpt(stdout: Output, stderr: Output): string {
   const errors =
-    stderr.text.trim() === '' ? '' : `\nIts error output:\n${stderr.cut ? '[cut: this is the end]\n' : ''}${stderr.text.trimEnd()}`
-  const output = stdout.text.trim() === '' ? '' : `\nIts output:\n${stdout.text.trimEnd()}${notes(stdout)}`
+    stderr.text.trim() === ''
+      ? ''
+      : `\nIts error output:\n${stderr.cut ? '[cut: this is the end]\n' : ''}${stderr.text.trimEnd()}`
+  const output =
+    stdout.text.trim() === '' ? '' : `\nIts output:\n${stdout.text.trimEnd()}${notes(stdout)}`
   return errors + output
 }

@@ -1,21 +1,22 @@
-// The tool kind `command`: one program for each call, without a shell. The arguments come to it as JSON text on its standard input; what it
-// writes to its standard output is the result, and its exit code says whether it worked.
-// M1. It leads a process group of its own, and is stopped as a tree: asked (SIGTERM), then killed (SIGKILL).
-// M2. It sees PATH, what the agent file allows it, and its idempotency key; nothing else of our environment, where the keys are.
+// The tool kind `command`: one program for each call, without a shell. The arguments come to it as
+// JSON text on its standard input; what it writes to its standard output is the result, and its
+// exit code says whether it worked.
+// M1. It leads a process group of its own, and is stopped as a tree: asked (SIGTERM), then killed
+//     (SIGKILL).
+// M2. It sees PATH, what the agent file allows it, and its idempotency key; nothing else of our
+//     environment, where the keys are.
 // M3. Memory is bounded whatever it writes, and so is the wait for its end whatever it does.
-// M4. The end is the exit of the program that was started. What it leaves running in the background may hold its pipes open but not its result.
+// M4. The end is the exit of the program that was started. What it leaves running in the background
+//     may hold its pipes open but not its result.
 
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { CommandTool } from '../../../shared/agents/agents.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import type { Exit } from './command-ending.ts'
-import { commandEnding } from './command-ending.ts'
+import { commandEnding, type Exit } from './command-ending.ts'
 import { keepBeginning, keepEnd, keptBytes } from './kept-output.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
-import type { Cause } from './tool-endings.ts'
-import { neverStarted, notStarted } from './tool-endings.ts'
+import { type Cause, neverStarted, notStarted } from './tool-endings.ts'
 import { groupRuns, signalGroup, visibleEnvironment } from './tool-process.ts'
 
 const KiB = 1024
@@ -36,13 +37,21 @@ export const startCommand: StartTool<CommandTool> = (run, call) => {
   }
 }
 
-function launch({ argv, cwd, environment }: CommandTool, { idempotencyKey }: ToolCall): ChildProcessWithoutNullStreams {
+function launch(
+  { argv, cwd, environment }: CommandTool,
+  { idempotencyKey }: ToolCall,
+): ChildProcessWithoutNullStreams {
   const [program, ...programArguments] = argv
   const env = { ...visibleEnvironment(environment), WEIR_IDEMPOTENCY_KEY: idempotencyKey }
   return spawn(program, programArguments, { cwd, env, stdio: 'pipe', detached: true })
 }
 
-function follow(run: CommandTool, call: ToolCall, child: ChildProcessWithoutNullStreams, pid: number): RunningTool {
+function follow(
+  run: CommandTool,
+  call: ToolCall,
+  child: ChildProcessWithoutNullStreams,
+  pid: number,
+): RunningTool {
   const { clock } = call
   const { promise: ended, resolve } = Promise.withResolvers<ToolEnding>()
   const stdout = keepBeginning(child.stdout, keptBytes(run.outputBytesMax))
@@ -58,7 +67,8 @@ function follow(run: CommandTool, call: ToolCall, child: ChildProcessWithoutNull
   child.on('error', () => {}) // it runs, so this is nothing that its exit does not tell better
   child.once('exit', (code, signal) => {
     exit = { code, signal }
-    // What outlives its leader goes too, when we ended it. Now, because from here on the group's number may become another's.
+    // What outlives its leader goes too, when we ended it. Now, because from here on the group's
+    // number may become another's.
     if (cause.kind !== 'itself') signalGroup(pid, 'SIGKILL')
     groupIsGone()
     later(drainMs, () => setImmediate(finish)) // keeps M4; not before what has arrived meanwhile is read, where this process was busy for so long
@@ -122,5 +132,9 @@ function startFault({ argv: [program], cwd }: CommandTool, error: unknown): Tool
     const fault = `cannot start ${program}: it must not be executed; set its execute bit, or correct command or cwd in the agent file`
     return notStarted({ code, what: 'its program must not be executed', fault })
   }
-  return notStarted({ code, what: 'the system refused', fault: `cannot start ${program}: ${message}` })
+  return notStarted({
+    code,
+    what: 'the system refused',
+    fault: `cannot start ${program}: ${message}`,
+  })
 }

@@ -1,6 +1,7 @@
-// What of an agent file's URL and headers may be a credential, and how it is kept out of a result: servers echo what they got, and most so in
-// errors. A name tells most of them; in other headers what is long and without a space might be one, because nobody knows which variable it came
-// from. What is too short to be one is left: hiding it would only spoil results.
+// What of an agent file's URL and headers may be a credential, and how it is kept out of a result:
+// servers echo what they got, and most so in errors. A name tells most of them; in other headers
+// what is long and without a space might be one, because nobody knows which variable it came from.
+// What is too short to be one is left: hiding it would only spoil results.
 
 import type { HttpTool } from '../../../shared/agents/agents.ts'
 import type { ToolEnding } from './tool.ts'
@@ -23,7 +24,13 @@ export function credentialsOf({ url, headers }: HttpTool): string[] {
 }
 
 export function withoutCredentials(ending: ToolEnding, credentials: string[]): ToolEnding {
-  if (!credentials.some((credential) => ending.text.includes(credential) || ending.reason.includes(credential))) return ending
-  const hide = (text: string) => credentials.reduce((rest, credential) => rest.replaceAll(credential, '[secret]'), text)
+  if (
+    !credentials.some(
+      (credential) => ending.text.includes(credential) || ending.reason.includes(credential),
+    )
+  )
+    return ending
+  const hide = (text: string) =>
+    credentials.reduce((rest, credential) => rest.replaceAll(credential, '[secret]'), text)
   return { ...ending, text: hide(ending.text), reason: hide(ending.reason) }
 }

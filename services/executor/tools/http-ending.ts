@@ -1,4 +1,5 @@
-// What an answer, or that there was none, means as the result of a call: the text that the model reads and the short reason.
+// What an answer, or that there was none, means as the result of a call: the text that the model
+// reads and the short reason.
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -7,11 +8,25 @@ import type { Output } from './kept-output.ts'
 import type { ToolEnding } from './tool.ts'
 import { notes, notReady, notStarted } from './tool-endings.ts'
 
-const mayHaveEffect = 'The request was sent, so it may have taken effect, or may still do; check before doing it again.'
+const mayHaveEffect =
+  'The request was sent, so it may have taken effect, or may still do; check before doing it again.'
 
 /** `isWhole` is false where the answer went on and was not read to its end. */
-export function answered({ status, body, isWhole }: { status: number; body: Output; isWhole: boolean }): ToolEnding {
-  const shown = body.text + notes(body) + (isWhole ? '' : `\n[the rest of it was not read: more than ${limits.toolResponseBytesMax} bytes]`)
+export function answered({
+  status,
+  body,
+  isWhole,
+}: {
+  status: number
+  body: Output
+  isWhole: boolean
+}): ToolEnding {
+  const shown =
+    body.text +
+    notes(body) +
+    (isWhole
+      ? ''
+      : `\n[the rest of it was not read: more than ${limits.toolResponseBytesMax} bytes]`)
   if (status >= 200 && status < 300) return { status: 'ok', text: shown, reason: '' }
   const meaning = STATUS_CODES[status]
   const line = bodyLine(body.text) ?? meaning
@@ -23,7 +38,15 @@ export function answered({ status, body, isWhole }: { status: number; body: Outp
 }
 
 /** The status came and was not what a tool answers. */
-export function redirected({ status, url, location }: { status: number; url: URL; location: string | undefined }): ToolEnding {
+export function redirected({
+  status,
+  url,
+  location,
+}: {
+  status: number
+  url: URL
+  location: string | undefined
+}): ToolEnding {
   const to = location === undefined ? null : URL.parse(location, url.href)
   const advice = 'do not retry, continue without this tool or tell the user.'
   return {
@@ -35,9 +58,20 @@ export function redirected({ status, url, location }: { status: number; url: URL
 }
 
 /** The connection broke after the request was sent. */
-export function broken({ code, status, body }: { code: string; status: number | undefined; body: Output | undefined }): ToolEnding {
-  const when = status === undefined ? 'before it answered' : `in the middle of its answer (HTTP ${status})`
-  const what = code.startsWith('HPE_') ? "The tool's server answered with what is not HTTP" : `The connection to the tool broke ${when}`
+export function broken({
+  code,
+  status,
+  body,
+}: {
+  code: string
+  status: number | undefined
+  body: Output | undefined
+}): ToolEnding {
+  const when =
+    status === undefined ? 'before it answered' : `in the middle of its answer (HTTP ${status})`
+  const what = code.startsWith('HPE_')
+    ? "The tool's server answered with what is not HTTP"
+    : `The connection to the tool broke ${when}`
   return {
     status: 'error',
     text: `${what} (${code}). ${mayHaveEffect}${body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))}`,
@@ -46,7 +80,13 @@ export function broken({ code, status, body }: { code: string; status: number | 
 }
 
 /** The time was over after the request was sent. */
-export function notAnswered({ timeoutMs, body }: { timeoutMs: number; body: Output | undefined }): ToolEnding {
+export function notAnswered({
+  timeoutMs,
+  body,
+}: {
+  timeoutMs: number
+  body: Output | undefined
+}): ToolEnding {
   const said = body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))
   const text = `The tool did not finish its answer within ${timeoutMs} ms. ${mayHaveEffect}${said}`
   return { status: 'timed_out', text, reason: `timed out after ${timeoutMs} ms` }
@@ -55,20 +95,36 @@ export function notAnswered({ timeoutMs, body }: { timeoutMs: number; body: Outp
 /** The time was over before the request could be sent. */
 export function notConnected({ timeoutMs, url }: { timeoutMs: number; url: URL }): ToolEnding {
   const what = `The tool could not be reached within ${timeoutMs} ms.`
-  return notReady({ what, timeoutMs, fault: `cannot connect to ${url.origin} within ${timeoutMs} ms; ${remedy}` })
+  return notReady({
+    what,
+    timeoutMs,
+    fault: `cannot connect to ${url.origin} within ${timeoutMs} ms; ${remedy}`,
+  })
 }
 
 /** There is no connection, so nothing was sent. */
 export function unreachable({ code, url }: { code: string; url: URL }): ToolEnding {
-  const what = causes[code] ?? (isAboutTls(code) ? 'no secure connection to its server could be made' : 'its server could not be reached')
-  return notStarted({ code, what, fault: `cannot reach ${url.origin}: ${what} (${code}); ${remedy}` })
+  const what =
+    causes[code] ??
+    (isAboutTls(code)
+      ? 'no secure connection to its server could be made'
+      : 'its server could not be reached')
+  return notStarted({
+    code,
+    what,
+    fault: `cannot reach ${url.origin}: ${what} (${code}); ${remedy}`,
+  })
 }
 
 /** Node refuses to send it. Its words may hold the URL, its codes do not. */
 export function notSendable(error: unknown): ToolEnding {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
   const what = 'its request cannot be sent'
-  return notStarted({ code, what, fault: `the tool's ${what} (${code}); correct url or headers in the agent file` })
+  return notStarted({
+    code,
+    what,
+    fault: `the tool's ${what} (${code}); correct url or headers in the agent file`,
+  })
 }
 
 const remedy = 'start the server, or correct url in the agent file'

@@ -1,28 +1,43 @@
-// The tool kind `http`: one POST for each call, the arguments as its body; the body of the answer is the result, and its status says whether it
-// worked. Connections are kept for the next call.
-// Node's `fetch` is not used: it gives up after five minutes without a byte whatever the tool's timeout, does not tell whether a request has left
-// this machine, and takes longer (test/bench/executor.ts).
-// N1. A request that was sent may take effect, whatever becomes of its connection; one that was not, never does. The result says which.
-// N2. Nothing is sent twice: no retry, no redirect followed. Where a tool's calls go is the agent file's decision.
+// The tool kind `http`: one POST for each call, the arguments as its body; the body of the answer
+// is the result, and its status says whether it worked. Connections are kept for the next call.
+// Node's `fetch` is not used: it gives up after five minutes without a byte whatever the tool's
+// timeout, does not tell whether a request has left this machine, and takes longer
+// (test/bench/executor.ts).
+// N1. A request that was sent may take effect, whatever becomes of its connection; one that was
+//     not, never does. The result says which.
+// N2. Nothing is sent twice: no retry, no redirect followed. Where a tool's calls go is the agent
+//     file's decision.
 // N3. Memory, time and bytes that are read are bounded, whatever the server does.
-// N4. Credentials of the agent file enter no result and no log, also where the server sends them back.
+// N4. Credentials of the agent file enter no result and no log, also where the server sends them
+//     back.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import http from 'node:http'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import type { HttpTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { credentialsOf, withoutCredentials } from './credentials.ts'
-import { answered, broken, notAnswered, notConnected, notSendable, redirected, unreachable } from './http-ending.ts'
-import type { Output } from './kept-output.ts'
-import { keepBeginning, keptBytes } from './kept-output.ts'
+import {
+  answered,
+  broken,
+  notAnswered,
+  notConnected,
+  notSendable,
+  redirected,
+  unreachable,
+} from './http-ending.ts'
+import { keepBeginning, keptBytes, type Output } from './kept-output.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
-import type { Cause } from './tool-endings.ts'
-import { neverStarted, stopped, stoppedBefore } from './tool-endings.ts'
+import { type Cause, neverStarted, stopped, stoppedBefore } from './tool-endings.ts'
 
 /** What is the same for all calls of a tool. */
-type Prepared = { run: HttpTool; url: URL; options: https.RequestOptions; headers: string[]; credentials: string[] }
+type Prepared = {
+  run: HttpTool
+  url: URL
+  options: https.RequestOptions
+  headers: string[]
+  credentials: string[]
+}
 type Sent = { prepared: Prepared; call: ToolCall; request: ClientRequest }
 
 /** With connections of its own, shared by all tools that one process runs. */
@@ -35,7 +50,13 @@ export function httpTools(): StartTool<HttpTool> {
     const url = new URL(run.url)
     const agent = url.protocol === 'https:' ? agents.https : agents.http
     const options = { ...urlToHttpOptions(url), agent, method: 'POST' }
-    const prepared = { run, url, options, headers: headersOf(run, url), credentials: credentialsOf(run) }
+    const prepared = {
+      run,
+      url,
+      options,
+      headers: headersOf(run, url),
+      credentials: credentialsOf(run),
+    }
     known.set(run, prepared)
     return prepared
   }
@@ -68,7 +89,9 @@ function follow({ prepared, call, request }: Sent): RunningTool {
   request.once('response', receive)
   request.on('error', fail)
   request.once('close', () => answer === undefined && fail({ code: 'ECONNRESET' }))
-  const cancelTimer = call.clock.after(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }))
+  const cancelTimer = call.clock.after(call.timeoutMs, () =>
+    end({ kind: 'timeout', timeoutMs: call.timeoutMs }),
+  )
   request.end(call.arguments)
 
   return {
@@ -79,13 +102,15 @@ function follow({ prepared, call, request }: Sent): RunningTool {
 
   function receive(message: IncomingMessage): void {
     const status = message.statusCode ?? 0
-    if (status >= 300 && status < 400) return finish(redirected({ status, url, location: message.headers.location }))
+    if (status >= 300 && status < 400)
+      return finish(redirected({ status, url, location: message.headers.location }))
     const body = keepBeginning(message, keptBytes(run.outputBytesMax))
     let bytes = 0
     answer = { message, body }
     message.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > limits.toolResponseBytesMax) finish(answered({ status, body: body(), isWhole: false }))
+      if (bytes > limits.toolResponseBytesMax)
+        finish(answered({ status, body: body(), isWhole: false }))
     })
     message.once('end', () => finish(answered({ status, body: body(), isWhole: true })))
     message.once('close', () => fail({ code: 'ECONNRESET' }))
@@ -98,7 +123,8 @@ function follow({ prepared, call, request }: Sent): RunningTool {
 
   function end(cause: Exclude<Cause, { kind: 'itself' }>): void {
     const body = answer?.body()
-    if (cause.kind === 'timeout') finish(isSent ? notAnswered({ ...cause, body }) : notConnected({ ...cause, url }))
+    if (cause.kind === 'timeout')
+      finish(isSent ? notAnswered({ ...cause, body }) : notConnected({ ...cause, url }))
     else finish(isSent ? stopped(cause.why) : stoppedBefore(cause.why))
   }
 
@@ -121,7 +147,10 @@ function onceConnected(request: ClientRequest, { protocol }: URL, act: () => voi
   })
 }
 
-/** Those that say how the body is to be read, what becomes of the connection and which call it is are ours. */
+/**
+ * Those that say how the body is to be read, what becomes of the connection and which call it is
+ * are ours.
+ */
 const reserved = new Set([
   'connection',
   'content-length',
@@ -134,9 +163,15 @@ const reserved = new Set([
   'upgrade',
 ])
 
-/** As a list of names and values, which Node takes as it is: one by one they cost more than the rest of a call. */
+/**
+ * As a list of names and values, which Node takes as it is: one by one they cost more than the rest
+ * of a call.
+ */
 function headersOf({ headers }: HttpTool, { host, username, password }: URL): string[] {
-  const given = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value.trim()])
+  const given = Object.entries(headers).map(([name, value]): [string, string] => [
+    name.toLowerCase(),
+    value.trim(),
+  ])
   const all = {
     host,
     ...(username === '' && password === '' ? {} : { authorization: basic(username, password) }),
@@ -153,10 +188,20 @@ function basic(username: string, password: string): string {
 }
 
 function headersOfCall(call: ToolCall): string[] {
-  return ['content-length', String(Buffer.byteLength(call.arguments)), 'idempotency-key', asciiOf(call.idempotencyKey)]
+  return [
+    'content-length',
+    String(Buffer.byteLength(call.arguments)),
+    'idempotency-key',
+    asciiOf(call.idempotencyKey),
+  ]
 }
 
-/** The key is JSON text, and stays the same JSON text where what a header cannot carry is escaped. */
+/**
+ * The key is JSON text, and stays the same JSON text where what a header cannot carry is escaped.
+ */
 function asciiOf(key: string): string {
-  return key.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return key.replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -1,5 +1,5 @@
-// What is kept of a program's output: bounded, while the rest is read and thrown away, so that a program that floods neither blocks nor fills
-// the memory.
+// What is kept of a program's output: bounded, while the rest is read and thrown away, so that a
+// program that floods neither blocks nor fills the memory.
 
 import type { Readable } from 'node:stream'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -60,9 +60,17 @@ function ignoreErrors(stream: Readable): void {
 function decode(bytes: Uint8Array, cut: boolean): { text: string; replaced: boolean } {
   if (bytes.length === 0) return { text: '', replaced: false } // a decoder costs more than all else here
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut }), replaced: false }
+    return {
+      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
+        stream: cut,
+      }),
+      replaced: false,
+    }
   } catch {
-    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: cut }), replaced: true }
+    return {
+      text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: cut }),
+      replaced: true,
+    }
   }
 }
 

@@ -1,16 +1,22 @@
-// The process of a module tool: loads the module once, then calls its default export, one call at a time, as its parent tells it over the IPC
-// channel. Started by module-process.ts; a program of its own.
-// H1. One answer to each call, and one when loading is over. A crash in between is told where that still can be.
-// H2. It ends with its parent, and with it all that the module started, also while the module's code never returns: a thread of its own holds a
-//     pipe that breaks when the parent is gone, however that ended.
-// H3. What it answers is bounded here already: the parent never holds a result larger than what it keeps.
+// The process of a module tool: loads the module once, then calls its default export, one call at a
+// time, as its parent tells it over the IPC channel. Started by module-process.ts; a program of its
+// own.
+// H1. One answer to each call, and one when loading is over. A crash in between is told where that
+//     still can be.
+// H2. It ends with its parent, and with it all that the module started, also while the module's
+//     code never returns: a thread of its own holds a pipe that breaks when the parent is gone,
+//     however that ended.
+// H3. What it answers is bounded here already: the parent never holds a result larger than what it
+//     keeps.
 
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
 
-export type Request = { type: 'call'; arguments: string; idempotencyKey: string; textBytesMax: number } | { type: 'abort' }
+export type Request =
+  | { type: 'call'; arguments: string; idempotencyKey: string; textBytesMax: number }
+  | { type: 'abort' }
 
 type Outcome =
   /** `bytes`: of the whole text. `replaced`: half characters became U+FFFD. */
@@ -19,9 +25,15 @@ type Outcome =
   | { type: 'failed'; how: 'threw' | 'no-json' | 'crashed'; message: string; stack: string }
 
 /** `memoryBytes`: what the process holds after the call. */
-export type Answer = { type: 'loaded' } | { type: 'not-loaded'; code: string; stack: string } | (Outcome & { memoryBytes: number })
+export type Answer =
+  | { type: 'loaded' }
+  | { type: 'not-loaded'; code: string; stack: string }
+  | (Outcome & { memoryBytes: number })
 
-type ModuleFunction = (args: unknown, context: { idempotencyKey: string; signal: AbortSignal }) => unknown
+type ModuleFunction = (
+  args: unknown,
+  context: { idempotencyKey: string; signal: AbortSignal },
+) => unknown
 
 const errorBytesMax = 8 * 1024
 const causesMax = 3
@@ -48,21 +60,38 @@ function answer(value: Answer, then = () => {}): void {
 async function load(): Promise<ModuleFunction> {
   const { default: exported } = await import(pathToFileURL(file).href)
   // CommonJS that was compiled from a module has its default in the default.
-  const found: unknown = typeof exported === 'object' && exported !== null ? exported.default : exported
-  if (typeof found !== 'function') throw Object.assign(new Error('it has no default export that is a function'), { code: 'NO_FUNCTION' })
+  const found: unknown =
+    typeof exported === 'object' && exported !== null ? exported.default : exported
+  if (typeof found !== 'function')
+    throw Object.assign(new Error('it has no default export that is a function'), {
+      code: 'NO_FUNCTION',
+    })
   return found as ModuleFunction
 }
 
-async function call(run: ModuleFunction, { arguments: text, idempotencyKey, textBytesMax }: Extract<Request, { type: 'call' }>) {
+async function call(
+  run: ModuleFunction,
+  { arguments: text, idempotencyKey, textBytesMax }: Extract<Request, { type: 'call' }>,
+) {
   state = 'calling'
   controller = new AbortController()
-  const outcome = await outcomeOf(run, text, { idempotencyKey, signal: controller.signal }, textBytesMax)
+  const outcome = await outcomeOf(
+    run,
+    text,
+    { idempotencyKey, signal: controller.signal },
+    textBytesMax,
+  )
   state = 'idle'
   controller = undefined
   answer({ ...outcome, memoryBytes: process.memoryUsage.rss() })
 }
 
-async function outcomeOf(run: ModuleFunction, text: string, context: Parameters<ModuleFunction>[1], bytesMax: number): Promise<Outcome> {
+async function outcomeOf(
+  run: ModuleFunction,
+  text: string,
+  context: Parameters<ModuleFunction>[1],
+  bytesMax: number,
+): Promise<Outcome> {
   let result: unknown
   try {
     result = await run(JSON.parse(text), context)
@@ -72,7 +101,12 @@ async function outcomeOf(run: ModuleFunction, text: string, context: Parameters<
   try {
     const text = textOf(result)
     const whole = text.toWellFormed()
-    return { type: 'returned', text: cutToBytes(whole, bytesMax), bytes: Buffer.byteLength(whole), replaced: whole !== text }
+    return {
+      type: 'returned',
+      text: cutToBytes(whole, bytesMax),
+      bytes: Buffer.byteLength(whole),
+      replaced: whole !== text,
+    }
   } catch (error) {
     return { type: 'failed', how: 'no-json', ...described(error) }
   }
@@ -89,7 +123,8 @@ function textOf(result: unknown): string {
 /** Whatever was thrown, also what throws again when it is looked at. */
 function described(error: unknown): { message: string; stack: string } {
   try {
-    if (!(error instanceof Error)) return { message: shown(typeof error === 'string' ? error : inspect(error)), stack: '' }
+    if (!(error instanceof Error))
+      return { message: shown(typeof error === 'string' ? error : inspect(error)), stack: '' }
     return { message: shown(withCauses(error)), stack: shown(inspect(error)) }
   } catch {
     return { message: 'an error that cannot be shown', stack: '' }
@@ -99,7 +134,11 @@ function described(error: unknown): { message: string; stack: string } {
 /** `fetch failed` alone says nothing; its cause does. */
 function withCauses(error: Error): string {
   const messages: string[] = []
-  for (let next: unknown = error; next instanceof Error && messages.length <= causesMax; next = next.cause) {
+  for (
+    let next: unknown = error;
+    next instanceof Error && messages.length <= causesMax;
+    next = next.cause
+  ) {
     const { code } = next as NodeJS.ErrnoException
     const message = next.message || (code === undefined ? '' : String(code))
     messages.push(message === '' ? String(next.name) : `${next.name}: ${message}`)
@@ -112,17 +151,30 @@ function shown(text: string): string {
 }
 
 function codeOf(error: unknown): string {
-  const { code, name } = (typeof error === 'object' && error !== null ? error : {}) as { code?: unknown; name?: unknown }
-  const short = [code, name].find((candidate) => typeof candidate === 'string' && /^\w{1,64}$/.test(candidate))
+  const { code, name } = (typeof error === 'object' && error !== null ? error : {}) as {
+    code?: unknown
+    name?: unknown
+  }
+  const short = [code, name].find(
+    (candidate) => typeof candidate === 'string' && /^\w{1,64}$/.test(candidate),
+  )
   return typeof short === 'string' ? short : 'unknown'
 }
 
-/** Also for a rejection that nobody handles. What else runs in a module that has lost track of itself is anybody's guess, so it ends here. */
+/**
+ * Also for a rejection that nobody handles. What else runs in a module that has lost track of
+ * itself is anybody's guess, so it ends here.
+ */
 process.on('uncaughtException', (error) => {
   const end = () => process.exit(1)
   const { message, stack } = described(error)
-  if (state === 'loading') answer({ type: 'not-loaded', code: codeOf(error), stack: stack || message }, end)
-  else if (state === 'calling') answer({ type: 'failed', how: 'crashed', message, stack, memoryBytes: process.memoryUsage.rss() }, end)
+  if (state === 'loading')
+    answer({ type: 'not-loaded', code: codeOf(error), stack: stack || message }, end)
+  else if (state === 'calling')
+    answer(
+      { type: 'failed', how: 'crashed', message, stack, memoryBytes: process.memoryUsage.rss() },
+      end,
+    )
   else end()
 })
 
@@ -138,6 +190,8 @@ load().then(
   },
   (error: unknown) => {
     const { message, stack } = described(error)
-    answer({ type: 'not-loaded', code: codeOf(error), stack: stack || message }, () => process.exit(1))
+    answer({ type: 'not-loaded', code: codeOf(error), stack: stack || message }, () =>
+      process.exit(1),
+    )
   },
 )

@@ -1,4 +1,5 @@
-// What the answer of a module, or its process's end without one, means as the result of a call. Stacks and file names go to the log, not there.
+// What the answer of a module, or its process's end without one, means as the result of a call.
+// Stacks and file names go to the log, not there.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -8,14 +9,16 @@ import { errorLine } from './error-line.ts'
 import type { Answer } from './module-child.ts'
 import type { Gone, Printed } from './module-process.ts'
 import type { ToolEnding } from './tool.ts'
-import type { Cause } from './tool-endings.ts'
-import { notes, notReady, notStarted, stopped, timedOut } from './tool-endings.ts'
+import { type Cause, notes, notReady, notStarted, stopped, timedOut } from './tool-endings.ts'
 
 const partDone = 'It may have done a part of its work; check before doing it again.'
 const remedy = 'correct the module, or module in the agent file'
 
 /** The function came back, with a result or with an error. */
-export function returned(cause: Cause, answer: Extract<Answer, { type: 'returned' | 'failed' }>): ToolEnding {
+export function returned(
+  cause: Cause,
+  answer: Extract<Answer, { type: 'returned' | 'failed' }>,
+): ToolEnding {
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs)
   if (answer.type === 'returned') {
     const { text, bytes, replaced } = answer
@@ -30,7 +33,12 @@ export function returned(cause: Cause, answer: Extract<Answer, { type: 'returned
     case 'threw':
       return { status: 'error', text: `The tool failed.\nIts error:\n${message}`, reason, printed }
     case 'crashed':
-      return { status: 'error', text: `The tool crashed. ${partDone}\nIts error:\n${message}`, reason, printed }
+      return {
+        status: 'error',
+        text: `The tool crashed. ${partDone}\nIts error:\n${message}`,
+        reason,
+        printed,
+      }
     case 'no-json':
       return {
         status: 'error',
@@ -41,7 +49,10 @@ export function returned(cause: Cause, answer: Extract<Answer, { type: 'returned
   }
 }
 
-/** The process ended, or could not be killed in time (`gone` undefined), and the function had not come back. */
+/**
+ * The process ended, or could not be killed in time (`gone` undefined), and the function had not
+ * come back.
+ */
 export function vanished(cause: Cause, gone: Gone | undefined, { stderr }: Printed): ToolEnding {
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs)
   if (cause.kind === 'stop') return stopped(cause.why)
@@ -55,12 +66,22 @@ export function vanished(cause: Cause, gone: Gone | undefined, { stderr }: Print
 }
 
 /** What was wrong before there was a function to call. */
-export function notLoaded({ file }: ModuleTool, { code, stack }: Extract<Answer, { type: 'not-loaded' }>): ToolEnding {
-  const what = code === 'NO_FUNCTION' ? 'its module has no default export that is a function' : 'its module could not be loaded'
+export function notLoaded(
+  { file }: ModuleTool,
+  { code, stack }: Extract<Answer, { type: 'not-loaded' }>,
+): ToolEnding {
+  const what =
+    code === 'NO_FUNCTION'
+      ? 'its module has no default export that is a function'
+      : 'its module could not be loaded'
   return notStarted({ code, what, fault: `cannot load the module ${file}: ${stack}; ${remedy}` })
 }
 
-export function endedWhileLoading({ file }: ModuleTool, gone: Gone, { stderr }: Printed): ToolEnding {
+export function endedWhileLoading(
+  { file }: ModuleTool,
+  gone: Gone,
+  { stderr }: Printed,
+): ToolEnding {
   if (gone.kind === 'not-started') return notForked(gone)
   const code = howOf(gone.exit)
   const fault = `the module ${file} ended its process (${code}) while it was loaded; ${remedy}; its error output: ${stderr}`
@@ -69,9 +90,17 @@ export function endedWhileLoading({ file }: ModuleTool, gone: Gone, { stderr }: 
 
 export function notLoadedInTime({ file }: ModuleTool, timeoutMs: number): ToolEnding {
   const what = `The tool's module was not loaded within ${timeoutMs} ms.`
-  return notReady({ what, timeoutMs, fault: `the module ${file} was not loaded within ${timeoutMs} ms, the tool's timeout; ${remedy}` })
+  return notReady({
+    what,
+    timeoutMs,
+    fault: `the module ${file} was not loaded within ${timeoutMs} ms, the tool's timeout; ${remedy}`,
+  })
 }
 
 export function notForked({ code }: { code: string }): ToolEnding {
-  return notStarted({ code, what: 'the system refused', fault: `cannot start a process for a module tool: ${code}` })
+  return notStarted({
+    code,
+    what: 'the system refused',
+    fault: `cannot start a process for a module tool: ${code}`,
+  })
 }

@@ -1,19 +1,29 @@
-// The processes of modules that wait for a next call. The one that waited least is taken first, so that those that a burst has left behind age.
+// The processes of modules that wait for a next call. The one that waited least is taken first, so
+// that those that a burst has left behind age.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import type { Listener, ModuleProcess } from './module-process.ts'
-import { startModuleProcess } from './module-process.ts'
+import { type Listener, type ModuleProcess, startModuleProcess } from './module-process.ts'
 
 type Waiting = { key: string; process: ModuleProcess; cancelTimer: () => void }
 
 export type ModulePool = {
-  /** A process that waits, or a new one that loads the module first. Throws where the system refuses to start one. */
-  take(run: ModuleTool, clock: Clock, listener: Listener): { process: ModuleProcess; isLoaded: boolean }
+  /**
+   * A process that waits, or a new one that loads the module first. Throws where the system refuses
+   * to start one.
+   */
+  take(
+    run: ModuleTool,
+    clock: Clock,
+    listener: Listener,
+  ): { process: ModuleProcess; isLoaded: boolean }
   /** For a process that can take another call. */
   giveBack(run: ModuleTool, clock: Clock, process: ModuleProcess): void
-  /** For a process that still loads: once it has loaded it waits with the others. One for each module, and not for long. */
+  /**
+   * For a process that still loads: once it has loaded it waits with the others. One for each
+   * module, and not for long.
+   */
   letLoad(run: ModuleTool, clock: Clock, process: ModuleProcess): void
   /** Ends all that it has. */
   close(): void
@@ -27,7 +37,8 @@ export function createModulePool(): ModulePool {
   return {
     take(run, clock, listener) {
       const found = waiting.findLast(({ key, process }) => key === keyOf(run) && process.isAlive())
-      if (found === undefined) return { process: startModuleProcess(run, clock, listener), isLoaded: false }
+      if (found === undefined)
+        return { process: startModuleProcess(run, clock, listener), isLoaded: false }
       remove(found)
       found.process.listen(listener)
       found.process.hold(true)
@@ -63,7 +74,11 @@ export function createModulePool(): ModulePool {
   }
 
   function giveBack(run: ModuleTool, clock: Clock, process: ModuleProcess): void {
-    const one: Waiting = { key: keyOf(run), process, cancelTimer: clock.after(limits.moduleIdleMs, () => end(one)) }
+    const one: Waiting = {
+      key: keyOf(run),
+      process,
+      cancelTimer: clock.after(limits.moduleIdleMs, () => end(one)),
+    }
     waiting.push(one)
     process.listen({ answered: () => {}, gone: () => remove(one) })
     process.hold(false)

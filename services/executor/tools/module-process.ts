@@ -1,9 +1,9 @@
-// One process that runs a tool's module (module-child.ts), as its parent sees it: somebody listens to what it answers, and hears once that it is
-// gone.
-// It sees PATH and what the agent file allows, leads a group of its own, and does not outlive us. While nobody holds it, it does not keep us alive.
+// One process that runs a tool's module (module-child.ts), as its parent sees it: somebody listens
+// to what it answers, and hears once that it is gone. It sees PATH and what the agent file allows,
+// leads a group of its own, and does not outlive us. While nobody holds it, it does not keep us
+// alive.
 
-import type { ChildProcess } from 'node:child_process'
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,16 +38,31 @@ export type ModuleProcess = {
 }
 
 /** Beside this file, and of its kind: TypeScript in a checkout, JavaScript in the package. */
-const program = fileURLToPath(new URL(`module-child${extname(import.meta.filename)}`, import.meta.url))
+const program = fileURLToPath(
+  new URL(`module-child${extname(import.meta.filename)}`, import.meta.url),
+)
 const printedBytesMax = 8 * 1024
-/** What is still in the pipes when it has ended is read within this time; and one that has let go of the channel may end by itself. */
+/**
+ * What is still in the pipes when it has ended is read within this time; and one that has let go of
+ * the channel may end by itself.
+ */
 const drainMs: Milliseconds = 200
 
-/** Starts it; the listener is told when the module is loaded. Throws where the system refuses at once. */
-export function startModuleProcess({ file, environment }: ModuleTool, clock: Clock, first: Listener): ModuleProcess {
+/**
+ * Starts it; the listener is told when the module is loaded. Throws where the system refuses at
+ * once.
+ */
+export function startModuleProcess(
+  { file, environment }: ModuleTool,
+  clock: Clock,
+  first: Listener,
+): ModuleProcess {
   const child = fork(program, [file], {
     env: visibleEnvironment(environment),
-    execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
+    execArgv: [
+      '--disable-warning=ExperimentalWarning',
+      `--max-old-space-size=${limits.moduleHeapMiBMax}`,
+    ],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see module-child.ts, H2
     detached: true,
   })
@@ -58,7 +73,8 @@ export function startModuleProcess({ file, environment }: ModuleTool, clock: Clo
   let isGone = false
 
   child.on('message', (answer: Answer) => listener.answered(answer))
-  // Without the channel it is of no use. It is also how an end begins, which then tells more than being killed.
+  // Without the channel it is of no use. It is also how an end begins, which then tells more than
+  // being killed.
   child.on('disconnect', () => clock.after(drainMs, kill))
   child.on('error', (error: NodeJS.ErrnoException) => {
     if (pid === undefined) leave({ kind: 'not-started', code: error.code ?? 'unknown' })
@@ -82,7 +98,10 @@ export function startModuleProcess({ file, environment }: ModuleTool, clock: Clo
     send(request) {
       child.send(request, () => {}) // where the channel is broken, `disconnect` comes too
     },
-    printed: () => ({ stdout: stdout?.('forget').text ?? '', stderr: stderr?.('forget').text ?? '' }),
+    printed: () => ({
+      stdout: stdout?.('forget').text ?? '',
+      stderr: stderr?.('forget').text ?? '',
+    }),
     isAlive: () => pid !== undefined && exit === undefined && child.connected,
     kill,
     hold(isHeld) {

@@ -1,9 +1,11 @@
-// The tool kind `module`: a function, called in a process that runs nothing but its module. A process is kept for the next call of the same
-// module, so that a call costs a message and not a start.
-// A process and not a worker thread: a thread sees our environment and memory, where the keys are, and ends with us by `process.exit` and when the
-// memory is out. What a module keeps at its top level is there in the next call, which may be another conversation's.
-// D1. One call at a time in a process. One that ended in any other way than by an answer, or holds too much memory, gets no further call. One that
-//     did not load in time goes on for the next call, or a module that loads longer than its tool's timeout would never be of use.
+// The tool kind `module`: a function, called in a process that runs nothing but its module. A
+// process is kept for the next call of the same module, so that a call costs a message and not a
+// start. A process and not a worker thread: a thread sees our environment and memory, where the
+// keys are, and ends with us by `process.exit` and when the memory is out. What a module keeps at
+// its top level is there in the next call, which may be another conversation's.
+// D1. One call at a time in a process. One that ended in any other way than by an answer, or holds
+//     too much memory, gets no further call. One that did not load in time goes on for the next
+//     call, or a module that loads longer than its tool's timeout would never be of use.
 // D2. It is asked to stop (`signal` aborts), then killed with all that it started.
 // D3. Memory and the wait for an end are bounded whatever the module does.
 
@@ -13,18 +15,26 @@ import { unreachable } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { keptBytes } from './kept-output.ts'
 import type { Answer } from './module-child.ts'
-import { endedWhileLoading, notForked, notLoaded, notLoadedInTime, returned, vanished } from './module-ending.ts'
-import type { ModulePool } from './module-pool.ts'
-import { createModulePool } from './module-pool.ts'
+import {
+  endedWhileLoading,
+  notForked,
+  notLoaded,
+  notLoadedInTime,
+  returned,
+  vanished,
+} from './module-ending.ts'
+import { createModulePool, type ModulePool } from './module-pool.ts'
 import type { Gone } from './module-process.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
-import type { Cause } from './tool-endings.ts'
-import { neverStarted, stoppedBefore } from './tool-endings.ts'
+import { type Cause, neverStarted, stoppedBefore } from './tool-endings.ts'
 
 /** A killed process is gone at once, unless it hangs in the kernel. */
 const killMs: Milliseconds = 2_000
 
-/** With processes of its own, shared by all tools that this process runs. `close` ends those that wait for a call. */
+/**
+ * With processes of its own, shared by all tools that this process runs. `close` ends those that
+ * wait for a call.
+ */
 export function moduleTools(): { start: StartTool<ModuleTool>; close(): void } {
   const pool = createModulePool()
   return {
@@ -61,7 +71,12 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
     phase = 'calling'
     process.printed() // what came since the last call is nobody's
     const { arguments: text, idempotencyKey } = call
-    process.send({ type: 'call', arguments: text, idempotencyKey, textBytesMax: keptBytes(run.outputBytesMax) })
+    process.send({
+      type: 'call',
+      arguments: text,
+      idempotencyKey,
+      textBytesMax: keptBytes(run.outputBytesMax),
+    })
     started.resolve(true)
   }
 
@@ -77,8 +92,11 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
       case 'failed':
         if (phase !== 'calling') return
         phase = 'answered'
-        // What the function printed is in the pipes, as far as it fits, and read before the next turn of the event loop.
-        setImmediate(() => finish(returned(cause, answer), isFitForMore(answer) ? pool.giveBack : undefined))
+        // What the function printed is in the pipes, as far as it fits, and read before the next
+        // turn of the event loop.
+        setImmediate(() =>
+          finish(returned(cause, answer), isFitForMore(answer) ? pool.giveBack : undefined),
+        )
         return
       default:
         return unreachable(answer)
@@ -92,7 +110,8 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
 
   /** The first who ends it is the cause; whoever comes later can only make it faster. */
   function end(by: Exclude<Cause, { kind: 'itself' }>, graceMs: Milliseconds): void {
-    if (phase === 'loading' && by.kind === 'timeout') return finish(notLoadedInTime(run, by.timeoutMs), pool.letLoad)
+    if (phase === 'loading' && by.kind === 'timeout')
+      return finish(notLoadedInTime(run, by.timeoutMs), pool.letLoad)
     if (phase === 'loading' && by.kind === 'stop') return finish(stoppedBefore(by.why))
     if (phase !== 'calling') return
     if (cause.kind === 'itself') cause = by

@@ -1,11 +1,15 @@
-// All kinds of tools that an executor can start: the one place that sees them all. A further kind is its file and a case here.
+// All kinds of tools that an executor can start: the one place that sees them all. A further kind
+// is its file and a case here.
 
 import { startCommand } from './command.ts'
 import { httpTools } from './http.ts'
 import { moduleTools } from './module.ts'
 import type { StartTool } from './tool.ts'
 
-/** With connections and processes of its own, which it keeps for the next calls and which do not keep this process alive. */
+/**
+ * With connections and processes of its own, which it keeps for the next calls and which do not
+ * keep this process alive.
+ */
 export function toolStarter(): StartTool {
   const startHttp = httpTools()
   const { start: startModule } = moduleTools()

@@ -5,15 +5,23 @@ import type { Output } from './kept-output.ts'
 import type { RunningTool, ToolEnding } from './tool.ts'
 
 /** Who ended it: it itself, or we did. */
-export type Cause = { kind: 'itself' } | { kind: 'timeout'; timeoutMs: number } | { kind: 'stop'; why: string }
+export type Cause =
+  | { kind: 'itself' }
+  | { kind: 'timeout'; timeoutMs: number }
+  | { kind: 'stop'; why: string }
 
-const setupAdvice = 'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
+const setupAdvice =
+  'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
 /** `said`: what the tool had written until then, beginning on a line of its own; or nothing. */
 export function timedOut(timeoutMs: number, said = ''): ToolEnding {
   const what = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
   const advice = 'It may have done a part of its work; check before doing it again.'
-  return { status: 'timed_out', text: `${what} ${advice}${said}`, reason: `timed out after ${timeoutMs} ms` }
+  return {
+    status: 'timed_out',
+    text: `${what} ${advice}${said}`,
+    reason: `timed out after ${timeoutMs} ms`,
+  }
 }
 
 export function stopped(why: string, said = ''): ToolEnding {
@@ -21,8 +29,19 @@ export function stopped(why: string, said = ''): ToolEnding {
   return { ...unknown, text: unknown.text + said }
 }
 
-/** The call never ran. What is wrong is for the operator, and stands in `fault`; the model can only do without the tool. */
-export function notStarted({ code, what, fault }: { code: string; what: string; fault: string }): ToolEnding {
+/**
+ * The call never ran. What is wrong is for the operator, and stands in `fault`; the model can only
+ * do without the tool.
+ */
+export function notStarted({
+  code,
+  what,
+  fault,
+}: {
+  code: string
+  what: string
+  fault: string
+}): ToolEnding {
   return {
     status: 'error',
     text: `The tool could not be started: ${what} (${code}). ${setupAdvice}`,
@@ -31,9 +50,25 @@ export function notStarted({ code, what, fault }: { code: string; what: string; 
   }
 }
 
-/** What it needs first did not come in time, so the call itself never ran. `what` is a whole sentence. */
-export function notReady({ what, timeoutMs, fault }: { what: string; timeoutMs: number; fault: string }): ToolEnding {
-  return { status: 'error', text: `${what} The call was not run.`, reason: `not ready within ${timeoutMs} ms`, fault }
+/**
+ * What it needs first did not come in time, so the call itself never ran. `what` is a whole
+ * sentence.
+ */
+export function notReady({
+  what,
+  timeoutMs,
+  fault,
+}: {
+  what: string
+  timeoutMs: number
+  fault: string
+}): ToolEnding {
+  return {
+    status: 'error',
+    text: `${what} The call was not run.`,
+    reason: `not ready within ${timeoutMs} ms`,
+    fault,
+  }
 }
 
 /** We stopped it before the call ran. */

@@ -1,11 +1,17 @@
-// The places for running tools in this process, shared by all its partitions; each turn has a line. A tool may have fewer places of its own.
+// The places for running tools in this process, shared by all its partitions; each turn has a line.
+// A tool may have fewer places of its own.
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
-import type { Slots } from '../../../shared/lib/slots.ts'
-import { createSlots } from '../../../shared/lib/slots.ts'
+import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
 
-/** Where calls of an agent's tool wait: for a place of the tool, where its agent file names their number, and then for one of the process. */
-export function createToolSlots(agents: Agents, slots: Slots): (agent: string, name: string) => Slots {
+/**
+ * Where calls of an agent's tool wait: for a place of the tool, where its agent file names their
+ * number, and then for one of the process.
+ */
+export function createToolSlots(
+  agents: Agents,
+  slots: Slots,
+): (agent: string, name: string) => Slots {
   const own = new Map<Tool, Slots>()
   return (agent, name) => {
     const tool = agents.get(agent)?.tools.find(({ declaration }) => declaration.name === name)
@@ -16,7 +22,10 @@ export function createToolSlots(agents: Agents, slots: Slots): (agent: string, n
   }
 }
 
-/** Who waits for the second holds a place of the first, never the other way round: a tool's own line must not keep the process's places. */
+/**
+ * Who waits for the second holds a place of the first, never the other way round: a tool's own line
+ * must not keep the process's places.
+ */
 function inBoth(first: Slots, second: Slots): Slots {
   return {
     wait(line, take) {

@@ -1,18 +1,18 @@
 // What assignments and arithmetic make of the variables.
 
-import type { Assignment, SyntaxNode } from 'unbash'
-import { forEachChild } from 'unbash'
-import type { Environment } from './environment.ts'
-import { assigned, inherited } from './environment.ts'
-import type { Place } from './place.ts'
-import { checkSecret } from './place.ts'
+import { type Assignment, forEachChild, type SyntaxNode } from 'unbash'
+import { assigned, type Environment, inherited } from './environment.ts'
+import { checkSecret, type Place } from './place.ts'
 import { checkValue } from './read-again.ts'
 import { fieldsOf, textOf } from './words.ts'
 
 /** They change what a command does that they stand before. */
 const steering = ['HOME', ...inherited]
 
-/** What holds for the command behind these settings alone: a script inside would see them all, and there only these are looked at. */
+/**
+ * What holds for the command behind these settings alone: a script inside would see them all, and
+ * there only these are looked at.
+ */
 export function withSettings(settings: readonly Assignment[], place: Place): Environment {
   const { variables } = assign(settings, place)
   let environment = place.environment
@@ -49,14 +49,19 @@ export function assign(assignments: readonly Assignment[], place: Place): Enviro
     const before = environment.variables.get(name)
     const whole = append ? (before === undefined ? undefined : before + text) : text
     checkValue(name, whole ?? text)
-    environment = assigned(environment, name, index === undefined && !text.includes('~') ? whole : undefined)
+    environment = assigned(
+      environment,
+      name,
+      index === undefined && !text.includes('~') ? whole : undefined,
+    )
   }
   return environment
 }
 
 /** Arithmetic gives numbers to the variables that it names. */
 export function countedIn(node: SyntaxNode, environment: Environment): Environment {
-  if (node.type === 'ArithmeticWord' && environment.variables.has(node.value)) return assigned(environment, node.value, undefined)
+  if (node.type === 'ArithmeticWord' && environment.variables.has(node.value))
+    return assigned(environment, node.value, undefined)
   let next = environment
   if (!node.type.startsWith('Arithmetic')) return next
   forEachChild(node, (child) => {

@@ -1,10 +1,14 @@
-// Brace expansion: `{a,b}` and `{1..3}` become several words before anything else of a word is looked at.
+// Brace expansion: `{a,b}` and `{1..3}` become several words before anything else of a word is
+// looked at.
 
 import { anyCharacter, anyName } from './field.ts'
 
 const wordsMax = 256
 
-/** The texts that a brace expansion stands for; undefined: too many, or it holds quotes or expansions. `*`, `?` and `[…]` in it match names. */
+/**
+ * The texts that a brace expansion stands for; undefined: too many, or it holds quotes or
+ * expansions. `*`, `?` and `[…]` in it match names.
+ */
 export function braced(text: string): string[] | undefined {
   if (/['"\\$`]/.test(text)) return undefined
   const words = expanded(text, 0)
@@ -28,7 +32,8 @@ function expanded(text: string, depth: number): string[] | undefined {
   const head = text.slice(0, open)
   const tails = expanded(text.slice(close + 1), depth + 1)
   const middles = inner(text.slice(open + 1, close), depth)
-  if (tails === undefined || middles === undefined || tails.length * middles.length > wordsMax) return undefined
+  if (tails === undefined || middles === undefined || tails.length * middles.length > wordsMax)
+    return undefined
   return middles.flatMap((middle) => tails.map((tail) => head + middle + tail))
 }
 
@@ -76,12 +81,18 @@ function atCommas(text: string): string[] {
 function sequence(text: string): string[] | undefined {
   const numbers = /^(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?$/.exec(text)
   if (numbers !== null) {
-    const width = Math.max(...numbers.slice(1, 3).map((number) => (/^-?0\d/.test(number) ? number.length : 0)))
-    return steps(Number(numbers[1]), Number(numbers[2]), Number(numbers[3] ?? 1))?.map((number) => padded(number, width))
+    const width = Math.max(
+      ...numbers.slice(1, 3).map((number) => (/^-?0\d/.test(number) ? number.length : 0)),
+    )
+    return steps(Number(numbers[1]), Number(numbers[2]), Number(numbers[3] ?? 1))?.map((number) =>
+      padded(number, width),
+    )
   }
   const letters = /^([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?$/.exec(text)
   if (letters === null) return undefined
-  const [from, to] = [letters[1] as string, letters[2] as string].map((letter) => letter.charCodeAt(0)) as [number, number]
+  const [from, to] = [letters[1] as string, letters[2] as string].map((letter) =>
+    letter.charCodeAt(0),
+  ) as [number, number]
   return steps(from, to, Number(letters[3] ?? 1))?.map((code) => String.fromCharCode(code))
 }
 

@@ -1,11 +1,10 @@
-// The shell's own commands: those that change where it is, what it knows, or that run a script. All others of them change nothing here.
+// The shell's own commands: those that change where it is, what it knows, or that run a script. All
+// others of them change nothing here.
 
-import type { Outcome } from './environment.ts'
-import { assigned, both, inFolders, same } from './environment.ts'
+import { assigned, both, inFolders, type Outcome, same } from './environment.ts'
 import { anything, isUnknown } from './field.ts'
 import { resolved } from './paths.ts'
-import type { Place } from './place.ts'
-import { checkWrite } from './place.ts'
+import { checkWrite, type Place } from './place.ts'
 import { checkValue, checkWords } from './read-again.ts'
 import { Refusal } from './refusal.ts'
 import { judgeShell, runHere } from './shells.ts'
@@ -34,11 +33,31 @@ const harmless = new Set([
     'umask',
     'ulimit',
   ],
-  ...['help', 'suspend', 'logout', 'caller', 'complete', 'compopt', 'dirs', 'shift', 'set', 'shopt', 'bind', 'unalias'],
+  ...[
+    'help',
+    'suspend',
+    'logout',
+    'caller',
+    'complete',
+    'compopt',
+    'dirs',
+    'shift',
+    'set',
+    'shopt',
+    'bind',
+    'unalias',
+  ],
 ])
 
-/** Undefined: it is no builtin that is known here. `judge`: for the command that one of them runs. */
-export function builtin(name: string, args: readonly string[], place: Place, judge: Judge): Outcome | undefined {
+/**
+ * Undefined: it is no builtin that is known here. `judge`: for the command that one of them runs.
+ */
+export function builtin(
+  name: string,
+  args: readonly string[],
+  place: Place,
+  judge: Judge,
+): Outcome | undefined {
   const { environment } = place
   checkWords(name, args)
   switch (name) {
@@ -54,7 +73,8 @@ export function builtin(name: string, args: readonly string[], place: Place, jud
       return trap(args, place)
     case 'source':
     case '.':
-      // What it does is as little seen as what a script does that is run; that it comes from a file is all that is asked.
+      // What it does is as little seen as what a script does that is run; that it comes from a file
+      // is all that is asked.
       judgeShell(
         name,
         args.slice(0, 1).map((file) => (file.startsWith('-') ? `./${file}` : file)),
@@ -84,7 +104,11 @@ export function builtin(name: string, args: readonly string[], place: Place, jud
       return both(environment)
     case 'fc':
       if (!args.some((arg) => /^-[a-z]*l/.test(arg)))
-        throw new Refusal('unseen-script', 'fc runs commands of the history again', 'Write the commands out.')
+        throw new Refusal(
+          'unseen-script',
+          'fc runs commands of the history again',
+          'Write the commands out.',
+        )
       return both(environment)
     case 'let':
       return both(
@@ -106,11 +130,19 @@ export function builtin(name: string, args: readonly string[], place: Place, jud
       return both(declared(name, args, place))
     case 'alias':
       if (args.some((arg) => arg !== '-p'))
-        throw new Refusal('unknowable', 'an alias changes what later commands mean', 'Write the commands out without an alias.')
+        throw new Refusal(
+          'unknowable',
+          'an alias changes what later commands mean',
+          'Write the commands out without an alias.',
+        )
       return both(environment)
     case 'hash':
       if (args.some((arg) => arg.startsWith('-') && arg.includes('p')))
-        throw new Refusal('unknowable', 'hash -p changes what a command means', 'Call the program by its path.')
+        throw new Refusal(
+          'unknowable',
+          'hash -p changes what a command means',
+          'Call the program by its path.',
+        )
       return both(environment)
     case 'enable':
       if (args.some((arg) => arg.startsWith('-') && arg.includes('f')))
@@ -131,14 +163,27 @@ function changeFolder(name: string, args: readonly string[], place: Place): Outc
   const { environment, home } = place
   const operands = args.filter((arg) => !/^-[LPe@n]+$/.test(arg) && arg !== '--')
   if (operands.length > 1) return both(inFolders(environment, undefined))
-  const target = operands[0] ?? (name === 'pushd' ? '-' : (environment.variables.get('HOME') ?? home))
+  const target =
+    operands[0] ?? (name === 'pushd' ? '-' : (environment.variables.get('HOME') ?? home))
   // CDPATH is searched for relative names.
-  const isSearched = (environment.variables.get('CDPATH') ?? '') !== '' && target !== undefined && !/^\.{0,2}\//.test(target)
-  if (target === undefined || target === '-' || /^[-+]\d+$/.test(target) || isUnknown(target) || isSearched)
+  const isSearched =
+    (environment.variables.get('CDPATH') ?? '') !== '' &&
+    target !== undefined &&
+    !/^\.{0,2}\//.test(target)
+  if (
+    target === undefined ||
+    target === '-' ||
+    /^[-+]\d+$/.test(target) ||
+    isUnknown(target) ||
+    isSearched
+  )
     return { ok: inFolders(environment, undefined), failed: environment }
   const starts = target.startsWith('/') ? ['/'] : environment.cwds
   const folders = starts?.map((cwd) => resolved(target, cwd))
-  const known = folders === undefined || folders.includes(undefined) ? undefined : [...new Set(folders as string[])]
+  const known =
+    folders === undefined || folders.includes(undefined)
+      ? undefined
+      : [...new Set(folders as string[])]
   return { ok: inFolders(environment, known), failed: environment }
 }
 
@@ -146,17 +191,31 @@ function changeFolder(name: string, args: readonly string[], place: Place): Outc
 function checkHistory(args: readonly string[], place: Place): void {
   if (!args.some((arg) => /^-[a-z]*[aw]/.test(arg))) return
   const file = args.find((arg) => !arg.startsWith('-'))
-  checkWrite(file ?? place.environment.variables.get('HISTFILE') ?? `${place.home ?? anything}/.bash_history`, 'history', place)
+  checkWrite(
+    file ??
+      place.environment.variables.get('HISTFILE') ??
+      `${place.home ?? anything}/.bash_history`,
+    'history',
+    place,
+  )
 }
 
-/** Its commands run at any later time; they are judged as they would run now and from anywhere, and must leave the shell as it is. */
+/**
+ * Its commands run at any later time; they are judged as they would run now and from anywhere, and
+ * must leave the shell as it is.
+ */
 function trap(args: readonly string[], place: Place): Outcome {
   const operands = args.filter((arg) => !/^-[lpP]$/.test(arg) && arg !== '--')
   const [script, ...signals] = operands
-  if (signals.length === 0 || script === undefined || script === '-' || script === '') return both(place.environment)
+  if (signals.length === 0 || script === undefined || script === '-' || script === '')
+    return both(place.environment)
   const leaps: Place['leaps'] = []
   const outcome = runHere(script, 'trap', { ...place, leaps })
-  runHere(script, 'trap', { ...place, leaps: [], environment: inFolders(place.environment, undefined) })
+  runHere(script, 'trap', {
+    ...place,
+    leaps: [],
+    environment: inFolders(place.environment, undefined),
+  })
   const isLast = signals.every((signal) => /^(EXIT|0)$/i.test(signal))
   const changes = [outcome.ok, outcome.failed, ...leaps].some(
     (environment) => environment !== undefined && !same(environment, place.environment),
@@ -183,23 +242,39 @@ function forgotten(args: readonly string[], { environment }: Place): Place['envi
   return next
 }
 
-/** Assignments that the parser knows as such have been made already (script.ts); in quotes they come as words. */
-function declared(name: string, args: readonly string[], { environment }: Place): Place['environment'] {
+/**
+ * Assignments that the parser knows as such have been made already (script.ts); in quotes they come
+ * as words.
+ */
+function declared(
+  name: string,
+  args: readonly string[],
+  { environment }: Place,
+): Place['environment'] {
   const isReference = name === 'nameref' || args.some((arg) => /^[-+][a-zA-Z]*n/.test(arg))
   if (isReference && name !== 'export')
-    throw new Refusal('unknowable', 'a name for another variable changes what later words mean', 'Use the variable itself.')
+    throw new Refusal(
+      'unknowable',
+      'a name for another variable changes what later words mean',
+      'Use the variable itself.',
+    )
   for (const arg of args) {
     const at = arg.indexOf('=')
     if (at > 0) checkValue(arg.slice(0, at).replace(/\+$/, ''), arg.slice(at + 1))
   }
   // Upper and lower case, integers: what is assigned is not what will be there.
   const changes = args.some((arg) => /^-[a-zA-Z]*[ulci]/.test(arg))
-  if (changes || args.some(isUnknown)) return { ...environment, variables: unknownVariables(environment) }
+  if (changes || args.some(isUnknown))
+    return { ...environment, variables: unknownVariables(environment) }
   let next = environment
   for (const arg of args) {
     const variable = /^([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)/.exec(arg)
     if (variable === null) continue
-    next = assigned(next, variable[1] as string, variable[2] === '=' ? arg.slice(arg.indexOf('=') + 1) : undefined)
+    next = assigned(
+      next,
+      variable[1] as string,
+      variable[2] === '=' ? arg.slice(arg.indexOf('=') + 1) : undefined,
+    )
   }
   return next
 }

@@ -1,7 +1,6 @@
 // A row of the table of commands that change something: what it says about one command.
 
-import type { CommandLine } from './command-line.ts'
-import { commandLine } from './command-line.ts'
+import { type CommandLine, commandLine } from './command-line.ts'
 
 /** Paths as they stand in the command. */
 export type Changes = {

@@ -1,10 +1,9 @@
-// What commands change on the disk, by their arguments. One row for each command that has a say in where it writes; a command that is not here writes
-// where it likes without being asked (README.md says so).
+// What commands change on the disk, by their arguments. One row for each command that has a say in
+// where it writes; a command that is not here writes where it likes without being asked (README.md
+// says so).
 
-import type { Changes, Reading, Row } from './change-row.ts'
-import { files, row } from './change-row.ts'
-import type { CommandLine } from './command-line.ts'
-import { has, valuesOf } from './command-line.ts'
+import { type Changes, files, type Reading, type Row, row } from './change-row.ts'
+import { type CommandLine, has, valuesOf } from './command-line.ts'
 import { anyName } from './field.ts'
 import { gitChanges } from './git.ts'
 import { tarChanges } from './tar.ts'
@@ -14,10 +13,13 @@ export function changesOf(name: string, args: readonly string[]): Changes | unde
   return Object.hasOwn(rows, name) ? rows[name]?.(args) : undefined
 }
 
-const writesAll = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ writes: operands }))
-const removesAll = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ removes: operands }))
+const writesAll = (...valued: string[]): Row =>
+  row({ valued }, ({ operands }) => ({ writes: operands }))
+const removesAll = (...valued: string[]): Row =>
+  row({ valued }, ({ operands }) => ({ removes: operands }))
 /** The values of these options, which `-` sends to the output. */
-const writesTo = (reading: Reading, ...options: string[]): Row => row(reading, (line) => ({ writes: files(valuesOf(line, ...options)) }))
+const writesTo = (reading: Reading, ...options: string[]): Row =>
+  row(reading, (line) => ({ writes: files(valuesOf(line, ...options)) }))
 
 const copy = row({ valued: ['-t', '--target-directory', '-S', '--suffix'] }, (line) => {
   const { sources, target } = sourcesAndTarget(line)
@@ -31,7 +33,21 @@ const move = row({ valued: ['-t', '--target-directory', '-S', '--suffix'] }, (li
 })
 
 const install = row(
-  { valued: ['-t', '--target-directory', '-S', '--suffix', '-m', '--mode', '-o', '--owner', '-g', '--group', '--strip-program'] },
+  {
+    valued: [
+      '-t',
+      '--target-directory',
+      '-S',
+      '--suffix',
+      '-m',
+      '--mode',
+      '-o',
+      '--owner',
+      '-g',
+      '--group',
+      '--strip-program',
+    ],
+  },
   (line) => {
     if (has(line, '--strip-program')) return { unknowable: '--strip-program runs a command' }
     if (has(line, '-d', '--directory')) return { writes: line.operands }
@@ -42,7 +58,9 @@ const install = row(
 
 const link = row({ valued: ['-t', '--target-directory', '-S', '--suffix'] }, (line) => {
   const { sources, target } = sourcesAndTarget(line)
-  return line.operands.length === 1 && target.length === 1 ? { writes: ['.'], links: target } : { writes: target, links: sources }
+  return line.operands.length === 1 && target.length === 1
+    ? { writes: ['.'], links: target }
+    : { writes: target, links: sources }
 })
 
 function sourcesAndTarget(line: CommandLine): { sources: string[]; target: string[] } {
@@ -52,33 +70,55 @@ function sourcesAndTarget(line: CommandLine): { sources: string[]; target: strin
 }
 
 /** The mode or owner comes first, unless another file lends its own. */
-const attributes: Row = row({ valued: ['--reference', '--from', '-m', '-M', '-x', '-X'] }, (line) => ({
-  writes: has(line, '--reference', '-m', '-x', '-M', '-X') ? line.operands : line.operands.slice(1),
-}))
-
-const compress = row({ valued: ['-S', '--suffix', '-T', '--threads', '-o', '-b', '-M', '--memlimit'] }, (line) =>
-  has(line, '-c', '--stdout', '--to-stdout', '-l', '--list', '-t', '--test')
-    ? {}
-    : { removes: line.operands, writes: valuesOf(line, '-o') },
+const attributes: Row = row(
+  { valued: ['--reference', '--from', '-m', '-M', '-x', '-X'] },
+  (line) => ({
+    writes: has(line, '--reference', '-m', '-x', '-M', '-X')
+      ? line.operands
+      : line.operands.slice(1),
+  }),
 )
 
-const editStream = row({ valued: ['-e', '--expression', '-f', '--file', '-l', '--line-length'], attached: ['-i', '-I'] }, (line) => {
-  if (!has(line, '-i', '-I', '--in-place')) return {}
-  return { writes: has(line, '-e', '--expression', '-f', '--file') ? line.operands : line.operands.slice(1) }
-})
+const compress = row(
+  { valued: ['-S', '--suffix', '-T', '--threads', '-o', '-b', '-M', '--memlimit'] },
+  (line) =>
+    has(line, '-c', '--stdout', '--to-stdout', '-l', '--list', '-t', '--test')
+      ? {}
+      : { removes: line.operands, writes: valuesOf(line, '-o') },
+)
+
+const editStream = row(
+  { valued: ['-e', '--expression', '-f', '--file', '-l', '--line-length'], attached: ['-i', '-I'] },
+  (line) => {
+    if (!has(line, '-i', '-I', '--in-place')) return {}
+    return {
+      writes: has(line, '-e', '--expression', '-f', '--file')
+        ? line.operands
+        : line.operands.slice(1),
+    }
+  },
+)
 
 const editByScript = row(
-  { valued: ['-e', '-E'], attached: ['-i', '-I', '-M', '-m', '-x', '-C', '-F', '-0', '-l'], stops: true },
+  {
+    valued: ['-e', '-E'],
+    attached: ['-i', '-I', '-M', '-m', '-x', '-C', '-F', '-0', '-l'],
+    stops: true,
+  },
   (line) => {
     if (!has(line, '-i')) return {}
     return { writes: has(line, '-e', '-E') ? line.operands : line.operands.slice(1) }
   },
 )
 
-const awk = row({ valued: ['-f', '-v', '-F', '-i', '--include', '--file', '--assign', '-l', '-E'], stops: true }, (line) => {
-  if (!valuesOf(line, '-i', '--include').some((library) => library.startsWith('inplace'))) return {}
-  return { writes: has(line, '-f', '--file') ? line.operands : line.operands.slice(1) }
-})
+const awk = row(
+  { valued: ['-f', '-v', '-F', '-i', '--include', '--file', '--assign', '-l', '-E'], stops: true },
+  (line) => {
+    if (!valuesOf(line, '-i', '--include').some((library) => library.startsWith('inplace')))
+      return {}
+    return { writes: has(line, '-f', '--file') ? line.operands : line.operands.slice(1) }
+  },
+)
 
 const dd: Row = (args) => ({
   writes: args.filter((arg) => arg.startsWith('of=')).map((arg) => arg.slice('of='.length)),
@@ -86,7 +126,9 @@ const dd: Row = (args) => ({
 })
 
 const unzip = row({ valued: ['-d', '-x', '-P'] }, (line) =>
-  has(line, '-l', '-t', '-v', '-p', '-z', '-Z', '-c') ? {} : { writes: has(line, '-d') ? valuesOf(line, '-d') : ['.'] },
+  has(line, '-l', '-t', '-v', '-p', '-z', '-Z', '-c')
+    ? {}
+    : { writes: has(line, '-d') ? valuesOf(line, '-d') : ['.'] },
 )
 
 const patch = row(
@@ -119,8 +161,10 @@ const patch = row(
   }),
 )
 
-const secondOperand = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ writes: files(operands.slice(1, 2)) }))
-const firstOperand = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ writes: files(operands.slice(0, 1)) }))
+const secondOperand = (...valued: string[]): Row =>
+  row({ valued }, ({ operands }) => ({ writes: files(operands.slice(1, 2)) }))
+const firstOperand = (...valued: string[]): Row =>
+  row({ valued }, ({ operands }) => ({ writes: files(operands.slice(0, 1)) }))
 
 const rows: Record<string, Row> = {
   touch: writesAll('-d', '--date', '-r', '--reference', '-t', '--time'),
@@ -158,20 +202,68 @@ const rows: Record<string, Row> = {
   awk,
   gawk: awk,
   sort: writesTo(
-    { valued: ['-o', '--output', '-k', '--key', '-t', '--field-separator', '-S', '-T', '--parallel', '--files0-from'] },
+    {
+      valued: [
+        '-o',
+        '--output',
+        '-k',
+        '--key',
+        '-t',
+        '--field-separator',
+        '-S',
+        '-T',
+        '--parallel',
+        '--files0-from',
+      ],
+    },
     '-o',
     '--output',
   ),
-  shuf: writesTo({ valued: ['-o', '--output', '-n', '-i', '--head-count', '--input-range'] }, '-o', '--output'),
-  iconv: writesTo({ valued: ['-o', '--output', '-f', '-t', '--from-code', '--to-code'] }, '-o', '--output'),
-  gpg: writesTo({ valued: ['-o', '--output', '-r', '--recipient', '-u', '--local-user', '--homedir'] }, '-o', '--output', '--homedir'),
-  yq: row({ valued: [], attached: [] }, (line) => ({ writes: has(line, '-i', '--inplace', '--in-place') ? line.operands.slice(1) : [] })),
+  shuf: writesTo(
+    { valued: ['-o', '--output', '-n', '-i', '--head-count', '--input-range'] },
+    '-o',
+    '--output',
+  ),
+  iconv: writesTo(
+    { valued: ['-o', '--output', '-f', '-t', '--from-code', '--to-code'] },
+    '-o',
+    '--output',
+  ),
+  gpg: writesTo(
+    { valued: ['-o', '--output', '-r', '--recipient', '-u', '--local-user', '--homedir'] },
+    '-o',
+    '--output',
+    '--homedir',
+  ),
+  yq: row({ valued: [], attached: [] }, (line) => ({
+    writes: has(line, '-i', '--inplace', '--in-place') ? line.operands.slice(1) : [],
+  })),
   uniq: secondOperand('-f', '-s', '-w'),
   xxd: secondOperand('-c', '-g', '-l', '-o', '-s', '-n'),
-  split: row({ valued: ['-a', '-b', '-C', '-l', '-n', '-t', '--lines', '--bytes', '--number', '--suffix-length', '--filter'] }, (line) =>
-    has(line, '--filter') ? { unknowable: '--filter runs a command' } : { writes: [line.operands[1] ?? 'xaa'] },
+  split: row(
+    {
+      valued: [
+        '-a',
+        '-b',
+        '-C',
+        '-l',
+        '-n',
+        '-t',
+        '--lines',
+        '--bytes',
+        '--number',
+        '--suffix-length',
+        '--filter',
+      ],
+    },
+    (line) =>
+      has(line, '--filter')
+        ? { unknowable: '--filter runs a command' }
+        : { writes: [line.operands[1] ?? 'xaa'] },
   ),
-  csplit: row({ valued: ['-f', '--prefix', '-b', '-n'] }, (line) => ({ writes: [valuesOf(line, '-f', '--prefix').at(-1) ?? 'xx00'] })),
+  csplit: row({ valued: ['-f', '--prefix', '-b', '-n'] }, (line) => ({
+    writes: [valuesOf(line, '-f', '--prefix').at(-1) ?? 'xx00'],
+  })),
   gzip: compress,
   gunzip: compress,
   bzip2: compress,
@@ -187,7 +279,9 @@ const rows: Record<string, Row> = {
     removes: has(line, '-m', '--move') ? line.operands.slice(1) : [],
   })),
   cpio: row({ valued: ['-D', '--directory', '-F', '--file', '-O', '-E', '-I', '-H'] }, (line) => ({
-    writes: has(line, '-o', '--create', '-t', '--list') ? valuesOf(line, '-O', '-F', '--file') : ['/', '.'],
+    writes: has(line, '-o', '--create', '-t', '--list')
+      ? valuesOf(line, '-O', '-F', '--file')
+      : ['/', '.'],
   })),
   tar: tarChanges,
   bsdtar: tarChanges,
@@ -198,7 +292,9 @@ const rows: Record<string, Row> = {
   rsync,
   scp,
   git: gitChanges,
-  openssl: (args) => ({ writes: args.filter((_, i) => ['-out', '-keyout', '-writerand'].includes(args[i - 1] ?? '')) }),
+  openssl: (args) => ({
+    writes: args.filter((_, i) => ['-out', '-keyout', '-writerand'].includes(args[i - 1] ?? '')),
+  }),
   vi: writesAll(),
   vim: writesAll(),
   nvim: writesAll(),
@@ -211,8 +307,16 @@ const rows: Record<string, Row> = {
   crontab: row({ valued: ['-u'] }, (line) =>
     has(line, '-l') && line.operands.length === 0 ? {} : { writes: [`/var/spool/cron/${anyName}`] },
   ),
-  aria2c: row({ valued: ['-o', '--out', '-d', '--dir', '-l', '--log', '-i', '-j', '-s', '-x'] }, (line) => ({
-    writes: [valuesOf(line, '-d', '--dir').at(-1) ?? '.', ...files(valuesOf(line, '-o', '--out', '-l', '--log'))],
-    fetched: valuesOf(line, '-o', '--out').map((file) => below(valuesOf(line, '-d', '--dir').at(-1), file)),
-  })),
+  aria2c: row(
+    { valued: ['-o', '--out', '-d', '--dir', '-l', '--log', '-i', '-j', '-s', '-x'] },
+    (line) => ({
+      writes: [
+        valuesOf(line, '-d', '--dir').at(-1) ?? '.',
+        ...files(valuesOf(line, '-o', '--out', '-l', '--log')),
+      ],
+      fetched: valuesOf(line, '-o', '--out').map((file) =>
+        below(valuesOf(line, '-d', '--dir').at(-1), file),
+      ),
+    }),
+  ),
 }

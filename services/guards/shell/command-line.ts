@@ -1,4 +1,5 @@
-// The arguments of a command as options and operands, the way most commands of GNU and BSD read them.
+// The arguments of a command as options and operands, the way most commands of GNU and BSD read
+// them.
 
 import { beginsUnknown, isUnknown } from './field.ts'
 
@@ -11,12 +12,18 @@ export type CommandLine = {
 }
 
 /**
- * `valued`: the options that take a value, as `-x` or `--name`. Values stand behind the option or in it (`-xVALUE`, `--name=VALUE`). A long name may be cut
- * short, as GNU allows. `attached`: short options whose value, if any, stands in them (`-i.bak`). `stops`: the first operand ends the options.
+ * `valued`: the options that take a value, as `-x` or `--name`. Values stand behind the option or
+ * in it (`-xVALUE`, `--name=VALUE`). A long name may be cut short, as GNU allows. `attached`: short
+ * options whose value, if any, stands in them (`-i.bak`). `stops`: the first operand ends the
+ * options.
  */
 export function commandLine(
   fields: readonly string[],
-  { valued = [], attached = [], stops = false }: { valued?: readonly string[]; attached?: readonly string[]; stops?: boolean } = {},
+  {
+    valued = [],
+    attached = [],
+    stops = false,
+  }: { valued?: readonly string[]; attached?: readonly string[]; stops?: boolean } = {},
 ): CommandLine {
   const line: CommandLine = { options: [], operands: [], uncertain: undefined }
   for (let i = 0; i < fields.length; i++) {
@@ -36,9 +43,14 @@ export function commandLine(
       const equals = field.indexOf('=')
       const given = equals < 0 ? field : field.slice(0, equals)
       if (isUnknown(given)) line.uncertain ??= field
-      const name = valued.includes(given) ? given : (valued.find((option) => option.startsWith(given)) ?? given)
+      const name = valued.includes(given)
+        ? given
+        : (valued.find((option) => option.startsWith(given)) ?? given)
       const takesNext = equals < 0 && valued.includes(name)
-      line.options.push({ name, value: equals >= 0 ? field.slice(equals + 1) : takesNext ? fields[++i] : undefined })
+      line.options.push({
+        name,
+        value: equals >= 0 ? field.slice(equals + 1) : takesNext ? fields[++i] : undefined,
+      })
     } else {
       i += cluster(field, fields[i + 1], { valued, attached }, line)
     }

@@ -1,17 +1,23 @@
 // Judges one command with its words. It runs nothing: what it answers is how the script can go on.
-// Owns: which kind of command it is, and what each kind is checked for. Does not own: the script around it (script.ts), what a command writes
-// (changes.ts), which one it wraps (wrappers.ts).
+// Owns: which kind of command it is, and what each kind is checked for. Does not own: the script
+// around it (script.ts), what a command writes (changes.ts), which one it wraps (wrappers.ts).
 
 import { builtin } from './builtins.ts'
 import { changesOf } from './changes.ts'
-import type { Outcome } from './environment.ts'
-import { after, assigned, both, inFolders, inherited } from './environment.ts'
+import { after, assigned, both, inFolders, inherited, type Outcome } from './environment.ts'
 import { beginsUnknown, isFromNet, isPlain, isUnknown } from './field.ts'
 import { judgeFind } from './find.ts'
 import { isInterpreter, isNetCommand, isShell } from './net.ts'
 import { nameOf, resolved } from './paths.ts'
-import type { Place } from './place.ts'
-import { checkSecrets, checkWrite, deeper, rememberFetched, step, wasFetched } from './place.ts'
+import {
+  checkSecrets,
+  checkWrite,
+  deeper,
+  type Place,
+  rememberFetched,
+  step,
+  wasFetched,
+} from './place.ts'
 import { checkValue } from './read-again.ts'
 import { Refusal, shown } from './refusal.ts'
 import { judgeInterpreter, judgeShell } from './shells.ts'
@@ -68,11 +74,21 @@ const neverAllowed = new Set([
   ],
 ])
 
-/** They only print their words, so a word that looks like a secret's name is none, unless another command reads it. */
+/**
+ * They only print their words, so a word that looks like a secret's name is none, unless another
+ * command reads it.
+ */
 const printers = new Set(['echo', 'printf', ':', 'true', 'false'])
 
-/** `fields`: the command's name and its arguments. `functions`: whether its name may mean a function. Throws a Refusal. */
-export function judgeCommand(fields: readonly string[], place: Place, { functions = true } = {}): Outcome {
+/**
+ * `fields`: the command's name and its arguments. `functions`: whether its name may mean a
+ * function. Throws a Refusal.
+ */
+export function judgeCommand(
+  fields: readonly string[],
+  place: Place,
+  { functions = true } = {},
+): Outcome {
   step(place)
   const [name, ...args] = fields
   if (name === undefined) return both(place.environment)
@@ -87,7 +103,12 @@ export function judgeCommand(fields: readonly string[], place: Place, { function
     const outcome = place.walk.node(body, { ...deeper(place), leaps })
     return leaps.length === 0
       ? outcome
-      : both(leaps.reduce((one, other) => after({ ok: one, failed: other }) ?? one, after(outcome) ?? (leaps[0] as Place['environment'])))
+      : both(
+          leaps.reduce(
+            (one, other) => after({ ok: one, failed: other }) ?? one,
+            after(outcome) ?? (leaps[0] as Place['environment']),
+          ),
+        )
   }
 
   if (name === 'source' || name === '.') checkName('source', place)
@@ -111,9 +132,17 @@ function checkName(base: string, { rules }: Place): void {
       `Use only: ${[...rules.onlyCommands].map(shown).join(', ').slice(0, 1_000)}.`,
     )
   if (neverAllowed.has(base) || base.startsWith('mkfs'))
-    throw new Refusal('not-allowed', `${shown(base)} changes the machine itself`, 'Leave that to a person, and say what you need.')
+    throw new Refusal(
+      'not-allowed',
+      `${shown(base)} changes the machine itself`,
+      'Leave that to a person, and say what you need.',
+    )
   if (opaque.has(base))
-    throw new Refusal('unknowable', `what ${shown(base)} runs cannot be seen from its arguments`, `Run the command without ${shown(base)}.`)
+    throw new Refusal(
+      'unknowable',
+      `what ${shown(base)} runs cannot be seen from its arguments`,
+      `Run the command without ${shown(base)}.`,
+    )
 }
 
 function judgeWrapped(
@@ -123,7 +152,8 @@ function judgeWrapped(
 ): Outcome {
   for (const path of writes) checkWrite(path, base, place)
   const { environment } = place
-  const inFolder = folder === undefined ? environment : inFolders(environment, foldersOf(folder, place))
+  const inFolder =
+    folder === undefined ? environment : inFolders(environment, foldersOf(folder, place))
   const set = settings.reduce(withSetting, inFolder)
   const inner: Place = {
     ...place,
@@ -131,8 +161,13 @@ function judgeWrapped(
     home: asOther === undefined ? place.home : undefined,
   }
   if (asOther !== undefined || folder !== undefined) {
-    // The words have been expanded already; only a script inside would expand `~` as the other user.
-    judgeCommand(fields, { ...inner, environment: { ...inner.environment, variables: withoutHome(inner) } }, { functions: false })
+    // The words have been expanded already; only a script inside would expand `~` as the other
+    // user.
+    judgeCommand(
+      fields,
+      { ...inner, environment: { ...inner.environment, variables: withoutHome(inner) } },
+      { functions: false },
+    )
     return both(environment)
   }
   const isHere = base === 'command' || base === 'builtin'
@@ -155,7 +190,9 @@ function withoutHome({ environment }: Place): Place['environment']['variables'] 
 }
 
 function foldersOf(folder: string, { environment }: Place): string[] | undefined {
-  const folders = (folder.startsWith('/') ? ['/'] : (environment.cwds ?? [])).map((cwd) => resolved(folder, cwd))
+  const folders = (folder.startsWith('/') ? ['/'] : (environment.cwds ?? [])).map((cwd) =>
+    resolved(folder, cwd),
+  )
   return folders.length === 0 || folders.includes(undefined) ? undefined : (folders as string[])
 }
 
@@ -163,27 +200,45 @@ function checkChanges(base: string, args: readonly string[], place: Place): void
   const changes = changesOf(base, args)
   if (changes === undefined) return
   if (changes.unknowable !== undefined)
-    throw new Refusal('unknowable', `what ${shown(base)} changes cannot be told: ${changes.unknowable}`, 'Write it without that option.')
+    throw new Refusal(
+      'unknowable',
+      `what ${shown(base)} changes cannot be told: ${changes.unknowable}`,
+      'Write it without that option.',
+    )
   if (changes.uncertain !== undefined) {
     const what = `"${shown(changes.uncertain)}" is only known when the command runs, and ${shown(base)} could take it for an option`
-    throw new Refusal('unknowable', what, 'Write it out. Where it is a file that is only read, -- before the file names helps.')
+    throw new Refusal(
+      'unknowable',
+      what,
+      'Write it out. Where it is a file that is only read, -- before the file names helps.',
+    )
   }
   const temporary = base === 'mktemp' ? (place.environment.variables.get('TMPDIR') ?? '') : ''
-  for (const path of [...(changes.writes ?? []), ...(temporary === '' ? [] : [temporary])]) checkWrite(path, base, place)
+  for (const path of [...(changes.writes ?? []), ...(temporary === '' ? [] : [temporary])])
+    checkWrite(path, base, place)
   for (const path of changes.removes ?? []) checkWrite(path, base, place, { beneath: true })
   for (const path of changes.links ?? []) checkLink(path, base, changes.writes ?? [], place)
   const isFetched = place.input.kind === 'net' || isNetCommand(base)
-  for (const path of isFetched ? [...(changes.fetched ?? []), ...(base === 'tee' ? (changes.writes ?? []) : [])] : [])
+  for (const path of isFetched
+    ? [...(changes.fetched ?? []), ...(base === 'tee' ? (changes.writes ?? []) : [])]
+    : [])
     rememberFetched(path, place)
   if (changes.copied?.some((path) => wasFetched(path, place)))
     for (const target of changes.writes ?? [])
-      for (const path of [target, ...changes.copied.map((source) => `${target}/${nameOf(source)}`)]) rememberFetched(path, place)
+      for (const path of [target, ...changes.copied.map((source) => `${target}/${nameOf(source)}`)])
+        rememberFetched(path, place)
 }
 
-/** A link that leads out would make every later write below it one outside. A relative one begins where the link lies, which may be a folder or a name. */
+/**
+ * A link that leads out would make every later write below it one outside. A relative one begins
+ * where the link lies, which may be a folder or a name.
+ */
 function checkLink(path: string, base: string, targets: readonly string[], place: Place): void {
-  const candidates = path.startsWith('/') ? [path] : [path, ...targets.flatMap((target) => [`${target}/${path}`, `${target}/../${path}`])]
-  for (const candidate of candidates) checkWrite(candidate, `a write through the link that ${base} makes`, place)
+  const candidates = path.startsWith('/')
+    ? [path]
+    : [path, ...targets.flatMap((target) => [`${target}/${path}`, `${target}/../${path}`])]
+  for (const candidate of candidates)
+    checkWrite(candidate, `a write through the link that ${base} makes`, place)
 }
 
 function unknownName(name: string): Refusal {
@@ -196,7 +251,9 @@ function unknownName(name: string): Refusal {
   const what = `the name of a command, "${shown(name)}", is only known when it runs`
   return new Refusal(
     'unknowable',
-    beginsUnknown(name) || isUnknown(name) ? what : `the name of a command, "${shown(name)}", depends on which files there are`,
+    beginsUnknown(name) || isUnknown(name)
+      ? what
+      : `the name of a command, "${shown(name)}", depends on which files there are`,
     'Write the name of the command out.',
   )
 }

@@ -1,19 +1,26 @@
-// What is known at one place of a script: the folders it may be in, the variables with a known text, the functions. A value is never changed: what
-// comes after a command is another value, so the two sides of a branch cannot disturb each other.
+// What is known at one place of a script: the folders it may be in, the variables with a known
+// text, the functions. A value is never changed: what comes after a command is another value, so
+// the two sides of a branch cannot disturb each other.
 
 import type { SyntaxNode } from 'unbash'
 import { anything } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
 
 export type Environment = {
-  /** Folders that the shell may be in; undefined: any. A relative path must be allowed from each of them. */
+  /**
+   * Folders that the shell may be in; undefined: any. A relative path must be allowed from each of
+   * them.
+   */
   cwds: readonly string[] | undefined
   /** A variable that is not here may hold any text. */
   variables: ReadonlyMap<string, string>
   functions: ReadonlyMap<string, SyntaxNode>
 }
 
-/** Where a script can go on after a command that succeeded and after one that failed; undefined: it does not. */
+/**
+ * Where a script can go on after a command that succeeded and after one that failed; undefined: it
+ * does not.
+ */
 export type Outcome = { ok: Environment | undefined; failed: Environment | undefined }
 
 const cwdsMax = 8
@@ -31,31 +38,55 @@ export function after({ ok, failed }: Outcome): Environment | undefined {
   return joined(ok, failed)
 }
 
-export function inFolders(environment: Environment, cwds: readonly string[] | undefined): Environment {
+export function inFolders(
+  environment: Environment,
+  cwds: readonly string[] | undefined,
+): Environment {
   return { ...environment, cwds }
 }
 
 /** `value` undefined: any text from here on. */
-export function assigned(environment: Environment, name: string, value: string | undefined): Environment {
-  // A variable that is set but unknown stays in the map: HOME and RANDOM would else mean what they meant before.
+export function assigned(
+  environment: Environment,
+  name: string,
+  value: string | undefined,
+): Environment {
+  // A variable that is set but unknown stays in the map: HOME and RANDOM would else mean what they
+  // meant before.
   const known = value === undefined || value.length > valueMax ? anything : value
   const variables = new Map(environment.variables)
   if (variables.has(name) || variables.size < variablesMax) variables.set(name, known)
-  else throw new Refusal('unknowable', `it sets more than ${variablesMax} variables`, 'Split it into several shorter commands.')
+  else
+    throw new Refusal(
+      'unknowable',
+      `it sets more than ${variablesMax} variables`,
+      'Split it into several shorter commands.',
+    )
   return { ...environment, variables }
 }
 
 export function defined(environment: Environment, name: string, body: SyntaxNode): Environment {
   if (environment.functions.size >= variablesMax)
-    throw new Refusal('unknowable', `it defines more than ${variablesMax} functions`, 'Split it into several shorter commands.')
+    throw new Refusal(
+      'unknowable',
+      `it defines more than ${variablesMax} functions`,
+      'Split it into several shorter commands.',
+    )
   return { ...environment, functions: new Map(environment.functions).set(name, body) }
 }
 
 /** What is known where two ways meet. */
-export function joined(one: Environment | undefined, other: Environment | undefined): Environment | undefined {
+export function joined(
+  one: Environment | undefined,
+  other: Environment | undefined,
+): Environment | undefined {
   if (one === undefined || one === other) return other
   if (other === undefined) return one
-  return { cwds: joinedFolders(one.cwds, other.cwds), variables: joinedVariables(one, other), functions: joinedFunctions(one, other) }
+  return {
+    cwds: joinedFolders(one.cwds, other.cwds),
+    variables: joinedVariables(one, other),
+    functions: joinedFunctions(one, other),
+  }
 }
 
 function joinedFolders(one: Environment['cwds'], other: Environment['cwds']): Environment['cwds'] {
@@ -65,7 +96,10 @@ function joinedFolders(one: Environment['cwds'], other: Environment['cwds']): En
   return all.length > cwdsMax ? undefined : all
 }
 
-function joinedVariables({ variables: one }: Environment, { variables: other }: Environment): Environment['variables'] {
+function joinedVariables(
+  { variables: one }: Environment,
+  { variables: other }: Environment,
+): Environment['variables'] {
   if (one === other) return one
   const all = new Map<string, string>()
   for (const name of [...one.keys(), ...other.keys()])
@@ -73,12 +107,19 @@ function joinedVariables({ variables: one }: Environment, { variables: other }: 
   return all
 }
 
-function joinedFunctions({ functions: one }: Environment, { functions: other }: Environment): Environment['functions'] {
+function joinedFunctions(
+  { functions: one }: Environment,
+  { functions: other }: Environment,
+): Environment['functions'] {
   if (one === other) return one
   const all = new Map([...one, ...other])
   for (const [name, body] of all)
     if ((one.has(name) && one.get(name) !== body) || (other.has(name) && other.get(name) !== body))
-      throw new Refusal('unknowable', `what the function ${shown(name)} does depends on how it runs`, 'Define a function once.')
+      throw new Refusal(
+        'unknowable',
+        `what the function ${shown(name)} does depends on how it runs`,
+        'Define a function once.',
+      )
   return all
 }
 
@@ -86,7 +127,11 @@ function joinedFunctions({ functions: one }: Environment, { functions: other }: 
 export function same(one: Environment | undefined, other: Environment | undefined): boolean {
   if (one === other) return true
   if (one === undefined || other === undefined) return false
-  return sameFolders(one.cwds, other.cwds) && sameEntries(one.variables, other.variables) && sameEntries(one.functions, other.functions)
+  return (
+    sameFolders(one.cwds, other.cwds) &&
+    sameEntries(one.variables, other.variables) &&
+    sameEntries(one.functions, other.functions)
+  )
 }
 
 function sameFolders(one: Environment['cwds'], other: Environment['cwds']): boolean {
@@ -95,5 +140,8 @@ function sameFolders(one: Environment['cwds'], other: Environment['cwds']): bool
 }
 
 function sameEntries<T>(one: ReadonlyMap<string, T>, other: ReadonlyMap<string, T>): boolean {
-  return one === other || (one.size === other.size && [...one].every(([name, value]) => other.get(name) === value))
+  return (
+    one === other ||
+    (one.size === other.size && [...one].every(([name, value]) => other.get(name) === value))
+  )
 }

@@ -1,5 +1,6 @@
-// A field is one word of a command as the command will get it, as far as that is known. What is not known stands in it as one character of
-// Unicode's private use area; a command that brings such characters along is refused before (guard.ts).
+// A field is one word of a command as the command will get it, as far as that is known. What is not
+// known stands in it as one character of Unicode's private use area; a command that brings such
+// characters along is refused before (guard.ts).
 
 /** Any text, also none, also with slashes. */
 export const anything = '\uE000'
@@ -29,7 +30,9 @@ export function isPlaceholder(code: number): boolean {
 /** The same with each row of parts that may be any text as one of them, which says as much. */
 export function condensed(field: string): string {
   return unknowns.test(field)
-    ? field.replace(/[\uE000-\uE003]{2,}/g, (row) => (row.includes(anythingFromNet) ? anythingFromNet : isUnknown(row) ? anything : row))
+    ? field.replace(/[\uE000-\uE003]{2,}/g, (row) =>
+        row.includes(anythingFromNet) ? anythingFromNet : isUnknown(row) ? anything : row,
+      )
     : field
 }
 
@@ -56,7 +59,10 @@ export function isPlain(field: string): boolean {
   return !placeholders.test(field)
 }
 
-/** Whether a name with `*` and `?` in it may be this one. As in Bash they match no leading dot. In steps: at most the product of both lengths. */
+/**
+ * Whether a name with `*` and `?` in it may be this one. As in Bash they match no leading dot. In
+ * steps: at most the product of both lengths.
+ */
 export function mayBe(pattern: string, name: string): boolean {
   if (pattern === name) return true
   if (!placeholders.test(pattern)) return false
@@ -80,6 +86,11 @@ export function mayBe(pattern: string, name: string): boolean {
       return false
     }
   }
-  while (at < pattern.length && pattern[at] !== anyCharacter && placeholders.test(pattern[at] as string)) at++
+  while (
+    at < pattern.length &&
+    pattern[at] !== anyCharacter &&
+    placeholders.test(pattern[at] as string)
+  )
+    at++
   return at === pattern.length
 }

@@ -42,14 +42,24 @@ const readers = new Set([
 const runs =
   /^(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|pager\.|diff\..*(command|textconv)|diff\.external|difftool\.|mergetool\.|merge\..*driver|filter\.|credential|gpg\.|sequence\.editor|protocol\.|uploadpack|receivepack|include|url\.)/i
 
-const valued = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env', '--super-prefix']
+const valued = [
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--exec-path',
+  '--config-env',
+  '--super-prefix',
+]
 
 export function gitChanges(args: readonly string[]): Changes {
   const head = commandLine(args, { valued, stops: true })
   const folders = valuesOf(head, '-C')
   const [command, ...rest] = head.operands
   if (head.uncertain !== undefined) return { uncertain: head.uncertain }
-  if (has(head, '--exec-path', '--config-env')) return { unknowable: '--exec-path and --config-env change which commands git runs' }
+  if (has(head, '--exec-path', '--config-env'))
+    return { unknowable: '--exec-path and --config-env change which commands git runs' }
   if (valuesOf(head, '-c').some((setting) => runs.test(setting) || beginsUnknown(setting)))
     return { unknowable: 'a setting given with -c may run a command' }
   if (command === undefined) return {}
@@ -77,10 +87,23 @@ export function gitChanges(args: readonly string[]): Changes {
       '-C',
     ],
   })
-  if (has(line, '--upload-pack', '--receive-pack', '--exec', '-x', '--ext-diff', '--textconv', '--open-files-in-pager', '-O'))
+  if (
+    has(
+      line,
+      '--upload-pack',
+      '--receive-pack',
+      '--exec',
+      '-x',
+      '--ext-diff',
+      '--textconv',
+      '--open-files-in-pager',
+      '-O',
+    )
+  )
     return { unknowable: 'one of its options runs a command' }
   const outputs = valuesOf(line, '--output', '--output-directory', '--separate-git-dir')
-  const below = (path: string) => (folders.length === 0 || path.startsWith('/') ? path : `${folders.join('/')}/${path}`)
+  const below = (path: string) =>
+    folders.length === 0 || path.startsWith('/') ? path : `${folders.join('/')}/${path}`
   if (readers.has(command)) return { writes: outputs.map(below) }
 
   switch (command) {
@@ -89,7 +112,12 @@ export function gitChanges(args: readonly string[]): Changes {
         return { unknowable: 'a setting given with -c may run a command' }
       const [url = anything, folder] = line.operands
       if (/^ext::/.test(url)) return { unknowable: 'an ext:: address runs a command' }
-      return { uncertain: line.uncertain, writes: [...outputs, folder ?? nameOf(url.replace(/\/+$/, '')).replace(/\.git$/, '')].map(below) }
+      return {
+        uncertain: line.uncertain,
+        writes: [...outputs, folder ?? nameOf(url.replace(/\/+$/, '')).replace(/\.git$/, '')].map(
+          below,
+        ),
+      }
     }
     case 'init':
       return { uncertain: line.uncertain, writes: [...outputs, line.operands[0] ?? '.'].map(below) }
@@ -98,7 +126,11 @@ export function gitChanges(args: readonly string[]): Changes {
     case 'worktree':
       return {
         uncertain: line.uncertain,
-        writes: [...places, below('.'), ...(line.operands[0] === 'add' ? [below(line.operands[1] ?? '.')] : [])],
+        writes: [
+          ...places,
+          below('.'),
+          ...(line.operands[0] === 'add' ? [below(line.operands[1] ?? '.')] : []),
+        ],
       }
     case 'archive':
     case 'format-patch':
@@ -108,7 +140,9 @@ export function gitChanges(args: readonly string[]): Changes {
     case 'difftool':
     case 'mergetool':
     case 'submodule':
-      return ['run', 'foreach'].includes(line.operands[0] ?? '') || command === 'filter-branch' || command.endsWith('tool')
+      return ['run', 'foreach'].includes(line.operands[0] ?? '') ||
+        command === 'filter-branch' ||
+        command.endsWith('tool')
         ? { unknowable: `git ${command} runs other commands` }
         : { writes: [...places, below('.')] }
     default:
@@ -126,6 +160,7 @@ function config(line: ReturnType<typeof commandLine>, below: (path: string) => s
   if (reads) return {}
   if ([first, second].some((name) => name !== undefined && runs.test(name)))
     return { unknowable: 'this setting names a command that git runs later' }
-  if (has(line, '--global', '--system')) return { unknowable: '--global and --system change the settings of every repository' }
+  if (has(line, '--global', '--system'))
+    return { unknowable: '--global and --system change the settings of every repository' }
   return { writes: [...valuesOf(line, '-f', '--file'), '.'].map(below) }
 }

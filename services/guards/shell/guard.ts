@@ -1,15 +1,18 @@
-// The shell guard: reads the command of a call with a parser and refuses what it must not do, and what it cannot judge.
-// Owns: finding the command in a call's arguments, and the verdict. Does not own: what a command does (script.ts and what it uses).
+// The shell guard: reads the command of a call with a parser and refuses what it must not do, and
+// what it cannot judge. Owns: finding the command in a call's arguments, and the verdict. Does not
+// own: what a command does (script.ts and what it uses).
 //
-// H1. A command passes only if all of it could be read and every part that matters is known. In doubt it is refused, and the text says what would pass.
-// H2. `judge` never throws, and its work grows with the command's length: commands, loops and nested scripts are counted (place.ts).
-// H3. It judges the text of a command. What a program does with its own code, and what the disk looks like, it does not see: README.md lists it.
+// H1. A command passes only if all of it could be read and every part that matters is known. In
+//     doubt it is refused, and the text says what would pass.
+// H2. `judge` never throws, and its work grows with the command's length: commands, loops and
+//     nested scripts are counted (place.ts).
+// H3. It judges the text of a command. What a program does with its own code, and what the disk
+//     looks like, it does not see: README.md lists it.
 
 import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'
 import { hasPlaceholder } from './field.ts'
-import type { ShellGuardOptions, ShellRules } from './options.ts'
-import { shellRules } from './options.ts'
+import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'
 import { resolved } from './paths.ts'
 import type { Place } from './place.ts'
 import { Refusal } from './refusal.ts'
@@ -27,7 +30,10 @@ export default function shellGuard(options: ShellGuardOptions): Guard<undefined>
     tools: options.tools,
     deadlineMs: options.deadlineMs ?? 1_000,
     onTimeout: 'reject',
-    judge: (_, { calls }) => ({ state: undefined, verdicts: calls.map((call) => verdictOn(call, rules)) }),
+    judge: (_, { calls }) => ({
+      state: undefined,
+      verdicts: calls.map((call) => verdictOn(call, rules)),
+    }),
   }
 }
 
@@ -49,19 +55,29 @@ function verdictOn(call: GuardedCall, rules: ShellRules): Verdict {
   }
 }
 
-/** A fault of ours, or nesting that is deeper than our stack: either way nobody has judged the command. */
+/**
+ * A fault of ours, or nesting that is deeper than our stack: either way nobody has judged the
+ * command.
+ */
 function unjudged(error: unknown): Refusal {
-  const what = error instanceof RangeError ? 'it is nested too deep to be judged' : 'it could not be judged'
+  const what =
+    error instanceof RangeError ? 'it is nested too deep to be judged' : 'it could not be judged'
   return new Refusal('unknowable', what, 'Split it into several simple commands.')
 }
 
 function judgeArguments({ arguments: args }: GuardedCall, rules: ShellRules): void {
-  const command: JsonValue | undefined = Object.hasOwn(args, rules.argument) ? args[rules.argument] : undefined
+  const command: JsonValue | undefined = Object.hasOwn(args, rules.argument)
+    ? args[rules.argument]
+    : undefined
   const place = start(args, rules)
   if (typeof command === 'string') {
     checkText(command)
     walkText(command, place)
-  } else if (Array.isArray(command) && command.length > 0 && command.every((word) => typeof word === 'string')) {
+  } else if (
+    Array.isArray(command) &&
+    command.length > 0 &&
+    command.every((word) => typeof word === 'string')
+  ) {
     checkText(command.join(' '))
     judgeCommand(command, place)
   } else {
@@ -75,9 +91,17 @@ function judgeArguments({ arguments: args }: GuardedCall, rules: ShellRules): vo
 
 function checkText(command: string): void {
   if (command.length > commandMax)
-    throw new Refusal('unknowable', `it has more than ${commandMax} characters`, 'Write long texts to files with a tool for that.')
+    throw new Refusal(
+      'unknowable',
+      `it has more than ${commandMax} characters`,
+      'Write long texts to files with a tool for that.',
+    )
   if (command.includes('\0') || hasPlaceholder(command) || !command.isWellFormed())
-    throw new Refusal('unreadable', 'it has characters that no command needs', 'Leave out NUL and characters of private use.')
+    throw new Refusal(
+      'unreadable',
+      'it has characters that no command needs',
+      'Leave out NUL and characters of private use.',
+    )
 }
 
 function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
@@ -94,9 +118,15 @@ function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
   }
 }
 
-function startFolder(args: GuardedCall['arguments'], { folderArgument, workingFolder }: ShellRules): string[] | undefined {
+function startFolder(
+  args: GuardedCall['arguments'],
+  { folderArgument, workingFolder }: ShellRules,
+): string[] | undefined {
   const base = workingFolder === undefined ? undefined : [workingFolder]
-  const folder = folderArgument !== undefined && Object.hasOwn(args, folderArgument) ? args[folderArgument] : undefined
+  const folder =
+    folderArgument !== undefined && Object.hasOwn(args, folderArgument)
+      ? args[folderArgument]
+      : undefined
   if (folder === undefined || folder === null || folder === '') return base
   if (typeof folder !== 'string' || hasPlaceholder(folder)) return undefined
   const path = /[~$*?]/.test(folder) ? undefined : resolved(folder, workingFolder)

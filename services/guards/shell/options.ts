@@ -11,15 +11,27 @@ export type ShellGuardOptions = {
   tools: string[]
   /** Absolute folders below which a command may write; at least one. */
   allowedFolders: string[]
-  /** The argument that holds the command: a string for Bash, or an array of strings for a program with its arguments. Default `command`. */
+  /**
+   * The argument that holds the command: a string for Bash, or an array of strings for a program
+   * with its arguments. Default `command`.
+   */
   argument?: string
-  /** Where the tool's shell starts. Without it a relative path can be judged only after a `cd` to an absolute one. */
+  /**
+   * Where the tool's shell starts. Without it a relative path can be judged only after a `cd` to an
+   * absolute one.
+   */
   workingFolder?: string
   /** An argument in which a call may name another folder to start in. */
   folderArgument?: string
-  /** The home of the tool's user, for `~` and `$HOME`. Without it both are unknown: reading below them passes, writing does not. */
+  /**
+   * The home of the tool's user, for `~` and `$HOME`. Without it both are unknown: reading below
+   * them passes, writing does not.
+   */
   home?: string
-  /** If given, the names of the only commands that may run. Functions of a script and the shell's own words need not be named. */
+  /**
+   * If given, the names of the only commands that may run. Functions of a script and the shell's
+   * own words need not be named.
+   */
   onlyCommands?: string[]
   /** Default 1000. */
   deadlineMs?: number
@@ -48,7 +60,8 @@ export type ShellRules = {
 
 export function shellRules(options: ShellGuardOptions): ShellRules {
   const unknown = unknownKey(options, optionNames)
-  if (unknown !== undefined) throw new WeirError('settings.invalid', `the shell guard's options have ${unknown}`)
+  if (unknown !== undefined)
+    throw new WeirError('settings.invalid', `the shell guard's options have ${unknown}`)
   if (
     !Array.isArray(options.tools) ||
     options.tools.length === 0 ||
@@ -56,26 +69,51 @@ export function shellRules(options: ShellGuardOptions): ShellRules {
   )
     throw invalid('tools', options.tools, "the names of the tools that run commands, e.g. ['bash']")
   if (!Array.isArray(options.allowedFolders) || options.allowedFolders.length === 0)
-    throw invalid('allowedFolders', options.allowedFolders, "the folders below which commands may write, e.g. ['/work']")
+    throw invalid(
+      'allowedFolders',
+      options.allowedFolders,
+      "the folders below which commands may write, e.g. ['/work']",
+    )
   for (const text of ['argument', 'folderArgument', 'name'] as const)
     if (options[text] !== undefined && (typeof options[text] !== 'string' || options[text] === ''))
       throw invalid(text, options[text], 'a name')
-  if (options.onlyCommands !== undefined && (!Array.isArray(options.onlyCommands) || options.onlyCommands.length === 0))
-    throw invalid('onlyCommands', options.onlyCommands, 'names of commands, or leave it out to allow any')
-  if (options.deadlineMs !== undefined && !(options.deadlineMs >= 1 && options.deadlineMs <= limits.guardDeadlineMsMax))
-    throw invalid('deadlineMs', options.deadlineMs, `milliseconds from 1 to ${limits.guardDeadlineMsMax}`)
+  if (
+    options.onlyCommands !== undefined &&
+    (!Array.isArray(options.onlyCommands) || options.onlyCommands.length === 0)
+  )
+    throw invalid(
+      'onlyCommands',
+      options.onlyCommands,
+      'names of commands, or leave it out to allow any',
+    )
+  if (
+    options.deadlineMs !== undefined &&
+    !(options.deadlineMs >= 1 && options.deadlineMs <= limits.guardDeadlineMsMax)
+  )
+    throw invalid(
+      'deadlineMs',
+      options.deadlineMs,
+      `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
+    )
   return {
     argument: options.argument ?? 'command',
     folderArgument: options.folderArgument,
     allowedFolders: options.allowedFolders.map((folder) => folderOption('allowedFolders', folder)),
-    workingFolder: options.workingFolder === undefined ? undefined : folderOption('workingFolder', options.workingFolder),
+    workingFolder:
+      options.workingFolder === undefined
+        ? undefined
+        : folderOption('workingFolder', options.workingFolder),
     home: options.home === undefined ? undefined : folderOption('home', options.home),
     onlyCommands: options.onlyCommands && new Set(options.onlyCommands),
   }
 }
 
 function folderOption(option: string, folder: unknown): string {
-  if (typeof folder !== 'string' || !folder.startsWith('/') || /(^|\/)\.{1,2}(\/|$)|[*?\uE000-\uE005\0]/.test(folder))
+  if (
+    typeof folder !== 'string' ||
+    !folder.startsWith('/') ||
+    /(^|\/)\.{1,2}(\/|$)|[*?\uE000-\uE005\0]/.test(folder)
+  )
     throw invalid(option, folder, 'absolute paths without . and .. and without * and ?')
   return folder === '/' ? '/' : folder.replace(/\/+/g, '/').replace(/\/$/, '')
 }

@@ -1,8 +1,12 @@
-// Where a path leads, by its text alone: symbolic links are not followed, because a guard sees no disk.
+// Where a path leads, by its text alone: symbolic links are not followed, because a guard sees no
+// disk.
 
 import { isPipe, isPlain, isUnknown, mayBe } from './field.ts'
 
-/** A path from the root without `.`, `..` and doubled slashes; undefined: it cannot be known. `folder`: where a relative one begins. */
+/**
+ * A path from the root without `.`, `..` and doubled slashes; undefined: it cannot be known.
+ * `folder`: where a relative one begins.
+ */
 export function resolved(path: string, folder: string | undefined): string | undefined {
   if (isUnknown(path) || isPipe(path)) return undefined
   const isAbsolute = path.startsWith('/')

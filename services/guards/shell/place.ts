@@ -1,4 +1,5 @@
-// A place of a script: all that a command there is judged by. And the checks that every part of the guard asks for.
+// A place of a script: all that a command there is judged by. And the checks that every part of the
+// guard asks for.
 
 import type { SyntaxNode } from 'unbash'
 import type { Environment, Outcome } from './environment.ts'
@@ -45,12 +46,20 @@ const depthMax = 8
 export function step({ whole }: Place, characters = 0): void {
   whole.steps += 1 + characters / stepCharacters
   if (whole.steps > stepsMax)
-    throw new Refusal('unknowable', 'it is too long or too entangled to be judged', 'Split it into several shorter commands.')
+    throw new Refusal(
+      'unknowable',
+      'it is too long or too entangled to be judged',
+      'Split it into several shorter commands.',
+    )
 }
 
 export function deeper(place: Place): Place {
   if (place.depth >= depthMax)
-    throw new Refusal('unknowable', `it nests more than ${depthMax} scripts in each other`, 'Write it without so much nesting.')
+    throw new Refusal(
+      'unknowable',
+      `it nests more than ${depthMax} scripts in each other`,
+      'Write it without so much nesting.',
+    )
   return { ...place, depth: place.depth + 1 }
 }
 
@@ -78,14 +87,27 @@ export function checkSecrets(fields: readonly string[], place: Place): void {
 
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/
 
-/** `what`: the command or redirection that writes. `beneath`: the allowed folder itself is not meant either. */
-export function checkWrite(field: string, what: string, place: Place, { beneath = false }: { beneath?: boolean } = {}): void {
+/**
+ * `what`: the command or redirection that writes. `beneath`: the allowed folder itself is not meant
+ * either.
+ */
+export function checkWrite(
+  field: string,
+  what: string,
+  place: Place,
+  { beneath = false }: { beneath?: boolean } = {},
+): void {
   if (isPipe(field) && field.length === 1) return
   for (const cwd of field.startsWith('/') ? ['/'] : (place.environment.cwds ?? [undefined])) {
     const path = resolved(field, cwd)
     if (path === undefined) throw unknowable(field, what, place)
     if (devices.test(path)) continue
-    if (place.rules.allowedFolders.some((folder) => (beneath ? isBeneath(path, folder) : isInside(path, folder)))) continue
+    if (
+      place.rules.allowedFolders.some((folder) =>
+        beneath ? isBeneath(path, folder) : isInside(path, folder),
+      )
+    )
+      continue
     const leads = path === field ? '' : ` (${shown(path)})`
     throw new Refusal(
       'write-outside',
@@ -97,7 +119,9 @@ export function checkWrite(field: string, what: string, place: Place, { beneath 
 
 function unknowable(field: string, what: string, place: Place): Refusal {
   const isRelative = !field.startsWith('/') && !isUnknown(field)
-  const why = isRelative ? 'the folder that it begins in is not known there' : 'a part of it is only known when the command runs'
+  const why = isRelative
+    ? 'the folder that it begins in is not known there'
+    : 'a part of it is only known when the command runs'
   return new Refusal(
     'unknowable',
     `${what} would change "${shown(field)}", and ${why}`,
@@ -126,7 +150,11 @@ const fetchedMax = 1_000
 export function rememberFetched(field: string, place: Place): void {
   for (const path of placesOf(field, place)) {
     if (place.whole.fetched.size >= fetchedMax)
-      throw new Refusal('unknowable', 'it fetches too many files', 'Split it into several shorter commands.')
+      throw new Refusal(
+        'unknowable',
+        'it fetches too many files',
+        'Split it into several shorter commands.',
+      )
     place.whole.fetched.add(path)
   }
 }

@@ -1,11 +1,11 @@
-// Texts that Bash reads a second time: what is arithmetic, or names a variable, may have a subscript, and a command that stands in it runs although
-// quotes kept it from running the first time. And variables whose text Bash runs later.
+// Texts that Bash reads a second time: what is arithmetic, or names a variable, may have a
+// subscript, and a command that stands in it runs although quotes kept it from running the first
+// time. And variables whose text Bash runs later.
 
 import type { SyntaxNode, Word } from 'unbash'
 import { isPlain } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
-import type { Scope } from './words.ts'
-import { textOf } from './words.ts'
+import { type Scope, textOf } from './words.ts'
 
 const command = /\$\(|`|\$\{[\s|]/
 const subscript = /\[[^\]]*(\$\(|`|\$\{[\s|])/
@@ -18,7 +18,10 @@ export function checkReadAgain(text: string, what: string): void {
 /** A variable's text is arithmetic wherever the variable is. */
 export function checkValue(name: string, text: string): void {
   if (subscript.test(text)) throw readAgain(text, `arithmetic with ${shown(name)}`)
-  const isRun = name === 'BASH_ENV' || name === 'PROMPT_COMMAND' ? text !== '' : /^PS[0-4]$/.test(name) && !isPrompt(name, text)
+  const isRun =
+    name === 'BASH_ENV' || name === 'PROMPT_COMMAND'
+      ? text !== ''
+      : /^PS[0-4]$/.test(name) && !isPrompt(name, text)
   if (isRun)
     throw new Refusal(
       'unseen-script',
@@ -27,7 +30,10 @@ export function checkValue(name: string, text: string): void {
     )
 }
 
-/** Only PS4 is shown by a shell that nobody types into; what the others are made longer by may stay unknown. */
+/**
+ * Only PS4 is shown by a shell that nobody types into; what the others are made longer by may stay
+ * unknown.
+ */
 function isPrompt(name: string, text: string): boolean {
   return !command.test(text) && (name !== 'PS4' || isPlain(text))
 }
@@ -39,19 +45,27 @@ const ofNumbers = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
 export function checkPart(node: SyntaxNode, scope: Scope): void {
   switch (node.type) {
     case 'ArithmeticWord':
-      return checkReadAgain(textOf({ ...node, type: 'Word', text: node.value } as Word, scope), 'arithmetic')
+      return checkReadAgain(
+        textOf({ ...node, type: 'Word', text: node.value } as Word, scope),
+        'arithmetic',
+      )
     case 'Assignment':
-      if (node.index !== undefined) checkReadAgain(textOf(node.index, scope), `a subscript of ${shown(node.name)}`)
+      if (node.index !== undefined)
+        checkReadAgain(textOf(node.index, scope), `a subscript of ${shown(node.name)}`)
       return
     case 'TestUnary':
       if (ofNames.has(node.operator)) checkReadAgain(textOf(node.operand, scope), node.operator)
       return
     case 'TestBinary':
-      if (ofNumbers.has(node.operator)) for (const word of [node.left, node.right]) checkReadAgain(textOf(word, scope), node.operator)
+      if (ofNumbers.has(node.operator))
+        for (const word of [node.left, node.right])
+          checkReadAgain(textOf(word, scope), node.operator)
       return
     case 'ParameterExpansion':
-      if (node.index !== undefined) checkReadAgain(textOf(node.index, scope), `a subscript of ${shown(node.parameter)}`)
-      if (node.operation?.type === 'Transform' && node.operation.operand.value === 'P') throw readAgain(node.text, 'the prompt')
+      if (node.index !== undefined)
+        checkReadAgain(textOf(node.index, scope), `a subscript of ${shown(node.parameter)}`)
+      if (node.operation?.type === 'Transform' && node.operation.operand.value === 'P')
+        throw readAgain(node.text, 'the prompt')
       return
   }
 }
@@ -61,17 +75,20 @@ export function checkWords(name: string, args: readonly string[]): void {
   switch (name) {
     case 'test':
     case '[':
-      for (const [i, arg] of args.entries()) if (ofNames.has(args[i - 1] ?? '')) checkReadAgain(arg, name)
+      for (const [i, arg] of args.entries())
+        if (ofNames.has(args[i - 1] ?? '')) checkReadAgain(arg, name)
       return
     case 'printf':
-      if (args[0]?.startsWith('-v')) checkReadAgain(args[0] === '-v' ? (args[1] ?? '') : args[0], name)
+      if (args[0]?.startsWith('-v'))
+        checkReadAgain(args[0] === '-v' ? (args[1] ?? '') : args[0], name)
       return
     case 'declare':
     case 'typeset':
     case 'local':
     case 'export':
     case 'readonly':
-      for (const arg of args) checkReadAgain(arg.replace(/^([A-Za-z_][A-Za-z0-9_]*)\+?=.*$/s, '$1'), name)
+      for (const arg of args)
+        checkReadAgain(arg.replace(/^([A-Za-z_][A-Za-z0-9_]*)\+?=.*$/s, '$1'), name)
       return
     case 'read':
     case 'readarray':

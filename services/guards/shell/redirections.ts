@@ -2,30 +2,46 @@
 
 import type { Redirection } from 'unbash'
 import { isFromNet, isPlain } from './field.ts'
-import type { Input, Place } from './place.ts'
-import { checkSecret, checkWrite, rememberFetched } from './place.ts'
+import { checkSecret, checkWrite, type Input, type Place, rememberFetched } from './place.ts'
 import { Refusal } from './refusal.ts'
 import { bodyOf, fieldsOf, textOf } from './words.ts'
 
 /** Checks where a command's output goes; answers where its input comes from, if that is said. */
-export function redirected(redirects: readonly Redirection[], fromNet: boolean, place: Place, forTheRest = false): Input | undefined {
+export function redirected(
+  redirects: readonly Redirection[],
+  fromNet: boolean,
+  place: Place,
+  forTheRest = false,
+): Input | undefined {
   let input: Input | undefined
   for (const redirect of redirects) {
     if (redirect.type === 'HereDoc' || redirect.type === 'HereString') {
       input = {
         kind: 'text',
-        text: redirect.type === 'HereDoc' ? bodyOf(redirect, place) : redirect.target === undefined ? '' : textOf(redirect.target, place),
+        text:
+          redirect.type === 'HereDoc'
+            ? bodyOf(redirect, place)
+            : redirect.target === undefined
+              ? ''
+              : textOf(redirect.target, place),
       }
       continue
     }
-    if (redirect.target === undefined) throw new Refusal('unreadable', 'a redirection names no file', 'Name the file.')
+    if (redirect.target === undefined)
+      throw new Refusal('unreadable', 'a redirection names no file', 'Name the file.')
     const fields = fieldsOf([redirect.target], place)
     const [target] = fields
     if (target === undefined || fields.length !== 1)
-      throw new Refusal('unknowable', 'the file of a redirection is only known when the command runs', 'Write its name out, in quotes.')
+      throw new Refusal(
+        'unknowable',
+        'the file of a redirection is only known when the command runs',
+        'Write its name out, in quotes.',
+      )
     checkSecret(target, place)
     const isDescriptor = /^(\d+-?|-)$/.test(target)
-    const isInput = redirect.descriptor === undefined || (redirect.descriptor.type === 'FileDescriptor' && redirect.descriptor.value === 0)
+    const isInput =
+      redirect.descriptor === undefined ||
+      (redirect.descriptor.type === 'FileDescriptor' && redirect.descriptor.value === 0)
     switch (redirect.operator) {
       case '<':
         if (isInput)
@@ -45,9 +61,14 @@ export function redirected(redirects: readonly Redirection[], fromNet: boolean, 
       default:
         checkWrite(target, 'a redirection', place)
     }
-    if (fromNet && redirect.operator !== '<' && redirect.operator !== '<&' && !isDescriptor) rememberFetched(target, place)
+    if (fromNet && redirect.operator !== '<' && redirect.operator !== '<&' && !isDescriptor)
+      rememberFetched(target, place)
   }
   if (forTheRest && input !== undefined)
-    throw new Refusal('unknowable', 'exec changes where all later commands read from', 'Redirect the input of the command that reads it.')
+    throw new Refusal(
+      'unknowable',
+      'exec changes where all later commands read from',
+      'Redirect the input of the command that reads it.',
+    )
   return input
 }

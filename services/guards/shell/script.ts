@@ -1,20 +1,39 @@
-// Walks a script in the order in which it would run, with what is known at each place, and hands its commands to command.ts.
-// Owns: lists, branches, loops, functions, pipes. Does not own: what a single command does, redirections and assignments (files of these names).
+// Walks a script in the order in which it would run, with what is known at each place, and hands
+// its commands to command.ts. Owns: lists, branches, loops, functions, pipes. Does not own: what a
+// single command does, redirections and assignments (files of these names).
 //
-// S1. Every command of the script is judged, wherever it stands: in a branch that may not run, in a substitution, in a here-document, in an index.
-// S2. What is known at a place holds on every way that leads there; where two ways meet, only what both know stays.
-// S3. What the parser complains about is refused: it goes on after an error, and from there on its tree is a guess.
+// S1. Every command of the script is judged, wherever it stands: in a branch that may not run, in a
+//     substitution, in a here-document, in an index.
+// S2. What is known at a place holds on every way that leads there; where two ways meet, only what
+//     both know stays.
+// S3. What the parser complains about is refused: it goes on after an error, and from there on its
+//     tree is a guess.
 
-import type { Assignment, Command, ParsedScript, Statement, SyntaxNode, Word } from 'unbash'
-import { forEachChild, parse } from 'unbash'
+import {
+  type Assignment,
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  parse,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+} from 'unbash'
 import { assign, countedIn, withoutSettings, withSettings } from './assignments.ts'
 import { judgeCommand } from './command.ts'
-import type { Environment, Outcome } from './environment.ts'
-import { after, assigned, both, defined, joined, same } from './environment.ts'
+import {
+  after,
+  assigned,
+  both,
+  defined,
+  type Environment,
+  joined,
+  type Outcome,
+  same,
+} from './environment.ts'
 import { anything } from './field.ts'
 import { readsNet } from './net.ts'
-import type { Input, Place } from './place.ts'
-import { checkSecret, deeper, step } from './place.ts'
+import { checkSecret, deeper, type Input, type Place, step } from './place.ts'
 import { checkPart, checkValue } from './read-again.ts'
 import { redirected } from './redirections.ts'
 import { Refusal, shown } from './refusal.ts'
@@ -42,7 +61,8 @@ function walkStatements(statements: readonly Statement[], place: Place): Outcome
   let outcome = both(place.environment)
   for (const statement of statements) {
     const environment = after(outcome)
-    // What follows an exit runs only if something leads around it; judged all the same, with what was known before.
+    // What follows an exit runs only if something leads around it; judged all the same, with what
+    // was known before.
     const here = { ...place, environment: environment ?? place.environment }
     const next = walkNode(statement, here)
     outcome = environment === undefined ? both(undefined) : next
@@ -68,7 +88,11 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
     case 'Command':
       return walkCommand(node, place)
     case 'Redirected': {
-      const input = redirected(node.redirects, readsNet(node.command) || place.input.kind === 'net', place)
+      const input = redirected(
+        node.redirects,
+        readsNet(node.command) || place.input.kind === 'net',
+        place,
+      )
       return walkNode(node.command, { ...place, input: input ?? place.input })
     }
     case 'BraceGroup':
@@ -88,7 +112,8 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
     case 'Select':
       return walkFor(node, place)
     case 'ArithmeticFor':
-      for (const part of [node.initialize, node.test, node.update]) if (part !== undefined) walkInside(part, place)
+      for (const part of [node.initialize, node.test, node.update])
+        if (part !== undefined) walkInside(part, place)
       return walkLoop({ ...place, environment: countedIn(node, place.environment) }, (inner) => ({
         again: after(walkNode(node.body, inner)),
         stop: inner.environment,
@@ -96,7 +121,8 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
     case 'Case':
       return walkCase(node, place)
     case 'Function':
-      // A function may run at any later place, and is judged there; also here, in case it runs in a way that is not seen.
+      // A function may run at any later place, and is judged there; also here, in case it runs in a
+      // way that is not seen.
       walkApart(node.body, { ...place, input: { kind: 'nothing' } })
       return both(defined(place.environment, node.name.value, node.body))
     case 'Coproc':
@@ -110,7 +136,11 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
       walkInside(node, place)
       return both(countedIn(node, place.environment))
     default:
-      throw new Refusal('unreadable', `it has a part that this guard does not know (${node.type})`, 'Write it more simply.')
+      throw new Refusal(
+        'unreadable',
+        `it has a part that this guard does not know (${node.type})`,
+        'Write it more simply.',
+      )
   }
 }
 
@@ -150,8 +180,16 @@ function walkPipeline(node: SyntaxNode & { type: 'Pipeline' }, place: Place): Ou
   let last: Environment | undefined
   const leaps: Environment[] = []
   for (const [i, command] of node.commands.entries()) {
-    const input: Input = i === 0 ? place.input : { kind: fromNet || place.input.kind === 'net' ? 'net' : 'pipe' }
-    last = after(walkNode(command, { ...place, input, leaps, isRead: place.isRead || i < node.commands.length - 1 }))
+    const input: Input =
+      i === 0 ? place.input : { kind: fromNet || place.input.kind === 'net' ? 'net' : 'pipe' }
+    last = after(
+      walkNode(command, {
+        ...place,
+        input,
+        leaps,
+        isRead: place.isRead || i < node.commands.length - 1,
+      }),
+    )
     fromNet ||= readsNet(command)
   }
   // The last one runs in the shell itself where lastpipe is set, and in other shells.
@@ -172,7 +210,11 @@ function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
 }
 
 /** What a branch leads to; one that cannot be reached is judged too (S1). */
-function branch(node: SyntaxNode, environment: Environment | undefined, place: Place): Environment | undefined {
+function branch(
+  node: SyntaxNode,
+  environment: Environment | undefined,
+  place: Place,
+): Environment | undefined {
   const outcome = walkNode(node, { ...place, environment: environment ?? place.environment })
   return environment && after(outcome)
 }
@@ -202,14 +244,20 @@ function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): O
     checkSecret(word, place)
     checkValue(node.name.value, word)
   }
-  const isListed = node.type === 'For' && words.length <= unrolledMax && words.every((word) => !word.includes(anything))
+  const isListed =
+    node.type === 'For' &&
+    words.length <= unrolledMax &&
+    words.every((word) => !word.includes(anything))
   const values = isListed ? words : [undefined]
   return walkLoop(place, (inner) => {
     let environment: Environment | undefined = inner.environment
     let all: Environment | undefined = inner.environment
     for (const value of values) {
       environment = after(
-        walkNode(node.body, { ...inner, environment: assigned(environment ?? inner.environment, node.name.value, value) }),
+        walkNode(node.body, {
+          ...inner,
+          environment: assigned(environment ?? inner.environment, node.name.value, value),
+        }),
       )
       all = joined(all, environment)
     }
@@ -218,10 +266,13 @@ function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): O
 }
 
 /**
- * Walks a loop's body until another lap has nothing more to show (S2). `lap` answers what the next lap begins with and, where its condition says so, with
- * what the loop ends.
+ * Walks a loop's body until another lap has nothing more to show (S2). `lap` answers what the next
+ * lap begins with and, where its condition says so, with what the loop ends.
  */
-function walkLoop(place: Place, lap: (place: Place) => { again: Environment | undefined; stop: Environment | undefined }): Outcome {
+function walkLoop(
+  place: Place,
+  lap: (place: Place) => { again: Environment | undefined; stop: Environment | undefined },
+): Outcome {
   let start: Environment = place.environment
   for (let laps = 0; ; laps++) {
     const leaps: Environment[] = []
@@ -237,7 +288,12 @@ function walkLoop(place: Place, lap: (place: Place) => { again: Environment | un
 // ── Commands ──
 
 function walkCommand(node: Command, place: Place): Outcome {
-  for (const part of [...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix]) walkInside(part, place)
+  for (const part of [
+    ...node.prefix,
+    ...(node.name === undefined ? [] : [node.name]),
+    ...node.suffix,
+  ])
+    walkInside(part, place)
   const words: Word[] = node.name === undefined ? [] : [node.name]
   const declarations: Assignment[] = []
   for (const arg of node.args) {
@@ -245,7 +301,12 @@ function walkCommand(node: Command, place: Place): Outcome {
     else declarations.push(arg)
   }
   const fields = fieldsOf(words, place)
-  const input = redirected(node.redirects, readsNet(node) || place.input.kind === 'net', place, fields[0] === 'exec' && fields.length === 1)
+  const input = redirected(
+    node.redirects,
+    readsNet(node) || place.input.kind === 'net',
+    place,
+    fields[0] === 'exec' && fields.length === 1,
+  )
   const prefixes = node.prefix.filter((part): part is Assignment => part.type === 'Assignment')
   const here = { ...place, input: input ?? place.input }
   if (fields.length === 0) return both(assign([...prefixes, ...declarations], place))
@@ -256,7 +317,9 @@ function walkCommand(node: Command, place: Place): Outcome {
     environment: assign(declarations, { ...place, environment: own }),
   })
   const restored = (environment: Environment | undefined) =>
-    own === place.environment || environment === undefined ? environment : withoutSettings(environment, place.environment)
+    own === place.environment || environment === undefined
+      ? environment
+      : withoutSettings(environment, place.environment)
   return { ok: restored(ok), failed: restored(failed) }
 }
 
@@ -267,14 +330,28 @@ function walkInside(node: SyntaxNode, place: Place): void {
   step(place)
   checkPart(node, place)
   if (
-    (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution' || node.type === 'ArithmeticCommandExpansion') &&
+    (node.type === 'CommandExpansion' ||
+      node.type === 'ProcessSubstitution' ||
+      node.type === 'ArithmeticCommandExpansion') &&
     node.script === undefined
   )
-    throw new Refusal('unreadable', `what "${shown(node.text)}" runs cannot be read`, 'Write it more simply.')
+    throw new Refusal(
+      'unreadable',
+      `what "${shown(node.text)}" runs cannot be read`,
+      'Write it more simply.',
+    )
   if (node.type === 'Script') {
     walkNode(node, { ...deeper(place), isRead: true, leaps: [] })
-  } else if (node.type === 'ProcessSubstitution' && node.operator === '>' && node.script !== undefined) {
-    walkNode(node.script, { ...deeper(place), input: { kind: place.input.kind === 'net' ? 'net' : 'pipe' }, leaps: [] })
+  } else if (
+    node.type === 'ProcessSubstitution' &&
+    node.operator === '>' &&
+    node.script !== undefined
+  ) {
+    walkNode(node.script, {
+      ...deeper(place),
+      input: { kind: place.input.kind === 'net' ? 'net' : 'pipe' },
+      leaps: [],
+    })
   } else {
     forEachChild(node, (child) => walkInside(child, place))
   }

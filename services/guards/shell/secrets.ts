@@ -1,5 +1,6 @@
-// Which words name a secret: by the names under which secrets lie, wherever that is. Reading is refused as writing is.
-// It looks at the text of every word of a command, not only where a path is expected: `--key=~/.ssh/id`, `@.env` and `host:.ssh/x` are paths too.
+// Which words name a secret: by the names under which secrets lie, wherever that is. Reading is
+// refused as writing is. It looks at the text of every word of a command, not only where a path is
+// expected: `--key=~/.ssh/id`, `@.env` and `host:.ssh/x` are paths too.
 
 import { isPlaceholder, isPlain, mayBe } from './field.ts'
 import { nameOf, resolved } from './paths.ts'
@@ -7,18 +8,67 @@ import { nameOf, resolved } from './paths.ts'
 /** Folders of which everything is secret, by their name. */
 const folders = ['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.password-store', '.oci']
 /** Folders of which everything is secret, by the end of their path. */
-const folderPaths = ['.config/gcloud', '.config/gh', '.config/doctl', '.local/share/keyrings', '.docker/config.json', '.cargo/credentials']
+const folderPaths = [
+  '.config/gcloud',
+  '.config/gh',
+  '.config/doctl',
+  '.local/share/keyrings',
+  '.docker/config.json',
+  '.cargo/credentials',
+]
 const files = [
-  ...['.netrc', '.pgpass', '.my.cnf', '.git-credentials', '.vault-token', '.env', '.envrc', '.htpasswd', '.s3cfg', '.boto', '.pypirc'],
-  ...['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk', 'shadow-', 'gshadow-'],
+  ...[
+    '.netrc',
+    '.pgpass',
+    '.my.cnf',
+    '.git-credentials',
+    '.vault-token',
+    '.env',
+    '.envrc',
+    '.htpasswd',
+    '.s3cfg',
+    '.boto',
+    '.pypirc',
+  ],
+  ...[
+    'id_rsa',
+    'id_dsa',
+    'id_ecdsa',
+    'id_ed25519',
+    'id_ecdsa_sk',
+    'id_ed25519_sk',
+    'shadow-',
+    'gshadow-',
+  ],
   ...['application_default_credentials.json', 'kubeconfig', 'master.key', 'credentials.toml'],
 ]
 const absolute = [
-  ...['/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssl/private', '/etc/krb5.keytab', '/etc/kubernetes/pki'],
-  ...['/run/secrets', '/var/run/secrets', '/proc/self/environ', '/proc/kcore', '/dev/mem', '/root/.bash_history'],
+  ...[
+    '/etc/shadow',
+    '/etc/gshadow',
+    '/etc/sudoers',
+    '/etc/sudoers.d',
+    '/etc/ssl/private',
+    '/etc/krb5.keytab',
+    '/etc/kubernetes/pki',
+  ],
+  ...[
+    '/run/secrets',
+    '/var/run/secrets',
+    '/proc/self/environ',
+    '/proc/kcore',
+    '/dev/mem',
+    '/root/.bash_history',
+  ],
 ]
 /** Where a cloud hands out the credentials of a machine. */
-const metadata = ['169.254.169.254', '169.254.170.2', 'metadata.google.internal', 'fd00:ec2::254', '100.100.100.200']
+const metadata = [
+  '169.254.169.254',
+  '169.254.170.2',
+  'metadata.google.internal',
+  'fd00:ec2::254',
+  '100.100.100.200',
+]
 
 const environmentSamples = /^\.env\.(example|sample|template|dist|defaults?|schema)$/
 const privateKey = /\.(key|p12|pfx|jks|keystore|kdbx|ppk|agekey)$/
@@ -48,12 +98,18 @@ const printing: [string, ...string[]][] = [
 ]
 
 export function printsSecret([name = '', ...args]: readonly string[]): boolean {
-  return printing.some(([command, ...words]) => nameOf(name) === command && words.every((word) => args.includes(word)))
+  return printing.some(
+    ([command, ...words]) => nameOf(name) === command && words.every((word) => args.includes(word)),
+  )
 }
 
-/** What a word names that is secret, as a text may say it; undefined: nothing. `cwds`: the folders a relative path may begin in. */
+/**
+ * What a word names that is secret, as a text may say it; undefined: nothing. `cwds`: the folders a
+ * relative path may begin in.
+ */
 export function secretIn(field: string, cwds: readonly string[] | undefined): string | undefined {
-  for (const host of metadata) if (field.includes(host)) return `the credentials that a cloud hands out at ${host}`
+  for (const host of metadata)
+    if (field.includes(host)) return `the credentials that a cloud hands out at ${host}`
   for (const piece of pieces(field)) {
     const secret = secretPath(piece) ?? secretPlace(piece, cwds)
     if (secret !== undefined) return secret
@@ -71,13 +127,16 @@ function secretPath(path: string): string | undefined {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   const name = parts.at(-1)
   if (name === undefined) return undefined
-  for (const folder of folders) if (parts.some((part) => maybe(part, folder))) return `what lies in ${folder}`
+  for (const folder of folders)
+    if (parts.some((part) => maybe(part, folder))) return `what lies in ${folder}`
   const joined = `/${parts.join('/')}/`
-  for (const folder of folderPaths) if (joined.includes(`/${folder}/`)) return `what lies in ${folder}`
+  for (const folder of folderPaths)
+    if (joined.includes(`/${folder}/`)) return `what lies in ${folder}`
   for (const file of files) if (maybe(name, file)) return file
   if (name.startsWith('.env.') && !environmentSamples.test(name)) return name
   if (name.endsWith('.pub')) return undefined
-  if (privateKey.test(name) || hostKey.test(name) || serviceAccount.test(name)) return `${name}, which looks like a key`
+  if (privateKey.test(name) || hostKey.test(name) || serviceAccount.test(name))
+    return `${name}, which looks like a key`
   if (pem.test(name) && !publicPem.test(name)) return `${name}, which looks like a private key`
   return undefined
 }
@@ -86,7 +145,8 @@ function secretPlace(path: string, cwds: readonly string[] | undefined): string 
   for (const cwd of path.startsWith('/') ? ['/'] : (cwds ?? [])) {
     const full = resolved(path, cwd)
     if (full === undefined) continue
-    for (const place of absolute) if (full.startsWith(`${place}/`) || samePath(full, place)) return place
+    for (const place of absolute)
+      if (full.startsWith(`${place}/`) || samePath(full, place)) return place
     if (environ.test(full)) return full
   }
   return undefined
@@ -96,20 +156,29 @@ function samePath(pattern: string, path: string): boolean {
   if (isPlain(pattern)) return pattern === path
   const parts = pattern.split('/')
   const wanted = path.split('/')
-  return parts.length <= wanted.length && parts.every((part, i) => part === wanted[i] || maybe(part, wanted[i] as string))
+  return (
+    parts.length <= wanted.length &&
+    parts.every((part, i) => part === wanted[i] || maybe(part, wanted[i] as string))
+  )
 }
 
-/** A lone `*` may be anything, and commands are full of it; with a letter or two it says what it looks for. */
+/**
+ * A lone `*` may be anything, and commands are full of it; with a letter or two it says what it
+ * looks for.
+ */
 function maybe(part: string, secret: string): boolean {
   if (part === secret) return true
   if (isPlain(part)) return false
   const letters = lettersOf(part)
-  return letters >= (secret.startsWith('.') ? 1 : 2) && letters <= secret.length && mayBe(part, secret)
+  return (
+    letters >= (secret.startsWith('.') ? 1 : 2) && letters <= secret.length && mayBe(part, secret)
+  )
 }
 
 /** How many characters of it are known; more than any secret's name has are not counted. */
 function lettersOf(part: string): number {
   let letters = 0
-  for (let i = 0; i < part.length && letters < 100; i++) if (!isPlaceholder(part.charCodeAt(i))) letters++
+  for (let i = 0; i < part.length && letters < 100; i++)
+    if (!isPlaceholder(part.charCodeAt(i))) letters++
   return letters
 }

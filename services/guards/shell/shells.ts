@@ -1,10 +1,8 @@
 // Shells and interpreters: where their script comes from, and whether it can be judged.
 
-import type { Outcome } from './environment.ts'
-import { both, inherited } from './environment.ts'
+import { both, inherited, type Outcome } from './environment.ts'
 import { isFromNet, isPipe, isPlain } from './field.ts'
-import type { Place } from './place.ts'
-import { deeper, wasFetched } from './place.ts'
+import { deeper, type Place, wasFetched } from './place.ts'
 import { Refusal, shown } from './refusal.ts'
 
 const standardInput = /^(-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/
@@ -24,12 +22,17 @@ export function runHere(script: string, name: string, place: Place): Outcome {
   return place.walk.text(script, deeper(place))
 }
 
-/** In a shell of its own: of the variables around it only those are there that were exported, so none is known but what would change its commands. */
+/**
+ * In a shell of its own: of the variables around it only those are there that were exported, so
+ * none is known but what would change its commands.
+ */
 function runScript(script: string, name: string, place: Place): void {
   checkKnown(script, name)
   const inner = deeper(place)
   const hasHome = place.environment.variables.has('HOME')
-  const passedOn = [...place.environment.variables].filter(([variable]) => inherited.includes(variable))
+  const passedOn = [...place.environment.variables].filter(([variable]) =>
+    inherited.includes(variable),
+  )
   place.walk.text(script, {
     ...inner,
     home: hasHome ? undefined : inner.home,
@@ -59,7 +62,8 @@ function shellArguments(name: string, args: readonly string[]): { script?: strin
     }
     if (/^[-+]/.test(arg) && !isPlain(arg)) throw unknownArgument(arg, name)
     if (arg.startsWith('--')) {
-      if (['--rcfile', '--init-file', '--init-command', '--command'].includes(arg)) throw unknownArgument(arg, name)
+      if (['--rcfile', '--init-file', '--init-command', '--command'].includes(arg))
+        throw unknownArgument(arg, name)
     } else if (/^[-+]./.test(arg)) {
       if (arg.startsWith('-') && arg.includes('c')) isCommand = true
       if (arg.startsWith('-') && arg.includes('s')) return {}
@@ -75,10 +79,17 @@ function shellArguments(name: string, args: readonly string[]): { script?: strin
 }
 
 function unknownArgument(arg: string, name: string): Refusal {
-  return new Refusal('unseen-script', `what ${name} runs cannot be told with "${shown(arg)}"`, `Give ${name} its script as -c 'COMMANDS'.`)
+  return new Refusal(
+    'unseen-script',
+    `what ${name} runs cannot be told with "${shown(arg)}"`,
+    `Give ${name} its script as -c 'COMMANDS'.`,
+  )
 }
 
-/** A script in a file is not seen; but one that was just fetched, or whose name is not known, must not run. */
+/**
+ * A script in a file is not seen; but one that was just fetched, or whose name is not known, must
+ * not run.
+ */
 function checkFile(file: string, name: string, place: Place): void {
   if (isFromNet(file) || wasFetched(file, place)) throw fromNet(name)
   if (isPipe(file)) throw unseen(name)
@@ -121,7 +132,9 @@ function unseen(name: string): Refusal {
   )
 }
 
-/** Options by which an interpreter gets its program, or is asked something; then its input is data. */
+/**
+ * Options by which an interpreter gets its program, or is asked something; then its input is data.
+ */
 const program =
   /^(-[a-zA-Z0-9]*[ceErmpVhv]|--(eval|print|execute|command|version|help|check|require|test|build)(=.*)?|-(un|to|ne|pe|le|lne|lpe|ane)?e)$/
 
@@ -136,7 +149,10 @@ export function judgeInterpreter(name: string, args: readonly string[], place: P
     if (place.input.kind === 'file' && wasFetched(place.input.path, place)) throw fromNet(name)
     return
   }
-  if (args.some((arg) => isFromNet(arg) || wasFetched(arg, place)) || (name === 'deno' && args.some((arg) => /^https?:/.test(arg))))
+  if (
+    args.some((arg) => isFromNet(arg) || wasFetched(arg, place)) ||
+    (name === 'deno' && args.some((arg) => /^https?:/.test(arg)))
+  )
     throw fromNet(name)
   if (isPipe(file)) throw unseen(name)
 }

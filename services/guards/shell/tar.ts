@@ -30,20 +30,41 @@ const runsCommand = [
 
 export function tarChanges(args: readonly string[]): Changes {
   const line = commandLine(dashed(args), {
-    valued: [...[...valuedLetters].map((letter) => `-${letter}`), ...long, ...runsCommand.filter((name) => name.startsWith('--'))],
+    valued: [
+      ...[...valuedLetters].map((letter) => `-${letter}`),
+      ...long,
+      ...runsCommand.filter((name) => name.startsWith('--')),
+    ],
   })
   const { uncertain } = line
   if (has(line, ...runsCommand)) return { unknowable: 'one of its options runs a command' }
   const folders = valuesOf(line, '-C', '--directory')
   if (has(line, '-x', '--extract', '--get')) {
-    if (has(line, '-P', '--absolute-names')) return { unknowable: 'with --absolute-names the archive says where it writes' }
+    if (has(line, '-P', '--absolute-names'))
+      return { unknowable: 'with --absolute-names the archive says where it writes' }
     return {
       uncertain,
-      writes: [...(folders.length > 0 ? folders : ['.']), ...valuesOf(line, '--one-top-level').filter((folder) => folder !== '')],
+      writes: [
+        ...(folders.length > 0 ? folders : ['.']),
+        ...valuesOf(line, '--one-top-level').filter((folder) => folder !== ''),
+      ],
     }
   }
   const files = valuesOf(line, '-f', '--file').filter((file) => file !== '-')
-  if (has(line, '-c', '--create', '-r', '--append', '-u', '--update', '-A', '--concatenate', '--delete'))
+  if (
+    has(
+      line,
+      '-c',
+      '--create',
+      '-r',
+      '--append',
+      '-u',
+      '--update',
+      '-A',
+      '--concatenate',
+      '--delete',
+    )
+  )
     return { uncertain, writes: files, removes: has(line, '--remove-files') ? line.operands : [] }
   return { uncertain }
 }

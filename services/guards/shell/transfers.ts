@@ -1,4 +1,5 @@
-// Commands that fetch and copy files over the net: where they put them, and which files come from there.
+// Commands that fetch and copy files over the net: where they put them, and which files come from
+// there.
 
 import { files, row } from './change-row.ts'
 import { has, valuesOf } from './command-line.ts'
@@ -63,13 +64,21 @@ const curlValued = [
   ],
 ]
 export const curl = row({ valued: curlValued }, (line) => {
-  if (has(line, '-K', '--config')) return { unknowable: 'the file of --config may say where it writes' }
+  if (has(line, '-K', '--config'))
+    return { unknowable: 'the file of --config may say where it writes' }
   const folder = valuesOf(line, '--output-dir').at(-1)
   const named = files(valuesOf(line, '-o', '--output'))
   const own = has(line, '-O', '--remote-name', '--remote-name-all', '-J', '--remote-header-name')
   const taken = own ? [...line.operands, ...valuesOf(line, '--url')].map(lastOfUrl) : []
   const fetched = [...named, ...taken].map((file) => below(folder, file))
-  return { writes: [...fetched, ...(own ? [folder ?? '.'] : []), ...files(valuesOf(line, ...curlWrites.slice(2)))], fetched }
+  return {
+    writes: [
+      ...fetched,
+      ...(own ? [folder ?? '.'] : []),
+      ...files(valuesOf(line, ...curlWrites.slice(2))),
+    ],
+    fetched,
+  }
 })
 
 const wgetValued = [
@@ -121,13 +130,28 @@ const wgetValued = [
   ],
 ]
 export const wget = row({ valued: wgetValued }, (line) => {
-  if (has(line, '--config') || valuesOf(line, '-e', '--execute').some((setting) => !/^robots ?= ?(on|off)$/.test(setting)))
+  if (
+    has(line, '--config') ||
+    valuesOf(line, '-e', '--execute').some((setting) => !/^robots ?= ?(on|off)$/.test(setting))
+  )
     return { unknowable: '--config and --execute may say where it writes' }
-  const logs = files(valuesOf(line, '-o', '--output-file', '-a', '--append-output', '--save-cookies', '--warc-file', '--rejected-log'))
+  const logs = files(
+    valuesOf(
+      line,
+      '-o',
+      '--output-file',
+      '-a',
+      '--append-output',
+      '--save-cookies',
+      '--warc-file',
+      '--rejected-log',
+    ),
+  )
   const named = valuesOf(line, '-O', '--output-document')
   if (has(line, '--spider')) return { writes: logs }
   const folder = valuesOf(line, '-P', '--directory-prefix').at(-1)
-  const fetched = named.length > 0 ? files(named) : line.operands.map((url) => below(folder, lastOfUrl(url)))
+  const fetched =
+    named.length > 0 ? files(named) : line.operands.map((url) => below(folder, lastOfUrl(url)))
   return { writes: [...logs, ...(named.length > 0 ? files(named) : [folder ?? '.'])], fetched }
 })
 
@@ -172,15 +196,27 @@ const rsyncValued = [
 ]
 export const rsync = row({ valued: rsyncValued }, (line) => ({
   writes: [
-    ...valuesOf(line, '-T', '--temp-dir', '--log-file', '--backup-dir', '--partial-dir', '--write-batch', '--only-write-batch'),
+    ...valuesOf(
+      line,
+      '-T',
+      '--temp-dir',
+      '--log-file',
+      '--backup-dir',
+      '--partial-dir',
+      '--write-batch',
+      '--only-write-batch',
+    ),
     ...local(line.operands.slice(-1)),
   ],
   removes: has(line, '--remove-source-files') ? local(line.operands.slice(0, -1)) : [],
 }))
-export const scp = row({ valued: ['-P', '-i', '-o', '-F', '-l', '-c', '-S', '-J', '-D', '-X'] }, ({ operands }) => ({
-  writes: local(operands.slice(-1)),
-  fetched: local(operands.slice(-1)),
-}))
+export const scp = row(
+  { valued: ['-P', '-i', '-o', '-F', '-l', '-c', '-S', '-J', '-D', '-X'] },
+  ({ operands }) => ({
+    writes: local(operands.slice(-1)),
+    fetched: local(operands.slice(-1)),
+  }),
+)
 
 /** `host:path` is on another machine. */
 function local(paths: string[]): string[] {

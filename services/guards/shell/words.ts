@@ -1,13 +1,32 @@
-// What the words of a script become when it runs, as far as its text tells.
-// Owns: expansions, quotes, splitting. Does not own: running what stands in a substitution (script.ts walks it), what a command does with its words.
+// What the words of a script become when it runs, as far as its text tells. Owns: expansions,
+// quotes, splitting. Does not own: running what stands in a substitution (script.ts walks it), what
+// a command does with its words.
 //
-// W1. A field that holds no placeholder is exactly what the command gets. Where that cannot be promised, a placeholder stands for it.
-// W2. An expansion without quotes may become several words, or none: what is unknown and begins a field counts as an option that could be anything.
+// W1. A field that holds no placeholder is exactly what the command gets. Where that cannot be
+//     promised, a placeholder stands for it.
+// W2. An expansion without quotes may become several words, or none: what is unknown and begins a
+//     field counts as an option that could be anything.
 
-import type { CommandExpansionPart, DoubleQuotedChild, HereDoc, ParameterExpansionPart, Word, WordPart } from 'unbash'
+import type {
+  CommandExpansionPart,
+  DoubleQuotedChild,
+  HereDoc,
+  ParameterExpansionPart,
+  Word,
+  WordPart,
+} from 'unbash'
 import { braced } from './braces.ts'
 import type { Environment } from './environment.ts'
-import { anyCharacter, anyName, anything, anythingFromNet, condensed, isPlain, netPipeName, pipeName } from './field.ts'
+import {
+  anyCharacter,
+  anyName,
+  anything,
+  anythingFromNet,
+  condensed,
+  isPlain,
+  netPipeName,
+  pipeName,
+} from './field.ts'
 import { readsNet } from './net.ts'
 import { nameOf, resolved } from './paths.ts'
 import { Refusal, shown } from './refusal.ts'
@@ -24,21 +43,33 @@ export function fieldsOf(words: readonly Word[], scope: Scope): string[] {
   for (const word of words) {
     for (const parts of withoutBraces(word)) fields.push(...split(parts, scope))
     if (fields.length > fieldsMax)
-      throw new Refusal('unknowable', `it has more than ${fieldsMax} words`, 'Split it into several shorter commands.')
+      throw new Refusal(
+        'unknowable',
+        `it has more than ${fieldsMax} words`,
+        'Split it into several shorter commands.',
+      )
   }
   return fields
 }
 
-/** A word where Bash splits nothing and matches no names: an assignment, a here-string, the subject of a case. */
+/**
+ * A word where Bash splits nothing and matches no names: an assignment, a here-string, the subject
+ * of a case.
+ */
 export function textOf(word: Word, scope: Scope): string {
   const parts = partsOf(word)
-  const text = parts.map((part, i) => (i === 0 ? tilde(part, parts.length, scope) : undefined) ?? whole(part, scope)).join('')
+  const text = parts
+    .map(
+      (part, i) => (i === 0 ? tilde(part, parts.length, scope) : undefined) ?? whole(part, scope),
+    )
+    .join('')
   return bounded(text)
 }
 
 /** The text of a here-document. */
 export function bodyOf({ body, delimiter }: HereDoc, scope: Scope): string {
-  if (body.parts !== undefined) return bounded(body.parts.map((part) => whole(part, scope)).join(''))
+  if (body.parts !== undefined)
+    return bounded(body.parts.map((part) => whole(part, scope)).join(''))
   return delimiter?.quoted === false
     ? body.text.replace(/\\([$`\\\n])/g, (_, escaped: string) => (escaped === '\n' ? '' : escaped))
     : body.text
@@ -51,7 +82,11 @@ function bounded(text: string): string {
 // ── Words ──
 
 function partsOf(word: Word): readonly WordPart[] {
-  return word.parts ?? [{ type: 'Literal', pos: word.pos, end: word.end, value: word.value, text: word.text }]
+  return (
+    word.parts ?? [
+      { type: 'Literal', pos: word.pos, end: word.end, value: word.value, text: word.text },
+    ]
+  )
 }
 
 /** A word's parts once for each text that its braces stand for. */
@@ -69,7 +104,9 @@ function withoutBraces(word: Word): (readonly WordPart[])[] {
         `${shown(part.text)} stands for words that cannot be told beforehand`,
         'Write the words out instead of using braces.',
       )
-    variants = variants.flatMap((variant) => texts.map((text) => [...variant, { ...part, type: 'Literal' as const, value: text, text }]))
+    variants = variants.flatMap((variant) =>
+      texts.map((text) => [...variant, { ...part, type: 'Literal' as const, value: text, text }]),
+    )
   }
   return variants
 }
@@ -101,10 +138,17 @@ function split(parts: readonly WordPart[], scope: Scope): string[] {
 }
 
 function isUnquotedExpansion(part: WordPart): boolean {
-  return part.type === 'SimpleExpansion' || part.type === 'ParameterExpansion' || part.type === 'CommandExpansion'
+  return (
+    part.type === 'SimpleExpansion' ||
+    part.type === 'ParameterExpansion' ||
+    part.type === 'CommandExpansion'
+  )
 }
 
-/** What Bash makes of the text of an expansion without quotes: it splits at blanks and matches names. */
+/**
+ * What Bash makes of the text of an expansion without quotes: it splits at blanks and matches
+ * names.
+ */
 function splitText(text: string, { environment }: Scope): string[] {
   if (environment.variables.has('IFS') && isPlain(text)) return [anything]
   // Blanks at its ends separate it from its neighbours: then what would be joined is not known.
@@ -190,15 +234,19 @@ function variable(name: string, { environment, home }: Scope): string {
   const value = environment.variables.get(name)
   if (value !== undefined) return value
   if (name === 'HOME') return home ?? anything
-  if (name === 'PWD') return environment.cwds?.length === 1 ? (environment.cwds[0] as string) : anything
+  if (name === 'PWD')
+    return environment.cwds?.length === 1 ? (environment.cwds[0] as string) : anything
   return numbers.has(name) ? '1' : anything
 }
 
 function parameter(part: ParameterExpansionPart, scope: Scope): string {
-  if (part.prefix !== undefined || part.index !== undefined) return part.prefix === '#' ? '1' : anything
+  if (part.prefix !== undefined || part.index !== undefined)
+    return part.prefix === '#' ? '1' : anything
   const value = variable(part.parameter, scope)
   if (part.operation === undefined) return value
-  const keepsValue = part.operation.type === 'Default' && [':-', '-', ':=', '=', ':?', '?'].includes(part.operation.operator)
+  const keepsValue =
+    part.operation.type === 'Default' &&
+    [':-', '-', ':=', '=', ':?', '?'].includes(part.operation.operator)
   return keepsValue && isPlain(value) && value !== '' ? value : anything
 }
 
@@ -208,24 +256,38 @@ function output({ script }: CommandExpansionPart, scope: Scope): string {
   if (readsNet(script)) return anythingFromNet
   const [statement] = script.commands
   const command = statement?.command
-  if (script.commands.length !== 1 || command?.type !== 'Command' || command.redirects.length > 0 || command.name === undefined)
+  if (
+    script.commands.length !== 1 ||
+    command?.type !== 'Command' ||
+    command.redirects.length > 0 ||
+    command.name === undefined
+  )
     return anything
-  if (scope.environment.functions.has(command.name.value) || !command.args.every((arg) => arg.type === 'Word' && arg.parts === undefined))
+  if (
+    scope.environment.functions.has(command.name.value) ||
+    !command.args.every((arg) => arg.type === 'Word' && arg.parts === undefined)
+  )
     return anything
   const args = command.args.map((arg) => (arg.type === 'Word' ? arg.value : ''))
   switch (command.name.parts === undefined ? command.name.value : '') {
     case 'pwd':
       return args.length === 0 ? variable('PWD', scope) : anything
     case 'mktemp':
-      return args.every((arg) => arg === '-d') && !scope.environment.variables.has('TMPDIR') ? `/tmp/tmp.${anyName}` : anything
+      return args.every((arg) => arg === '-d') && !scope.environment.variables.has('TMPDIR')
+        ? `/tmp/tmp.${anyName}`
+        : anything
     case 'date':
-      return args.length === 1 && /^\+[^/]*$/.test(args[0] as string) && !/%[-_0^#+]*[0-9]*[EO]?[DxcC]|\.\./.test(args[0] as string)
+      return args.length === 1 &&
+        /^\+[^/]*$/.test(args[0] as string) &&
+        !/%[-_0^#+]*[0-9]*[EO]?[DxcC]|\.\./.test(args[0] as string)
         ? anyName
         : anything
     case 'nproc':
       return '1'
     case 'basename':
-      return args.length === 1 && !['.', '..', '/'].includes(nameOf(args[0] as string)) && resolved(args[0] as string, '/') !== undefined
+      return args.length === 1 &&
+        !['.', '..', '/'].includes(nameOf(args[0] as string)) &&
+        resolved(args[0] as string, '/') !== undefined
         ? nameOf(args[0] as string)
         : anything
     default:

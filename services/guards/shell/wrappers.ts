@@ -1,7 +1,6 @@
 // Commands that run another command, given by their own arguments: what that one is.
 
-import type { CommandLine } from './command-line.ts'
-import { commandLine, has, valuesOf } from './command-line.ts'
+import { type CommandLine, commandLine, has, valuesOf } from './command-line.ts'
 import { anything, isUnknown } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
 
@@ -92,10 +91,18 @@ export const opaque = new Set([
 type Wrapper = (args: readonly string[]) => Wrapped
 type Shape = { flags: string[]; valued?: string[]; attached?: string[]; positional?: number }
 
-/** Reads the options up to the inner command; one that is not known here may hide where that begins. */
-function reading(name: string, { flags, valued = [], attached = [] }: Shape, args: readonly string[]): CommandLine {
+/**
+ * Reads the options up to the inner command; one that is not known here may hide where that begins.
+ */
+function reading(
+  name: string,
+  { flags, valued = [], attached = [] }: Shape,
+  args: readonly string[],
+): CommandLine {
   const line = commandLine(args, { valued, attached, stops: true })
-  const unknown = line.options.find(({ name: option }) => ![...flags, ...valued, ...attached].includes(option))
+  const unknown = line.options.find(
+    ({ name: option }) => ![...flags, ...valued, ...attached].includes(option),
+  )
   if (unknown === undefined && line.uncertain === undefined) return line
   throw new Refusal(
     'unknowable',
@@ -104,7 +111,11 @@ function reading(name: string, { flags, valued = [], attached = [] }: Shape, arg
   )
 }
 
-function plain(name: string, shape: Shape, more: (line: CommandLine) => Partial<Wrapped> = () => ({})): Wrapper {
+function plain(
+  name: string,
+  shape: Shape,
+  more: (line: CommandLine) => Partial<Wrapped> = () => ({}),
+): Wrapper {
   return (args) => {
     const line = reading(name, shape, args)
     return { fields: line.operands.slice(shape.positional ?? 0), ...more(line) }
@@ -114,7 +125,9 @@ function plain(name: string, shape: Shape, more: (line: CommandLine) => Partial<
 /** `NAME=VALUE` before the command. */
 function afterSettings(all: string[]): { settings: string[]; fields: string[] } {
   const first = all.findIndex((field) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(field))
-  return first < 0 ? { settings: all, fields: [] } : { settings: all.slice(0, first), fields: all.slice(first) }
+  return first < 0
+    ? { settings: all, fields: [] }
+    : { settings: all.slice(0, first), fields: all.slice(first) }
 }
 
 const sudoShape: Shape = {
@@ -165,11 +178,19 @@ const sudoShape: Shape = {
 const sudo: Wrapper = (args) => {
   const line = reading('sudo', sudoShape, args)
   if (has(line, '-R', '--chroot'))
-    throw new Refusal('unknowable', 'sudo --chroot changes what every path means', 'Run it without --chroot.')
+    throw new Refusal(
+      'unknowable',
+      'sudo --chroot changes what every path means',
+      'Run it without --chroot.',
+    )
   const isLogin = has(line, '-i', '--login')
   const asShell = isLogin || has(line, '-s', '--shell')
   if (asShell && line.operands.some((field) => /[^A-Za-z0-9_./=:@%+,-]/.test(field)))
-    throw new Refusal('unknowable', 'sudo runs a shell here, which reads the words once more', 'Run the command with sudo alone.')
+    throw new Refusal(
+      'unknowable',
+      'sudo runs a shell here, which reads the words once more',
+      'Run the command with sudo alone.',
+    )
   const folder = valuesOf(line, '-D', '--chdir').at(-1)
   return {
     ...afterSettings(line.operands),
@@ -179,7 +200,20 @@ const sudo: Wrapper = (args) => {
 }
 
 const xargsShape: Shape = {
-  flags: ['-0', '-r', '-t', '-p', '-x', '-o', '--null', '--no-run-if-empty', '--verbose', '--interactive', '--exit', '--open-tty'],
+  flags: [
+    '-0',
+    '-r',
+    '-t',
+    '-p',
+    '-x',
+    '-o',
+    '--null',
+    '--no-run-if-empty',
+    '--verbose',
+    '--interactive',
+    '--exit',
+    '--open-tty',
+  ],
   valued: [
     '-I',
     '-n',
@@ -211,18 +245,28 @@ const xargs: Wrapper = (args) => {
   const mark = valuesOf(line, '-I', '-J', '--replace', '-i').at(-1)
   if (mark === undefined) return { fields: [...inner, anything] }
   const sign = mark === '' ? '{}' : mark
-  if (isUnknown(sign)) throw new Refusal('unknowable', 'where xargs puts what it reads is not known', 'Write the sign behind -I out.')
+  if (isUnknown(sign))
+    throw new Refusal(
+      'unknowable',
+      'where xargs puts what it reads is not known',
+      'Write the sign behind -I out.',
+    )
   return { fields: inner.map((field) => field.replaceAll(sign, anything)) }
 }
 
 const wrappers: Record<string, Wrapper> = {
   sudo,
-  doas: plain('doas', { flags: ['-n', '-s', '-L'], valued: ['-u', '-C', '-a'] }, () => ({ asOther: 'home' })),
+  doas: plain('doas', { flags: ['-n', '-s', '-L'], valued: ['-u', '-C', '-a'] }, () => ({
+    asOther: 'home',
+  })),
   xargs,
   env: (args) => {
     const line = reading(
       'env',
-      { flags: ['-i', '-', '-0', '-v', '--ignore-environment', '--null', '--debug'], valued: ['-u', '--unset', '-C', '--chdir'] },
+      {
+        flags: ['-i', '-', '-0', '-v', '--ignore-environment', '--null', '--debug'],
+        valued: ['-u', '--unset', '-C', '--chdir'],
+      },
       args[0] === '-' ? args.slice(1) : args,
     )
     const folder = valuesOf(line, '-C', '--chdir').at(-1)
@@ -234,8 +278,14 @@ const wrappers: Record<string, Wrapper> = {
   },
   nohup: plain('nohup', { flags: [] }),
   setsid: plain('setsid', { flags: ['-c', '-f', '-w', '--ctty', '--fork', '--wait'] }),
-  stdbuf: plain('stdbuf', { flags: [], valued: ['-i', '-o', '-e', '--input', '--output', '--error'] }),
-  nice: plain('nice', { flags: [...'0123456789'].map((digit) => `-${digit}`), valued: ['-n', '--adjustment'] }),
+  stdbuf: plain('stdbuf', {
+    flags: [],
+    valued: ['-i', '-o', '-e', '--input', '--output', '--error'],
+  }),
+  nice: plain('nice', {
+    flags: [...'0123456789'].map((digit) => `-${digit}`),
+    valued: ['-n', '--adjustment'],
+  }),
   ionice: plain('ionice', { flags: ['-t'], valued: ['-c', '-n', '--class', '--classdata'] }),
   timeout: plain('timeout', {
     flags: ['-v', '--preserve-status', '--foreground', '--verbose'],
@@ -249,7 +299,10 @@ const wrappers: Record<string, Wrapper> = {
   }),
   time: plain(
     'time',
-    { flags: ['-p', '-v', '-a', '-q', '--portability', '--verbose', '--append', '--quiet'], valued: ['-f', '-o', '--format', '--output'] },
+    {
+      flags: ['-p', '-v', '-a', '-q', '--portability', '--verbose', '--append', '--quiet'],
+      valued: ['-f', '-o', '--format', '--output'],
+    },
     (line) => ({ writes: valuesOf(line, '-o', '--output') }),
   ),
   command: (args) => {

@@ -1,10 +1,13 @@
-// Amounts of money, exactly: a count of the smallest unit as a bigint, never a sum of floating-point numbers.
+// Amounts of money, exactly: a count of the smallest unit as a bigint, never a sum of
+// floating-point numbers.
 
 import type { JsonValue } from '../../../shared/contract/guard.ts'
 
 /**
- * How an argument says an amount. integer: a JSON integer that counts the smallest unit (1250 are 12.50 with two decimals). decimal-text: a string such as
- * "12.50". number: a JSON number such as 12.5, read by its shortest decimal text, which is what was written as long as it has at most 15 digits.
+ * How an argument says an amount. integer: a JSON integer that counts the smallest unit (1250 are
+ * 12.50 with two decimals). decimal-text: a string such as "12.50". number: a JSON number such as
+ * 12.5, read by its shortest decimal text, which is what was written as long as it has at most 15
+ * digits.
  */
 export type AmountForm = 'integer' | 'decimal-text' | 'number'
 
@@ -19,14 +22,23 @@ export function amountOf(value: JsonValue | undefined, form: AmountForm, decimal
   switch (form) {
     case 'integer':
       if (typeof value !== 'number') return { fault: `it is ${kindOf(value)}, not a JSON integer` }
-      return Number.isSafeInteger(value) ? unitsOf(String(value), 0) : { fault: 'it is not an integer, or too large to be exact' }
+      return Number.isSafeInteger(value)
+        ? unitsOf(String(value), 0)
+        : { fault: 'it is not an integer, or too large to be exact' }
     case 'decimal-text':
-      return typeof value === 'string' ? unitsOf(value, decimals) : { fault: `it is ${kindOf(value)}, not a text such as "12.50"` }
+      return typeof value === 'string'
+        ? unitsOf(value, decimals)
+        : { fault: `it is ${kindOf(value)}, not a text such as "12.50"` }
     case 'number': {
       if (typeof value !== 'number') return { fault: `it is ${kindOf(value)}, not a JSON number` }
       const text = String(value)
-      const isExact = Number.isFinite(value) && !text.includes('e') && text.replace(/[-.]/g, '').replace(/^0+/, '').length <= 15
-      return isExact ? unitsOf(text, decimals) : { fault: 'it has more digits than a JSON number holds exactly' }
+      const isExact =
+        Number.isFinite(value) &&
+        !text.includes('e') &&
+        text.replace(/[-.]/g, '').replace(/^0+/, '').length <= 15
+      return isExact
+        ? unitsOf(text, decimals)
+        : { fault: 'it has more digits than a JSON number holds exactly' }
     }
   }
 }
@@ -34,10 +46,15 @@ export function amountOf(value: JsonValue | undefined, form: AmountForm, decimal
 /** A decimal text as units; also for limits that an operator writes. */
 export function unitsOf(text: string, decimals: number): Amount {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
-  if (match === null) return { fault: 'it is not a decimal number without sign, blanks and exponent' }
+  if (match === null)
+    return { fault: 'it is not a decimal number without sign, blanks and exponent' }
   const [, sign, whole = '', fraction = ''] = match
-  if (fraction.length > decimals && /[1-9]/.test(fraction.slice(decimals))) return { fault: `it has more than ${decimals} decimals` }
-  const digits = (whole + fraction.slice(0, decimals).padEnd(decimals, '0')).replace(/^0+(?=\d)/, '')
+  if (fraction.length > decimals && /[1-9]/.test(fraction.slice(decimals)))
+    return { fault: `it has more than ${decimals} decimals` }
+  const digits = (whole + fraction.slice(0, decimals).padEnd(decimals, '0')).replace(
+    /^0+(?=\d)/,
+    '',
+  )
   if (digits.length > digitsMax) return { fault: `it has more than ${digitsMax} digits` }
   const units = BigInt(digits)
   return sign === '-' && units !== 0n ? { fault: 'it is negative' } : { units }
@@ -51,5 +68,9 @@ export function textOfUnits(units: bigint, decimals: number): string {
 
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : typeof value === 'string' ? 'a text' : `a ${typeof value}`
+  return typeof value === 'object'
+    ? 'an object'
+    : typeof value === 'string'
+      ? 'a text'
+      : `a ${typeof value}`
 }

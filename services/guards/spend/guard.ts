@@ -1,18 +1,23 @@
-// The spend guard: sums what calls spend, and refuses what goes over a limit for one call, for a conversation, or for a day of a conversation.
-// Owns: the sums. Does not own: whether a call that passed then succeeds; it counts all the same, because a guard hears of no result.
+// The spend guard: sums what calls spend, and refuses what goes over a limit for one call, for a
+// conversation, or for a day of a conversation. Owns: the sums. Does not own: whether a call that
+// passed then succeeds; it counts all the same, because a guard hears of no result.
 //
-// M1. Amounts are bigints of the smallest unit (amount.ts); what is not exactly an amount is refused, never rounded.
-// M2. A sum holds what this guard let pass: also calls that another guard refused, that failed, or that were cancelled. It errs to the high side only.
-// M3. The calls of one round are counted in their order, so one that is refused leaves room for a smaller one after it.
-// M4. A round that comes again gets the verdicts that it got and is not counted twice; one from before the last is refused.
-// M5. Time is the round's, in UTC; a day never goes back. State is kept per conversation, so a limit over conversations is not for this guard.
+// M1. Amounts are bigints of the smallest unit (amount.ts); what is not exactly an amount is
+//     refused, never rounded.
+// M2. A sum holds what this guard let pass: also calls that another guard refused, that failed, or
+//     that were cancelled. It errs to the high side only.
+// M3. The calls of one round are counted in their order, so one that is refused leaves room for a
+//     smaller one after it.
+// M4. A round that comes again gets the verdicts that it got and is not counted twice; one from
+//     before the last is refused.
+// M5. Time is the round's, in UTC; a day never goes back. State is kept per conversation, so a
+//     limit over conversations is not for this guard.
 
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { valueAt } from '../../../shared/runtime/guards/argument-path.ts'
 import { unknownKey } from '../../../shared/runtime/guards/unknown-key.ts'
-import type { AmountForm } from './amount.ts'
-import { amountOf, textOfUnits, unitsOf } from './amount.ts'
+import { type AmountForm, amountOf, textOfUnits, unitsOf } from './amount.ts'
 
 export type SpendGuardOptions = {
   /** Default `spend`. */
@@ -25,15 +30,24 @@ export type SpendGuardOptions = {
   form?: AmountForm
   /** Decimals of the currency, 0 to 9; default 2. */
   decimals?: number
-  /** The argument that names the currency, and the only one that passes. Without it amounts are summed whatever their currency. */
+  /**
+   * The argument that names the currency, and the only one that passes. Without it amounts are
+   * summed whatever their currency.
+   */
   currency?: { argument: string; is: string }
   /** As decimal texts, e.g. "100.00"; at least one. What is exactly at a limit passes. */
   limits: { call?: string; conversation?: string; day?: string }
-  /** Hours for which an idle conversation's sums are kept, 25 to 720; default 48. After that it begins at zero. */
+  /**
+   * Hours for which an idle conversation's sums are kept, 25 to 720; default 48. After that it
+   * begins at zero.
+   */
   rememberedHours?: number
 }
 
-/** Sums as texts of integers of the smallest unit, because JSON has no bigint. `last`: the round judged last, and the sums before it (M4). */
+/**
+ * Sums as texts of integers of the smallest unit, because JSON has no bigint. `last`: the round
+ * judged last, and the sums before it (M4).
+ */
 export type SpendState = {
   total: string
   day: string
@@ -66,16 +80,29 @@ export default function spendGuard(options: SpendGuardOptions): Guard<SpendState
   }
 }
 
-function judge(state: SpendState | undefined, round: GuardedRound, rules: Rules): { state: SpendState | undefined; verdicts: Verdict[] } {
+function judge(
+  state: SpendState | undefined,
+  round: GuardedRound,
+  rules: Rules,
+): { state: SpendState | undefined; verdicts: Verdict[] } {
   const order = state === undefined ? 1 : compare(round, state.last)
   if (state !== undefined && order < 0) return { state, verdicts: round.calls.map(outOfOrder) }
-  if (state !== undefined && order === 0) return { state, verdicts: count(round.calls, sumsOf(state.last), rules).verdicts }
+  if (state !== undefined && order === 0)
+    return { state, verdicts: count(round.calls, sumsOf(state.last), rules).verdicts }
 
   const today = new Date(round.time).toISOString().slice(0, 10)
   const day = state !== undefined && state.day > today ? state.day : today
-  const before: Sums = { total: BigInt(state?.total ?? 0), day: state?.day === day ? BigInt(state.dayTotal) : 0n }
+  const before: Sums = {
+    total: BigInt(state?.total ?? 0),
+    day: state?.day === day ? BigInt(state.dayTotal) : 0n,
+  }
   const { verdicts, sums } = count(round.calls, before, rules)
-  const last = { turn: round.turn, round: round.round, total: String(before.total), dayTotal: String(before.day) }
+  const last = {
+    turn: round.turn,
+    round: round.round,
+    total: String(before.total),
+    dayTotal: String(before.day),
+  }
   return { state: { total: String(sums.total), day, dayTotal: String(sums.day), last }, verdicts }
 }
 
@@ -83,7 +110,11 @@ function sumsOf({ total, dayTotal }: SpendState['last']): Sums {
   return { total: BigInt(total), day: BigInt(dayTotal) }
 }
 
-function count(calls: readonly GuardedCall[], before: Sums, rules: Rules): { verdicts: Verdict[]; sums: Sums } {
+function count(
+  calls: readonly GuardedCall[],
+  before: Sums,
+  rules: Rules,
+): { verdicts: Verdict[]; sums: Sums } {
   let sums = before
   const verdicts: Verdict[] = []
   for (const call of calls) {
@@ -94,7 +125,11 @@ function count(calls: readonly GuardedCall[], before: Sums, rules: Rules): { ver
   return { verdicts, sums }
 }
 
-function judgeCall({ ordinal, arguments: args }: GuardedCall, sums: Sums, rules: Rules): { verdict: Verdict; spent: bigint } {
+function judgeCall(
+  { ordinal, arguments: args }: GuardedCall,
+  sums: Sums,
+  rules: Rules,
+): { verdict: Verdict; spent: bigint } {
   const refused = (code: string, text: string, evidence: string) => ({
     verdict: { ordinal, verdict: 'reject' as const, code: `spend.${code}`, text, evidence },
     spent: 0n,
@@ -104,22 +139,35 @@ function judgeCall({ ordinal, arguments: args }: GuardedCall, sums: Sums, rules:
     const text = `the amount in "${rules.argument}" cannot be used, ${amount.fault}. Send ${wanted(rules)}.`
     return refused('no-amount', text, amount.fault)
   }
-  if (rules.currency !== undefined && valueAt(args, rules.currency.argument) !== rules.currency.is) {
+  if (
+    rules.currency !== undefined &&
+    valueAt(args, rules.currency.argument) !== rules.currency.is
+  ) {
     const text = `"${rules.currency.argument}" must be exactly "${rules.currency.is}"; other currencies cannot be spent here.`
     return refused('currency', text, `not ${rules.currency.is}`)
   }
   const { units } = amount
   const all = [
     { code: 'call', what: 'one call', limit: rules.call, before: 0n },
-    { code: 'conversation', what: 'this conversation', limit: rules.conversation, before: sums.total },
+    {
+      code: 'conversation',
+      what: 'this conversation',
+      limit: rules.conversation,
+      before: sums.total,
+    },
     { code: 'day', what: 'one day of this conversation', limit: rules.day, before: sums.day },
-  ].flatMap(({ limit, ...one }) => (limit === undefined ? [] : [{ ...one, limit, left: limit > one.before ? limit - one.before : 0n }]))
+  ].flatMap(({ limit, ...one }) =>
+    limit === undefined
+      ? []
+      : [{ ...one, limit, left: limit > one.before ? limit - one.before : 0n }],
+  )
   const over = all.find(({ left }) => units > left)
   if (over === undefined) return { verdict: { ordinal, verdict: 'pass' }, spent: units }
 
   const money = (value: bigint) => textOfUnits(value, rules.decimals)
   const evidence = `${money(units)} after ${money(over.before)} is over ${money(over.limit)} for ${over.what}`
-  // The model acts on what is left, so that is what every limit allows and not only the one that it met first.
+  // The model acts on what is left, so that is what every limit allows and not only the one that it
+  // met first.
   const least = all.reduce((one, other) => (other.left < one.left ? other : one), over)
   const inOneCall = least.code === 'call' ? ' in one call' : ''
   const text = `${evidence}. At most ${money(least.left)} can still be spent${inOneCall}; more needs a person.`
@@ -137,12 +185,16 @@ function wanted({ form, decimals }: Rules): string {
   }
 }
 
-function compare(one: { turn: number; round: number }, other: { turn: number; round: number }): number {
+function compare(
+  one: { turn: number; round: number },
+  other: { turn: number; round: number },
+): number {
   return one.turn - other.turn || one.round - other.round
 }
 
 function outOfOrder({ ordinal }: Pick<GuardedCall, 'ordinal'>): Verdict {
-  const text = 'its spending could not be counted, because a later round was counted before. Make the call again.'
+  const text =
+    'its spending could not be counted, because a later round was counted before. Make the call again.'
   return { ordinal, verdict: 'reject', code: 'spend.out-of-order', text }
 }
 
@@ -161,32 +213,63 @@ const optionNames = Object.keys({
 
 function spendRules(options: SpendGuardOptions): Rules {
   checkKeys('options', options, optionNames)
-  const { tools, argument, form = 'integer', decimals = 2, currency, limits, rememberedHours = 48 } = options
-  if (!Array.isArray(tools) || tools.length === 0) throw invalid('tools', tools, "the names of the tools that spend, e.g. ['pay']")
-  if (typeof argument !== 'string' || argument === '') throw invalid('argument', argument, 'the name of the argument that says how much')
-  if (!['integer', 'decimal-text', 'number'].includes(form)) throw invalid('form', form, 'integer, decimal-text or number')
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) throw invalid('decimals', decimals, 'a whole number from 0 to 9')
+  const {
+    tools,
+    argument,
+    form = 'integer',
+    decimals = 2,
+    currency,
+    limits,
+    rememberedHours = 48,
+  } = options
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw invalid('tools', tools, "the names of the tools that spend, e.g. ['pay']")
+  if (typeof argument !== 'string' || argument === '')
+    throw invalid('argument', argument, 'the name of the argument that says how much')
+  if (!['integer', 'decimal-text', 'number'].includes(form))
+    throw invalid('form', form, 'integer, decimal-text or number')
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9)
+    throw invalid('decimals', decimals, 'a whole number from 0 to 9')
   if (currency !== undefined && !(currency.argument && currency.is))
     throw invalid('currency', currency, 'an argument and the currency it must be')
   checkKeys('currency', currency, ['argument', 'is'])
   if (!(rememberedHours >= 25 && rememberedHours <= 720))
-    throw invalid('rememberedHours', rememberedHours, 'hours from 25, so that a day is remembered whole, to 720')
+    throw invalid(
+      'rememberedHours',
+      rememberedHours,
+      'hours from 25, so that a day is remembered whole, to 720',
+    )
   checkKeys('limits', limits, ['call', 'conversation', 'day'])
   if (Object.values(limits ?? {}).every((limit) => limit === undefined))
     throw invalid('limits', limits, 'at least one of call, conversation and day')
   const units = (name: 'call' | 'conversation' | 'day') => {
     const limit = limits[name]
     if (limit === undefined) return undefined
-    const amount = typeof limit === 'string' ? unitsOf(limit, decimals) : { fault: 'it is not a text' }
-    if ('fault' in amount) throw invalid(`limits.${name}`, limit, `a text such as "${textOfUnits(10000n, decimals)}" (${amount.fault})`)
+    const amount =
+      typeof limit === 'string' ? unitsOf(limit, decimals) : { fault: 'it is not a text' }
+    if ('fault' in amount)
+      throw invalid(
+        `limits.${name}`,
+        limit,
+        `a text such as "${textOfUnits(10000n, decimals)}" (${amount.fault})`,
+      )
     return amount.units
   }
-  return { argument, form, decimals, currency, call: units('call'), conversation: units('conversation'), day: units('day') }
+  return {
+    argument,
+    form,
+    decimals,
+    currency,
+    call: units('call'),
+    conversation: units('conversation'),
+    day: units('day'),
+  }
 }
 
 function checkKeys(what: string, given: unknown, known: readonly string[]): void {
   const unknown = unknownKey(given, known)
-  if (unknown !== undefined) throw new WeirError('settings.invalid', `the spend guard's ${what} have ${unknown}`)
+  if (unknown !== undefined)
+    throw new WeirError('settings.invalid', `the spend guard's ${what} have ${unknown}`)
 }
 
 function invalid(option: string, value: unknown, wanted: string): WeirError {

@@ -1,8 +1,12 @@
-// Which result belongs to which call, in any list of messages, whatever was lost, doubled or moved in it.
+// Which result belongs to which call, in any list of messages, whatever was lost, doubled or moved
+// in it.
 //
-// P1. A result belongs to the call of its id that stands last before it; of several in one message, the first result to the first call. Models reuse ids.
-// P2. A call that got none that way takes one of its id that stands before every call of that id: the order was lost.
-// P3. Each result belongs to one call at most. What is left over is a duplicate, or its call is gone.
+// P1. A result belongs to the call of its id that stands last before it; of several in one message,
+//     the first result to the first call. Models reuse ids.
+// P2. A call that got none that way takes one of its id that stands before every call of that id:
+//     the order was lost.
+// P3. Each result belongs to one call at most. What is left over is a duplicate, or its call is
+//     gone.
 
 /** `at`: the place of its message in the list. */
 export type Placed<T> = { id: string; at: number; value: T }
@@ -47,8 +51,14 @@ export const unknownResult = 'The result of this call is not known.'
 /** Stands where the model would speak last. */
 export const goOn = 'Please continue.'
 
-/** Ids that nobody else has: one that has another's form, or that an earlier call has, becomes one of ours. `made`: of a form that is taken. */
-export function uniqueIds(taken: RegExp, made: (place: string) => string): (sent: string) => string {
+/**
+ * Ids that nobody else has: one that has another's form, or that an earlier call has, becomes one
+ * of ours. `made`: of a form that is taken.
+ */
+export function uniqueIds(
+  taken: RegExp,
+  made: (place: string) => string,
+): (sent: string) => string {
   const used = new Set<string>()
   const times = new Map<string, number>()
   return (sent) => {

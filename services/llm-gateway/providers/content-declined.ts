@@ -1,6 +1,8 @@
-// A provider's filter that declines what stands in the conversation: how that is known where it is said as an error and not as the end of a response
-// (finish-words.ts). There is no standard for it; each code and wording below is one that such a server uses, and a new one is a line here and in
-// the test. What is not recognised stays a refusal, or an error that is tried again, with the provider's own text.
+// A provider's filter that declines what stands in the conversation: how that is known where it is
+// said as an error and not as the end of a response (finish-words.ts). There is no standard for it;
+// each code and wording below is one that such a server uses, and a new one is a line here and in
+// the test. What is not recognised stays a refusal, or an error that is tried again, with the
+// provider's own text.
 
 import type { Failed } from './provider.ts'
 
@@ -26,7 +28,10 @@ const wordings = [
 ]
 
 export function saysContentDeclined({ words, said }: DeclineWords): boolean {
-  return words.some((word) => typeof word === 'string' && codes.has(word)) || wordings.some((wording) => wording.test(said))
+  return (
+    words.some((word) => typeof word === 'string' && codes.has(word)) ||
+    wordings.some((wording) => wording.test(said))
+  )
 }
 
 /** The same conversation will be declined again. `detail`: how we know, in a clause. */

@@ -1,7 +1,11 @@
-// A request that is refused because its calls and their results are not in pairs (I5.4): how that is known. There is no code for it, so each wording
-// below is one that such a server uses; a new one is a line here and in the test. What is not recognised stays a refusal with the provider's own text.
+// A request that is refused because its calls and their results are not in pairs (I5.4): how that
+// is known. There is no code for it, so each wording below is one that such a server uses; a new
+// one is a line here and in the test. What is not recognised stays a refusal with the provider's
+// own text.
 
-/** What a provider said about a request. `status`: of HTTP, if there is one; `said`: its message. */
+/**
+ * What a provider said about a request. `status`: of HTTP, if there is one; `said`: its message.
+ */
 export type Refusal = { status: number | undefined; said: string }
 
 const wordings = [
@@ -28,5 +32,8 @@ const wordings = [
 
 /** Only where the request itself was refused, or the server does not say what its error is of. */
 export function saysHistoryRefused({ status, said }: Refusal): boolean {
-  return (status === undefined || status === 400 || status === 422) && wordings.some((wording) => wording.test(said))
+  return (
+    (status === undefined || status === 400 || status === 422) &&
+    wordings.some((wording) => wording.test(said))
+  )
 }

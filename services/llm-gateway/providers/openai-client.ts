@@ -11,7 +11,8 @@ export function openaiClient({ model }: Agent, fetch: typeof globalThis.fetch): 
     ...sdkOptions,
     // The SDK insists on a key; servers on one's own machine have none and look at none.
     apiKey: model.apiKey || 'none',
-    // null, not undefined: a variable of the environment must not send an agent's conversations elsewhere, or as somebody else.
+    // null, not undefined: a variable of the environment must not send an agent's conversations
+    // elsewhere, or as somebody else.
     baseURL: model.baseUrl ?? null,
     adminAPIKey: null,
     organization: null,

@@ -3,8 +3,8 @@
 import type { Stop, Usage } from '../../../shared/contract/messages.ts'
 
 /**
- * `length` where the answer has exactly as many tokens as the request allowed, whatever the provider calls it. One that has more was not bounded by the
- * request: then the limit says nothing.
+ * `length` where the answer has exactly as many tokens as the request allowed, whatever the
+ * provider calls it. One that has more was not bounded by the request: then the limit says nothing.
  */
 export function stopAtLimit(stop: Stop, { outputTokens }: Usage, outputTokensMax: number): Stop {
   const isOver = stop === 'end' || stop === 'calls' || stop === 'other'

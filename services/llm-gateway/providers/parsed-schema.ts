@@ -1,4 +1,5 @@
-// The schema of a tool as the object that SDKs want. An agent's declarations stay the same objects, and each request offers them again.
+// The schema of a tool as the object that SDKs want. An agent's declarations stay the same objects,
+// and each request offers them again.
 
 import type { Declaration } from '../../../shared/contract/messages.ts'
 

@@ -1,8 +1,8 @@
-// What goes wrong between us and a provider, and what it means for the attempt: whether another one can help, and when.
-// The texts of SDKs are not passed on: they may quote a URL or, for a key with a line end in it, the key. The provider's message is, bounded.
+// What goes wrong between us and a provider, and what it means for the attempt: whether another one
+// can help, and when. The texts of SDKs are not passed on: they may quote a URL or, for a key with
+// a line end in it, the key. The provider's message is, bounded.
 
-import type { ErrorCode } from '../../../shared/lib/errors.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { retryHint, waitIn } from '../wire/retry-hint.ts'
 import { contentDeclined, saysContentDeclined } from './content-declined.ts'
@@ -12,14 +12,25 @@ import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './reason.ts'
 
-/** The provider answered, but with an error. `words`: its types and codes; `said`: its message or its body, empty: nothing. */
+/**
+ * The provider answered, but with an error. `words`: its types and codes; `said`: its message or
+ * its body, empty: nothing.
+ */
 export function httpFailure(
-  { status, headers, words, said }: { status: number; headers: Headers | undefined; words: unknown[]; said: string },
+  {
+    status,
+    headers,
+    words,
+    said,
+  }: { status: number; headers: Headers | undefined; words: unknown[]; said: string },
   apiKey: string,
 ): Failed {
   if (status >= 300 && status < 400) return redirected({ status, headers }, apiKey)
   const refused = isRefusal(status) || words.some((word) => spent.has(`${word}`))
-  const reason = shortReason(`the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`, apiKey)
+  const reason = shortReason(
+    `the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`,
+    apiKey,
+  )
   if (saysContextFull({ status, words, said })) return contextFull(reason)
   if (refused && saysContentDeclined({ words, said })) return contentDeclined(reason)
   return {
@@ -33,19 +44,34 @@ export function httpFailure(
   }
 }
 
-/** To where http-fetch.ts does not go. Of the address only the server is said: the rest may hold a key. */
-function redirected({ status, headers }: { status: number; headers: Headers | undefined }, apiKey: string): Failed {
+/**
+ * To where http-fetch.ts does not go. Of the address only the server is said: the rest may hold a
+ * key.
+ */
+function redirected(
+  { status, headers }: { status: number; headers: Headers | undefined },
+  apiKey: string,
+): Failed {
   const to = URL.parse(headers?.get('location') ?? '')?.origin
   const where = to === undefined ? '' : ` to ${to}`
   const advice = 'which is not followed: correct model.baseUrl in the agent file'
   const reason = shortReason(`the provider redirects${where} (HTTP ${status}), ${advice}`, apiKey)
-  return { kind: 'failed', code: 'provider.refused', class: 'refused', reason, retryable: false, retryAfterMs: null }
+  return {
+    kind: 'failed',
+    code: 'provider.refused',
+    class: 'refused',
+    reason,
+    retryable: false,
+    retryAfterMs: null,
+  }
 }
 
 /** Codes that come with a 429 and are not about a rate: somebody has to pay first. */
 const spent = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'])
 
-/** 408, 409 and 429 say "not now"; any other 4xx says that the same request will be refused again. */
+/**
+ * 408, 409 and 429 say "not now"; any other 4xx says that the same request will be refused again.
+ */
 export function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 409 && status !== 429
 }
@@ -53,13 +79,19 @@ export function isRefusal(status: number): boolean {
 /** There was no answer: no connection, or not even a request. */
 export function connectionFailure(error: unknown, timedOut: boolean): Failed {
   const code = timedOut ? 'timeout' : systemCode(error)
-  return code === undefined ? notMade(error) : transient('provider.unavailable', `no connection to the provider (${code})`)
+  return code === undefined
+    ? notMade(error)
+    : transient('provider.unavailable', `no connection to the provider (${code})`)
 }
 
 /** In the middle of a response. */
 export function interruptionOf(error: unknown): Failed {
-  if (error instanceof WeirError) return { ...transient(error.code, error.message), class: 'provider' }
-  return transient('provider.stream', `the connection to the provider broke (${systemCode(error) ?? 'no reason given'})`)
+  if (error instanceof WeirError)
+    return { ...transient(error.code, error.message), class: 'provider' }
+  return transient(
+    'provider.stream',
+    `the connection to the provider broke (${systemCode(error) ?? 'no reason given'})`,
+  )
 }
 
 /** What came cannot be read or cannot be right; another attempt may fare better. */
@@ -69,21 +101,28 @@ export function brokenStream(reason: string): Failed {
 
 type Reported = { type: string; words: unknown[]; message: unknown; refused: boolean }
 
-/** An error that the provider reports after it has answered 200. `words`: its types and codes; `refused`: the same request will be refused again. */
+/**
+ * An error that the provider reports after it has answered 200. `words`: its types and codes;
+ * `refused`: the same request will be refused again.
+ */
 export function reportedError({ type, words, message, refused }: Reported): Failed {
   const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
   const reason = `the provider reported ${type} inside the stream: ${said}`
   if (saysContextFull({ status: undefined, words, said })) return contextFull(reason)
   if (saysContentDeclined({ words, said })) return contentDeclined(reason)
   const what = whatIsRefused(refused, { status: undefined, said })
-  if (!refused) return { ...transient('provider.stream', reason), retryAfterMs: waitIn(said), ...what }
+  if (!refused)
+    return { ...transient('provider.stream', reason), retryAfterMs: waitIn(said), ...what }
   return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...what }
 }
 
 type Said = { status: number | undefined; said: string }
 
 /** What another request may do better: one with a history of other ids, or one in plain text. */
-function whatIsRefused(refused: boolean, said: Said): Pick<Failed, 'historyRefused' | 'formRefused'> {
+function whatIsRefused(
+  refused: boolean,
+  said: Said,
+): Pick<Failed, 'historyRefused' | 'formRefused'> {
   if (saysHistoryRefused(said)) return { historyRefused: true }
   const formRefused = refused ? formRefusedBy(said) : undefined
   return formRefused === undefined ? {} : { formRefused }
@@ -93,7 +132,10 @@ function transient(code: ErrorCode, reason: string): Failed {
   return { kind: 'failed', code, class: 'transient', reason, retryable: true, retryAfterMs: null }
 }
 
-/** Nothing was sent: what the agent's file says cannot be made into a request, so neither can it next time. */
+/**
+ * Nothing was sent: what the agent's file says cannot be made into a request, so neither can it
+ * next time.
+ */
 function notMade(error: unknown): Failed {
   const what = error instanceof Error ? error.name : typeof error
   return {
@@ -107,8 +149,8 @@ function notMade(error: unknown): Failed {
 }
 
 /**
- * The code of the system or of Node's HTTP client, from wherever in the chain of causes it stands: ECONNREFUSED, UND_ERR_SOCKET. That an argument
- * was invalid is no news from the network.
+ * The code of the system or of Node's HTTP client, from wherever in the chain of causes it stands:
+ * ECONNREFUSED, UND_ERR_SOCKET. That an argument was invalid is no news from the network.
  */
 function systemCode(error: unknown): string | undefined {
   let cause = error

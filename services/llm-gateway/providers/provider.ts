@@ -1,12 +1,23 @@
-// What the gateway knows of a model's provider: one request goes in, a stream of normalized events and one ending come out.
-// A provider's file maps its wire to this and decides nothing else: no retries, no deadlines, no folding of arguments.
+// What the gateway knows of a model's provider: one request goes in, a stream of normalized events
+// and one ending come out. A provider's file maps its wire to this and decides nothing else: no
+// retries, no deadlines, no folding of arguments.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
-import type { Declaration, FailureClass, HistoryEntry, PartEvent, Stop, Usage } from '../../../shared/contract/messages.ts'
+import type {
+  Declaration,
+  FailureClass,
+  HistoryEntry,
+  PartEvent,
+  Stop,
+  Usage,
+} from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { ErrorCode } from '../../../shared/lib/errors.ts'
 
-/** One round as the model is asked for it, in our words; a provider's file makes its own messages of it. */
+/**
+ * One round as the model is asked for it, in our words; a provider's file makes its own messages of
+ * it.
+ */
 export type ProviderRequest = {
   /** The instructions, in place of the agent's own; undefined: those. */
   system?: string
@@ -14,23 +25,30 @@ export type ProviderRequest = {
   nudge: string | null
   /** The tools offered. */
   tools: Declaration[]
-  /** The model must not call a tool in this round; the tools stay declared, because the history speaks of them. */
+  /**
+   * The model must not call a tool in this round; the tools stay declared, because the history
+   * speaks of them.
+   */
   textOnly: boolean
   /** In order of turn and round; the user's messages are round 0. */
   history: HistoryEntry[]
-  /** The provider has refused this history (I5.4): it is to be said once more with all that may be foreign in it replaced. */
+  /**
+   * The provider has refused this history (I5.4): it is to be said once more with all that may be
+   * foreign in it replaced.
+   */
   rebuilt: boolean
 }
 
 /**
- * The response is over. `finish`: the provider's own word for why the model stopped, empty when none came. `stop` is `cut` where the stream just
- * ended: then the gateway takes nothing of it.
+ * The response is over. `finish`: the provider's own word for why the model stopped, empty when
+ * none came. `stop` is `cut` where the stream just ended: then the gateway takes nothing of it.
  */
 export type Finished = { kind: 'finished'; stop: Stop; finish: string; usage: Usage }
 
 /**
- * There is no answer. `retryAfterMs`: what the provider asked for; null: nothing. `reason` holds no key and no URL of the agent's file. `finish`: the
- * provider's own word for the end, if it gave one.
+ * There is no answer. `retryAfterMs`: what the provider asked for; null: nothing. `reason` holds no
+ * key and no URL of the agent's file. `finish`: the provider's own word for the end, if it gave
+ * one.
  */
 export type Failed = {
   kind: 'failed'
@@ -42,7 +60,10 @@ export type Failed = {
   finish?: string
   /** The provider says that calls and results of the history do not go together (I5.4). */
   historyRefused?: true
-  /** It may be what stands in the request that is refused: its tools, or its calls where no tool may be called. `tools`: the provider speaks of them. */
+  /**
+   * It may be what stands in the request that is refused: its tools, or its calls where no tool may
+   * be called. `tools`: the provider speaks of them.
+   */
   formRefused?: 'tools' | 'unsaid'
 }
 
@@ -54,10 +75,12 @@ export type Connect = (agent: Agent) => Provider | Promise<Provider>
 
 export type Provider = {
   /**
-   * Asks for one round. Yields events in the order of the stream, then exactly one `finished` or `failed`. Must not throw: what the world does is
-   * a `failed`. After `signal` aborts it ends soon, with or without an ending, and nobody reads what it still yields. `heard` is to be called for
-   * every piece of the response that arrives, whatever it holds: silence is how a stall is known (I5.3). A keep-alive comment or a ping is
-   * a sign of life too: a provider that queues a request sends nothing else. For how long that is enough is not for a provider's file to say.
+   * Asks for one round. Yields events in the order of the stream, then exactly one `finished` or
+   * `failed`. Must not throw: what the world does is a `failed`. After `signal` aborts it ends
+   * soon, with or without an ending, and nobody reads what it still yields. `heard` is to be called
+   * for every piece of the response that arrives, whatever it holds: silence is how a stall is
+   * known (I5.3). A keep-alive comment or a ping is a sign of life too: a provider that queues a
+   * request sends nothing else. For how long that is enough is not for a provider's file to say.
    */
   stream(request: ProviderRequest, signal: AbortSignal, heard: () => void): AsyncIterable<Streamed>
 }

@@ -1,10 +1,12 @@
-// A model that has no tool calls of its own (`toolCalls: text` of an agent file) is told in its instructions how to write one, and reads its calls and
-// their results as text. Works for every provider: it changes the request before a provider's file sees it.
-// Owns: what such a model is told. Does not own: reading the calls that it writes (accumulator).
+// A model that has no tool calls of its own (`toolCalls: text` of an agent file) is told in its
+// instructions how to write one, and reads its calls and their results as text. Works for every
+// provider: it changes the request before a provider's file sees it. Owns: what such a model is
+// told. Does not own: reading the calls that it writes (accumulator).
 //
-// T1. One shape, stated with an example (I2): the name and the arguments of a call as a JSON object, or an array of them. Calls of the history have it too.
-// T2. The same tools give the same instructions, the same entries the same texts, and more entries only add to the end (H2): the provider's prompt
-//     cache holds.
+// T1. One shape, stated with an example (I2): the name and the arguments of a call as a JSON
+//     object, or an array of them. Calls of the history have it too.
+// T2. The same tools give the same instructions, the same entries the same texts, and more entries
+//     only add to the end (H2): the provider's prompt cache holds.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../shared/contract/messages.ts'
@@ -16,7 +18,12 @@ export function inItsWords({ model, system }: Agent, request: ProviderRequest): 
   if (model.toolCalls !== 'text') return request
   const instructions = request.tools.length === 0 ? [] : [callingInstructions(request.tools)]
   const texts = [...(system.trim() === '' ? [] : [system]), ...instructions]
-  return { ...request, system: texts.join('\n\n'), tools: [], history: request.history.flatMap((entry) => callsAsText(entry, inOneShape)) }
+  return {
+    ...request,
+    system: texts.join('\n\n'),
+    tools: [],
+    history: request.history.flatMap((entry) => callsAsText(entry, inOneShape)),
+  }
 }
 
 function inOneShape(calls: Call[]): string[] {
@@ -29,13 +36,18 @@ function callingInstructions(tools: Declaration[]): string {
   return [
     'You can call tools. To call one, make your whole response one JSON object of this form, and nothing else:',
     '{"name": "<the name of the tool>", "arguments": {<its arguments>}}',
-    ...(first === undefined ? [] : ['For example:', shapeOf(first.name, JSON.stringify(exampleOf(first)))]),
+    ...(first === undefined
+      ? []
+      : ['For example:', shapeOf(first.name, JSON.stringify(exampleOf(first)))]),
     'To call several tools at once, write a JSON array of such objects.',
     'Do not write the arguments beside the name, as in {"tool": "<name>", "<argument>": "<value>"}.',
     'Do not put it into a code fence, and write nothing before it or after it: then it is not a call, and nothing is run.',
     'The next message brings you the result. When you need no tool, answer in plain text.',
     'These are the tools, each with the JSON Schema of its arguments:',
-    ...tools.map(({ name, description, schema }) => `- ${name}: ${description}\n  ${JSON.stringify(JSON.parse(schema))}`),
+    ...tools.map(
+      ({ name, description, schema }) =>
+        `- ${name}: ${description}\n  ${JSON.stringify(JSON.parse(schema))}`,
+    ),
   ].join('\n')
 }
 
@@ -52,14 +64,23 @@ function exampleOf({ schema }: Declaration): Schema {
   const { required, properties } = JSON.parse(schema) as Schema
   if (!Array.isArray(required)) return {}
   const described = (isSchema(properties) ? properties : {}) as Record<string, unknown>
-  return Object.fromEntries(required.map((name) => [String(name), exampleValue(described[String(name)])]))
+  return Object.fromEntries(
+    required.map((name) => [String(name), exampleValue(described[String(name)])]),
+  )
 }
 
 function exampleValue(schema: unknown): unknown {
   if (!isSchema(schema)) return '...'
   if (Array.isArray(schema.enum)) return schema.enum[0]
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
-  const examples: Record<string, unknown> = { integer: 1, number: 1, boolean: true, array: [], object: {}, null: null }
+  const examples: Record<string, unknown> = {
+    integer: 1,
+    number: 1,
+    boolean: true,
+    array: [],
+    object: {},
+    null: null,
+  }
   return typeof type === 'string' && type in examples ? examples[type] : '...'
 }
 

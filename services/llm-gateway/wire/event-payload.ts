@@ -1,15 +1,15 @@
 // What stands in the data of one server-sent event, alike for every provider.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import type { ExactValues } from './exact-json.ts'
-import { exactValues, parseJson } from './exact-json.ts'
+import { type ExactValues, exactValues, parseJson } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 
 /**
- * `object`: an event of the provider's protocol, or an error; `exact`: what stands in it as it was written. `end`: the mark that closes a stream of
- * Chat Completions, and at some servers every stream. `nothing`: there is none. `error`: one that is no JSON. `unread`: it cannot even be the beginning
- * of an object, so nothing of one is lost. `broken`: it can.
+ * `object`: an event of the provider's protocol, or an error; `exact`: what stands in it as it was
+ * written. `end`: the mark that closes a stream of Chat Completions, and at some servers every
+ * stream. `nothing`: there is none. `error`: one that is no JSON. `unread`: it cannot even be the
+ * beginning of an object, so nothing of one is lost. `broken`: it can.
  */
 export type Payload =
   | { kind: 'object'; value: Json; exact: ExactValues }
@@ -24,7 +24,9 @@ export function payloadOf(name: string | null, data: string): Payload {
   if (isObject(value)) return { kind: 'object', value, exact: exactValues(text) }
   if (/^"?\[done\]"?$/i.test(text)) return { kind: 'end' }
   // Some gateways put an error into a list.
-  const listed: unknown = Array.isArray(value) ? value.find((one) => isObject(one) && isObject(one.error)) : undefined
+  const listed: unknown = Array.isArray(value)
+    ? value.find((one) => isObject(one) && isObject(one.error))
+    : undefined
   if (isObject(listed)) return { kind: 'object', value: listed, exact: exactValues(text) }
   if (name === 'error') return { kind: 'error', said: text }
   return { kind: text.startsWith('{') || text.startsWith('[') ? 'broken' : 'unread' }

@@ -1,6 +1,8 @@
-// The server-sent events of a provider's response, before anybody parses them: so text arrives exactly as it was sent.
-// Read by eventsource-parser and not by an SDK: OpenAI's hands out parsed JSON only and cannot tell a stream that ended from one that was cut, and
-// Anthropic's takes a handful of promises for each event, where a piece of the body mostly holds many (test/bench/README.md has the figures).
+// The server-sent events of a provider's response, before anybody parses them: so text arrives
+// exactly as it was sent. Read by eventsource-parser and not by an SDK: OpenAI's hands out parsed
+// JSON only and cannot tell a stream that ended from one that was cut, and Anthropic's takes a
+// handful of promises for each event, where a piece of the body mostly holds many
+// (test/bench/README.md has the figures).
 
 import { createParser } from 'eventsource-parser'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -13,10 +15,14 @@ import { textOf, textReader } from './sent-text.ts'
 export type SentEvent = { event: string | null; data: string }
 
 /**
- * The events in order, those that came together together. `heard` is called for each piece of the body, whatever it holds. Throws what the connection
- * throws. Whoever leaves early leaves the body to the connection (http-fetch.ts).
+ * The events in order, those that came together together. `heard` is called for each piece of the
+ * body, whatever it holds. Throws what the connection throws. Whoever leaves early leaves the body
+ * to the connection (http-fetch.ts).
  */
-export async function* sentEvents(response: Response, heard: () => void): AsyncGenerator<SentEvent[], void> {
+export async function* sentEvents(
+  response: Response,
+  heard: () => void,
+): AsyncGenerator<SentEvent[], void> {
   const reader = eventReader()
   let sinceEvent = 0
   let hasEvents = false
@@ -34,19 +40,23 @@ export async function* sentEvents(response: Response, heard: () => void): AsyncG
   const events = reader.end()
   if (events.length > 0) yield events
   else if (!hasEvents && response.headers.get('content-type')?.includes('text/html') === true)
-    throw new WeirError('provider.stream', "a web page came in the place of a stream: check the base URL (of OpenAI's APIs: .../v1)")
+    throw new WeirError(
+      'provider.stream',
+      "a web page came in the place of a stream: check the base URL (of OpenAI's APIs: .../v1)",
+    )
 }
 
 /**
- * As sentEvents, also of a server that does not stream and answers with one body of JSON. `eventsOf`: the events that such a body stands for, from its
- * value and its text.
+ * As sentEvents, also of a server that does not stream and answers with one body of JSON.
+ * `eventsOf`: the events that such a body stands for, from its value and its text.
  */
 export async function* answeredEvents(
   response: Response,
   heard: () => void,
   eventsOf: (whole: unknown, body: string) => SentEvent[],
 ): AsyncGenerator<SentEvent[], void> {
-  if (!response.headers.get('content-type')?.includes('application/json')) yield* sentEvents(response, heard)
+  if (!response.headers.get('content-type')?.includes('application/json'))
+    yield* sentEvents(response, heard)
   else {
     const body = await wholeBody(response, heard)
     const whole = parseJson(body)
@@ -71,7 +81,10 @@ export async function wholeBody(response: Response, heard: () => void): Promise<
 }
 
 function tooLong(bytes: number): WeirError {
-  return new WeirError('provider.stream', `${bytes} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`)
+  return new WeirError(
+    'provider.stream',
+    `${bytes} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`,
+  )
 }
 
 function notText(): WeirError {
@@ -79,8 +92,10 @@ function notText(): WeirError {
 }
 
 /**
- * As the HTML standard says; an event without data is none. More is read where servers break it in ways that show: an error in the middle of a stream as a
- * field `error` of its own, handed on as an event of that name; JSON on lines of its own, without `data:`; events without a blank line between them.
+ * As the HTML standard says; an event without data is none. More is read where servers break it in
+ * ways that show: an error in the middle of a stream as a field `error` of its own, handed on as an
+ * event of that name; JSON on lines of its own, without `data:`; events without a blank line
+ * between them.
  */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
   const texts = textReader()
@@ -116,7 +131,8 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
       const whole = taken(text)
       return broken ? [...whole, { event: 'error', data: notText().message }] : whole
     },
-    // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
+    // The last event counts also where the server left out the blank line after it; one that is
+    // half there is no JSON.
     end: () => {
       const last = taken(`${texts.end()}\n\n`)
       endBare()
@@ -125,18 +141,25 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
   }
 }
 
-/** Lines of data that are each an event and together none came without the blank lines between them. */
+/**
+ * Lines of data that are each an event and together none came without the blank lines between them.
+ */
 function eventsIn(event: string | null, data: string): SentEvent[] {
   const sent = { event, data: withoutPrefix(data) }
   if (!data.includes('\n') || parseJson(sent.data) !== undefined) return [sent]
-  const each = data.split('\n').map((line, n, { length }) => ({ event: n === length - 1 ? event : null, data: withoutPrefix(line) }))
-  const areEvents = each.every(({ data: line }) => line.trim() === '[DONE]' || isObject(parseJson(line)))
+  const each = data.split('\n').map((line, n, { length }) => ({
+    event: n === length - 1 ? event : null,
+    data: withoutPrefix(line),
+  }))
+  const areEvents = each.every(
+    ({ data: line }) => line.trim() === '[DONE]' || isObject(parseJson(line)),
+  )
   return areEvents ? each : [sent]
 }
 
 /**
- * Keeps a line that is or may become one of those beside the standard until its end came: of fields that it does not know the parser takes whole lines
- * only.
+ * Keeps a line that is or may become one of those beside the standard until its end came: of fields
+ * that it does not know the parser takes whole lines only.
  */
 function oddLines(): { whole(text: string): string } {
   let kept: string[] = []

@@ -1,18 +1,28 @@
-// What stands in a JSON text as it was written. JSON.parse changes it: an id beyond 2^53 is another id afterwards, and of two members with the same name
-// the first is gone, so that nobody after it could refuse the call that said two things.
+// What stands in a JSON text as it was written. JSON.parse changes it: an id beyond 2^53 is another
+// id afterwards, and of two members with the same name the first is gone, so that nobody after it
+// could refuse the call that said two things.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 
-/** Numbers as they were written (ECMAScript's JSON.parse source text access, which TypeScript's library does not describe yet). */
+/**
+ * Numbers as they were written (ECMAScript's JSON.parse source text access, which TypeScript's
+ * library does not describe yet).
+ */
 type Raw = { rawJSON(text: string): unknown }
 
 export type Path = (string | number)[]
-/** The text of the value at a path, character by character; undefined where there is none. Of members with the same name the last is on the path. */
+/**
+ * The text of the value at a path, character by character; undefined where there is none. Of
+ * members with the same name the last is on the path.
+ */
 export type ExactValues = (path: Path) => string | undefined
 
 type Span = { from: number; to: number }
 
-/** For as many values of one text as there are: each array and object on the way to one is looked through once. `text` must be JSON. */
+/**
+ * For as many values of one text as there are: each array and object on the way to one is looked
+ * through once. `text` must be JSON.
+ */
 export function exactValues(text: string): ExactValues {
   const insides = new Map<number, Map<string | number, Span>>()
   return (path) => {
@@ -35,7 +45,9 @@ function insideOf(text: string, from: number): Map<string | number, Span> {
   let at = afterBlanks(text, from + 1)
   while (text[at] !== '}' && text[at] !== ']') {
     const nameEnd = isObject ? stringEnd(text, at) : at
-    const name: string | number = isObject ? String(JSON.parse(text.slice(at, nameEnd))) : inside.size
+    const name: string | number = isObject
+      ? String(JSON.parse(text.slice(at, nameEnd)))
+      : inside.size
     // Behind a name and its blanks there is a colon.
     const begin = isObject ? afterBlanks(text, afterBlanks(text, nameEnd) + 1) : at
     const to = valueEnd(text, begin)
@@ -77,22 +89,35 @@ function afterBlanks(text: string, from: number): number {
 }
 
 /**
- * The value of a JSON text as it can be sent on with JSON.stringify: a number that a double would change keeps its digits, one beyond every
- * double is null, and half a character is replaced, in names too. `text` must be JSON that is not nested too deeply.
+ * The value of a JSON text as it can be sent on with JSON.stringify: a number that a double would
+ * change keeps its digits, one beyond every double is null, and half a character is replaced, in
+ * names too. `text` must be JSON that is not nested too deeply.
  */
 export function sendableJson(text: string): unknown {
   return JSON.parse(text, (_key: string, value: unknown, context?: { source: string }): unknown => {
     if (typeof value === 'string') return value.toWellFormed()
-    if (typeof value === 'number') return Number.isFinite(value) && context !== undefined ? rawNumber(value, context.source) : null
-    return isObject(value) && !Object.keys(value).every((name) => name.isWellFormed()) ? withWellFormedNames(value) : value
+    if (typeof value === 'number')
+      return Number.isFinite(value) && context !== undefined
+        ? rawNumber(value, context.source)
+        : null
+    return isObject(value) && !Object.keys(value).every((name) => name.isWellFormed())
+      ? withWellFormedNames(value)
+      : value
   })
 }
 
-/** The value of a JSON text, of which JSON.stringify writes each number as it was written; undefined where it is no JSON. */
+/**
+ * The value of a JSON text, of which JSON.stringify writes each number as it was written; undefined
+ * where it is no JSON.
+ */
 export function withExactNumbers(text: string): unknown {
   try {
-    return JSON.parse(text, (_key: string, value: unknown, context?: { source: string }): unknown =>
-      typeof value === 'number' && context !== undefined ? rawNumber(value, context.source) : value,
+    return JSON.parse(
+      text,
+      (_key: string, value: unknown, context?: { source: string }): unknown =>
+        typeof value === 'number' && context !== undefined
+          ? rawNumber(value, context.source)
+          : value,
     )
   } catch {
     return undefined
@@ -104,7 +129,9 @@ function rawNumber(value: number, source: string): unknown {
 }
 
 function withWellFormedNames(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), member]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), member]),
+  )
 }
 
 /** The value, or undefined where the text is no JSON. */

@@ -1,21 +1,27 @@
-// How SDKs speak HTTP here: their `fetch`, on Node's own HTTP client. Connections are Node's global ones: kept a few seconds for the next request, and
-// through a proxy where Node was told to use one (NODE_USE_ENV_PROXY).
-// Node's fetch is not used: it gives up after five minutes without a byte whatever an agent's stallMs says, it closes the connection where the last
-// event is read and the end of the body is not, and each piece of a stream takes it three times as long (test/bench/README.md).
-// H1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort, headers, compressed answers.
-// H2. An aborted request is off the network at once. One that its reader left may end by itself, for a moment, so that its connection can be kept.
-// H3. Where a conversation and its key go is the agent file's decision: a redirect is followed within its server only. A `fetch` would take the
-//     conversation anywhere, and every key that is not called Authorization.
+// How SDKs speak HTTP here: their `fetch`, on Node's own HTTP client. Connections are Node's global
+// ones: kept a few seconds for the next request, and through a proxy where Node was told to use one
+// (NODE_USE_ENV_PROXY). Node's fetch is not used: it gives up after five minutes without a byte
+// whatever an agent's stallMs says, it closes the connection where the last event is read and the
+// end of the body is not, and each piece of a stream takes it three times as long
+// (test/bench/README.md).
+// H1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort, headers,
+//     compressed answers.
+// H2. An aborted request is off the network at once. One that its reader left may end by itself,
+//     for a moment, so that its connection can be kept.
+// H3. Where a conversation and its key go is the agent file's decision: a redirect is followed
+//     within its server only. A `fetch` would take the conversation anywhere, and every key that is
+//     not called Authorization.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import http from 'node:http'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { limits } from '../../../shared/contract/limits.ts'
 
-/** As `fetch`; `body` is a text or nothing. The response has what the SDKs look at: status, headers, body, text(). */
+/**
+ * As `fetch`; `body` is a text or nothing. The response has what the SDKs look at: status, headers,
+ * body, text().
+ */
 export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
   let url = new URL(input instanceof Request ? input.url : input)
   let message = await send(url, init)
@@ -41,24 +47,44 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
 
 const redirectsMax = 5
 
-/** Keeps H3. Others than these two ask for the answer to another request: that one would not be a model's. */
-function redirectOf(from: URL, { statusCode, headers: { location } }: IncomingMessage): URL | undefined {
+/**
+ * Keeps H3. Others than these two ask for the answer to another request: that one would not be a
+ * model's.
+ */
+function redirectOf(
+  from: URL,
+  { statusCode, headers: { location } }: IncomingMessage,
+): URL | undefined {
   if ((statusCode !== 307 && statusCode !== 308) || location === undefined) return undefined
   const to = URL.parse(location, from.href)
   return to?.origin === from.origin ? to : undefined
 }
 
-/** Resolves when the headers have come; rejects as `fetch` does, with the cause in it, or with the reason of the abort. */
-function send(url: URL, { method = 'GET', headers, body, signal }: RequestInit): Promise<IncomingMessage> {
+/**
+ * Resolves when the headers have come; rejects as `fetch` does, with the cause in it, or with the
+ * reason of the abort.
+ */
+function send(
+  url: URL,
+  { method = 'GET', headers, body, signal }: RequestInit,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    if (url.username !== '' || url.password !== '') throw new TypeError('a URL with a name and a password in it is not asked, as in fetch')
+    if (url.username !== '' || url.password !== '')
+      throw new TypeError('a URL with a name and a password in it is not asked, as in fetch')
     // As a list, which Node takes as it is: one by one they cost more than the rest of the request.
     const list = ['host', url.host, 'accept-encoding', 'identity']
-    for (const [name, value] of headers instanceof Headers ? headers : new Headers(headers)) list.push(name, value)
+    for (const [name, value] of headers instanceof Headers ? headers : new Headers(headers))
+      list.push(name, value)
     if (typeof body === 'string') list.push('content-length', String(Buffer.byteLength(body)))
-    const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers: list }, resolve)
-    request.on('error', (cause) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })))
+    const request = (url.protocol === 'https:' ? https : http).request(
+      url,
+      { method, headers: list },
+      resolve,
+    )
+    request.on('error', (cause) =>
+      reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })),
+    )
     giveUpConnecting(request)
     signal?.addEventListener('abort', () => request.destroy(signal.reason), { once: true })
     request.end(body)
@@ -67,7 +93,8 @@ function send(url: URL, { method = 'GET', headers, body, signal }: RequestInit):
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers()
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string)
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string)
   return headers
 }
 
@@ -92,7 +119,10 @@ const decoders: Record<string, () => zlib.Gunzip | zlib.BrotliDecompress> = {
   br: () => zlib.createBrotliDecompress(),
 }
 
-/** What came together comes together: a stream of small pieces is read a few times and not for each of them. */
+/**
+ * What came together comes together: a stream of small pieces is read a few times and not for each
+ * of them.
+ */
 async function* piecesOf(message: IncomingMessage): AsyncGenerator<Buffer, void> {
   const decoder = decoders[message.headers['content-encoding']?.toLowerCase() ?? '']?.()
   try {
@@ -104,7 +134,10 @@ async function* piecesOf(message: IncomingMessage): AsyncGenerator<Buffer, void>
   }
 }
 
-/** SDKs ask for the text of an answer where it is an error. One that does not end tells no more than its beginning (R7). */
+/**
+ * SDKs ask for the text of an answer where it is an error. One that does not end tells no more than
+ * its beginning (R7).
+ */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0

@@ -2,7 +2,10 @@
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 
-/** Our own count of blocks, items and calls in a response: providers reuse their indexes. Changes it in place. */
+/**
+ * Our own count of blocks, items and calls in a response: providers reuse their indexes. Changes it
+ * in place.
+ */
 export function newIndex(stream: { count: number }): number {
   stream.count += 1
   return stream.count - 1

@@ -1,14 +1,24 @@
-// When a provider wants to be asked again, in the words of its headers or of its message. What it says is never believed without bounds (retryDelay in
-// reducer.ts), and a number that is no wait is none.
+// When a provider wants to be asked again, in the words of its headers or of its message. What it
+// says is never believed without bounds (retryDelay in reducer.ts), and a number that is no wait is
+// none.
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 /**
- * `retry-after-ms`, else `retry-after` in seconds or as a date, else, after a 429, when the limits that are used up are full again, else a wait that the
- * message names. Null: nothing of it. `said`: the message. A date is read against the server's own `date`, so that a clock of ours that is wrong
- * does not matter; without one it says nothing.
+ * `retry-after-ms`, else `retry-after` in seconds or as a date, else, after a 429, when the limits
+ * that are used up are full again, else a wait that the message names. Null: nothing of it. `said`:
+ * the message. A date is read against the server's own `date`, so that a clock of ours that is
+ * wrong does not matter; without one it says nothing.
  */
-export function retryHint({ status, headers, said }: { status: number; headers: Headers | undefined; said: string }): Milliseconds | null {
+export function retryHint({
+  status,
+  headers,
+  said,
+}: {
+  status: number
+  headers: Headers | undefined
+  said: string
+}): Milliseconds | null {
   const milliseconds = numberOf(headers?.get('retry-after-ms'))
   if (milliseconds !== null) return waitOf(milliseconds)
   const given = headers?.get('retry-after')
@@ -17,9 +27,15 @@ export function retryHint({ status, headers, said }: { status: number; headers: 
   return untilDate(given, headers) ?? (status === 429 ? untilReset(headers) : null) ?? waitIn(said)
 }
 
-/** "Please try again in 6m0s." (OpenAI, Groq), "Please retry in 37.5s." (Gemini), "retry after 20 seconds" (Azure). */
+/**
+ * "Please try again in 6m0s." (OpenAI, Groq), "Please retry in 37.5s." (Gemini), "retry after 20
+ * seconds" (Azure).
+ */
 export function waitIn(said: string): Milliseconds | null {
-  const [, wait] = /\b(?:try again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?[a-z]{1,12}[ ,]{0,2}){1,4})/i.exec(said) ?? []
+  const [, wait] =
+    /\b(?:try again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?[a-z]{1,12}[ ,]{0,2}){1,4})/i.exec(
+      said,
+    ) ?? []
   return wait === undefined ? null : durationOf(wait)
 }
 
@@ -34,7 +50,10 @@ function numberOf(text: string | null | undefined): number | null {
   return text && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null
 }
 
-function untilDate(given: string | null | undefined, headers: Headers | undefined): Milliseconds | null {
+function untilDate(
+  given: string | null | undefined,
+  headers: Headers | undefined,
+): Milliseconds | null {
   if (!given || !/\d\d:\d\d/.test(given)) return null // Date.parse makes a date of -5 too
   const until = Date.parse(given) - Date.parse(headers?.get('date') ?? '')
   return Number.isFinite(until) ? waitOf(until) : null
@@ -44,7 +63,10 @@ function untilDate(given: string | null | undefined, headers: Headers | undefine
 
 /** The headers of one limit: how much is left, and when it is full again. */
 const limitHeaders: { remaining: string; reset: string }[] = [
-  ...['requests', 'tokens'].map((what) => ({ remaining: `x-ratelimit-remaining-${what}`, reset: `x-ratelimit-reset-${what}` })), // OpenAI, Azure, Groq
+  ...['requests', 'tokens'].map((what) => ({
+    remaining: `x-ratelimit-remaining-${what}`,
+    reset: `x-ratelimit-reset-${what}`,
+  })), // OpenAI, Azure, Groq
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) => ({
     remaining: `anthropic-ratelimit-${what}-remaining`,
     reset: `anthropic-ratelimit-${what}-reset`,
@@ -53,7 +75,10 @@ const limitHeaders: { remaining: string; reset: string }[] = [
   { remaining: 'ratelimit-remaining', reset: 'ratelimit-reset' },
 ]
 
-/** The longest of them. A limit of which something is left is not why the request was refused, and its reset may be hours away. */
+/**
+ * The longest of them. A limit of which something is left is not why the request was refused, and
+ * its reset may be hours away.
+ */
 function untilReset(headers: Headers | undefined): Milliseconds | null {
   const waits = limitHeaders.flatMap(({ remaining, reset }) => {
     const left = numberOf(headers?.get(remaining))
@@ -63,16 +88,25 @@ function untilReset(headers: Headers | undefined): Milliseconds | null {
   return waits.length === 0 ? null : Math.max(...waits)
 }
 
-/** From here on a number is a point in time, in seconds or milliseconds since 1970, and no wait: both are later than 2001. */
+/**
+ * From here on a number is a point in time, in seconds or milliseconds since 1970, and no wait:
+ * both are later than 2001.
+ */
 const epochSecondsMin = 1_000_000_000
 const epochMsMin = 1_000_000_000_000
 
-function resetOf(given: string | null | undefined, headers: Headers | undefined): Milliseconds | null {
+function resetOf(
+  given: string | null | undefined,
+  headers: Headers | undefined,
+): Milliseconds | null {
   const number = numberOf(given)
   if (number === null) return durationOf(given ?? '') ?? untilDate(given, headers)
   if (number < epochSecondsMin) return waitOf(number * 1000)
   const until = number >= epochMsMin ? number : number * 1000
-  return untilDate(Number.isFinite(until) && until < 8.64e15 ? new Date(until).toISOString() : '', headers)
+  return untilDate(
+    Number.isFinite(until) && until < 8.64e15 ? new Date(until).toISOString() : '',
+    headers,
+  )
 }
 
 const unitsMs: [RegExp, number][] = [
@@ -86,7 +120,9 @@ const unitsMs: [RegExp, number][] = [
 /** `6m0s`, `20ms`, `1.5 seconds`; null: it is none of that. */
 function durationOf(text: string): Milliseconds | null {
   const parts = [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?) ?([a-z]{1,12})/gi)]
-  const isWhole = parts.length > 0 && text.replaceAll(/\d{1,9}(?:\.\d{1,9})? ?[a-z]{1,12}/gi, '').replaceAll(/[ ,]/g, '') === ''
+  const isWhole =
+    parts.length > 0 &&
+    text.replaceAll(/\d{1,9}(?:\.\d{1,9})? ?[a-z]{1,12}/gi, '').replaceAll(/[ ,]/g, '') === ''
   let sum = 0
   for (const [, count, unit] of isWhole ? parts : []) {
     const unitMs = unitsMs.find(([name]) => name.test((unit ?? '').toLowerCase()))?.[1]

@@ -1,4 +1,5 @@
-// Errors that a server reports inside a stream it has begun with 200, in whichever of their many shapes. Needs no provider's SDK.
+// Errors that a server reports inside a stream it has begun with 200, in whichever of their many
+// shapes. Needs no provider's SDK.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { Failed } from '../providers/provider.ts'
@@ -7,20 +8,35 @@ import { isRefusal, reportedError } from '../providers/provider-errors.ts'
 type Json = Record<string, unknown>
 
 /** The error that a chunk is or has, also in one of its choices; undefined: none. */
-export function errorIn(chunk: Json, eventName: string | null, sent: { choice: Json }[] = []): Json | undefined {
+export function errorIn(
+  chunk: Json,
+  eventName: string | null,
+  sent: { choice: Json }[] = [],
+): Json | undefined {
   const { base_resp: base, object, type, choices } = chunk
-  const holders = [chunk, ...sent.flatMap(({ choice }) => [choice, choice.delta, choice.message]), chunk.x_groq].filter(isObject)
+  const holders = [
+    chunk,
+    ...sent.flatMap(({ choice }) => [choice, choice.delta, choice.message]),
+    chunk.x_groq,
+  ].filter(isObject)
   const error = holders.map((holder) => holder.error).find(saysSomething)
   if (isObject(error)) return error
   if (error !== undefined) return { ...chunk, message: error }
-  if (isObject(base) && saysSomething(base.status_code)) return { code: base.status_code, message: base.status_msg }
-  if (eventName === 'error' || object === 'error' || type === 'error' || type === 'exception') return chunk
+  if (isObject(base) && saysSomething(base.status_code))
+    return { code: base.status_code, message: base.status_msg }
+  if (eventName === 'error' || object === 'error' || type === 'error' || type === 'exception')
+    return chunk
   return choices === undefined || choices === null ? errorBody(chunk) : undefined
 }
 
-/** What stands where an error would and only says that there is none, is none: `{}`, `false`, a code of 0, an object of nothing but such. */
+/**
+ * What stands where an error would and only says that there is none, is none: `{}`, `false`, a code
+ * of 0, an object of nothing but such.
+ */
 function saysSomething(value: unknown): boolean {
-  return isObject(value) ? Object.values(value).some((inner) => isObject(inner) || !isBlank(inner)) : !isBlank(value)
+  return isObject(value)
+    ? Object.values(value).some((inner) => isObject(inner) || !isBlank(inner))
+    : !isBlank(value)
 }
 
 function isBlank(value: unknown): boolean {
@@ -37,10 +53,19 @@ function errorBody(chunk: Json): Json | undefined {
   const { message, detail, errors, success, status } = chunk
   const first: unknown = Array.isArray(errors) ? errors[0] : errors
   if (saysSomething(first)) return isObject(first) ? first : { ...chunk, message: first }
-  const exception = Object.keys(chunk).find((name) => name.endsWith('Exception') && isObject(chunk[name])) // Bedrock names its errors so
+  const exception = Object.keys(chunk).find(
+    (name) => name.endsWith('Exception') && isObject(chunk[name]),
+  ) // Bedrock names its errors so
   if (exception !== undefined) return { type: exception, ...(chunk[exception] as Json) }
-  const said = [chunk.error_msg, chunk.error_message, chunk.msg].find((words) => typeof words === 'string')
-  const isError = saysSomething(chunk.error_code) || said !== undefined || success === false || status === 'error' || Number(status) >= 400
+  const said = [chunk.error_msg, chunk.error_message, chunk.msg].find(
+    (words) => typeof words === 'string',
+  )
+  const isError =
+    saysSomething(chunk.error_code) ||
+    said !== undefined ||
+    success === false ||
+    status === 'error' ||
+    Number(status) >= 400
   if (typeof message === 'string' || detail !== undefined || isError)
     return { ...chunk, code: chunk.code ?? chunk.error_code, message: message ?? said ?? detail }
   return undefined
@@ -48,17 +73,45 @@ function errorBody(chunk: Json): Json | undefined {
 
 /** What such an error means. */
 export function faultOf(error: Json): Failed {
-  const type = [error.type, error.code].find((word) => typeof word === 'string' && word !== '') ?? 'error'
-  const status = [error.status_code, error.code, error.status].map(Number).find((code) => code >= 400 && code < 600)
+  const type =
+    [error.type, error.code].find((word) => typeof word === 'string' && word !== '') ?? 'error'
+  const status = [error.status_code, error.code, error.status]
+    .map(Number)
+    .find((code) => code >= 400 && code < 600)
   const isModels = modelsFaults.has(`${error.code}`)
-  const refused = !isModels && (status === undefined ? refusals.has(`${error.type}`) || refusals.has(`${error.code}`) : isRefusal(status))
-  return reportedError({ type: `${type}`, words: [error.type, error.code], message: error.message ?? error.detail, refused })
+  const refused =
+    !isModels &&
+    (status === undefined
+      ? refusals.has(`${error.type}`) || refusals.has(`${error.code}`)
+      : isRefusal(status))
+  return reportedError({
+    type: `${type}`,
+    words: [error.type, error.code],
+    message: error.message ?? error.detail,
+    refused,
+  })
 }
 
-/** The request was good and what the model made of it was not, so the next answer may be another. */
+/**
+ * The request was good and what the model made of it was not, so the next answer may be another.
+ */
 const modelsFaults = new Set(['tool_use_failed', 'json_validate_failed', 'output_parse_failed'])
 
 const refusals = new Set([
-  ...['invalid_request_error', 'BadRequestError', 'authentication_error', 'AuthenticationError', 'permission_error', 'not_found_error'],
-  ...['NotFoundError', 'insufficient_quota', 'invalid_api_key', 'model_not_found', 'context_length_exceeded', 'content_policy_violation'],
+  ...[
+    'invalid_request_error',
+    'BadRequestError',
+    'authentication_error',
+    'AuthenticationError',
+    'permission_error',
+    'not_found_error',
+  ],
+  ...[
+    'NotFoundError',
+    'insufficient_quota',
+    'invalid_api_key',
+    'model_not_found',
+    'context_length_exceeded',
+    'content_policy_violation',
+  ],
 ])

@@ -1,12 +1,15 @@
-// The bytes of a provider's answer as text. Bytes that are no UTF-8 end it: a character put in their place would be a value that nobody sent, and a call
-// would run with it.
+// The bytes of a provider's answer as text. Bytes that are no UTF-8 end it: a character put in
+// their place would be a value that nobody sent, and a call would run with it.
 
 import { isUtf8 } from 'node:buffer'
 
 /** `broken`: the text is what came before bytes that are no UTF-8. */
 export type SentText = { text: string; broken: boolean }
 
-/** Wherever the network cuts the bytes, the texts together are the same. `end`: what is left of a character that was cut off. */
+/**
+ * Wherever the network cuts the bytes, the texts together are the same. `end`: what is left of a
+ * character that was cut off.
+ */
 export function textReader(): { take(piece: Uint8Array): SentText; end(): string } {
   let begun: Uint8Array = new Uint8Array()
   return {
@@ -23,11 +26,13 @@ export function textReader(): { take(piece: Uint8Array): SentText; end(): string
 /** Of bytes that are all there. */
 export function textOf(bytes: Uint8Array): SentText {
   const { buffer, byteOffset, byteLength } = bytes
-  if (isUtf8(bytes)) return { text: Buffer.from(buffer, byteOffset, byteLength).toString('utf8'), broken: false }
+  if (isUtf8(bytes))
+    return { text: Buffer.from(buffer, byteOffset, byteLength).toString('utf8'), broken: false }
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let text = ''
   try {
-    for (let at = 0; at < byteLength; at += 1) text += decoder.decode(bytes.subarray(at, at + 1), { stream: true })
+    for (let at = 0; at < byteLength; at += 1)
+      text += decoder.decode(bytes.subarray(at, at + 1), { stream: true })
   } catch {
     // The first byte that cannot go on.
   }

@@ -1,6 +1,7 @@
-// The stall limit: tells when nothing was heard for too long (I5.3), and when there were only signs of life for too long: a server that sends a comment
-// every few seconds and never an answer would else hold a round for as long as its turn may last. Bytes only move a time; one timer looks at it now
-// and then, because a stream of small pieces would otherwise set a timer for each of them.
+// The stall limit: tells when nothing was heard for too long (I5.3), and when there were only signs
+// of life for too long: a server that sends a comment every few seconds and never an answer would
+// else hold a round for as long as its turn may last. Bytes only move a time; one timer looks at it
+// now and then, because a stream of small pieces would otherwise set a timer for each of them.
 
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 
@@ -19,13 +20,21 @@ export type SilenceWatch = {
 export type SilenceLimits = { silent: Milliseconds; wordless: Milliseconds }
 
 /**
- * A timer that is so late says that this process stood still: that time does not count, and what came meanwhile waits in its socket, which is read only
- * after the timers. So the silence is looked at once more, when it has been read.
+ * A timer that is so late says that this process stood still: that time does not count, and what
+ * came meanwhile waits in its socket, which is read only after the timers. So the silence is looked
+ * at once more, when it has been read.
  */
 const lateMsMax = 10
 
-/** Calls `tooLong` once, with the limit that was reached, counted from the start or from what was heard or said last. */
-export function watchSilence(clock: Clock, limits: SilenceLimits, tooLong: (limit: keyof SilenceLimits) => void): SilenceWatch {
+/**
+ * Calls `tooLong` once, with the limit that was reached, counted from the start or from what was
+ * heard or said last.
+ */
+export function watchSilence(
+  clock: Clock,
+  limits: SilenceLimits,
+  tooLong: (limit: keyof SilenceLimits) => void,
+): SilenceWatch {
   let heardAt = clock.monotonic()
   let saidAt = heardAt
   let paused = false

@@ -1,11 +1,15 @@
-// A character beyond the first 65,536, an emoji for example, is two halves in a text. A provider that sends its tokens may send the halves in two
-// pieces, and the log holds UTF-8, which knows no halves: each would become U+FFFD for ever. So a first half waits for the piece with the second.
+// A character beyond the first 65,536, an emoji for example, is two halves in a text. A provider
+// that sends its tokens may send the halves in two pieces, and the log holds UTF-8, which knows no
+// halves: each would become U+FFFD for ever. So a first half waits for the piece with the second.
 
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 
 const cutKinds = new Set<PartKind>(['text', 'refusal', 'reasoning', 'call_arguments'])
 
-/** The events of one attempt, so that no piece of a text ends in half a character whose other half comes. */
+/**
+ * The events of one attempt, so that no piece of a text ends in half a character whose other half
+ * comes.
+ */
 export class WholeCharacters {
   /** First halves that wait, by kind and index: pieces of other texts may come between. */
   private readonly halves = new Map<string, PartEvent>()
@@ -27,16 +31,28 @@ export class WholeCharacters {
     return end === 0 ? [] : [{ ...event, text: text.slice(0, end) }]
   }
 
-  /** Whose a piece is, the accumulator finds out: so a half waits only for a piece that comes next and looks like going on with it. */
+  /**
+   * Whose a piece is, the accumulator finds out: so a half waits only for a piece that comes next
+   * and looks like going on with it.
+   */
   private passPiece(event: PartEvent): PartEvent[] {
     const half = this.piece
-    const goesOn = half !== undefined && event.index === half.index && event.name === null && (event.id === null || event.id === half.id)
+    const goesOn =
+      half !== undefined &&
+      event.index === half.index &&
+      event.name === null &&
+      (event.id === null || event.id === half.id)
     const before = goesOn ? [] : this.waitingPiece()
     const text = (goesOn ? half.text : '') + event.text
     const end = endsInHalf(text) ? text.length - 1 : text.length
     this.piece =
-      end === text.length ? undefined : { ...event, id: event.id ?? (goesOn ? half.id : null), name: null, text: text.slice(end) }
-    return [...before, end === event.text.length && !goesOn ? event : { ...event, text: text.slice(0, end) }]
+      end === text.length
+        ? undefined
+        : { ...event, id: event.id ?? (goesOn ? half.id : null), name: null, text: text.slice(end) }
+    return [
+      ...before,
+      end === event.text.length && !goesOn ? event : { ...event, text: text.slice(0, end) },
+    ]
   }
 
   private waitingPiece(): PartEvent[] {
@@ -48,7 +64,9 @@ export class WholeCharacters {
   /** The halves that never became whole, of one index or of all; they wait no longer. */
   waiting(index?: number): PartEvent[] {
     if (this.halves.size === 0) return index === undefined ? this.waitingPiece() : []
-    const left = [...this.halves].filter(([, event]) => index === undefined || event.index === index)
+    const left = [...this.halves].filter(
+      ([, event]) => index === undefined || event.index === index,
+    )
     for (const [key] of left) this.halves.delete(key)
     return [...left.map(([, event]) => event), ...(index === undefined ? this.waitingPiece() : [])]
   }

@@ -1,7 +1,10 @@
-// One response that says the same again and again: a model that is stuck in its own words, often until the length limit cuts it.
-// H1. Only visible text without a call: such a text would be the reply. What stands in code blocks and tables may well repeat.
-// H2. Words are compared, not characters: the unit that comes back is up to a paragraph long. It must be most of the text, and have letters, unless it
-//     is one emoji in a row that is longer than any word.
+// One response that says the same again and again: a model that is stuck in its own words, often
+// until the length limit cuts it.
+// H1. Only visible text without a call: such a text would be the reply. What stands in code blocks
+//     and tables may well repeat.
+// H2. Words are compared, not characters: the unit that comes back is up to a paragraph long. It
+//     must be most of the text, and have letters, unless it is one emoji in a row that is longer
+//     than any word.
 
 import { chanting as words } from '../intervention-text.ts'
 import { climb } from '../ladder.ts'
@@ -33,12 +36,18 @@ export const chanting: Rule<Memory> = {
   },
 }
 
-/** Beyond these the text is not looked at, which bounds the work: a chant that begins later is cut by some limit. */
+/**
+ * Beyond these the text is not looked at, which bounds the work: a chant that begins later is cut
+ * by some limit.
+ */
 const wordsMax = 10_000
 /** Of the unit: a paragraph. */
 const unitWordsMax = 200
 
-/** The unit that comes back, on one line, and how often; of several the shortest. Undefined: the text does not chant. Linear in the text. */
+/**
+ * The unit that comes back, on one line, and how often; of several the shortest. Undefined: the
+ * text does not chant. Linear in the text.
+ */
 export function chantIn(text: string): { unit: string; times: number } | undefined {
   const [row, emoji] = emojiRow.exec(text.slice(0, wordsMax)) ?? []
   if (row !== undefined && emoji !== undefined && row.length >= Math.min(text.length, wordsMax) / 2)
@@ -65,13 +74,15 @@ function longestRun(said: string[], period: number): { end: number; length: numb
   let matched = 0
   for (let index = period; index < said.length; index += 1) {
     matched = said[index] === said[index - period] ? matched + 1 : 0
-    if (matched > 0 && matched + period > longest.length) longest = { end: index + 1, length: matched + period }
+    if (matched > 0 && matched + period > longest.length)
+      longest = { end: index + 1, length: matched + period }
   }
   return longest
 }
 
 /** In scripts that put no blanks between words a character is one. */
-const oneWord = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g
+const oneWord =
+  /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g
 
 function wordsOf(text: string): string[] {
   const words: string[] = []
@@ -79,7 +90,8 @@ function wordsOf(text: string): string[] {
   for (const line of text.split('\n')) {
     if (/^\s*(?:```|~~~)/.test(line)) inCode = !inCode
     else if (!inCode && !/^\s*\|/.test(line)) {
-      for (const [word] of line.matchAll(oneWord)) words.push(...(word.length > wordCharsMax ? word.slice(0, wordsMax) : [word]))
+      for (const [word] of line.matchAll(oneWord))
+        words.push(...(word.length > wordCharsMax ? word.slice(0, wordsMax) : [word]))
       if (words.length >= wordsMax) return words.slice(0, wordsMax)
     }
   }

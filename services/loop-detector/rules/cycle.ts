@@ -1,21 +1,30 @@
 // Two to six rounds that come back in the same order with the same results, lap after lap.
-// C1. A lap that holds a poller or a wait is polling, one that holds a failure that may clear by itself is a retry: both have a longer leash.
-// C2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds without calls do not break a lap.
+// C1. A lap that holds a poller or a wait is polling, one that holds a failure that may clear by
+//     itself is a retry: both have a longer leash.
+// C2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds
+//     without calls do not break a lap.
 // C3. A stray round breaks the laps, not the memory: they begin to count again behind it.
 
 import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
-import type { ShownCall } from '../ladder.ts'
-import { climb } from '../ladder.ts'
+import { climb, type ShownCall } from '../ladder.ts'
 import { polls, transientFailures } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 const periodMax = 6
 
-type Lap = { print: string; leash: 'short' | 'transient' | 'polling'; shown: ShownCall; ref: EvidenceRef }
+type Lap = {
+  print: string
+  leash: 'short' | 'transient' | 'polling'
+  shown: ShownCall
+  ref: EvidenceRef
+}
 
-/** repeats: at index p, how many rounds in a row equalled the one p rounds before; index 1 tells equal rounds in a row. */
+/**
+ * repeats: at index p, how many rounds in a row equalled the one p rounds before; index 1 tells
+ * equal rounds in a row.
+ */
 type Memory = { rounds: Lap[]; repeats: number[]; ladders: Ladder[] }
 
 /** Of the cycles of one length. */
@@ -25,7 +34,11 @@ export const cycle: Rule<Memory> = {
   name: 'cycle',
   version: 2,
   endedBy: 'a round that breaks the order; laps count anew behind it',
-  begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), ladders: [] }),
+  begin: () => ({
+    rounds: [],
+    repeats: Array.from({ length: periodMax + 1 }, () => 0),
+    ladders: [],
+  }),
 
   judge(memory, { calls, print }, { loop }) {
     const [first] = calls
@@ -36,7 +49,12 @@ export const cycle: Rule<Memory> = {
       repeats[period] = repeated ? (repeats[period] ?? 0) + 1 : 0
       if (!repeated && ladders[period] !== undefined) ladders[period] = { rung: 'none' }
     }
-    rounds.push({ print, leash: leashOf(calls), shown: { tool: first.tool, ...first.shown }, ref: first.ref })
+    rounds.push({
+      print,
+      leash: leashOf(calls),
+      shown: { tool: first.tool, ...first.shown },
+      ref: first.ref,
+    })
     if (rounds.length > periodMax) rounds.shift()
 
     for (let period = 2; period <= periodMax; period++) {
@@ -74,7 +92,10 @@ function finding(lap: Lap[], laps: number, rung: Rung): Finding {
     reason: `${lap.length} rounds (${tools}) came back ${laps} times in the same order with the same results`,
     text: noProgress(
       lap.map(({ shown }) => shown),
-      [`These calls have come back ${laps} times in the same order with the same results.`, 'Another lap will bring them again.'],
+      [
+        `These calls have come back ${laps} times in the same order with the same results.`,
+        'Another lap will bring them again.',
+      ],
     ),
     class: 'no_progress',
     evidence: lap.map(({ ref }) => ref),

@@ -1,6 +1,8 @@
 // Responses with neither visible text nor a call, thinking-only ones among them (I4).
-// E1. Two counters: in a row, which a call or visible text resets, and in the turn, which nothing does.
-// E2. Each is answered by an ordinary reminder while both allowances last; the one after is answered by a last request without tools.
+// E1. Two counters: in a row, which a call or visible text resets, and in the turn, which nothing
+//     does.
+// E2. Each is answered by an ordinary reminder while both allowances last; the one after is
+//     answered by a last request without tools.
 // E3. What the length limit cut counts for the turn, not for the row: it is asked to be brief.
 
 import { limits } from '../../../shared/contract/limits.ts'
@@ -25,10 +27,13 @@ export const emptyResponse: Rule<Memory> = {
     if (textOnly) return undefined // what follows a silent text-only round is one rule for all of them: see judgement.ts
     memory.inTurn += 1
     if (!cut) memory.inRow += 1
-    memory.evidence = [...memory.evidence, { round, ordinal: -1 }].slice(-limits.interventionEvidenceMax)
+    memory.evidence = [...memory.evidence, { round, ordinal: -1 }].slice(
+      -limits.interventionEvidenceMax,
+    )
 
     if (memory.inTurn > empty.perTurn) return lastChance(memory, 'in the turn', memory.inTurn)
-    if (memory.inRow > (memory.called ? empty.afterTools : empty.beforeTools)) return lastChance(memory, 'in a row', memory.inRow)
+    if (memory.inRow > (memory.called ? empty.afterTools : empty.beforeTools))
+      return lastChance(memory, 'in a row', memory.inRow)
     return {
       rung: 'nudge',
       ordinary: true,

@@ -1,15 +1,15 @@
-// The same call keeps failing, or different calls keep failing in the same way (I1). Either match is enough: (tool, arguments) or (tool, error).
+// The same call keeps failing, or different calls keep failing in the same way (I1). Either match
+// is enough: (tool, arguments) or (tool, error).
 // F1. Rounds are counted, not calls; other rounds in between do not matter.
-// F2. A streak ends when the same operation succeeds, or when something has really changed, not with any success. A wrong shape or an invented tool
-//     is corrected by any success of that tool.
+// F2. A streak ends when the same operation succeeds, or when something has really changed, not
+//     with any success. A wrong shape or an invented tool is corrected by any success of that tool.
 // F3. Failures that may clear by themselves count apart, with a longer leash.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import type { CallEvidence, Failure } from '../evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
-import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched, roundsText, weightiest } from '../ladder.ts'
+import { beginStreak, climb, matched, roundsText, type Streak, weightiest } from '../ladder.ts'
 import { sameErrors, transientFailures } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -18,10 +18,16 @@ type FailureStreak = Streak & {
   tool: string
   operation: string
   kind: Failure['kind']
-  /** Rounds in which it failed, and those of them in which the failure was none that clears by itself. */
+  /**
+   * Rounds in which it failed, and those of them in which the failure was none that clears by
+   * itself.
+   */
   rounds: number
   firmRounds: number
-  /** The values of the call that the error repeats, if any, and whether these differed in the streak: a value that stays says nothing of those that do not. */
+  /**
+   * The values of the call that the error repeats, if any, and whether these differed in the
+   * streak: a value that stays says nothing of those that do not.
+   */
   echoed: number | undefined
   namesValues: boolean
 }
@@ -44,7 +50,8 @@ export const identicalFailure: Rule<Memory> = {
     for (const call of calls) {
       const { failure } = call
       if (failure === undefined) continue
-      if (count(memory.byArguments, call.key, call, failure, round)) findings.push(...byArguments(memory, call, failure, loop))
+      if (count(memory.byArguments, call.key, call, failure, round))
+        findings.push(...byArguments(memory, call, failure, loop))
       if (failure.key !== undefined && count(memory.byError, failure.key, call, failure, round))
         findings.push(...byError(memory, call, failure, failure.key, loop))
     }
@@ -54,14 +61,22 @@ export const identicalFailure: Rule<Memory> = {
 
 function succeed({ byArguments, byError }: Memory, { key, tool, operation }: CallEvidence): void {
   byArguments.delete(key)
-  for (const [other, streak] of byArguments) if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
+  for (const [other, streak] of byArguments)
+    if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
   for (const [other, streak] of byError) {
-    if (streak.operation === operation || (streak.kind === 'shape' && streak.tool === tool)) byError.delete(other)
+    if (streak.operation === operation || (streak.kind === 'shape' && streak.tool === tool))
+      byError.delete(other)
   }
 }
 
 /** False: a sibling has been counted for this round already. */
-function count(streaks: Map<string, FailureStreak>, key: string, call: CallEvidence, failure: Failure, round: number): boolean {
+function count(
+  streaks: Map<string, FailureStreak>,
+  key: string,
+  call: CallEvidence,
+  failure: Failure,
+  round: number,
+): boolean {
   const known = streaks.get(key)
   if (known?.round === round) return false
   const { tool, operation } = call
@@ -84,23 +99,55 @@ function count(streaks: Map<string, FailureStreak>, key: string, call: CallEvide
   return true
 }
 
-function byArguments(memory: Memory, call: CallEvidence, failure: Failure, loop: LoopThresholds): Finding[] {
+function byArguments(
+  memory: Memory,
+  call: CallEvidence,
+  failure: Failure,
+  loop: LoopThresholds,
+): Finding[] {
   const streak = memory.byArguments.get(call.key)
   if (streak === undefined) return []
   const isFirm = failure.kind !== 'transient' && streak.firmRounds >= loop.identicalFailures
   if (!isFirm && streak.rounds < transientFailures(loop)) return []
   const what = `${call.tool}(${call.shown.arguments})`
-  return [finding(streak, what, `${what} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`)]
+  return [
+    finding(
+      streak,
+      what,
+      `${what} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`,
+    ),
+  ]
 }
 
-function byError(memory: Memory, call: CallEvidence, failure: Failure, key: string, loop: LoopThresholds): Finding[] {
+function byError(
+  memory: Memory,
+  call: CallEvidence,
+  failure: Failure,
+  key: string,
+  loop: LoopThresholds,
+): Finding[] {
   const streak = memory.byError.get(key)
-  if (streak === undefined || streak.rounds < sameErrors(failure.kind, streak.namesValues, loop)) return []
+  if (streak === undefined || streak.rounds < sameErrors(failure.kind, streak.namesValues, loop))
+    return []
   const what = `${call.tool}: ${failure.reason}`
-  return [finding(streak, what, `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`)]
+  return [
+    finding(
+      streak,
+      what,
+      `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`,
+    ),
+  ]
 }
 
 function finding(streak: FailureStreak, key: string, reason: string): Finding {
   const { shown, evidence } = streak
-  return { rung: climb(streak), ordinary: false, key, reason, text: textOf(shown), class: 'no_progress', evidence }
+  return {
+    rung: climb(streak),
+    ordinary: false,
+    key,
+    reason,
+    text: textOf(shown),
+    class: 'no_progress',
+    evidence,
+  }
 }

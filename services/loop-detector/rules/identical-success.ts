@@ -1,12 +1,13 @@
 // The same call keeps succeeding with the same result (I3): no progress, though nothing fails.
-// S1. Any new result ends all streaks: the model may look at one thing again while it learns another.
-// S2. Looks at a declared poller, and looks before which the model waited, are polling: they have a longer leash, not an endless one.
+// S1. Any new result ends all streaks: the model may look at one thing again while it learns
+//     another.
+// S2. Looks at a declared poller, and looks before which the model waited, are polling: they have a
+//     longer leash, not an endless one.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
-import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched, roundsText, weightiest } from '../ladder.ts'
+import { beginStreak, climb, matched, roundsText, type Streak, weightiest } from '../ladder.ts'
 import { polls } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -34,7 +35,8 @@ export const identicalSuccess: Rule<Memory> = {
     for (const call of calls) {
       if (call.failure !== undefined) continue
       const streak = counted(memory, call)
-      if (streak.impatientRounds >= loop.identicalSuccesses || streak.rounds >= polls(loop)) findings.push(finding(streak, call))
+      if (streak.impatientRounds >= loop.identicalSuccesses || streak.rounds >= polls(loop))
+        findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },

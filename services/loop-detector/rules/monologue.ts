@@ -1,13 +1,14 @@
-// Responses in a row that speak and do nothing. In a turn of Weir the first such text is the reply and the turn ends, unless an intervention spoke
-// against it; in the traces of other frameworks, which `weir judge` reads, it is how agents announce the same step for ever.
-// M1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than texts that differ.
+// Responses in a row that speak and do nothing. In a turn of Weir the first such text is the reply
+// and the turn ends, unless an intervention spoke against it; in the traces of other frameworks,
+// which `weir judge` reads, it is how agents announce the same step for ever.
+// M1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than texts
+//     that differ.
 // M2. A call ends it: something was done.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { monologue as words } from '../intervention-text.ts'
-import type { Streak } from '../ladder.ts'
-import { climb } from '../ladder.ts'
+import { climb, type Streak } from '../ladder.ts'
 import { monologueMin } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 
@@ -29,7 +30,9 @@ export const monologue: Rule<Memory> = {
     memory.inRow += 1
     memory.same = print === memory.last ? memory.same + 1 : 1
     memory.last = print
-    memory.evidence = [...memory.evidence, { round, ordinal: -1 }].slice(-limits.interventionEvidenceMax)
+    memory.evidence = [...memory.evidence, { round, ordinal: -1 }].slice(
+      -limits.interventionEvidenceMax,
+    )
     const isSame = memory.same >= monologueMin.same
     if (!isSame && memory.inRow < monologueMin.any) return undefined
     return {

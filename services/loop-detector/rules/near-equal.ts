@@ -1,15 +1,17 @@
-// Calls that differ only in what changes by itself (stamp.ts: the time, an attempt's number, a nonce, a remark on a command) keep succeeding with the same
-// result: one call in ever new spellings. The last and latest signal, because a difference may matter in ways that nobody sees.
-// N1. Heard after all other rules, and only of successes: for failures the error counts, whatever the arguments.
-// N2. Any result that its tool did not give before, and any call that is another one without its stamps, ends all streaks.
+// Calls that differ only in what changes by itself (stamp.ts: the time, an attempt's number, a
+// nonce, a remark on a command) keep succeeding with the same result: one call in ever new
+// spellings. The last and latest signal, because a difference may matter in ways that nobody sees.
+// N1. Heard after all other rules, and only of successes: for failures the error counts, whatever
+//     the arguments.
+// N2. Any result that its tool did not give before, and any call that is another one without its
+//     stamps, ends all streaks.
 // N3. What is meant to be asked again, and waits, have their longer leash.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { noProgress } from '../intervention-text.ts'
-import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
+import { beginStreak, climb, matched, type Streak, weightiest } from '../ladder.ts'
 import { polls, sameAnswers } from '../patience.ts'
 import { meet, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -35,11 +37,17 @@ export const nearEqual: Rule<Memory> = {
     const findings: Finding[] = []
     for (const { call, near, isStamped } of seen) {
       const streak = memory.streaks.get(near) ?? { ...beginStreak(), rounds: 0, calls: new Set() }
-      if (!isStamped || !meet(streak.calls, call.key, limits.loopStreaksMax) || streak.round === round) continue
+      if (
+        !isStamped ||
+        !meet(streak.calls, call.key, limits.loopStreaksMax) ||
+        streak.round === round
+      )
+        continue
       matched(streak, call)
       streak.rounds += 1
       touch(memory.streaks, near, streak, limits.loopStreaksMax)
-      if (streak.rounds >= (call.poll ? polls(loop) : sameAnswers(loop))) findings.push(finding(streak, call))
+      if (streak.rounds >= (call.poll ? polls(loop) : sameAnswers(loop)))
+        findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },

@@ -1,10 +1,9 @@
-// A fan-out of several calls is repeated as it is, with the same results. The round's set of calls is the identity: the streak of each call would
-// take longer, and together they are a lap already.
+// A fan-out of several calls is repeated as it is, with the same results. The round's set of calls
+// is the identity: the streak of each call would take longer, and together they are a lap already.
 
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { noProgress } from '../intervention-text.ts'
-import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched } from '../ladder.ts'
+import { beginStreak, climb, matched, type Streak } from '../ladder.ts'
 import { polls, sameRounds, transientFailures } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
@@ -24,7 +23,12 @@ export const repeatedRound: Rule<Memory> = {
     memory.streak.shown = []
     for (const call of calls) matched(memory.streak, call)
     const leash = leashOf(calls)
-    const roundsMax = leash === 'polling' ? polls(loop) : leash === 'transient' ? transientFailures(loop) : sameRounds(loop)
+    const roundsMax =
+      leash === 'polling'
+        ? polls(loop)
+        : leash === 'transient'
+          ? transientFailures(loop)
+          : sameRounds(loop)
     if (calls.length < 2 || memory.rounds < roundsMax) return undefined
 
     const tools = calls.map(({ tool }) => tool).join(', ')

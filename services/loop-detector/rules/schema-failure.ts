@@ -1,8 +1,10 @@
-// One tool keeps being called against its schema (I5.2): from the threshold on the rejection says so in other words, and where the policy wants it
-// the turn ends, for a caller that routes it instead of trying again.
-// B1. Rounds are counted for each tool. A call that really ran ends the count, whatever became of it; a veto does not, and another tool's calls
-//     say nothing.
-// B2. The text is decided before the round runs, the count after: both see the same number, because a round is judged before the next one is checked.
+// One tool keeps being called against its schema (I5.2): from the threshold on the rejection says
+// so in other words, and where the policy wants it the turn ends, for a caller that routes it
+// instead of trying again.
+// B1. Rounds are counted for each tool. A call that really ran ends the count, whatever became of
+//     it; a veto does not, and another tool's calls say nothing.
+// B2. The text is decided before the round runs, the count after: both see the same number, because
+//     a round is judged before the next one is checked.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/contract/messages.ts'
@@ -21,9 +23,14 @@ export const schemaFailure: Rule<Memory> = {
 
   judge(memory, { calls, rejections }, { loop }) {
     if (rejections.length === 0 && memory.size === 0) return undefined // as nearly always
-    const broke = new Set(rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal))
-    const failing = calls.filter(({ ref, failure }) => broke.has(ref.ordinal) && failure?.kind !== 'transient')
-    for (const tool of new Set(failing.map(({ tool }) => tool))) touch(memory, tool, (memory.get(tool) ?? 0) + 1, limits.loopStreaksMax)
+    const broke = new Set(
+      rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal),
+    )
+    const failing = calls.filter(
+      ({ ref, failure }) => broke.has(ref.ordinal) && failure?.kind !== 'transient',
+    )
+    for (const tool of new Set(failing.map(({ tool }) => tool)))
+      touch(memory, tool, (memory.get(tool) ?? 0) + 1, limits.loopStreaksMax)
     for (const call of calls) if (call.ran) memory.delete(call.tool)
 
     const worst = failing.find(({ tool }) => (memory.get(tool) ?? 0) >= loop.schemaFailures)
@@ -41,20 +48,32 @@ export const schemaFailure: Rule<Memory> = {
   },
 }
 
-/** The rejections as the model shall read them: from the threshold on I5's words replace the usual ones. */
-export function sharpened(memory: Memory, rejections: Rejection[], calls: Call[], { loop }: Policy): Rejection[] {
+/**
+ * The rejections as the model shall read them: from the threshold on I5's words replace the usual
+ * ones.
+ */
+export function sharpened(
+  memory: Memory,
+  rejections: Rejection[],
+  calls: Call[],
+  { loop }: Policy,
+): Rejection[] {
   const byOrdinal = new Map(calls.map((call) => [call.ordinal, call]))
   return rejections.map((rejection) => {
     const call = byOrdinal.get(rejection.ordinal)
-    if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(rejection.code)) return rejection
+    if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(rejection.code))
+      return rejection
     const times = (memory.get(toolOf(call)) ?? 0) + 1
-    return times < loop.schemaFailures ? rejection : { ...rejection, text: breakerText(call.name, times, rejection.requiredFields) }
+    return times < loop.schemaFailures
+      ? rejection
+      : { ...rejection, text: breakerText(call.name, times, rejection.requiredFields) }
   })
 }
 
 /**
- * Arguments that are missing, unreadable or of the wrong shape. An unknown tool has no schema, one that cannot be used is not the model's fault, and
- * neither is an error of the provider inside the stream.
+ * Arguments that are missing, unreadable or of the wrong shape. An unknown tool has no schema, one
+ * that cannot be used is not the model's fault, and neither is an error of the provider inside the
+ * stream.
  */
 function isSchemaFailure(code: RejectionCode): boolean {
   return code === 'schema' || code === 'no_arguments' || code === 'bad_arguments'

@@ -1,27 +1,43 @@
-// Reads that differ and cover nothing new: windows of a file that was read before, searches whose hits are all known.
-// W1. What counts is lines: a result with one line that the turn has not seen is news and ends the streak. So does a change, and any other result that
-//     its tool did not give before.
-// W2. Only reads whose results have several lines and say enough; the same call again is the matter of identical-success, the same answer as a whole
-//     that of same-answer. Of a result with more lines than are looked at the rest is taken for new.
+// Reads that differ and cover nothing new: windows of a file that was read before, searches whose
+// hits are all known.
+// W1. What counts is lines: a result with one line that the turn has not seen is news and ends the
+//     streak. So does a change, and any other result that its tool did not give before.
+// W2. Only reads whose results have several lines and say enough; the same call again is the matter
+//     of identical-success, the same answer as a whole that of same-answer. Of a result with more
+//     lines than are looked at the rest is taken for new.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
-import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched } from '../ladder.ts'
+import { beginStreak, climb, matched, type Streak } from '../ladder.ts'
 import { sameAnswers } from '../patience.ts'
 import { meet } from '../recency.ts'
 import type { Rule } from '../rule.ts'
 import { textHash } from '../text-hash.ts'
 
-/** `lines`: hashes of those that results brought; `results`: of other calls, whole. What was forgotten seems new again, which is the harmless side. */
-type Memory = { lines: Set<number>; results: Set<string>; calls: Set<string>; streak: Streak; rounds: number }
+/**
+ * `lines`: hashes of those that results brought; `results`: of other calls, whole. What was
+ * forgotten seems new again, which is the harmless side.
+ */
+type Memory = {
+  lines: Set<number>
+  results: Set<string>
+  calls: Set<string>
+  streak: Streak
+  rounds: number
+}
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
   version: 3,
   endedBy: 'a line that the turn has not read, another new result, or a change',
-  begin: () => ({ lines: new Set(), results: new Set(), calls: new Set(), streak: beginStreak(), rounds: 0 }),
+  begin: () => ({
+    lines: new Set(),
+    results: new Set(),
+    calls: new Set(),
+    streak: beginStreak(),
+    rounds: 0,
+  }),
 
   judge(memory, { round, calls, news }, { loop }) {
     if (news.change) Object.assign(memory, { streak: beginStreak(), rounds: 0 })
@@ -29,7 +45,8 @@ export const sweep: Rule<Memory> = {
     let isNew = false
     for (const call of calls) {
       if (!sweeps(call)) {
-        if (call.failure === undefined && meet(memory.results, call.result, limits.loopSeenMax)) isNew = true
+        if (call.failure === undefined && meet(memory.results, call.result, limits.loopSeenMax))
+          isNew = true
         continue
       }
       const isOther = meet(memory.results, call.result, limits.loopSeenMax)
@@ -55,7 +72,9 @@ export const sweep: Rule<Memory> = {
         'what is there.',
       ]),
       class: 'no_progress',
-      evidence: [...memory.streak.evidence, { round, ordinal: -1 }].slice(-limits.interventionEvidenceMax),
+      evidence: [...memory.streak.evidence, { round, ordinal: -1 }].slice(
+        -limits.interventionEvidenceMax,
+      ),
     }
   },
 }
@@ -63,7 +82,13 @@ export const sweep: Rule<Memory> = {
 const charactersMin = 24
 
 function sweeps({ failure, effect, poll, text }: CallEvidence): boolean {
-  return failure === undefined && effect === 'reads' && !poll && text.length >= charactersMin && text.trim().includes('\n')
+  return (
+    failure === undefined &&
+    effect === 'reads' &&
+    !poll &&
+    text.length >= charactersMin &&
+    text.trim().includes('\n')
+  )
 }
 
 /** Whether one of them is new. */

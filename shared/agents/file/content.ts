@@ -1,5 +1,6 @@
-// What an agent file says, after agent.schema.json has checked it: of the right types where it is there at all. What the schema refused is
-// undefined under its key, so that the rest can still be checked and every mistake is reported at once.
+// What an agent file says, after agent.schema.json has checked it: of the right types where it is
+// there at all. What the schema refused is undefined under its key, so that the rest can still be
+// checked and every mistake is reported at once.
 
 import type { ProviderName } from '../agents.ts'
 
@@ -60,4 +61,8 @@ export type ToolContent = {
   module?: string
 }
 
-export type HttpContent = { url?: string; headers?: Record<string, string | undefined>; outputBytesMax?: number }
+export type HttpContent = {
+  url?: string
+  headers?: Record<string, string | undefined>
+  outputBytesMax?: number
+}

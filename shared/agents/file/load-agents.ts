@@ -1,40 +1,54 @@
-// Agent files: what an operator writes about an agent, as an Agent that gateway and executor can work with. This is the only place where commands,
-// URLs and keys come in, and they leave it in an Agent only, never in a record.
-// G1. All mistakes of all files are reported at once. An agent with a mistake is not used, nor is any other one of the same call.
+// Agent files: what an operator writes about an agent, as an Agent that gateway and executor can
+// work with. This is the only place where commands, URLs and keys come in, and they leave it in an
+// Agent only, never in a record.
+// G1. All mistakes of all files are reported at once. An agent with a mistake is not used, nor is
+//     any other one of the same call.
 // G2. Secrets come from the environment, and no message shows what a variable holds.
 // G3. Reading runs nothing: a module tool is looked for, not imported.
 
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
-import type { Document } from '../../settings/document.ts'
-import { readDocument } from '../../settings/document.ts'
-import type { Mistake, Place } from '../../settings/mistake.ts'
-import { alternatives, cannotUse, shown } from '../../settings/mistake.ts'
+import { type Document, readDocument } from '../../settings/document.ts'
+import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
 import type { Agent, Agents } from '../agents.ts'
 import type { AgentContent } from './content.ts'
 import { modelOf } from './model-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import { settingsOf } from './settings-part.ts'
-import type { LoadOptions, Source } from './source.ts'
-import { exists, referred } from './source.ts'
+import { exists, type LoadOptions, referred, type Source } from './source.ts'
 import { toolsOf } from './tool-part.ts'
 
 /**
- * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder; not of its subfolders, and without `*.schema.*` (schemas of
- * tools) and hidden files. `environment`: what `${NAME}` stands for. Throws `agent.invalid`, which lists every mistake (cannotUse).
+ * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder; not of its
+ * subfolders, and without `*.schema.*` (schemas of tools) and hidden files. `environment`: what
+ * `${NAME}` stands for. Throws `agent.invalid`, which lists every mistake (cannotUse).
  */
-export function loadAgents(path: string, environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Agents {
+export function loadAgents(
+  path: string,
+  environment: NodeJS.ProcessEnv,
+  options: LoadOptions = {},
+): Agents {
   const found = agentFilesAt(path)
   const readings = found.files.map((file) => read(file, environment, options))
-  const mistakes = [...found.mistakes, ...readings.flatMap((reading) => reading.mistakes), ...sameNames(readings)]
+  const mistakes = [
+    ...found.mistakes,
+    ...readings.flatMap((reading) => reading.mistakes),
+    ...sameNames(readings),
+  ]
   if (mistakes.length > 0) throw cannotUse(mistakes)
-  return new Map(readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])))
+  return new Map(
+    readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
+  )
 }
 
 /** The agent of one file. Throws `agent.invalid`, which lists every mistake. */
-export function loadAgentFile(file: string, environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Agent {
+export function loadAgentFile(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  options: LoadOptions = {},
+): Agent {
   const { agent, mistakes } = read(file, environment, options)
   if (agent === undefined || mistakes.length > 0) throw cannotUse(mistakes)
   return agent
@@ -47,20 +61,37 @@ function read(file: string, environment: NodeJS.ProcessEnv, options: LoadOptions
   const refused = (mistakes: Mistake[]): Reading => ({ file, namePlace: start, mistakes })
   const complaint = (text: string, line = 1): Mistake => ({ file, line, column: 1, path: [], text })
 
-  if (!endings.includes(extname(file))) return refused([complaint(`is no agent file; its name must end in ${alternatives(endings)}`)])
+  if (!endings.includes(extname(file)))
+    return refused([complaint(`is no agent file; its name must end in ${alternatives(endings)}`)])
   const content = readText(file, limits.agentFileBytesMax)
   if ('fault' in content) return refused([complaint(content.fault, content.line)])
   const { document, mistakes } = readDocument(file, content.text)
   if (document === undefined) return refused(mistakes)
-  if (document.value === null) return refused([...mistakes, complaint('is empty; must be a mapping with name, system, model and tools')])
+  if (document.value === null)
+    return refused([
+      ...mistakes,
+      complaint('is empty; must be a mapping with name, system, model and tools'),
+    ])
 
   const checked = schemaMistakes(document.value)
-  for (const { path, text, part } of checked.complaints) mistakes.push({ file, ...document.placeOf(path, part), path, text })
+  for (const { path, text, part } of checked.complaints)
+    mistakes.push({ file, ...document.placeOf(path, part), path, text })
   const source = sourceOf({ file, document, mistakes, environment, options })
-  return { file, agent: agentOf(source, checked.content), namePlace: document.placeOf(['name']), mistakes }
+  return {
+    file,
+    agent: agentOf(source, checked.content),
+    namePlace: document.placeOf(['name']),
+    mistakes,
+  }
 }
 
-type Parts = { file: string; document: Document; mistakes: Mistake[]; environment: NodeJS.ProcessEnv; options: LoadOptions }
+type Parts = {
+  file: string
+  document: Document
+  mistakes: Mistake[]
+  environment: NodeJS.ProcessEnv
+  options: LoadOptions
+}
 
 function sourceOf({ file, document, mistakes, environment, options }: Parts): Source {
   return {
@@ -84,13 +115,21 @@ function agentOf(source: Source, content: AgentContent): Agent {
   }
 }
 
-const askedElsewhere: Agent['model'] = { provider: 'anthropic', name: '', apiKey: '', maxOutputTokens: 1 }
+const askedElsewhere: Agent['model'] = {
+  provider: 'anthropic',
+  name: '',
+  apiKey: '',
+  maxOutputTokens: 1,
+}
 
 function nameOf(source: Source, content: AgentContent): string {
   if ('name' in content) return content.name ?? ''
   const fileName = basename(source.file, extname(source.file))
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(fileName))
-    source.complain(['name'], `is missing, and the file's name ${shown(fileName)} cannot stand in; must be 1 to 64 of a-z, 0-9 and -`)
+    source.complain(
+      ['name'],
+      `is missing, and the file's name ${shown(fileName)} cannot stand in; must be 1 to 64 of a-z, 0-9 and -`,
+    )
   return fileName
 }
 
@@ -99,8 +138,10 @@ function systemOf(source: Source, { system, systemFile }: AgentContent): string 
   const file = referred(source, ['systemFile'], systemFile)
   if (file === undefined || !exists(source, ['systemFile'], file, 'file')) return ''
   const content = readText(file.path, limits.agentFileBytesMax)
-  const fault = 'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
-  if (fault !== undefined) source.complain(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
+  const fault =
+    'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
+  if (fault !== undefined)
+    source.complain(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
   return 'text' in content ? content.text : ''
 }
 
@@ -110,7 +151,10 @@ const endings = ['.yaml', '.yml', '.json']
 
 /** In the order of their names. */
 function agentFilesAt(path: string): { files: string[]; mistakes: Mistake[] } {
-  const complaint = (text: string) => ({ files: [], mistakes: [{ file: path, line: 1, column: 1, path: [], text }] })
+  const complaint = (text: string) => ({
+    files: [],
+    mistakes: [{ file: path, line: 1, column: 1, path: [], text }],
+  })
   let names: string[]
   try {
     if (!statSync(path).isDirectory()) return { files: [path], mistakes: [] }
@@ -122,8 +166,12 @@ function agentFilesAt(path: string): { files: string[]; mistakes: Mistake[] } {
     .filter(isAgentFile)
     .sort()
     .map((name) => join(path, name))
-  if (files.length === 0) return complaint(`has no agent file in it; must have at least one file that ends in ${alternatives(endings)}`)
-  if (files.length > limits.agentFilesMax) return complaint(`has ${files.length} agent files; must have at most ${limits.agentFilesMax}`)
+  if (files.length === 0)
+    return complaint(
+      `has no agent file in it; must have at least one file that ends in ${alternatives(endings)}`,
+    )
+  if (files.length > limits.agentFilesMax)
+    return complaint(`has ${files.length} agent files; must have at most ${limits.agentFilesMax}`)
   return { files, mistakes: [] }
 }
 
@@ -138,7 +186,12 @@ function sameNames(readings: Reading[]): Mistake[] {
     const other = first.get(agent.name)
     if (other !== undefined)
       return [
-        { file, ...namePlace, path: ['name'], text: `is ${shown(agent.name)}, the name of the agent in ${other} already; give it another` },
+        {
+          file,
+          ...namePlace,
+          path: ['name'],
+          text: `is ${shown(agent.name)}, the name of the agent in ${other} already; give it another`,
+        },
       ]
     first.set(agent.name, file)
     return []

@@ -2,8 +2,7 @@
 
 import type { Model, ProviderName } from '../agents.ts'
 import type { ModelContent } from './content.ts'
-import type { Source } from './source.ts'
-import { expanded } from './source.ts'
+import { expanded, type Source } from './source.ts'
 import { urlOf } from './url.ts'
 import { variableValue } from './variables.ts'
 
@@ -16,7 +15,8 @@ const keyVariables: Record<ProviderName, string> = {
 
 export function modelOf(source: Source, content: ModelContent): Model {
   const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature, toolCalls } = content
-  const baseUrl = content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
+  const baseUrl =
+    content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
   return {
     provider,
     name,
@@ -28,7 +28,10 @@ export function modelOf(source: Source, content: ModelContent): Model {
   }
 }
 
-/** With another server and no key named there is none: the provider's key must not go to a server for which nobody meant it. */
+/**
+ * With another server and no key named there is none: the provider's key must not go to a server
+ * for which nobody meant it.
+ */
 function apiKeyOf(source: Source, content: ModelContent): string {
   const { provider, apiKey } = content
   const path = ['model', 'apiKey']
@@ -37,13 +40,22 @@ function apiKeyOf(source: Source, content: ModelContent): string {
   const variable = keyVariables[provider]
   const key = variableValue(variable, source.environment) ?? ''
   if (key !== '') return checkedKey(source, key)
-  source.complain(path, `is missing, and the variable ${variable} is not set or empty; set it, or name another one: apiKey: \${NAME}`)
+  source.complain(
+    path,
+    `is missing, and the variable ${variable} is not set or empty; set it, or name another one: apiKey: \${NAME}`,
+  )
   return ''
 }
 
-/** A line end at the end of a variable is a common slip, and Node's complaint about it comes with the first request. */
+/**
+ * A line end at the end of a variable is a common slip, and Node's complaint about it comes with
+ * the first request.
+ */
 function checkedKey(source: Source, key = ''): string {
   if (!/^[\u0021-\u007e]*$/.test(key))
-    source.complain(['model', 'apiKey'], "holds a space, a line end or another character that no key has; correct the variable's value")
+    source.complain(
+      ['model', 'apiKey'],
+      "holds a space, a line end or another character that no key has; correct the variable's value",
+    )
   return key
 }

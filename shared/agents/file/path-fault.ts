@@ -1,17 +1,25 @@
-// Whether a path to arguments (argument-path.ts) can lead anywhere in a tool's schema. One that does not would silently do nothing: a loop that its author
-// wanted seen would not be. An object that lists names is taken for closed, though a schema that says no more allows others: a name that is not listed is a slip.
+// Whether a path to arguments (argument-path.ts) can lead anywhere in a tool's schema. One that
+// does not would silently do nothing: a loop that its author wanted seen would not be. An object
+// that lists names is taken for closed, though a schema that says no more allows others: a name
+// that is not listed is a slip.
 
 import { anyStep, stepsOf } from '../../contract/arguments/argument-path.ts'
 import { pointedTo } from '../../contract/arguments/schema-reference.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 
 /**
- * `at`: the part of the path that leads somewhere, '' at the top; `step`: what there is not behind it; `known`: the names that there are instead, none where nothing
- * can stand behind it, or only places of a list (`isList`). malformed: it is no JSON pointer.
+ * `at`: the part of the path that leads somewhere, '' at the top; `step`: what there is not behind
+ * it; `known`: the names that there are instead, none where nothing can stand behind it, or only
+ * places of a list (`isList`). malformed: it is no JSON pointer.
  */
-export type PathFault = { kind: 'unknown'; at: string; step: string; known: string[]; isList: boolean } | { kind: 'malformed' }
+export type PathFault =
+  | { kind: 'unknown'; at: string; step: string; known: string[]; isList: boolean }
+  | { kind: 'malformed' }
 
-type Below = { kind: 'found'; schemas: unknown[] } | { kind: 'any' } | { kind: 'nothing'; known: string[]; isList: boolean }
+type Below =
+  | { kind: 'found'; schemas: unknown[] }
+  | { kind: 'any' }
+  | { kind: 'nothing'; known: string[]; isList: boolean }
 
 /** Undefined: it leads somewhere, or the schema leaves open whether it does. */
 export function pathFault(path: string, schema: Record<string, unknown>): PathFault | undefined {
@@ -39,26 +47,50 @@ function below(place: unknown, step: string, root: Record<string, unknown>): Bel
   if (!isObject(schema) || '$ref' in schema || isOpen(schema)) return { kind: 'any' }
   if (isList(schema)) {
     if (step !== anyStep && !/^\d+$/.test(step)) return { kind: 'nothing', known: [], isList: true }
-    return isObject(schema.items) && schema.prefixItems === undefined ? { kind: 'found', schemas: [schema.items] } : { kind: 'any' }
+    return isObject(schema.items) && schema.prefixItems === undefined
+      ? { kind: 'found', schemas: [schema.items] }
+      : { kind: 'any' }
   }
   const { type, properties, additionalProperties: others = false } = schema
-  if (!isObject(properties)) return isScalar(type) ? { kind: 'nothing', known: [], isList: false } : { kind: 'any' }
-  if (step === anyStep) return others === false ? { kind: 'found', schemas: Object.values(properties) } : { kind: 'any' }
+  if (!isObject(properties))
+    return isScalar(type) ? { kind: 'nothing', known: [], isList: false } : { kind: 'any' }
+  if (step === anyStep)
+    return others === false
+      ? { kind: 'found', schemas: Object.values(properties) }
+      : { kind: 'any' }
   if (Object.hasOwn(properties, step)) return { kind: 'found', schemas: [properties[step]] }
-  return others === false ? { kind: 'nothing', known: Object.keys(properties), isList: false } : { kind: 'any' }
+  return others === false
+    ? { kind: 'nothing', known: Object.keys(properties), isList: false }
+    : { kind: 'any' }
 }
 
 /** More may be said of what stands in it than in one place. */
 function isOpen(schema: Record<string, unknown>): boolean {
   if (elsewhere.some((keyword) => keyword in schema)) return true
-  return [schema.unevaluatedProperties, schema.unevaluatedItems].some((rest) => rest !== undefined && rest !== false)
+  return [schema.unevaluatedProperties, schema.unevaluatedItems].some(
+    (rest) => rest !== undefined && rest !== false,
+  )
 }
 
-const elsewhere = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies', 'patternProperties', '$dynamicRef']
+const elsewhere = [
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'dependentSchemas',
+  'dependencies',
+  'patternProperties',
+  '$dynamicRef',
+]
 
 /** What stands beside a reference counts as well as what that leads to. */
 function isReferenceAndMore(schema: Record<string, unknown>): boolean {
-  return '$ref' in schema && ['properties', 'additionalProperties', 'items', 'prefixItems'].some((keyword) => keyword in schema)
+  return (
+    '$ref' in schema &&
+    ['properties', 'additionalProperties', 'items', 'prefixItems'].some(
+      (keyword) => keyword in schema,
+    )
+  )
 }
 
 function isList({ type, items, properties }: Record<string, unknown>): boolean {

@@ -1,12 +1,11 @@
-// What agent.schema.json says against the content of an agent file, in words for who wrote it: what stands there and what would be accepted. The
-// schema is the one list of keys, types and bounds; editors complete from it. Two keywords of its own: `x-accepted` says in words what it accepts,
+// What agent.schema.json says against the content of an agent file, in words for who wrote it: what
+// stands there and what would be accepted. The schema is the one list of keys, types and bounds;
+// editors complete from it. Two keywords of its own: `x-accepted` says in words what it accepts,
 // and of an `x-secret` nothing is ever shown.
 
 import { readFileSync } from 'node:fs'
-import type { AnySchemaObject, ErrorObject } from 'ajv'
-import { Ajv } from 'ajv'
-import type { Path } from '../../settings/mistake.ts'
-import { alternatives, kindOf, pathOf, shown } from '../../settings/mistake.ts'
+import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv'
+import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { AgentContent } from './content.ts'
 
@@ -28,22 +27,31 @@ type Schema = {
   'x-secret'?: boolean
 }
 
-const agentSchema: AnySchemaObject & Schema = JSON.parse(readFileSync(new URL('agent.schema.json', import.meta.url), 'utf8'))
+const agentSchema: AnySchemaObject & Schema = JSON.parse(
+  readFileSync(new URL('agent.schema.json', import.meta.url), 'utf8'),
+)
 
 const isValid = new Ajv({
   ...{ allErrors: true, verbose: true, ownProperties: true, logger: false },
   ...{ strictTypes: false, keywords: ['x-accepted', 'x-secret'] },
-  // It is ours, and a test holds it to its dialect. At each start, judging it and making quick code for one file would take longer than all the rest.
+  // It is ours, and a test holds it to its dialect. At each start, judging it and making quick code
+  // for one file would take longer than all the rest.
   ...{ validateSchema: false, meta: false, code: { optimize: false } },
 }).compile(agentSchema)
 
 /** The keys of a mapping of agent files, in the schema's order; `path`: those that lead to it. */
 export function keysAt(...path: string[]): string[] {
-  const mapping = path.reduce<Schema>((around, name) => around.properties?.[name] ?? {}, agentSchema)
+  const mapping = path.reduce<Schema>(
+    (around, name) => around.properties?.[name] ?? {},
+    agentSchema,
+  )
   return Object.keys(mapping.properties ?? {})
 }
 
-/** Every mistake that the schema finds, and the content with undefined in the place of what it refuses. */
+/**
+ * Every mistake that the schema finds, and the content with undefined in the place of what it
+ * refuses.
+ */
 export function schemaMistakes(value: unknown): { complaints: Complaint[]; content: AgentContent } {
   if (isValid(value)) return { complaints: [], content: value as AgentContent }
   const complaints = (isValid.errors ?? []).flatMap(complaintsOf)
@@ -64,21 +72,51 @@ function complaintsOf(error: ErrorObject): Complaint[] {
     }
     case 'additionalProperties': {
       const name = String(params.additionalProperty)
-      return [{ path: [...path, name], text: unknownKey(name, Object.keys(schema.properties ?? {})), part: 'key' }]
+      return [
+        {
+          path: [...path, name],
+          text: unknownKey(name, Object.keys(schema.properties ?? {})),
+          part: 'key',
+        },
+      ]
     }
     case 'oneOf':
       return isMapping(data) ? [{ path, text: choice(schema, data), part: 'key' }] : [] // else its type is the mistake
     case 'dependencies':
-      return [{ path: [...path, String(params.property)], text: `goes with ${params.deps} only; remove it`, part: 'key' }]
+      return [
+        {
+          path: [...path, String(params.property)],
+          text: `goes with ${params.deps} only; remove it`,
+          part: 'key',
+        },
+      ]
     case 'anyOf': {
       const [, name = ''] = /\/dependencies\/(\w+)\/anyOf$/.exec(schemaPath) ?? []
-      return [{ path: [...path, name], text: `goes with ${alternatives(requiredBy(schema.anyOf))} only; remove it`, part: 'key' }]
+      return [
+        {
+          path: [...path, name],
+          text: `goes with ${alternatives(requiredBy(schema.anyOf))} only; remove it`,
+          part: 'key',
+        },
+      ]
     }
     case 'propertyNames': // a mistaken name may be anything, also the value
-      return [{ path, text: "has a key that is no header's name; must be letters, digits and -, as in X-Request-Id", part: 'key' }]
+      return [
+        {
+          path,
+          text: "has a key that is no header's name; must be letters, digits and -, as in X-Request-Id",
+          part: 'key',
+        },
+      ]
     default:
       if (propertyName !== undefined) return [] // within propertyNames
-      return [{ path, text: `${found(schema, data)}; must be ${acceptedBy(schema)}${guess(data, schema.enum)}`, part: 'value' }]
+      return [
+        {
+          path,
+          text: `${found(schema, data)}; must be ${acceptedBy(schema)}${guess(data, schema.enum)}`,
+          part: 'value',
+        },
+      ]
   }
 }
 
@@ -121,7 +159,9 @@ function acceptedBy(schema: Schema): string {
 function unknownKey(name: string, known: string[]): string {
   const near = nearestName(name, known)
   const keys = known.filter((key) => !key.startsWith('$'))
-  return near === undefined ? `is no key here; there are ${alternatives(keys, 'and')}` : `is no key here; did you mean ${near}?`
+  return near === undefined
+    ? `is no key here; there are ${alternatives(keys, 'and')}`
+    : `is no key here; did you mean ${near}?`
 }
 
 function choice({ oneOf }: Schema, data: object): string {
@@ -137,14 +177,20 @@ function requiredBy(branches: Branch[] = []): string[] {
 
 /** Two bounds that one value breaks are told in the same words. */
 function unique(complaints: Complaint[]): Complaint[] {
-  return [...new Map(complaints.map((complaint) => [JSON.stringify([complaint.path, complaint.text]), complaint])).values()]
+  return [
+    ...new Map(
+      complaints.map((complaint) => [JSON.stringify([complaint.path, complaint.text]), complaint]),
+    ).values(),
+  ]
 }
 
 function without(value: unknown, refused: Path[]): unknown {
   if (refused.some((path) => path.length === 0)) return {}
   const copy = structuredClone(value)
   for (const path of refused) {
-    const parent = path.slice(0, -1).reduce<unknown>((around, step) => (isObject(around) ? around[step] : undefined), copy)
+    const parent = path
+      .slice(0, -1)
+      .reduce<unknown>((around, step) => (isObject(around) ? around[step] : undefined), copy)
     if (isObject(parent)) parent[path.at(-1) ?? ''] = undefined
   }
   return copy

@@ -4,7 +4,10 @@ import type { AgentSettings } from '../../contract/messages.ts'
 import { defaultSettings, policyOf } from '../agents.ts'
 import type { AgentContent, RuleMode } from './content.ts'
 
-/** Keys keep the order that they have in the defaults, because a policy's version is made of its text: who says what holds anyway has the default's. */
+/**
+ * Keys keep the order that they have in the defaults, because a policy's version is made of its
+ * text: who says what holds anyway has the default's.
+ */
 export function settingsOf(content: AgentContent): AgentSettings {
   const { policy } = defaultSettings
   const { rules = {}, ...loop } = content.loop ?? {}
@@ -24,7 +27,10 @@ export function settingsOf(content: AgentContent): AgentSettings {
   }
 }
 
-/** The rules that are in shadow, in the order of the alphabet, because a policy's version is made of their order too. */
+/**
+ * The rules that are in shadow, in the order of the alphabet, because a policy's version is made of
+ * their order too.
+ */
 export function shadowedBy(rules: Record<string, RuleMode | undefined>): string[] {
   return Object.keys(rules)
     .filter((name) => rules[name] === 'shadow')

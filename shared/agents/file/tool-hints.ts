@@ -1,16 +1,21 @@
-// What an agent file says of a tool for those who judge its calls: which arguments identify one, whether it changes anything, how it is refused.
+// What an agent file says of a tool for those who judge its calls: which arguments identify one,
+// whether it changes anything, how it is refused.
 
-import { refusalPlaceholders, unknownPlaceholders } from '../../contract/arguments/refusal-template.ts'
+import {
+  refusalPlaceholders,
+  unknownPlaceholders,
+} from '../../contract/arguments/refusal-template.ts'
 import type { ToolHints } from '../../contract/messages.ts'
-import type { Path } from '../../settings/mistake.ts'
-import { alternatives, shown } from '../../settings/mistake.ts'
+import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { ToolContent } from './content.ts'
-import type { PathFault } from './path-fault.ts'
-import { pathFault } from './path-fault.ts'
+import { type PathFault, pathFault } from './path-fault.ts'
 import type { Source } from './source.ts'
 
-/** Null: it says nothing, and the declaration is the same as without this file. `schema`: of the arguments, as text. */
+/**
+ * Null: it says nothing, and the declaration is the same as without this file. `schema`: of the
+ * arguments, as text.
+ */
 export function hintsOf(
   source: Source,
   path: Path,
@@ -21,7 +26,12 @@ export function hintsOf(
   refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
   if (refusal !== undefined) refuseUnknownPlaceholders(source, [...path, 'refusal'], refusal)
   if ([mutates, ignoreFields, loopKey, refusal].every((hint) => hint === undefined)) return null
-  return { mutates: mutates ?? null, ignoreFields: written(ignoreFields), loopKey: written(loopKey), refusal: refusal ?? null }
+  return {
+    mutates: mutates ?? null,
+    ignoreFields: written(ignoreFields),
+    loopKey: written(loopKey),
+    refusal: refusal ?? null,
+  }
 }
 
 function written(paths: (string | undefined)[] = []): string[] {
@@ -29,7 +39,12 @@ function written(paths: (string | undefined)[] = []): string[] {
 }
 
 /** What leads nowhere in the schema would silently do nothing. */
-function refuseUnknownFields(source: Source, path: Path, fields: (string | undefined)[] | undefined, schema: string): void {
+function refuseUnknownFields(
+  source: Source,
+  path: Path,
+  fields: (string | undefined)[] | undefined,
+  schema: string,
+): void {
   const known: Record<string, unknown> = schema === '' ? {} : JSON.parse(schema)
   for (const [index, field] of fields?.entries() ?? []) {
     const fault = field === undefined ? undefined : pathFault(field, known)
@@ -43,7 +58,10 @@ function refuseUnknownFields(source: Source, path: Path, fields: (string | undef
 }
 
 /** In the form in which the path was written: a plain name, or a pointer. */
-function adviceFor(field: string, { at, step, known, isList }: Extract<PathFault, { kind: 'unknown' }>): string {
+function adviceFor(
+  field: string,
+  { at, step, known, isList }: Extract<PathFault, { kind: 'unknown' }>,
+): string {
   const isPointer = field.startsWith('/')
   const near = nearestName(step, known)
   if (near !== undefined) return `did you mean ${isPointer ? pointerTo(at, near) : near}?`
@@ -67,6 +85,9 @@ function refuseUnknownPlaceholders(source: Source, path: Path, template: string)
       refusalPlaceholders.map((known) => `{${known}}`),
       'and',
     )}`
-    source.complain(path, `has the placeholder {${name}}; ${near === undefined ? known : `did you mean {${near}}?`}`)
+    source.complain(
+      path,
+      `has the placeholder {${name}}; ${near === undefined ? known : `did you mean {${near}}?`}`,
+    )
   }
 }

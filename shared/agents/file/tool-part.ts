@@ -3,13 +3,19 @@
 import { extname, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
 import type { Declaration } from '../../contract/messages.ts'
-import type { Path } from '../../settings/mistake.ts'
-import { alternatives, shown } from '../../settings/mistake.ts'
+import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import type { CommandTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
 import type { HttpContent, ToolContent } from './content.ts'
 import { headerFault, isHeaderName } from './header.ts'
-import type { Referred, Source } from './source.ts'
-import { exists, expanded, isExecutable, referred, unsetText } from './source.ts'
+import {
+  exists,
+  expanded,
+  isExecutable,
+  type Referred,
+  referred,
+  type Source,
+  unsetText,
+} from './source.ts'
 import { hintsOf } from './tool-hints.ts'
 import { schemaOf } from './tool-schema.ts'
 import { urlOf } from './url.ts'
@@ -20,11 +26,19 @@ export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false 
 
 export function toolsOf(source: Source, contents: (ToolContent | undefined)[]): Tool[] {
   refuseSameNames(source, contents)
-  const tools = contents.flatMap((content, index) => (content === undefined ? [] : [toolOf(source, ['tools', index], content)]))
-  const bytes = tools.reduce((sum, { declaration }) => sum + Buffer.byteLength(JSON.stringify(declaration)), 0)
+  const tools = contents.flatMap((content, index) =>
+    content === undefined ? [] : [toolOf(source, ['tools', index], content)],
+  )
+  const bytes = tools.reduce(
+    (sum, { declaration }) => sum + Buffer.byteLength(JSON.stringify(declaration)),
+    0,
+  )
   if (bytes > limits.agentDeclarationsBytesMax) {
     const most = `at most ${limits.agentDeclarationsBytesMax}, because each user's message carries them`
-    source.complain(['tools'], `declare ${bytes} bytes of names, descriptions and schemas; must be ${most}`)
+    source.complain(
+      ['tools'],
+      `declare ${bytes} bytes of names, descriptions and schemas; must be ${most}`,
+    )
   }
   return tools
 }
@@ -35,23 +49,43 @@ function refuseSameNames(source: Source, contents: (ToolContent | undefined)[]):
     if (content?.name === undefined) continue
     const other = first.get(content.name)
     if (other === undefined) first.set(content.name, index)
-    else source.complain(['tools', index, 'name'], `is ${shown(content.name)}, the name of tools[${other}] already; give it another`)
+    else
+      source.complain(
+        ['tools', index, 'name'],
+        `is ${shown(content.name)}, the name of tools[${other}] already; give it another`,
+      )
   }
 }
 
 function toolOf(source: Source, path: Path, content: ToolContent): Tool {
-  const { name = '', description = '', idempotent, timeoutMs, poll } = { ...toolDefaults, ...content }
+  const {
+    name = '',
+    description = '',
+    idempotent,
+    timeoutMs,
+    poll,
+  } = { ...toolDefaults, ...content }
   const schema = schemaOf(source, path, content)
   const hints = hintsOf(source, path, content, schema)
   const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
-  const tool = { declaration, run: source.forMessages ? runElsewhere : runOf(source, path, content) }
+  const tool = {
+    declaration,
+    run: source.forMessages ? runElsewhere : runOf(source, path, content),
+  }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
 }
 
 const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 
-/** More than one kind, or none, is a mistake by the schema; then each that is there is still looked at. */
-function runOf(source: Source, path: Path, { command, http, module, ...rest }: ToolContent): ToolRun {
+/**
+ * More than one kind, or none, is a mistake by the schema; then each that is there is still looked
+ * at.
+ */
+function runOf(
+  source: Source,
+  path: Path,
+  { command, http, module, ...rest }: ToolContent,
+): ToolRun {
   const runs = [
     command && commandOf(source, path, command, rest),
     http && httpOf(source, [...path, 'http'], http),
@@ -64,7 +98,12 @@ function runOf(source: Source, path: Path, { command, http, module, ...rest }: T
 
 type Surroundings = Pick<ToolContent, 'cwd' | 'environment' | 'outputBytesMax'>
 
-function commandOf(source: Source, path: Path, command: (string | undefined)[], surroundings: Surroundings): CommandTool {
+function commandOf(
+  source: Source,
+  path: Path,
+  command: (string | undefined)[],
+  surroundings: Surroundings,
+): CommandTool {
   const { cwd = '.', environment, outputBytesMax } = surroundings
   const folder = referred(source, [...path, 'cwd'], cwd)
   const isThere = folder !== undefined && exists(source, [...path, 'cwd'], folder, 'folder')
@@ -82,8 +121,15 @@ function commandOf(source: Source, path: Path, command: (string | undefined)[], 
   }
 }
 
-/** The variables that a tool may see, as its key. It lists what it needs, so each has to be set; to be empty may be its sense. */
-function visibleOf(source: Source, path: Path, names: ToolContent['environment']): Pick<CommandTool, 'environment'> {
+/**
+ * The variables that a tool may see, as its key. It lists what it needs, so each has to be set; to
+ * be empty may be its sense.
+ */
+function visibleOf(
+  source: Source,
+  path: Path,
+  names: ToolContent['environment'],
+): Pick<CommandTool, 'environment'> {
   if (names === undefined) return {}
   for (const [index, name] of names.entries())
     if (name !== undefined && variableValue(name, source.environment) === undefined)
@@ -91,8 +137,17 @@ function visibleOf(source: Source, path: Path, names: ToolContent['environment']
   return { environment: names.filter((name) => name !== undefined) }
 }
 
-/** As execvp looks for it: a name without a slash in PATH, any other from the folder in which it will run. */
-function refuseMissingProgram(source: Source, path: Path, written: string, program: string, cwd: Referred): void {
+/**
+ * As execvp looks for it: a name without a slash in PATH, any other from the folder in which it
+ * will run.
+ */
+function refuseMissingProgram(
+  source: Source,
+  path: Path,
+  written: string,
+  program: string,
+  cwd: Referred,
+): void {
   if (program.includes('/')) {
     exists(source, path, { path: resolve(cwd.path, program), name: written }, 'program')
     return
@@ -100,20 +155,41 @@ function refuseMissingProgram(source: Source, path: Path, written: string, progr
   const folders = variableValue('PATH', source.environment)?.split(':') ?? []
   const isFound = folders.some((folder) => isExecutable(resolve(cwd.path, folder, program)))
   if (folders.length > 0 && !isFound)
-    source.complain(path, `is ${shown(written)}, a program that is not in PATH; install it, or give its path`)
+    source.complain(
+      path,
+      `is ${shown(written)}, a program that is not in PATH; install it, or give its path`,
+    )
 }
 
 // ── http ──
 
-/** The executor's to set: they say what the body is, what becomes of the connection, and which call it is. */
+/**
+ * The executor's to set: they say what the body is, what becomes of the connection, and which call
+ * it is.
+ */
 const reservedHeaders = [
-  ...['accept-encoding', 'connection', 'content-length', 'content-type', 'expect', 'idempotency-key', 'keep-alive', 'te', 'trailer'],
+  ...[
+    'accept-encoding',
+    'connection',
+    'content-length',
+    'content-type',
+    'expect',
+    'idempotency-key',
+    'keep-alive',
+    'te',
+    'trailer',
+  ],
   ...['transfer-encoding', 'upgrade'],
 ]
 /** What such a header holds is a secret, so it must come from a variable. */
-const credentialHeader = /^(proxy-)?authorization$|^cookie$|(api|auth|access)[-_]?key|token|secret|password/i
+const credentialHeader =
+  /^(proxy-)?authorization$|^cookie$|(api|auth|access)[-_]?key|token|secret|password/i
 
-function httpOf(source: Source, path: Path, { url, headers = {}, outputBytesMax }: HttpContent): HttpTool {
+function httpOf(
+  source: Source,
+  path: Path,
+  { url, headers = {}, outputBytesMax }: HttpContent,
+): HttpTool {
   const seen = new Set<string>()
   const sent = Object.entries(headers).flatMap(([name, text]): [string, string][] => {
     if (!isHeaderName(name)) return [] // the schema has said so, without the name: that may be a misplaced value
@@ -128,17 +204,34 @@ function httpOf(source: Source, path: Path, { url, headers = {}, outputBytesMax 
   }
 }
 
-function headerOf(source: Source, path: Path, name: string, text: string | undefined, seen: Set<string>): string | undefined {
+function headerOf(
+  source: Source,
+  path: Path,
+  name: string,
+  text: string | undefined,
+  seen: Set<string>,
+): string | undefined {
   const lower = name.toLowerCase()
-  if (seen.has(lower)) source.complain(path, 'is given twice; upper and lower case are the same in the name of a header')
+  if (seen.has(lower))
+    source.complain(
+      path,
+      'is given twice; upper and lower case are the same in the name of a header',
+    )
   seen.add(lower)
   if (reservedHeaders.includes(lower)) source.complain(path, 'is set by the executor; remove it')
   if (text === undefined) return undefined
   if (credentialHeader.test(name) && !hasVariable(text))
-    source.complain(path, `holds a credential that is written out; put it into a variable and write \${NAME} in its place`)
+    source.complain(
+      path,
+      `holds a credential that is written out; put it into a variable and write \${NAME} in its place`,
+    )
   const value = expanded(source, path, text)
   const fault = value === undefined ? undefined : headerFault(value)
-  if (fault !== undefined) source.complain(path, `has ${fault} in it${hasVariable(text) ? ', maybe from its variable' : ''}; remove it`)
+  if (fault !== undefined)
+    source.complain(
+      path,
+      `has ${fault} in it${hasVariable(text) ? ', maybe from its variable' : ''}; remove it`,
+    )
   return value
 }
 
@@ -147,11 +240,19 @@ function headerOf(source: Source, path: Path, name: string, text: string | undef
 const moduleEndings = ['.ts', '.mts', '.js', '.mjs']
 
 /** That it exports a function is for who runs it to see: looking would run it. */
-function moduleOf(source: Source, path: Path, text: string, { environment, outputBytesMax }: Surroundings): ModuleTool {
+function moduleOf(
+  source: Source,
+  path: Path,
+  text: string,
+  { environment, outputBytesMax }: Surroundings,
+): ModuleTool {
   const at = [...path, 'module']
   const file = referred(source, at, text)
   if (file !== undefined && !moduleEndings.includes(extname(file.path)))
-    source.complain(at, `is ${shown(text)}; must be a file that ends in ${alternatives(moduleEndings)}`)
+    source.complain(
+      at,
+      `is ${shown(text)}; must be a file that ends in ${alternatives(moduleEndings)}`,
+    )
   else if (file !== undefined) exists(source, at, file, 'file')
   return {
     kind: 'module',

@@ -1,25 +1,25 @@
-// The JSON Schema of a tool's arguments, from the agent file or from a file of its own, as the text that a declaration carries.
+// The JSON Schema of a tool's arguments, from the agent file or from a file of its own, as the text
+// that a declaration carries.
 
 import { dirname, join } from 'node:path'
-import type { ErrorObject, ValidateFunction } from 'ajv'
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { limits } from '../../contract/limits.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { readDocument } from '../../settings/document.ts'
-import type { Path } from '../../settings/mistake.ts'
-import { alternatives, kindOf, pathOf, shown } from '../../settings/mistake.ts'
+import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/mistake.ts'
 import { readText } from '../../settings/text-file.ts'
 import type { ToolContent } from './content.ts'
 import { guess } from './schema-mistakes.ts'
-import type { Source } from './source.ts'
-import { exists, referred } from './source.ts'
+import { exists, referred, type Source } from './source.ts'
 import { hasVariable } from './variables.ts'
 
 /** Empty after a complaint. */
 export function schemaOf(source: Source, path: Path, { schema, schemaFile }: ToolContent): string {
   if (schema !== undefined)
-    return checked(schema, source.checkSchema, (inner, text) => source.complain([...path, 'schema', ...inner], text))
+    return checked(schema, source.checkSchema, (inner, text) =>
+      source.complain([...path, 'schema', ...inner], text),
+    )
   return schemaFile === undefined ? '' : schemaIn(source, [...path, 'schemaFile'], schemaFile)
 }
 
@@ -61,12 +61,16 @@ function checked(schema: unknown, checkSchema: Source['checkSchema'], complain: 
   }
   // The providers demand it.
   if (schema.type !== 'object')
-    complain(Object.hasOwn(schema, 'type') ? ['type'] : [], 'is the schema of something else than an object; must have type: object')
+    complain(
+      Object.hasOwn(schema, 'type') ? ['type'] : [],
+      'is the schema of something else than an object; must have type: object',
+    )
   const reason = checkSchema?.(text)
   if (checkSchema !== undefined && reason === undefined) return text // then its form is right, too
   const faults = formFaults(schema)
   for (const { path, text: fault } of faults) complain(path, fault)
-  if (reason !== undefined && faults.length === 0) complain([], `is a schema that cannot be used: ${reason}`)
+  if (reason !== undefined && faults.length === 0)
+    complain([], `is a schema that cannot be used: ${reason}`)
   return text
 }
 
@@ -75,7 +79,10 @@ function checked(schema: unknown, checkSchema: Source['checkSchema'], complain: 
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema'
 const draft07 = 'http://json-schema.org/draft-07/schema'
 
-/** Without `$schema` it may be of either dialect. One that is neither is left to whoever compiles it. */
+/**
+ * Without `$schema` it may be of either dialect. One that is neither is left to whoever compiles
+ * it.
+ */
 function formFaults(schema: Record<string, unknown>): { path: Path; text: string }[] {
   const { $schema } = schema
   const named =
@@ -93,23 +100,36 @@ function formFaults(schema: Record<string, unknown>): { path: Path; text: string
   return named === draft07.replace(/^https?/, '') ? faultsBy(judge07(), schema) : []
 }
 
-/** Of alternatives that all fail, and of a mistake and what stands around it, the innermost and plainest is told. */
+/**
+ * Of alternatives that all fail, and of a mistake and what stands around it, the innermost and
+ * plainest is told.
+ */
 function faultsBy(judge: ValidateFunction, schema: unknown): { path: Path; text: string }[] {
   if (judge(schema)) return []
   const errors = judge.errors ?? []
   const pointers = [...new Set(errors.map(({ instancePath }) => instancePath))]
-  const innermost = pointers.filter((pointer) => !pointers.some((other) => other.startsWith(`${pointer}/`)))
+  const innermost = pointers.filter(
+    (pointer) => !pointers.some((other) => other.startsWith(`${pointer}/`)),
+  )
   return innermost.map((pointer) => {
     const here = errors.filter(({ instancePath }) => instancePath === pointer)
-    const error = here.find(({ keyword }) => keyword === 'enum') ?? here.find(({ keyword }) => keyword === 'type') ?? here[0]
-    return { path: pathOf(pointer), text: error === undefined ? 'is no JSON Schema' : wordsOf(error) }
+    const error =
+      here.find(({ keyword }) => keyword === 'enum') ??
+      here.find(({ keyword }) => keyword === 'type') ??
+      here[0]
+    return {
+      path: pathOf(pointer),
+      text: error === undefined ? 'is no JSON Schema' : wordsOf(error),
+    }
   })
 }
 
 function wordsOf({ keyword, params, message, data }: ErrorObject): string {
   const value = `is ${shown(data)}, which no JSON Schema has here`
-  if (keyword === 'enum') return `${value}; must be ${alternatives(params.allowedValues)}${guess(data, params.allowedValues)}`
-  if (keyword === 'type') return `${value}; must be ${alternatives([params.type].flat().map((type) => typeNames[type] ?? type))}`
+  if (keyword === 'enum')
+    return `${value}; must be ${alternatives(params.allowedValues)}${guess(data, params.allowedValues)}`
+  if (keyword === 'type')
+    return `${value}; must be ${alternatives([params.type].flat().map((type) => typeNames[type] ?? type))}`
   return `${value}; ${message ?? 'correct it'}`
 }
 
@@ -126,7 +146,10 @@ const options = { strict: false, logger: false, allErrors: true, verbose: true }
 const judge2020 = metaSchema(() => new Ajv2020(options), draft2020)
 const judge07 = metaSchema(() => new Ajv(options), draft07)
 
-/** Made when it is first needed, which is for a mistake mostly: compiling one takes a tenth of a second. */
+/**
+ * Made when it is first needed, which is for a mistake mostly: compiling one takes a tenth of a
+ * second.
+ */
 function metaSchema(create: () => Ajv, id: string): () => ValidateFunction {
   let judge: ValidateFunction | undefined
   return () => {

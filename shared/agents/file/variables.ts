@@ -1,8 +1,17 @@
-// ${NAME} in a text of an agent file, replaced by the variable NAME of the environment; $${ stands for ${. Replaced once: what a variable holds is
-// not looked at again. Secrets come into an agent in this way only.
+// ${NAME} in a text of an agent file, replaced by the variable NAME of the environment; $${ stands
+// for ${. Replaced once: what a variable holds is not looked at again. Secrets come into an agent
+// in this way only.
 
-/** `text`: undefined where something is wrong. The names in `unset` and `empty` may be shown, what the variables hold must not. */
-export type Expanded = { text: string | undefined; unset: string[]; empty: string[]; malformed: boolean }
+/**
+ * `text`: undefined where something is wrong. The names in `unset` and `empty` may be shown, what
+ * the variables hold must not.
+ */
+export type Expanded = {
+  text: string | undefined
+  unset: string[]
+  empty: string[]
+  malformed: boolean
+}
 
 const reference = /(?<escaped>\$\$\{)|\$\{(?<name>[A-Za-z_][A-Za-z0-9_]*)\}|(?<malformed>\$\{)/g
 

@@ -1,5 +1,7 @@
-// What of a policy is set outside of agent files, key by key: by an operator's record in the table `policies`, by `weir policy`, by `--set`.
-// The keys are those of agent files, `loop.identicalFailures`; the mode of a rule is `rule.cycle`. agent.schema.json has their types and bounds.
+// What of a policy is set outside of agent files, key by key: by an operator's record in the table
+// `policies`, by `weir policy`, by `--set`. The keys are those of agent files,
+// `loop.identicalFailures`; the mode of a rule is `rule.cycle`. agent.schema.json has their types
+// and bounds.
 
 import type { Caps, EmptyAllowance, LoopThresholds, PolicyEntry } from '../../contract/messages.ts'
 import { alternatives } from '../../settings/mistake.ts'
@@ -7,7 +9,10 @@ import { nearestName } from '../../settings/nearest-name.ts'
 import type { RuleMode } from '../file/content.ts'
 import { keysAt, schemaMistakes } from '../file/schema-mistakes.ts'
 
-/** What entries say, where it is of the right type and within its bounds; a key that is not there is not set. */
+/**
+ * What entries say, where it is of the right type and within its bounds; a key that is not there is
+ * not set.
+ */
 export type PolicyContent = {
   loop: Partial<LoopThresholds>
   empty: Partial<EmptyAllowance>
@@ -30,10 +35,15 @@ export const policyKeys: readonly string[] = [
 
 /** The key that is meant: its singular is as good (`loop.identicalFailure`). Undefined: none. */
 export function policyKey(given: string): string | undefined {
-  return policyKeys.find((key) => key === given) ?? policyKeys.find((key) => singularOf(key) === given)
+  return (
+    policyKeys.find((key) => key === given) ?? policyKeys.find((key) => singularOf(key) === given)
+  )
 }
 
-/** Of a count: `identicalFailure`, `identicalSuccess`. Undefined: it is none, such as `wallMs` and the modes of rules. */
+/**
+ * Of a count: `identicalFailure`, `identicalSuccess`. Undefined: it is none, such as `wallMs` and
+ * the modes of rules.
+ */
 function singularOf(key: string): string | undefined {
   if (key.startsWith(rulePrefix) || !key.endsWith('s') || key.endsWith('Ms')) return undefined
   return key.slice(0, key.endsWith('sses') ? -2 : -1)
@@ -55,14 +65,24 @@ function sectionOf(key: string): string {
 
 /** `caps.wallTimeMs`, of which `caps.wallMs` is a shorter form. */
 function isLonger(given: string, key: string): boolean {
-  const [name, shorter] = [given, key].map((one) => one.slice(sectionOf(one).length)) as [string, string]
+  const [name, shorter] = [given, key].map((one) => one.slice(sectionOf(one).length)) as [
+    string,
+    string,
+  ]
   return nearestName(shorter, [name]) !== undefined
 }
 
 /** Of a key that is there twice the last entry counts. */
-export function readEntries(entries: readonly PolicyEntry[]): { content: PolicyContent; faults: EntryFault[] } {
+export function readEntries(entries: readonly PolicyEntry[]): {
+  content: PolicyContent
+  faults: EntryFault[]
+} {
   const faults: EntryFault[] = []
-  const given: Record<'loop' | 'empty' | 'caps', Record<string, unknown>> = { loop: {}, empty: {}, caps: {} }
+  const given: Record<'loop' | 'empty' | 'caps', Record<string, unknown>> = {
+    loop: {},
+    empty: {},
+    caps: {},
+  }
   const rules: Record<string, unknown> = {}
   for (const { key, value } of entries) {
     const known = policyKey(key)
@@ -74,12 +94,24 @@ export function readEntries(entries: readonly PolicyEntry[]): { content: PolicyC
     }
   }
   const { complaints, content } = schemaMistakes({ ...given, loop: { ...given.loop, rules } })
-  for (const { path, text } of complaints) if (path.length > 1) faults.push({ key: keyOf(path.map(String)), text })
+  for (const { path, text } of complaints)
+    if (path.length > 1) faults.push({ key: keyOf(path.map(String)), text })
   const { rules: modes, ...loop } = content.loop ?? {}
-  return { content: { loop: taken(loop), empty: taken(content.empty), caps: taken(content.caps), rules: taken(modes) }, faults }
+  return {
+    content: {
+      loop: taken(loop),
+      empty: taken(content.empty),
+      caps: taken(content.caps),
+      rules: taken(modes),
+    },
+    faults,
+  }
 }
 
-/** A text that is no number and no truth value stays one, for the schema to refuse or to take as a mode. */
+/**
+ * A text that is no number and no truth value stays one, for the schema to refuse or to take as a
+ * mode.
+ */
 function readValue(text: string): unknown {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   return text === 'true' ? true : text === 'false' ? false : text
@@ -87,10 +119,14 @@ function readValue(text: string): unknown {
 
 /** Of a path in an agent file. */
 function keyOf([section = '', ...names]: string[]): string {
-  return names[0] === 'rules' ? rulePrefix + names.slice(1).join('.') : [section, ...names].join('.')
+  return names[0] === 'rules'
+    ? rulePrefix + names.slice(1).join('.')
+    : [section, ...names].join('.')
 }
 
 /** Without what the schema refused. */
 function taken<T extends object>(given: T | undefined): T {
-  return Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined)) as T
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
+  ) as T
 }

@@ -1,5 +1,5 @@
-// A policy with what an operator has set put over it. Thresholds and modes of rules are as they are set; a cap counts where it is lower, so that nobody
-// can lift one in this way.
+// A policy with what an operator has set put over it. Thresholds and modes of rules are as they are
+// set; a cap counts where it is lower, so that nobody can lift one in this way.
 
 import { lowestCaps } from '../../contract/caps.ts'
 import type { Policy } from '../../contract/messages.ts'

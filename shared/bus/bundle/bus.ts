@@ -1,6 +1,8 @@
-// A bundle as a bus that is only read: everything that looks at a log looks at a bundle in the same way.
+// A bundle as a bus that is only read: everything that looks at a log looks at a bundle in the same
+// way.
 // B1. Offsets are those of the log that it was made of, so there are gaps, as on Kafka.
-// B2. Nothing comes: who follows hears what is there, and that is all; who waits for a key does not wait.
+// B2. Nothing comes: who follows hears what is there, and that is all; who waits for a key does not
+//     wait.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'
@@ -10,8 +12,7 @@ import { WeirError } from '../../lib/errors.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { batchesOf } from '../range.ts'
 import type { BundleFacts, BundleTurn } from './format.ts'
-import type { OpenOptions } from './open.ts'
-import { openBundleFile } from './open.ts'
+import { type OpenOptions, openBundleFile } from './open.ts'
 
 export type Bundle = {
   readonly file: string
@@ -20,7 +21,10 @@ export type Bundle = {
   turns(): Iterable<BundleTurn>
   /** The numbers of those of a conversation. */
   turnsOf(conversation: string): number[]
-  /** Those that stand under the key of a conversation, by topic, then by offset; without its history, which has keys of its own. */
+  /**
+   * Those that stand under the key of a conversation, by topic, then by offset; without its
+   * history, which has keys of its own.
+   */
   recordsOf(conversation: string): StoredRecord[]
   /** Names of all topics in it, without the prefix. */
   topics(): { name: string; kind: TopicKind }[]
@@ -35,7 +39,11 @@ const partitionsMax = 100_000
 const columns = 'offset, time, key, value, id'
 
 /** Errors as openBundleFile's. */
-export async function openBundle(file: string, clock: Clock, options: OpenOptions = {}): Promise<Bundle> {
+export async function openBundle(
+  file: string,
+  clock: Clock,
+  options: OpenOptions = {},
+): Promise<Bundle> {
   const db = await openBundleFile(file, options)
   const facts = factsOf(db, file)
   const kinds = new Map(
@@ -44,21 +52,30 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
       .all()
       .map(({ name, kind }) => [String(name), kind as TopicKind]),
   )
-  const read = rows('SELECT * FROM records WHERE topic = ? AND partition = ? AND offset >= ? AND offset < ? ORDER BY offset LIMIT ?')
-  // Each names the tables, or SQLite would not know that the index by key has all that it looks for, and would walk through the partition for each key.
+  const read = rows(
+    'SELECT * FROM records WHERE topic = ? AND partition = ? AND offset >= ? AND offset < ? ORDER BY offset LIMIT ?',
+  )
+  // Each names the tables, or SQLite would not know that the index by key has all that it looks
+  // for, and would walk through the partition for each key.
   const isTable = `topic IN ('history', 'policies')`
   const newestOf = `SELECT max(newer.offset) FROM records AS newer
     WHERE newer.topic = r.topic AND newer.partition = r.partition AND newer.key = r.key AND newer.${isTable}`
   const inTable = `topic = ? AND partition = ? AND ${isTable} AND offset = (${newestOf}) AND value IS NOT NULL`
-  const list = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key >= ? AND key < ? ORDER BY key`)
+  const list = rows(
+    `SELECT * FROM records AS r WHERE ${inTable} AND key >= ? AND key < ? ORDER BY key`,
+  )
   const get = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key = ?`)
-  const keys = db.prepare(`SELECT key, offset, time FROM records AS r WHERE ${inTable} AND key >= ? ORDER BY key LIMIT ?`)
+  const keys = db.prepare(
+    `SELECT key, offset, time FROM records AS r WHERE ${inTable} AND key >= ? ORDER BY key LIMIT ?`,
+  )
   const ofConversation = db.prepare(
     `SELECT topic, partition, ${columns} FROM records WHERE conversation = ? AND topic <> 'history' ORDER BY topic, partition, offset`,
   )
   ofConversation.setReturnArrays(true)
   const turnsOf = db.prepare('SELECT turn FROM turns WHERE conversation = ? ORDER BY turn')
-  const ends = db.prepare('SELECT min(offset) AS first, max(offset) AS last FROM records WHERE topic = ? AND partition = ?')
+  const ends = db.prepare(
+    'SELECT min(offset) AS first, max(offset) AS last FROM records WHERE topic = ? AND partition = ?',
+  )
   let isClosed = false
 
   function rows(select: string): StatementSync {
@@ -70,12 +87,20 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
   /** The name as it stands in the file. */
   function topicIn(topic: string, kind?: TopicKind): string {
     if (isClosed) throw new WeirError('bus.closed', `the bundle ${file} is closed: open it again`)
-    const name = topic.startsWith(facts.topicPrefix) ? topic.slice(facts.topicPrefix.length) : undefined
+    const name = topic.startsWith(facts.topicPrefix)
+      ? topic.slice(facts.topicPrefix.length)
+      : undefined
     const found = name === undefined ? undefined : kinds.get(name)
     if (name === undefined || found === undefined)
-      throw new WeirError('bus.topic-missing', `there is no topic ${topic} in the bundle ${file}: it was not exported, or was not there`)
+      throw new WeirError(
+        'bus.topic-missing',
+        `there is no topic ${topic} in the bundle ${file}: it was not exported, or was not there`,
+      )
     if (kind !== undefined && found !== kind)
-      throw new WeirError('bus.topic-differs', `topic ${topic} is a log, which has no newest value of a key: read or follow it`)
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} is a log, which has no newest value of a key: read or follow it`,
+      )
     return name
   }
 
@@ -106,10 +131,23 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
       return Array.from({ length: facts.partitions }, (_, partition) => endsOf(name, partition))
     },
 
-    async read({ topic, partition, from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax = Number.POSITIVE_INFINITY }) {
+    async read({
+      topic,
+      partition,
+      from,
+      to = Number.MAX_SAFE_INTEGER,
+      limit,
+      bytesMax = Number.POSITIVE_INFINITY,
+    }) {
       const found: StoredRecord[] = []
       let bytes = 0
-      for (const row of read.iterate(topicIn(topic), partition, from, to, limit) as Iterable<unknown> as Iterable<Row>) {
+      for (const row of read.iterate(
+        topicIn(topic),
+        partition,
+        from,
+        to,
+        limit,
+      ) as Iterable<unknown> as Iterable<Row>) {
         found.push(stored(topic, partition, row))
         bytes += row[3]?.byteLength ?? 0
         if (bytes >= bytesMax) break
@@ -122,14 +160,23 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
     },
 
     async list({ topic, partition, prefix }) {
-      const found = list.all(topicIn(topic, 'table'), partition, prefix, prefixEnd(prefix)) as unknown as Row[]
+      const found = list.all(
+        topicIn(topic, 'table'),
+        partition,
+        prefix,
+        prefixEnd(prefix),
+      ) as unknown as Row[]
       return found.map((row) => stored(topic, partition, row))
     },
 
     async keys({ topic, partition, after, limit }) {
       const first = after === undefined ? '' : `${after}\0` // the least text above it
       const found = keys.all(topicIn(topic, 'table'), partition, first, limit)
-      return found.map(({ key, offset, time }) => ({ key: String(key), offset: Number(offset), time: Number(time) }))
+      return found.map(({ key, offset, time }) => ({
+        key: String(key),
+        offset: Number(offset),
+        time: Number(time),
+      }))
     },
 
     async get({ topic, partition, key }) {
@@ -148,8 +195,14 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
     facts,
     bus,
     recordsOf(conversation) {
-      const found = ofConversation.all(conversation) as unknown as [topic: string, partition: number, ...row: Row][]
-      return found.map(([topic, partition, ...row]) => stored(facts.topicPrefix + topic, partition, row))
+      const found = ofConversation.all(conversation) as unknown as [
+        topic: string,
+        partition: number,
+        ...row: Row,
+      ][]
+      return found.map(([topic, partition, ...row]) =>
+        stored(facts.topicPrefix + topic, partition, row),
+      )
     },
     turnsOf: (conversation) => turnsOf.all(conversation).map(({ turn }) => Number(turn)),
     topics: () => [...kinds].map(([name, kind]) => ({ name, kind })),
@@ -159,12 +212,17 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
   }
 }
 
-/** Those of which the log had no longer got the beginning: what is known of them is only their end. */
+/**
+ * Those of which the log had no longer got the beginning: what is known of them is only their end.
+ */
 export function cutTurns({ turns }: Pick<Bundle, 'turns'>): BundleTurn[] {
   return [...turns()].filter(({ whole }) => !whole)
 }
 
-/** Throws `bundle.turn-cut` where there are such: for whoever folds a bundle, and not for whoever looks at it. */
+/**
+ * Throws `bundle.turn-cut` where there are such: for whoever folds a bundle, and not for whoever
+ * looks at it.
+ */
 export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>): void {
   const cut = cutTurns({ turns })
   const [first] = cut
@@ -176,7 +234,11 @@ export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>):
   )
 }
 
-function stored(topic: string, partition: number, [offset, time, key, value, id]: Row): StoredRecord {
+function stored(
+  topic: string,
+  partition: number,
+  [offset, time, key, value, id]: Row,
+): StoredRecord {
   return { topic, partition, key, value, id: id ?? undefined, offset, time }
 }
 

@@ -1,15 +1,21 @@
-// The format of a bundle: what was exported of a log, in one SQLite file that any SQLite tool opens. README.md beside this file explains it to people.
+// The format of a bundle: what was exported of a log, in one SQLite file that any SQLite tool
+// opens. README.md beside this file explains it to people.
 //
 //   SQLite file │ trailer: 'weir bundle, sha256 ' and 64 hex digits of all before it
 //
-// F1. The trailer covers every byte, so a bundle that was cut or in which a byte was flipped is known as such before anything of it is read. SQLite goes
-//     by the number of pages in its header and never looks behind them.
+// F1. The trailer covers every byte, so a bundle that was cut or in which a byte was flipped is
+//     known as such before anything of it is read. SQLite goes by the number of pages in its header
+//     and never looks behind them.
 // F2. A bundle is never changed: it is made under another name and renamed (writer.ts).
-// F3. One table for all records, because this file is for people too. They are inserted by topic, partition and offset, so reading a partition goes
-//     through neighbouring pages.
-// F4. The tables are exactly these, or the file is refused (open.ts): it may come from anybody. Whoever changes them raises the format.
+// F3. One table for all records, because this file is for people too. They are inserted by topic,
+//     partition and offset, so reading a partition goes through neighbouring pages.
+// F4. The tables are exactly these, or the file is refused (open.ts): it may come from anybody.
+//     Whoever changes them raises the format.
 
-/** "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is "Weir". */
+/**
+ * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is
+ * "Weir".
+ */
 export const bundleApplicationId = 0x57656962
 /** `PRAGMA user_version`. A file with a higher one is refused. */
 export const bundleFormat = 1
@@ -90,7 +96,10 @@ export type BundleFacts = {
   partitions: number
   /** What was asked for, as JSON; for people. */
   asked: string
-  /** Names of the rules by which contents were replaced, with commas; null: it holds what the log held. */
+  /**
+   * Names of the rules by which contents were replaced, with commas; null: it holds what the log
+   * held.
+   */
   redaction: string | null
   records: number
 }

@@ -1,5 +1,6 @@
-// Makes a bundle, record by record. Until it is finished it has another name, so that a bundle under its own name is always a whole one.
-// Memory: SQLite's cache; nothing else grows with the records.
+// Makes a bundle, record by record. Until it is finished it has another name, so that a bundle
+// under its own name is always a whole one. Memory: SQLite's cache; nothing else grows with the
+// records.
 
 import { createHash } from 'node:crypto'
 import { appendFileSync, createReadStream, rmSync } from 'node:fs'
@@ -8,13 +9,21 @@ import { knownSchemas, schemaIdIn, typeIn } from '../../codec/codec.ts'
 import type { StoredRecord, TopicKind } from '../../contract/bus.ts'
 import { historyConversation } from '../../contract/topology.ts'
 import { beginFile, guarded, nameFile, refusal, refuseTaken } from '../../lib/whole-file.ts'
-import type { BundleFacts, BundleTurn } from './format.ts'
-import { bundleIndexes, bundleTables, trailerOf } from './format.ts'
+import {
+  type BundleFacts,
+  type BundleTurn,
+  bundleIndexes,
+  bundleTables,
+  trailerOf,
+} from './format.ts'
 
 export type BundleWriter = {
   /** `name`: without the prefix. Before its records. */
   topic(name: string, kind: TopicKind): void
-  /** `topic`: without the prefix. For quick reading: by topic, partition and offset. The same place twice is an error in the end. */
+  /**
+   * `topic`: without the prefix. For quick reading: by topic, partition and offset. The same place
+   * twice is an error in the end.
+   */
   add(record: StoredRecord): void
   turn(turn: BundleTurn): void
   /** The number of records so far. */
@@ -26,7 +35,10 @@ export type BundleWriter = {
 }
 
 /** `force`: in the place of a file that is there. Throws `output.exists`, `output.unwritable`. */
-export function createBundle(file: string, { force = false }: { force?: boolean } = {}): BundleWriter {
+export function createBundle(
+  file: string,
+  { force = false }: { force?: boolean } = {},
+): BundleWriter {
   refuseTaken(file, { force })
   const unfinished = beginFile(file)
   const db = opened(unfinished)
@@ -35,7 +47,9 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
     'INSERT INTO records (topic, partition, offset, time, key, id, conversation, type, schema, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const insertTopic = db.prepare('INSERT OR IGNORE INTO topics VALUES (?, ?)')
-  const insertTurn = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insertTurn = db.prepare(
+    'INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
   const kinds = new Map(knownSchemas.map((entry) => [entry.id, entry]))
   let records = 0
 
@@ -52,25 +66,54 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
       if (known !== null) schemaIds.add(known)
       const type = value === null ? null : (typeIn(value) ?? null)
       const conversation = conversationOf(topic, key)
-      guarded(file, () => insert.run(topic, partition, offset, time, key, id ?? null, conversation, type, known, value))
+      guarded(file, () =>
+        insert.run(
+          topic,
+          partition,
+          offset,
+          time,
+          key,
+          id ?? null,
+          conversation,
+          type,
+          known,
+          value,
+        ),
+      )
       records += 1
     },
 
     turn(t) {
-      const { conversation, turn, partition, agent, messageId, beganAt, endedAt, outcome, failureClass, cap, reason } = t
+      const {
+        conversation,
+        turn,
+        partition,
+        agent,
+        messageId,
+        beganAt,
+        endedAt,
+        outcome,
+        failureClass,
+        cap,
+        reason,
+      } = t
       const counts = [t.rounds, t.calls, t.inputTokens, t.outputTokens, t.whole ? 1 : 0]
       const ids = [conversation, turn, partition, agent, messageId]
-      guarded(file, () => insertTurn.run(...ids, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts))
+      guarded(file, () =>
+        insertTurn.run(...ids, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts),
+      )
     },
 
     async finish(facts, signal) {
       try {
         const fact = db.prepare('INSERT INTO bundle VALUES (?, ?)')
-        for (const [key, value] of Object.entries({ ...facts, records })) if (value !== null) fact.run(key, String(value))
+        for (const [key, value] of Object.entries({ ...facts, records }))
+          if (value !== null) fact.run(key, String(value))
         const schema = db.prepare('INSERT INTO schemas VALUES (?, ?, ?, ?)')
         for (const id of [...schemaIds].sort((a, b) => a - b)) {
           const entry = kinds.get(id)
-          if (entry !== undefined) schema.run(id, entry.type, entry.version, JSON.stringify(entry.schema))
+          if (entry !== undefined)
+            schema.run(id, entry.type, entry.version, JSON.stringify(entry.schema))
         }
         db.exec(bundleIndexes)
         db.exec('COMMIT')
@@ -90,11 +133,16 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
   }
 }
 
-/** What a crash leaves of it has no trailer and a name of its own, so it needs no journal on the disk. (Off is refused: node:sqlite is defensive.) */
+/**
+ * What a crash leaves of it has no trailer and a name of its own, so it needs no journal on the
+ * disk. (Off is refused: node:sqlite is defensive.)
+ */
 function opened(file: string): DatabaseSync {
   try {
     const db = new DatabaseSync(file)
-    db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
+    db.exec(
+      'PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000',
+    )
     db.exec(`BEGIN; ${bundleTables}`)
     return db
   } catch (error) {
@@ -109,13 +157,23 @@ function conversationOf(topic: string, key: string): string | null {
 }
 
 /** `read`: called with the bytes of each piece. `signal`: once it aborts, the reading throws. */
-export type DigestOptions = { bytes?: number; read?: ((bytes: number) => void) | undefined; signal?: AbortSignal | undefined }
+export type DigestOptions = {
+  bytes?: number
+  read?: ((bytes: number) => void) | undefined
+  signal?: AbortSignal | undefined
+}
 
 /** SHA-256 of a file, or of its first `bytes`. */
-export async function digestOf(file: string, { bytes = Number.POSITIVE_INFINITY, read, signal }: DigestOptions = {}): Promise<string> {
+export async function digestOf(
+  file: string,
+  { bytes = Number.POSITIVE_INFINITY, read, signal }: DigestOptions = {},
+): Promise<string> {
   const hash = createHash('sha256')
   if (bytes > 0)
-    for await (const piece of createReadStream(file, { end: bytes - 1, highWaterMark: 1024 * 1024 })) {
+    for await (const piece of createReadStream(file, {
+      end: bytes - 1,
+      highWaterMark: 1024 * 1024,
+    })) {
       signal?.throwIfAborted()
       hash.update(piece as Buffer)
       read?.((piece as Buffer).length)

@@ -1,4 +1,5 @@
-// Timers of the clock, SQLite and promises do not keep a process alive; work that must not be dropped has to.
+// Timers of the clock, SQLite and promises do not keep a process alive; work that must not be
+// dropped has to.
 
 const longestMs = 2 ** 31 - 1
 

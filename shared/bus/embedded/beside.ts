@@ -1,28 +1,53 @@
-// The embedded bus in a process beside the one that writes the file: it reads the file itself and has the owner write, over the owner's socket.
-// What it writes is in the file, and can be read here, when append resolves.
-// B1. It keeps no commits and no members: each subscription begins without a commit, and two with the same group both read everything. That is for
-//     readers whose outputs can be repeated, and who can tell from the log what they have written: a guard (shared/runtime/guards/run-guard.ts).
-// B2. The owner may be started anew meanwhile: what a subscription wrote is asked for again for a while, before it fails.
-// B3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word and then goes. What it was asked for may be written then.
+// The embedded bus in a process beside the one that writes the file: it reads the file itself and
+// has the owner write, over the owner's socket. What it writes is in the file, and can be read
+// here, when append resolves.
+// B1. It keeps no commits and no members: each subscription begins without a commit, and two with
+//     the same group both read everything. That is for readers whose outputs can be repeated, and
+//     who can tell from the log what they have written: a guard
+//     (shared/runtime/guards/run-guard.ts).
+// B2. The owner may be started anew meanwhile: what a subscription wrote is asked for again for a
+//     while, before it fails.
+// B3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word and then
+//     goes. What it was asked for may be written then.
 
-import type { Appended, Bus, PartitionReader, RecordToAppend, SubscribeOptions, Subscription, TopicSpec } from '../../contract/bus.ts'
+import type {
+  Appended,
+  Bus,
+  PartitionReader,
+  RecordToAppend,
+  SubscribeOptions,
+  Subscription,
+  TopicSpec,
+} from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import { guardTopicName } from '../../contract/topology.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import { openEmbeddedBus } from './bus.ts'
-import type { OutsideRequest } from './outside-requests.ts'
-import { outsideRecord } from './outside-requests.ts'
+import { type OutsideRequest, outsideRecord } from './outside-requests.ts'
 import { askOwner, ownerListens } from './owner-socket.ts'
 
-export type BesideOptions = { file: string; clock: Clock; topicPrefix: string; log: { warn(fields: object, message: string): void } }
+export type BesideOptions = {
+  file: string
+  clock: Clock
+  topicPrefix: string
+  log: { warn(fields: object, message: string): void }
+}
 
 /** `ending` comes before `gone`. */
 type Leaving = { ending: AbortSignal; gone: AbortSignal }
 
-/** Undefined: nobody listens. Throws `bus.unreachable` where this user may not ask, and what keeps the file from being read. */
-export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideOptions): Promise<Bus | undefined> {
+/**
+ * Undefined: nobody listens. Throws `bus.unreachable` where this user may not ask, and what keeps
+ * the file from being read.
+ */
+export async function openBesideOwner({
+  file,
+  clock,
+  topicPrefix,
+  log,
+}: BesideOptions): Promise<Bus | undefined> {
   if (!(await ownerListens(file))) return undefined
   const reading = await openEmbeddedBus({ file, clock, readOnly: true })
   const closed = new AbortController()
@@ -30,20 +55,32 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
   async function append(records: RecordToAppend[], signal = closed.signal): Promise<Appended[]> {
     const appended: Appended[] = []
     for (const piece of inPieces(records)) {
-      const request: OutsideRequest = { type: 'append', topicPrefix, records: piece.map(outsideRecord) }
+      const request: OutsideRequest = {
+        type: 'append',
+        topicPrefix,
+        records: piece.map(outsideRecord),
+      }
       appended.push(...((await askOwner(file, request, signal)) as Appended[]))
     }
     return appended
   }
 
   /** Keeps B2. `ending`: it is not asked again. `gone`: its word is not waited for either. */
-  async function appendPatiently(records: RecordToAppend[], { ending, gone }: Leaving): Promise<void> {
+  async function appendPatiently(
+    records: RecordToAppend[],
+    { ending, gone }: Leaving,
+  ): Promise<void> {
     for (const until = clock.monotonic() + limits.ownerAwaitedMs; ; ) {
       try {
         await append(records, gone)
         return
       } catch (error) {
-        if (ending.aborted || !(error instanceof WeirError && error.retryable) || clock.monotonic() >= until) throw error
+        if (
+          ending.aborted ||
+          !(error instanceof WeirError && error.retryable) ||
+          clock.monotonic() >= until
+        )
+          throw error
         log.warn({ err: error }, 'the owner of the log does not answer; it is asked again')
         await pause(clock, limits.ownerAskedAgainMs, ending)
         if (ending.aborted) throw error
@@ -54,7 +91,10 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
   async function subscribe({ topic, assign }: SubscribeOptions): Promise<Subscription> {
     const stop = new AbortController()
     const late = new AbortController()
-    const leaving = { ending: AbortSignal.any([stop.signal, closed.signal]), gone: AbortSignal.any([late.signal, closed.signal]) }
+    const leaving = {
+      ending: AbortSignal.any([stop.signal, closed.signal]),
+      gone: AbortSignal.any([late.signal, closed.signal]),
+    }
     const { promise: failed, reject } = Promise.withResolvers<never>()
     failed.catch(() => {}) // whoever does not ask is not brought down by the answer
     let joined = true
@@ -72,7 +112,9 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
       await closeReaders()
       throw error
     }
-    const lanes = readers.map((reader, at) => readOn(reader, topic, ends[at]?.partition ?? at, leaving).catch(fail))
+    const lanes = readers.map((reader, at) =>
+      readOn(reader, topic, ends[at]?.partition ?? at, leaving).catch(fail),
+    )
     return {
       get joined() {
         return joined
@@ -89,8 +131,18 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
     }
   }
 
-  async function readOn(reader: PartitionReader, topic: string, partition: number, leaving: Leaving): Promise<void> {
-    for await (const records of reading.follow({ topic, partition, from: reader.position, signal: leaving.ending })) {
+  async function readOn(
+    reader: PartitionReader,
+    topic: string,
+    partition: number,
+    leaving: Leaving,
+  ): Promise<void> {
+    for await (const records of reading.follow({
+      topic,
+      partition,
+      from: reader.position,
+      signal: leaving.ending,
+    })) {
       if (leaving.ending.aborted) return
       const { outputs } = await reader.read(records)
       if (outputs.length > 0) await appendPatiently(outputs, leaving)
@@ -98,7 +150,10 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
     }
   }
 
-  /** Topics of guards are all that may come to a Weir that runs; it is an error that others are missing. */
+  /**
+   * Topics of guards are all that may come to a Weir that runs; it is an error that others are
+   * missing.
+   */
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
     for (const spec of specs) {
       const { name, partitions, retentionMs = 0 } = spec
@@ -106,11 +161,22 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
       const isMissing = await reading.ends(name).then(
         () => false,
         (error: unknown) => {
-          if (error instanceof WeirError && error.code === 'bus.topic-missing' && name.startsWith(guardsBegin)) return true
+          if (
+            error instanceof WeirError &&
+            error.code === 'bus.topic-missing' &&
+            name.startsWith(guardsBegin)
+          )
+            return true
           throw error
         },
       )
-      const request: OutsideRequest = { type: 'guard-topic', topicPrefix, guard: name.slice(guardsBegin.length), partitions, retentionMs }
+      const request: OutsideRequest = {
+        type: 'guard-topic',
+        topicPrefix,
+        guard: name.slice(guardsBegin.length),
+        partitions,
+        retentionMs,
+      }
       if (isMissing) await askOwner(file, request, closed.signal)
       else await reading.ensureTopics([spec]) // it compares
     }

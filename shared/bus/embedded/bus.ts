@@ -1,13 +1,16 @@
-// The embedded bus: one process, one SQLite file, no broker. It keeps every promise of port.ts; test/shared/bus/contract.ts holds it to them.
+// The embedded bus: one process, one SQLite file, no broker. It keeps every promise of port.ts;
+// test/shared/bus/contract.ts holds it to them.
 //
-//   append ─▶ queue (writer.ts) ─▶ one transaction ─▶ append's promise, followers, waiting get (changes.ts, reading.ts)
+//   append ─▶ queue (writer.ts) ─▶ one transaction ─▶ append's promise, followers, waiting get
+//   (changes.ts, reading.ts)
 //                                    (log.ts)       └▶ batches of readers (subscriptions.ts) ─▶ steps ─┐
 //                                                        ▲                                             ├─▶ one transaction ─▶ acknowledged(), followers
 //                                                        └─────────────────────────────────────────────┘
 //
-// All that is appended in one turn of the event loop is written in one transaction, and all that it leads to from reader to reader in a second one.
-// Where it is kinder than Kafka: a transaction holds the outputs and the commit of a step, so nothing is written again after a crash; a group has one
-// owner, for as long as the process lives; nobody else writes.
+// All that is appended in one turn of the event loop is written in one transaction, and all that it
+// leads to from reader to reader in a second one. Where it is kinder than Kafka: a transaction
+// holds the outputs and the commit of a step, so nothing is written again after a crash; a group
+// has one owner, for as long as the process lives; nobody else writes.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -16,14 +19,11 @@ import { limits } from '../../contract/limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { createChanges } from './changes.ts'
-import type { FileLock } from './lock.ts'
-import { lockFile } from './lock.ts'
-import type { Log } from './log.ts'
-import { openLog } from './log.ts'
+import { type FileLock, lockFile } from './lock.ts'
+import { type Log, openLog } from './log.ts'
 import { createReading } from './reading.ts'
 import { startRetention } from './retention.ts'
-import type { Synchronous } from './schema.ts'
-import { checkBeforeWriting, makeFolder } from './schema.ts'
+import { checkBeforeWriting, makeFolder, type Synchronous } from './schema.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import { watchLog } from './watch.ts'
 import { createWriter } from './writer.ts'
@@ -37,25 +37,40 @@ export type EmbeddedBusOptions = {
   clock: Clock
   /** What a power failure may cost: see Synchronous. Default `normal`. */
   synchronous?: Synchronous | undefined
-  /** Reads beside the process that writes, or a file that nobody writes. Needs no lock; appending and subscribing are refused. */
+  /**
+   * Reads beside the process that writes, or a file that nobody writes. Needs no lock; appending
+   * and subscribing are refused.
+   */
   readOnly?: boolean | undefined
   /** Bytes of one value. Default limits.recordBytesMax. */
   recordBytesMax?: number | undefined
-  /** Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default 256 MiB. */
+  /**
+   * Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default
+   * 256 MiB.
+   */
   queueBytesMax?: number | undefined
-  /** How often the write of a step is tried, 200 ms, 400 ms, 800 ms ... apart, before its subscription fails. Default 5: about 3 seconds. */
+  /**
+   * How often the write of a step is tried, 200 ms, 400 ms, 800 ms ... apart, before its
+   * subscription fails. Default 5: about 3 seconds.
+   */
   writeTriesMax?: number | undefined
-  /** The lowest offset that a group with this commit reads again after a restart; retention leaves it alone. Default: the commit's offset. */
+  /**
+   * The lowest offset that a group with this commit reads again after a restart; retention leaves
+   * it alone. Default: the commit's offset.
+   */
   keepFrom?: ((commit: Commit) => Offset) | undefined
   /** What goes wrong where no caller hears of it. pino fits. */
-  log?: { warn(fields: object, message: string): void; error(fields: object, message: string): void } | undefined
+  log?:
+    | { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+    | undefined
   /** For tests of a full disk: the file's limit in pages of 4096 bytes. */
   onLog?: ((log: Pick<Log, 'limitPages'>) => void) | undefined
 }
 
 /**
- * Opens the bus; a new file is made. Errors: `bus.locked` (another process or bus writes this file), `bus.not-a-database`, `bus.newer-version`,
- * `bus.unwritable`, `bus.full`; each names the file and says what to do.
+ * Opens the bus; a new file is made. Errors: `bus.locked` (another process or bus writes this
+ * file), `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`; each names the
+ * file and says what to do.
  */
 export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus> {
   if (options.readOnly === true) return openReader(options)
@@ -84,7 +99,8 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       subscriptions.failStepping(error)
       changes.allChanged()
     },
-    retrying: (error, waitMs) => options.log?.warn({ err: error, waitMs }, 'writing the log failed; it is tried again'),
+    retrying: (error, waitMs) =>
+      options.log?.warn({ err: error, waitMs }, 'writing the log failed; it is tried again'),
   })
   const subscriptions = createSubscriptions({
     log,
@@ -94,14 +110,21 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     keepFrom,
     assertOpen: () => assertOpen('open'),
     failed: ({ group, topic }, error) =>
-      options.log?.error({ err: error, group, topic }, 'a subscription failed; nothing more is read for it'),
+      options.log?.error(
+        { err: error, group, topic },
+        'a subscription failed; nothing more is read for it',
+      ),
   })
   const retention = startRetention({
     log,
     clock,
     subscriptions,
     keepFrom,
-    failed: (error) => options.log?.warn({ err: error }, 'deleting old records failed; it is tried again in an hour'),
+    failed: (error) =>
+      options.log?.warn(
+        { err: error },
+        'deleting old records failed; it is tried again in an hour',
+      ),
   })
 
   function wake(): void {
@@ -121,7 +144,9 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     writer.flushAppends() // that a step stood in the way of
   }
 
-  /** While the bus closes, readers that close may still append: `closing` is open enough for them. */
+  /**
+   * While the bus closes, readers that close may still append: `closing` is open enough for them.
+   */
   function assertOpen(least: 'open' | 'closing'): void {
     if (life === 'closed' || (life === 'closing' && least === 'open')) throw closed(log.file)
   }
@@ -173,9 +198,16 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
   }
 }
 
-/** The lock comes first, and nothing of a file that is not ours is changed before it is known to be ours. */
-function openLocked({ file, clock, synchronous = 'normal' }: EmbeddedBusOptions): { log: Log; lock: FileLock | undefined } {
-  if (file === ':memory:') return { log: openLog({ file, clock, readOnly: false, synchronous }), lock: undefined }
+/**
+ * The lock comes first, and nothing of a file that is not ours is changed before it is known to be
+ * ours.
+ */
+function openLocked({ file, clock, synchronous = 'normal' }: EmbeddedBusOptions): {
+  log: Log
+  lock: FileLock | undefined
+} {
+  if (file === ':memory:')
+    return { log: openLog({ file, clock, readOnly: false, synchronous }), lock: undefined }
   makeFolder(file)
   const real = realFile(file)
   checkBeforeWriting(real)
@@ -193,11 +225,17 @@ function realFile(file: string): string {
   return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
 
-async function openReader({ file, clock, recordBytesMax, log: logger }: EmbeddedBusOptions): Promise<Bus> {
+async function openReader({
+  file,
+  clock,
+  recordBytesMax,
+  log: logger,
+}: EmbeddedBusOptions): Promise<Bus> {
   const log = openLog({ file: existsSync(file) ? realpathSync(file) : file, clock, readOnly: true })
   let isClosed = false
   const changes = createChanges()
-  const failed = (error: unknown): void => logger?.warn({ err: error }, 'looking for new records failed')
+  const failed = (error: unknown): void =>
+    logger?.warn({ err: error }, 'looking for new records failed')
   const stopWatching = watchLog({ log, clock, changed: changes.allChanged, failed })
 
   function assertOpen(): void {

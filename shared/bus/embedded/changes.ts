@@ -1,4 +1,5 @@
-// Who waits for new records of a partition, and the call that wakes them. Each waiter is woken once and then looks for itself.
+// Who waits for new records of a partition, and the call that wakes them. Each waiter is woken once
+// and then looks for itself.
 
 import type { PartitionName } from './log.ts'
 

@@ -1,5 +1,7 @@
-// A log made of records that are there already, with the offsets and times that they have: for what was exported elsewhere.
-// I1. The file gets its name when it is whole, and never the name of a file that is there. Where that does not come to pass, nothing is left: no folder either.
+// A log made of records that are there already, with the offsets and times that they have: for what
+// was exported elsewhere.
+// I1. The file gets its name when it is whole, and never the name of a file that is there. Where
+//     that does not come to pass, nothing is left: no folder either.
 
 import { linkSync, rmSync } from 'node:fs'
 import type { StoredRecord, TopicSpec } from '../../contract/bus.ts'
@@ -7,10 +9,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { removeEmptyFolders } from '../../lib/make-folders.ts'
 import { asBusError } from './failure.ts'
-import type { ImportedTurns } from './imported.ts'
-import { writeImportedTurns } from './imported.ts'
-import type { GroupCommit } from './log.ts'
-import { openLog } from './log.ts'
+import { type ImportedTurns, writeImportedTurns } from './imported.ts'
+import { type GroupCommit, openLog } from './log.ts'
 import { makeFolder } from './schema.ts'
 
 export type Imported = {
@@ -23,8 +23,18 @@ export type Imported = {
   turns: ImportedTurns
 }
 
-/** Throws `bus.unwritable` where the file is there already, what reading `batches` throws, and what keeps the file from being written. */
-export async function importLog({ file, clock, topics, batches, commits, turns }: Imported): Promise<void> {
+/**
+ * Throws `bus.unwritable` where the file is there already, what reading `batches` throws, and what
+ * keeps the file from being written.
+ */
+export async function importLog({
+  file,
+  clock,
+  topics,
+  batches,
+  commits,
+  turns,
+}: Imported): Promise<void> {
   const made = makeFolder(file)
   const unfinished = `${file}.importing-${process.pid}`
   removeAll(unfinished)
@@ -51,12 +61,18 @@ function named(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? isThere(file, error) : asBusError(error, file)
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST'
+      ? isThere(file, error)
+      : asBusError(error, file)
   }
 }
 
 function isThere(file: string, cause: unknown): WeirError {
-  return new WeirError('bus.unwritable', `${file} is there already, and was left as it is: name another data folder`, { cause })
+  return new WeirError(
+    'bus.unwritable',
+    `${file} is there already, and was left as it is: name another data folder`,
+    { cause },
+  )
 }
 
 function removeAll(file: string): void {

@@ -1,34 +1,63 @@
-// What a process beside the one that writes the embedded bus may ask of it: the few things that a client of Kafka does there by itself, as an operator, a
-// client or a guard. Another request is a member of `OutsideRequest`, its parser and its case in `answerOf`.
-// Q1. It is asked for no more than an outsider may write on Kafka: records that the topology lets an edge, an operator or a guard write. What reducers,
-//     performers and the runtime write is refused, and so are ids of reducers: they would hide what a stage says (R3).
+// What a process beside the one that writes the embedded bus may ask of it: the few things that a
+// client of Kafka does there by itself, as an operator, a client or a guard. Another request is a
+// member of `OutsideRequest`, its parser and its case in `answerOf`.
+// Q1. It is asked for no more than an outsider may write on Kafka: records that the topology lets
+//     an edge, an operator or a guard write. What reducers, performers and the runtime write is
+//     refused, and so are ids of reducers: they would hide what a stage says (R3).
 // Q2. The owner writes, with its own time and in its own order; so there is still one writer.
 
 import { decode } from '../../codec/codec.ts'
 import type { Appended, Bus, RecordToAppend } from '../../contract/bus.ts'
 import { isGuardName } from '../../contract/guard-registration.ts'
 import type { MessageType } from '../../contract/messages.ts'
-import { guardTopic, guardTopicName, guardTopicSpec, keyOf, topics } from '../../contract/topology.ts'
+import {
+  guardTopic,
+  guardTopicName,
+  guardTopicSpec,
+  keyOf,
+  topics,
+} from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 
 export type OutsideRequest =
   /** Answered with `Appended[]`. */
   | { type: 'append'; topicPrefix: string; records: OutsideRecord[] }
-  /** Creates the topic of a guard, with as many partitions as the topics have. Answered with null. */
-  | { type: 'guard-topic'; topicPrefix: string; guard: string; partitions: number; retentionMs: number }
+  /**
+   * Creates the topic of a guard, with as many partitions as the topics have. Answered with null.
+   */
+  | {
+      type: 'guard-topic'
+      topicPrefix: string
+      guard: string
+      partitions: number
+      retentionMs: number
+    }
 
 /** `value`: base64; null: a tombstone. */
-export type OutsideRecord = { topic: string; partition: number; key: string; value: string | null; id?: string | undefined }
+export type OutsideRecord = {
+  topic: string
+  partition: number
+  key: string
+  value: string | null
+  id?: string | undefined
+}
 
-/** Answers what came from outside. Throws `message.invalid` for what is not to be asked, and what the bus throws. */
-export async function answerOf(bus: Pick<Bus, 'append' | 'ensureTopics'>, asked: unknown): Promise<Appended[] | null> {
+/**
+ * Answers what came from outside. Throws `message.invalid` for what is not to be asked, and what
+ * the bus throws.
+ */
+export async function answerOf(
+  bus: Pick<Bus, 'append' | 'ensureTopics'>,
+  asked: unknown,
+): Promise<Appended[] | null> {
   const request = requestIn(asked)
   switch (request.type) {
     case 'append':
       return bus.append(request.records.map((record) => recordOf(record, request.topicPrefix)))
     case 'guard-topic': {
       const { topicPrefix, guard, partitions, retentionMs } = request
-      if (!isGuardName(guard)) throw unusable(`no guard can be called ${JSON.stringify(guard.slice(0, 80))}`)
+      if (!isGuardName(guard))
+        throw unusable(`no guard can be called ${JSON.stringify(guard.slice(0, 80))}`)
       await bus.ensureTopics([guardTopicSpec(topicPrefix, guard, partitions, retentionMs)])
       return null
     }
@@ -51,10 +80,15 @@ function requestIn(asked: unknown): OutsideRequest {
     case 'guard-topic':
       return {
         ...{ type: 'guard-topic', topicPrefix, guard: textIn(fields, 'guard') },
-        ...{ partitions: numberIn(fields, 'partitions'), retentionMs: numberIn(fields, 'retentionMs') },
+        ...{
+          partitions: numberIn(fields, 'partitions'),
+          retentionMs: numberIn(fields, 'retentionMs'),
+        },
       }
     default:
-      throw unusable(`its type is ${JSON.stringify(fields.type)?.slice(0, 80)}; this Weir knows append and guard-topic`)
+      throw unusable(
+        `its type is ${JSON.stringify(fields.type)?.slice(0, 80)}; this Weir knows append and guard-topic`,
+      )
   }
 }
 
@@ -62,18 +96,34 @@ function outsideRecordIn(given: unknown): OutsideRecord {
   const fields = objectIn(given)
   const value = fields.value === null ? null : textIn(fields, 'value')
   const id = fields.id === undefined ? undefined : textIn(fields, 'id')
-  return { topic: textIn(fields, 'topic'), partition: numberIn(fields, 'partition'), key: textIn(fields, 'key'), value, id }
+  return {
+    topic: textIn(fields, 'topic'),
+    partition: numberIn(fields, 'partition'),
+    key: textIn(fields, 'key'),
+    value,
+    id,
+  }
 }
 
 /** Keeps Q1. */
-function recordOf({ topic, partition, key, value, id }: OutsideRecord, topicPrefix: string): RecordToAppend {
+function recordOf(
+  { topic, partition, key, value, id }: OutsideRecord,
+  topicPrefix: string,
+): RecordToAppend {
   const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : ''
-  const guard = name.startsWith(guardTopicName('')) ? name.slice(guardTopicName('').length) : undefined
-  const found = Object.entries(topics).find(([known]) => known === name)?.[1] ?? (guard === undefined ? undefined : guardTopic)
-  if (found === undefined) throw unusable(`${JSON.stringify(topic.slice(0, 80))} is none of Weir's topics`)
-  if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`))) throw unusable(`the id ${id} is not an outsider's`)
+  const guard = name.startsWith(guardTopicName(''))
+    ? name.slice(guardTopicName('').length)
+    : undefined
+  const found =
+    Object.entries(topics).find(([known]) => known === name)?.[1] ??
+    (guard === undefined ? undefined : guardTopic)
+  if (found === undefined)
+    throw unusable(`${JSON.stringify(topic.slice(0, 80))} is none of Weir's topics`)
+  if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`)))
+    throw unusable(`the id ${id} is not an outsider's`)
   if (value === null) {
-    if (!found.tombstones?.includes('operator')) throw unusable(`no operator takes keys out of ${name}`)
+    if (!found.tombstones?.includes('operator'))
+      throw unusable(`no operator takes keys out of ${name}`)
     return { topic, partition, key, value }
   }
   const bytes = Buffer.from(value, 'base64')
@@ -81,7 +131,8 @@ function recordOf({ topic, partition, key, value, id }: OutsideRecord, topicPref
   const writers = found.records[message.type as MessageType] ?? []
   if (!writers.some((writer) => writer === 'edge' || writer === 'operator' || writer === 'guard'))
     throw unusable(`nobody outside of the stages writes a ${message.type} to ${name}`)
-  if (keyOf(message) !== key) throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)
+  if (keyOf(message) !== key)
+    throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)
   return { topic, partition, key, value: bytes, id }
 }
 

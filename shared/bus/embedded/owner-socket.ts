@@ -1,21 +1,29 @@
-// The way to the process that writes a file, for processes beside it: a Unix domain socket on which the owner of the lock takes requests. It carries
-// JSON and knows of no request: shared/bus/embedded/outside-requests.ts does.
-// O1. Only who holds the lock listens, and stops before it gives the lock back. So a socket at which nobody answers was left by a killed owner, and the
-//     next one puts its own in its place.
+// The way to the process that writes a file, for processes beside it: a Unix domain socket on which
+// the owner of the lock takes requests. It carries JSON and knows of no request:
+// shared/bus/embedded/outside-requests.ts does.
+// O1. Only who holds the lock listens, and stops before it gives the lock back. So a socket at
+//     which nobody answers was left by a killed owner, and the next one puts its own in its place.
 // O2. It stands in a folder that only this user may enter: what others ask never arrives.
-// O3. Bounded: one request a connection, its bytes, how long request and answer take together, and how many are open. Who is too many is told so.
-// O4. At its end it gets in nobody's way: what it cannot clear away it logs, and the log is closed all the same.
+// O3. Bounded: one request a connection, its bytes, how long request and answer take together, and
+//     how many are open. Who is too many is told so.
+// O4. At its end it gets in nobody's way: what it cannot clear away it logs, and the log is closed
+//     all the same.
 
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
-import type { Socket } from 'node:net'
-import { createConnection, createServer } from 'node:net'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { limits } from '../../contract/limits.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { systemClock } from '../../lib/clock.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
-import { errorCodes, WeirError } from '../../lib/errors.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { type ErrorCode, errorCodes, WeirError } from '../../lib/errors.ts'
 
 export type OwnerSocket = { close(): Promise<void> }
 
@@ -24,7 +32,10 @@ export type OwnerSocketOptions = {
   file: string
   clock: Clock
   log: { warn(fields: object, message: string): void }
-  /** What it resolves with, or the error that it rejects with, is the answer. The request may be anything that is JSON. */
+  /**
+   * What it resolves with, or the error that it rejects with, is the answer. The request may be
+   * anything that is JSON.
+   */
   answer(request: unknown): Promise<unknown>
 }
 
@@ -35,8 +46,16 @@ const pathBytesMax = 100
 /** A request is there at once, and so is its answer: the log is written, or it is not. */
 const exchangeMs = 30_000
 
-/** Under the lock. Throws where the file system has no sockets, or the folder of the socket is somebody else's. */
-export async function listenForRequests({ file, clock, log, answer }: OwnerSocketOptions): Promise<OwnerSocket> {
+/**
+ * Under the lock. Throws where the file system has no sockets, or the folder of the socket is
+ * somebody else's.
+ */
+export async function listenForRequests({
+  file,
+  clock,
+  log,
+  answer,
+}: OwnerSocketOptions): Promise<OwnerSocket> {
   const path = socketOf(file)
   makeOwnFolder(dirname(path))
   rmSync(path, { force: true }) // keeps O1
@@ -100,10 +119,15 @@ export async function listenForRequests({ file, clock, log, answer }: OwnerSocke
 }
 
 /**
- * The owner's answer. `signal`: nobody waits for it any more. Throws what the owner threw; `bus.unreachable` where nobody listens (nothing was done), or
- * the owner did not answer (it may have been done).
+ * The owner's answer. `signal`: nobody waits for it any more. Throws what the owner threw;
+ * `bus.unreachable` where nobody listens (nothing was done), or the owner did not answer (it may
+ * have been done).
  */
-export async function askOwner(file: string, request: unknown, signal?: AbortSignal): Promise<unknown> {
+export async function askOwner(
+  file: string,
+  request: unknown,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const socket = await connected(file)
   const cut = (): void => void socket.destroy()
   signal?.addEventListener('abort', cut, { once: true })
@@ -113,12 +137,18 @@ export async function askOwner(file: string, request: unknown, signal?: AbortSig
   signal?.removeEventListener('abort', cut)
   socket.destroy()
   if (said === undefined) {
-    const why = signal?.aborted ? 'was not waited for any longer' : 'has ended, or hangs, and gave no answer; look, and ask again'
-    throw new WeirError('bus.unreachable', `the process that writes ${file} ${why}`, { retryable: true })
+    const why = signal?.aborted
+      ? 'was not waited for any longer'
+      : 'has ended, or hangs, and gave no answer; look, and ask again'
+    throw new WeirError('bus.unreachable', `the process that writes ${file} ${why}`, {
+      retryable: true,
+    })
   }
   if ('value' in said) return said.value
   const { code, message, retryable } = said.error
-  throw new WeirError(errorCodes.find((known) => known === code) ?? 'runtime.assertion', message, { retryable })
+  throw new WeirError(errorCodes.find((known) => known === code) ?? 'runtime.assertion', message, {
+    retryable,
+  })
 }
 
 /** Whether an owner listens. Throws `bus.unreachable` where this user may not ask it. */
@@ -167,21 +197,36 @@ const absences = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED', 'ECONNRE
 
 function nobodyToAsk(file: string, cause: NodeJS.ErrnoException): WeirError {
   const isAbsent = absences.has(cause.code)
-  const why = isAbsent ? 'no process listens beside it' : cause.code === 'EACCES' ? 'it is another user who writes it' : cause.message
-  return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, { cause, retryable: isAbsent })
+  const why = isAbsent
+    ? 'no process listens beside it'
+    : cause.code === 'EACCES'
+      ? 'it is another user who writes it'
+      : cause.message
+  return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, {
+    cause,
+    retryable: isAbsent,
+  })
 }
 
 function tooMany(file: string): WeirError {
   const why = `the process that writes ${file} is answering ${limits.outsideRequestsMax} requests of other processes, and takes no more at once`
-  return new WeirError('bus.full', `${why}: nothing of this one was done; ask again`, { retryable: true })
+  return new WeirError('bus.full', `${why}: nothing of this one was done; ask again`, {
+    retryable: true,
+  })
 }
 
-/** A path that is too long for a socket is reached by a link in a folder that only this user may enter, until that is removed. */
+/**
+ * A path that is too long for a socket is reached by a link in a folder that only this user may
+ * enter, until that is removed.
+ */
 function shortNameOf(path: string): { path: string; remove(): void } {
   if (Buffer.byteLength(path) <= pathBytesMax) return { path, remove() {} }
   const folder = mkdtempSync(join(tmpdir(), 'weir-'))
   symlinkSync(dirname(path), join(folder, 'o'))
-  return { path: join(folder, 'o', basename(path)), remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return {
+    path: join(folder, 'o', basename(path)),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 /** Keeps O3: however much comes over it in the meantime. */
@@ -193,7 +238,10 @@ function bounded(socket: Socket, clock: Clock): void {
   )
 }
 
-/** All that the other side said, when it has said it. Rejects when that is no JSON, too much, or was cut off. */
+/**
+ * All that the other side said, when it has said it. Rejects when that is no JSON, too much, or was
+ * cut off.
+ */
 function received(socket: Socket): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const chunks: Buffer[] = []
@@ -201,7 +249,13 @@ function received(socket: Socket): Promise<unknown> {
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= limits.outsideRequestBytesMax) chunks.push(chunk)
-    else reject(new WeirError('bus.record-too-large', `a request has more than the ${limits.outsideRequestBytesMax} bytes that are taken`))
+    else
+      reject(
+        new WeirError(
+          'bus.record-too-large',
+          `a request has more than the ${limits.outsideRequestBytesMax} bytes that are taken`,
+        ),
+      )
   })
   socket.once('end', () => {
     try {
@@ -210,11 +264,22 @@ function received(socket: Socket): Promise<unknown> {
       reject(new WeirError('message.invalid', 'a request is no JSON', { cause }))
     }
   })
-  socket.once('close', () => reject(new WeirError('bus.unreachable', 'the connection was closed in the middle of a request')))
+  socket.once('close', () =>
+    reject(
+      new WeirError('bus.unreachable', 'the connection was closed in the middle of a request'),
+    ),
+  )
   return promise
 }
 
 function saidOf(error: unknown): Said {
-  if (error instanceof WeirError) return { error: { code: error.code, message: error.message, retryable: error.retryable } }
-  return { error: { code: 'runtime.assertion', message: error instanceof Error ? error.message : String(error), retryable: false } }
+  if (error instanceof WeirError)
+    return { error: { code: error.code, message: error.message, retryable: error.retryable } }
+  return {
+    error: {
+      code: 'runtime.assertion',
+      message: error instanceof Error ? error.message : String(error),
+      retryable: false,
+    },
+  }
 }

@@ -1,5 +1,5 @@
-// The reading half of the embedded bus: the same for the writing process and for a reader beside it. It waits by being woken (changes.ts), never by
-// looking again and again.
+// The reading half of the embedded bus: the same for the writing process and for a reader beside
+// it. It waits by being woken (changes.ts), never by looking again and again.
 
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -12,7 +12,10 @@ export const batchBytesMax = 4 * 1024 * 1024
 
 export type Reading = Pick<Bus, 'ends' | 'read' | 'follow' | 'list' | 'keys' | 'get'>
 
-/** `assertOpen` throws `bus.closed` once the bus is closed; who closes it wakes all waiters afterwards, so that they see it. */
+/**
+ * `assertOpen` throws `bus.closed` once the bus is closed; who closes it wakes all waiters
+ * afterwards, so that they see it.
+ */
 export function createReading({
   log,
   clock,
@@ -32,7 +35,8 @@ export function createReading({
 
     async read(range) {
       assertOpen()
-      // Who names where it ends may have read ahead to there: a reader that must look at its records a second time.
+      // Who names where it ends may have read ahead to there: a reader that must look at its
+      // records a second time.
       while (log.isStagedBefore({ ...range, to: range.to ?? 0 })) await nextChange(range)
       return log.read(range)
     },
@@ -40,7 +44,13 @@ export function createReading({
     async *follow({ topic, partition, from, signal }) {
       for (let next = from; !signal.aborted; ) {
         assertOpen()
-        const batch = log.read({ topic, partition, from: next, limit: batchRecordsMax, bytesMax: batchBytesMax })
+        const batch = log.read({
+          topic,
+          partition,
+          from: next,
+          limit: batchRecordsMax,
+          bytesMax: batchBytesMax,
+        })
         const last = batch.at(-1)
         if (last === undefined) {
           await changeOf({ topic, partition }, signal)

@@ -1,8 +1,11 @@
-// When retention looks, and what it must leave alone; trim.ts does the deleting. Once a minute after the start, then every hour, a stretch at a time;
-// and a process that ends before its first look does its share as it ends, or a file that is only used for moments would grow for ever.
-// Records of a log go when they are older than its retentionMs, but never one that a group may still have to fold: a group that reads in this process,
-// or one whose last commit is not older than retentionMs, counted from the newest record in the file (so a long stop of everything loses nothing).
-// A table loses what newer records under the same key replaced, and tombstones, once they are older than its retentionMs or a day.
+// When retention looks, and what it must leave alone; trim.ts does the deleting. Once a minute
+// after the start, then every hour, a stretch at a time; and a process that ends before its first
+// look does its share as it ends, or a file that is only used for moments would grow for ever.
+// Records of a log go when they are older than its retentionMs, but never one that a group may
+// still have to fold: a group that reads in this process, or one whose last commit is not older
+// than retentionMs, counted from the newest record in the file (so a long stop of everything loses
+// nothing). A table loses what newer records under the same key replaced, and tombstones, once they
+// are older than its retentionMs or a day.
 
 import type { Commit, Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -13,7 +16,10 @@ const firstAfterMs = 60_000
 const everyMs = 3_600_000
 /** How long a process that ends may look: its user waits. */
 const atEndMs = 100
-/** A reader of a table that is behind by more than this may miss that a key was deleted; Kafka's delete.retention.ms has the same value. */
+/**
+ * A reader of a table that is behind by more than this may miss that a key was deleted; Kafka's
+ * delete.retention.ms has the same value.
+ */
 const tableReplacedKeptMs = 24 * 3_600_000
 
 export type RetentionOptions = {
@@ -26,7 +32,9 @@ export type RetentionOptions = {
 }
 
 /** Begins to look after retention. `stop`: resolves when it no longer touches the log. */
-export function startRetention({ log, clock, subscriptions, keepFrom, failed }: RetentionOptions): { stop(): Promise<void> } {
+export function startRetention({ log, clock, subscriptions, keepFrom, failed }: RetentionOptions): {
+  stop(): Promise<void>
+} {
   let stopped = false
   let hasLooked = false
   let running: Promise<void> = Promise.resolve()
@@ -41,7 +49,8 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
   /** Logs first: they grow with every record, tables with every key. */
   async function trimAll(isOver: () => boolean): Promise<void> {
     for (const topic of log.topics().toSorted((a, b) => a.kind.localeCompare(b.kind))) {
-      const maxAgeMs = topic.retentionMs ?? (topic.kind === 'table' ? tableReplacedKeptMs : undefined)
+      const maxAgeMs =
+        topic.retentionMs ?? (topic.kind === 'table' ? tableReplacedKeptMs : undefined)
       if (maxAgeMs === undefined) continue
       for (const { partition, begin } of log.ends(topic.name)) {
         const [oldest] = log.read({ topic: topic.name, partition, from: begin, limit: 1 })
@@ -60,7 +69,12 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
     { partition, from, maxAgeMs }: { partition: number; from: Offset; maxAgeMs: Milliseconds },
   ): Offset | undefined {
     const place = { topic: name, partition }
-    return log.trim({ ...place, from, keepFrom: neededFrom(place, maxAgeMs), olderThan: oldestKept(maxAgeMs) })
+    return log.trim({
+      ...place,
+      from,
+      keepFrom: neededFrom(place, maxAgeMs),
+      olderThan: oldestKept(maxAgeMs),
+    })
   }
 
   function oldestKept(maxAgeMs: Milliseconds): Milliseconds {
@@ -69,7 +83,9 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
 
   function neededFrom(place: PartitionName, maxAgeMs: Milliseconds): Offset {
     const { offset, groups } = subscriptions.neededFrom(place)
-    const alive = log.commitsOf(place).filter(({ group, time }) => !groups.has(group) && time >= log.timeNewest - maxAgeMs)
+    const alive = log
+      .commitsOf(place)
+      .filter(({ group, time }) => !groups.has(group) && time >= log.timeNewest - maxAgeMs)
     return Math.min(offset, ...alive.map(keepFrom))
   }
 

@@ -1,13 +1,16 @@
-// The file of the embedded bus: its SQL schema, and how it is opened. The file is also the postmortem bundle, so it reads well in any SQLite tool:
-//   SELECT * FROM topics                       what topics there are
-//   SELECT at, key, id, bytes FROM "weir.rounds-checked/all" WHERE key = 'my-conversation'
-//   SELECT * FROM "weir.rounds-checked/2"      one partition as it is stored; offset is the rowid, time is in milliseconds since 1970
-//   SELECT * FROM records ORDER BY time        every record of every topic
-//   SELECT * FROM commits                      how far each group has come
-// One table for each partition, because that appended and read fastest (300-byte values, 10 topics x 4 partitions, 300,000 records, 100 in a
-// transaction, synchronous=off, 2 cores; appended/s, read/s): a table each 143,000, 240,000; one table in order of arrival with a unique index
-// 105,000, 138,000; one WITHOUT ROWID 62,000, 237,000; one with topic and offset packed into the rowid 81,000, 232,000; a table for each topic
-// 101,000, 183,000. Pages of 8 or 16 KiB were slower. (The bench of the finished bus: test/bench/bus.ts.)
+// The file of the embedded bus: its SQL schema, and how it is opened. The file is also the
+// postmortem bundle, so it reads well in any SQLite tool:
+//   SELECT * FROM topics                       what topics there are SELECT at, key, id, bytes FROM
+//   "weir.rounds-checked/all" WHERE key = 'my-conversation' SELECT * FROM "weir.rounds-checked/2"
+//   one partition as it is stored; offset is the rowid, time is in milliseconds since 1970 SELECT *
+//   FROM records ORDER BY time        every record of every topic SELECT * FROM commits
+//   how far each group has come
+// One table for each partition, because that appended and read fastest (300-byte values, 10 topics
+// x 4 partitions, 300,000 records, 100 in a transaction, synchronous=off, 2 cores; appended/s,
+// read/s): a table each 143,000, 240,000; one table in order of arrival with a unique index
+// 105,000, 138,000; one WITHOUT ROWID 62,000, 237,000; one with topic and offset packed into the
+// rowid 81,000, 232,000; a table for each topic 101,000, 183,000. Pages of 8 or 16 KiB were slower.
+// (The bench of the finished bus: test/bench/bus.ts.)
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -23,9 +26,15 @@ import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 const schemaVersion = 1
 /** SQLite's own limit on the terms of a UNION ALL, which the view of a topic is. */
 export const partitionsMax = 500
-/** The write-ahead log is copied into the database every 4000 pages of 4 KiB: 16 MB instead of 4 made appending with `normal` a tenth faster. */
+/**
+ * The write-ahead log is copied into the database every 4000 pages of 4 KiB: 16 MB instead of 4
+ * made appending with `normal` a tenth faster.
+ */
 const checkpointPages = 4000
-/** How long a statement waits for a lock that a foreign program holds. It blocks the process, so it is short. */
+/**
+ * How long a statement waits for a lock that a foreign program holds. It blocks the process, so it
+ * is short.
+ */
 const busyWaitMs = 1000
 
 const schema = `
@@ -57,7 +66,10 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `
 
-/** The quoted name of the SQL table that holds one partition. Topic names have no quotes in them (see topicNameFits). */
+/**
+ * The quoted name of the SQL table that holds one partition. Topic names have no quotes in them
+ * (see topicNameFits).
+ */
 export function partitionTable(topic: string, partition: number): string {
   return `"${topic}/${partition}"`
 }
@@ -67,7 +79,9 @@ export function topicNameFits(name: string): boolean {
   return /^[a-zA-Z0-9._-]{1,249}$/.test(name)
 }
 
-/** SQL that creates the tables of a new topic's partitions and the view `"<topic>/all"` over them. */
+/**
+ * SQL that creates the tables of a new topic's partitions and the view `"<topic>/all"` over them.
+ */
 export function topicSchema({ name, kind, partitions }: TopicSpec): string {
   const numbers = Array.from({ length: partitions }, (_, partition) => partition)
   const tables = numbers.map(
@@ -79,37 +93,57 @@ export function topicSchema({ name, kind, partitions }: TopicSpec): string {
       id TEXT -- stage/partition/offset/n of a derived record; NULL: an observed one
     ) STRICT;`,
   )
-  // The rowid is the last column of every index: (key, offset) finds a key's newest record without a second structure that could differ.
-  const indexes = kind === 'table' ? numbers.map((n) => `CREATE INDEX "${name}/${n} by key" ON ${partitionTable(name, n)} (key);`) : []
+  // The rowid is the last column of every index: (key, offset) finds a key's newest record without
+  // a second structure that could differ.
+  const indexes =
+    kind === 'table'
+      ? numbers.map(
+          (n) => `CREATE INDEX "${name}/${n} by key" ON ${partitionTable(name, n)} (key);`,
+        )
+      : []
   const selects = numbers.map(
-    (n) => `SELECT ${n} AS partition, offset, time, strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') AS at,
+    (
+      n,
+    ) => `SELECT ${n} AS partition, offset, time, strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') AS at,
       key, id, length(value) AS bytes, value FROM ${partitionTable(name, n)}`,
   )
   return `${tables.join('')}${indexes.join('')}CREATE VIEW "${name}/all" AS ${selects.join(' UNION ALL ')};`
 }
 
-/** SQL that makes the view `records` anew, over `topics` (their names; at least one, and the first 500 of more). */
+/**
+ * SQL that makes the view `records` anew, over `topics` (their names; at least one, and the first
+ * 500 of more).
+ */
 export function recordsView(topics: string[]): string {
-  const selects = topics.slice(0, partitionsMax).map((name) => `SELECT '${name}' AS topic, * FROM "${name}/all"`)
+  const selects = topics
+    .slice(0, partitionsMax)
+    .map((name) => `SELECT '${name}' AS topic, * FROM "${name}/all"`)
   return `DROP VIEW IF EXISTS records; CREATE VIEW records AS ${selects.join(' UNION ALL ')};`
 }
 
 /**
- * How much a commit waits for the disk. In all three nothing that was acknowledged is lost when the process is killed (SIGKILL, a crash, the OOM
- * killer): the write-ahead log was handed to the operating system before the acknowledgement, and half a transaction is recognised by its
+ * How much a commit waits for the disk. In all three nothing that was acknowledged is lost when the
+ * process is killed (SIGKILL, a crash, the OOM killer): the write-ahead log was handed to the
+ * operating system before the acknowledgement, and half a transaction is recognised by its
  * checksum. They differ in what a power failure or a crash of the operating system does:
  * - `off`: the file may be damaged beyond opening. For tests, simulations and throw-away runs.
- * - `normal`: the file stays whole; the last moments before (at most what was written since the last checkpoint, 16 MB) may be missing,
- *   from the end and in order.
- * - `full`: nothing acknowledged is lost, if the disk keeps its word. Every transaction waits for the disk.
+ * - `normal`: the file stays whole; the last moments before (at most what was written since the
+ *     last checkpoint, 16 MB) may be missing, from the end and in order.
+ * - `full`: nothing acknowledged is lost, if the disk keeps its word. Every transaction waits for
+ *     the disk.
  */
 export type Synchronous = 'off' | 'normal' | 'full'
 
-export type DatabaseOptions = { file: string; synchronous: Synchronous; pagesMax?: number | undefined }
+export type DatabaseOptions = {
+  file: string
+  synchronous: Synchronous
+  pagesMax?: number | undefined
+}
 
 /**
- * Opens a file for writing, and makes it a Weir log if it is new or empty. Whoever calls it holds the lock. Errors: `bus.not-a-database`,
- * `bus.newer-version`, `bus.unwritable`, `bus.full`; a file that is something else is left as it is.
+ * Opens a file for writing, and makes it a Weir log if it is new or empty. Whoever calls it holds
+ * the lock. Errors: `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`; a file
+ * that is something else is left as it is.
  */
 export function openForWriting({ file, synchronous, pagesMax }: DatabaseOptions): DatabaseSync {
   return guarded(file, () => {
@@ -117,7 +151,9 @@ export function openForWriting({ file, synchronous, pagesMax }: DatabaseOptions)
     return closedOnError(db, () => {
       const state = stateOf(db, file)
       if (pagesMax !== undefined) db.exec(`PRAGMA max_page_count = ${pagesMax}`)
-      db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+      db.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
+      )
       db.exec(`PRAGMA journal_size_limit = ${checkpointPages * 4096}`)
       if (state === 'empty') db.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
       return db
@@ -126,8 +162,9 @@ export function openForWriting({ file, synchronous, pagesMax }: DatabaseOptions)
 }
 
 /**
- * Opens a file for reading, also while another process writes it, and also from a folder that cannot be written (a bundle on read-only media).
- * Errors: as openForWriting; `bus.not-a-database` too when there is no such file.
+ * Opens a file for reading, also while another process writes it, and also from a folder that
+ * cannot be written (a bundle on read-only media). Errors: as openForWriting; `bus.not-a-database`
+ * too when there is no such file.
  */
 export function openForReading(file: string): DatabaseSync {
   if (!existsSync(file)) throw notADatabase(file, 'there is no such file')
@@ -135,7 +172,8 @@ export function openForReading(file: string): DatabaseSync {
     try {
       return verified(new DatabaseSync(file, { readOnly: true, timeout: busyWaitMs }), file)
     } catch (error) {
-      // A reader, too, needs the index of the write-ahead log beside the file. Without a log to read, the file alone is all there is.
+      // A reader, too, needs the index of the write-ahead log beside the file. Without a log to
+      // read, the file alone is all there is.
       if (!isFolderClosed(error) || hasContent(`${file}-wal`)) throw error
       const immutable = pathToFileURL(resolve(file))
       immutable.searchParams.set('immutable', '1')
@@ -144,7 +182,10 @@ export function openForReading(file: string): DatabaseSync {
   })
 }
 
-/** Throws if `file` exists and is no Weir log of a version that this code knows. Changes nothing on the disk. */
+/**
+ * Throws if `file` exists and is no Weir log of a version that this code knows. Changes nothing on
+ * the disk.
+ */
 export function checkBeforeWriting(file: string): void {
   if (!hasContent(file)) return
   guarded(file, () => {
@@ -168,9 +209,13 @@ export function makeFolder(file: string): string[] {
 }
 
 function folderRefused(folder: string, cause: Error): WeirError {
-  return new WeirError('bus.unwritable', `the folder ${folder} cannot be made (${cause.message}): name another one, or make it writable`, {
-    cause,
-  })
+  return new WeirError(
+    'bus.unwritable',
+    `the folder ${folder} cannot be made (${cause.message}): name another one, or make it writable`,
+    {
+      cause,
+    },
+  )
 }
 
 function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
@@ -178,7 +223,8 @@ function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
   const version = pragma(db, 'user_version')
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n)
   if (application === 0 && version === 0 && objects === 0) return 'empty'
-  if (application !== logApplicationId) throw notADatabase(file, 'it is an SQLite database of something else')
+  if (application !== logApplicationId)
+    throw notADatabase(file, 'it is an SQLite database of something else')
   if (version > schemaVersion) {
     throw new WeirError(
       'bus.newer-version',

@@ -1,32 +1,54 @@
-// Runs readers over partitions: reads a batch, hands it to the reader, has the step written, tells the reader, and so on while there are records.
-// S1. One partition does one thing at a time: read, write, acknowledged. Partitions do not wait for each other, so a slow one holds up only itself.
-// S2. Fair: partitions with records take turns, one batch each; what does not fit into a tick is first in the next. Within a tick those of the group that
-//     subscribed first come first, one after the other: what a reader leads to is then in the batch of the next one, and not in a later tick.
+// Runs readers over partitions: reads a batch, hands it to the reader, has the step written, tells
+// the reader, and so on while there are records.
+// S1. One partition does one thing at a time: read, write, acknowledged. Partitions do not wait for
+//     each other, so a slow one holds up only itself.
+// S2. Fair: partitions with records take turns, one batch each; what does not fit into a tick is
+//     first in the next. Within a tick those of the group that subscribed first come first, one
+//     after the other: what a reader leads to is then in the batch of the next one, and not in a
+//     later tick.
 // S3. A subscription keeps the process alive until it is closed, as a connection to a broker would.
-// S4. A subscription that failed hands out no more records; its steps that were under way are still written, and its readers stay until close().
-// S5. Readers read ahead of the file: what a step leads to goes to the next reader at once, and one transaction takes all that a tick has led to. Nobody
-//     acts on it before: a reader must not touch the world, and is told `acknowledged` after the transaction. One that fails for good fails all
-//     subscriptions with a step under way, because what they have read may never have been there.
+// S4. A subscription that failed hands out no more records; its steps that were under way are still
+//     written, and its readers stay until close().
+// S5. Readers read ahead of the file: what a step leads to goes to the next reader at once, and one
+//     transaction takes all that a tick has led to. Nobody acts on it before: a reader must not
+//     touch the world, and is told `acknowledged` after the transaction. One that fails for good
+//     fails all subscriptions with a step under way, because what they have read may never have
+//     been there.
 
-import type { Commit, Offset, PartitionReader, StoredRecord, SubscribeOptions, Subscription } from '../../contract/bus.ts'
+import type {
+  Commit,
+  Offset,
+  PartitionReader,
+  StoredRecord,
+  SubscribeOptions,
+  Subscription,
+} from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { keepAlive } from './alive.ts'
 import type { Log, PartitionName } from './log.ts'
 import { batchBytesMax, batchRecordsMax } from './reading.ts'
 import type { Writer } from './writer.ts'
 
-/** Records that one tick of the process hands to readers; then timers and sockets have their turn. */
+/**
+ * Records that one tick of the process hands to readers; then timers and sockets have their turn.
+ */
 const tickRecordsMax = 2048
 
 export type Subscriptions = {
   subscribe(options: SubscribeOptions): Promise<Subscription>
-  /** Hands batches to readers, and calls `flush` when they have all answered. Called by whoever was told to by `wake`. */
+  /**
+   * Hands batches to readers, and calls `flush` when they have all answered. Called by whoever was
+   * told to by `wake`.
+   */
   pump(): void
   /** Nothing that was read ahead of the file counts. */
   failStepping(error: unknown): void
   /** `partition`: as the log names it. */
   grown(partition: PartitionName): void
-  /** The lowest offset of a partition that a reader of ours may still have to fold from, and which groups those are. */
+  /**
+   * The lowest offset of a partition that a reader of ours may still have to fold from, and which
+   * groups those are.
+   */
   neededFrom(partition: PartitionName): { offset: Offset; groups: Set<string> }
   closeAll(): Promise<void>
 }
@@ -57,7 +79,10 @@ type Group = {
   close(): Promise<void>
 }
 
-/** One partition of a group. `from`: where its reader began; `next`: the offset to read next; `committed`: its reader's newest that is durable. */
+/**
+ * One partition of a group. `from`: where its reader began; `next`: the offset to read next;
+ * `committed`: its reader's newest that is durable.
+ */
 type Lane = PartitionName & {
   group: string
   owner: Group
@@ -72,15 +97,29 @@ type LanePhase = { kind: 'idle' } | { kind: 'queued' } | { kind: 'stepping'; don
 
 const idle: LanePhase = { kind: 'idle' }
 
-export function createSubscriptions({ log, writer, wake, flush, assertOpen, keepFrom, failed }: SubscriptionsOptions): Subscriptions {
+export function createSubscriptions({
+  log,
+  writer,
+  wake,
+  flush,
+  assertOpen,
+  keepFrom,
+  failed,
+}: SubscriptionsOptions): Subscriptions {
   const groups = new Map<string, Group>()
   /** By the partition, as the log names it. */
   const lanes = new Map<PartitionName, Set<Lane>>()
-  /** Lanes with something to read: those whose turn it is, in order, and those that follow, by their group's place. */
+  /**
+   * Lanes with something to read: those whose turn it is, in order, and those that follow, by their
+   * group's place.
+   */
   const turns: Lane[] = []
   const queued: Lane[][] = []
   let subscribed = 0
-  /** What this tick may still hand out, whether a reader has not answered yet, and which tick it is: who answers later counts for nothing. */
+  /**
+   * What this tick may still hand out, whether a reader has not answered yet, and which tick it is:
+   * who answers later counts for nothing.
+   */
   let left = 0
   let isAnswerDue = false
   let ticks = 0
@@ -89,7 +128,8 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
 
   /** Queues a lane that has something to read and is not at it already. */
   function consider(lane: Lane): void {
-    if (lane.phase.kind !== 'idle' || !lane.owner.isReading || log.endAhead(lane) <= lane.next) return
+    if (lane.phase.kind !== 'idle' || !lane.owner.isReading || log.endAhead(lane) <= lane.next)
+      return
     lane.phase = { kind: 'queued' }
     queued[lane.owner.place]?.push(lane)
     wake()
@@ -135,7 +175,13 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
   function readBatch(lane: Lane): StoredRecord[] {
     try {
       const { topic, partition, next } = lane
-      return log.readAhead({ topic, partition, from: next, limit: batchRecordsMax, bytesMax: batchBytesMax })
+      return log.readAhead({
+        topic,
+        partition,
+        from: next,
+        limit: batchRecordsMax,
+        bytesMax: batchBytesMax,
+      })
     } catch (error) {
       lane.owner.fail(error)
       return []
@@ -158,7 +204,10 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
   }
 
   /** Hands over the batch and queues what it led to. Undefined: what was read is void by now. */
-  async function stepOf(lane: Lane, batch: StoredRecord[]): Promise<{ written: Promise<void> } | undefined> {
+  async function stepOf(
+    lane: Lane,
+    batch: StoredRecord[],
+  ): Promise<{ written: Promise<void> } | undefined> {
     const { reader } = lane
     const [tick, readIn] = [ticks, era]
     isAnswerDue = true
@@ -168,18 +217,30 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
       const committed = () => {
         lane.committed = commit
       }
-      return { written: writer.writeStep({ outputs, commitment: commit && { of: lane, commit, committed } }) }
+      return {
+        written: writer.writeStep({
+          outputs,
+          commitment: commit && { of: lane, commit, committed },
+        }),
+      }
     } finally {
       answered(tick)
     }
   }
 
-  /** Asks for a reader of every partition, all at once. If one cannot be had, those that were are closed again. */
+  /**
+   * Asks for a reader of every partition, all at once. If one cannot be had, those that were are
+   * closed again.
+   */
   async function assignAll(owner: Group, assign: SubscribeOptions['assign']): Promise<void> {
     const { group, topic } = owner
     const asked = log.ends(topic).map(async (ends) => {
       const { partition } = ends
-      const reader = await assign({ topic, ends, committed: log.committed({ group, topic, partition }) })
+      const reader = await assign({
+        topic,
+        ends,
+        committed: log.committed({ group, topic, partition }),
+      })
       owner.lanes.push({
         topic,
         partition,
@@ -192,14 +253,19 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
         phase: idle,
       })
     })
-    for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason
+    for (const answer of await Promise.allSettled(asked))
+      if (answer.status === 'rejected') throw answer.reason
     assertOpen()
   }
 
   async function closeGroup(owner: Group): Promise<void> {
     owner.isReading = false
-    await Promise.all(owner.lanes.map(({ phase }) => (phase.kind === 'stepping' ? phase.done : undefined)))
-    const closed = await Promise.allSettled(owner.lanes.map(({ reader }) => reader.close('shutdown')))
+    await Promise.all(
+      owner.lanes.map(({ phase }) => (phase.kind === 'stepping' ? phase.done : undefined)),
+    )
+    const closed = await Promise.allSettled(
+      owner.lanes.map(({ reader }) => reader.close('shutdown')),
+    )
     writer.flushCommits()
     for (const lane of owner.lanes) lanes.get(log.placeOf(lane))?.delete(lane)
     groups.delete(groupName(owner))
@@ -270,7 +336,8 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
 
     failStepping(error) {
       era += 1
-      for (const { lanes, fail } of groups.values()) if (lanes.some(({ phase }) => phase.kind === 'stepping')) fail(error)
+      for (const { lanes, fail } of groups.values())
+        if (lanes.some(({ phase }) => phase.kind === 'stepping')) fail(error)
     },
 
     grown(partition) {
@@ -282,7 +349,9 @@ export function createSubscriptions({ log, writer, wake, flush, assertOpen, keep
       return {
         offset: Math.min(
           Number.MAX_SAFE_INTEGER,
-          ...readers.map(({ committed, from }) => (committed === undefined ? from : keepFrom(committed))),
+          ...readers.map(({ committed, from }) =>
+            committed === undefined ? from : keepFrom(committed),
+          ),
         ),
         groups: new Set(readers.map(({ owner }) => owner.group)),
       }

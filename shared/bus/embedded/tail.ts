@@ -1,6 +1,8 @@
-// The newest records of a partition as they were written, so that the readers of this process, who mostly want just these, need not ask SQLite for
-// what it was given a moment ago: a fifth of the pipeline's CPU time.
-// T1. What is in here is in the file: records come in after their transaction, in offset order without a gap.
+// The newest records of a partition as they were written, so that the readers of this process, who
+// mostly want just these, need not ask SQLite for what it was given a moment ago: a fifth of the
+// pipeline's CPU time.
+// T1. What is in here is in the file: records come in after their transaction, in offset order
+//     without a gap.
 // T2. It is bounded; whoever wants older ones reads the file.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
@@ -8,15 +10,26 @@ import type { Offset, StoredRecord } from '../../contract/bus.ts'
 export type Tail = {
   /** The next record of the partition. */
   push(record: StoredRecord): void
-  /** Undefined: it does not reach back to `from`. `bytesMax`: after the record that reaches it, no more are taken. */
-  read(range: { from: Offset; to: Offset; limit: number; bytesMax?: number | undefined }): StoredRecord[] | undefined
+  /**
+   * Undefined: it does not reach back to `from`. `bytesMax`: after the record that reaches it, no
+   * more are taken.
+   */
+  read(range: {
+    from: Offset
+    to: Offset
+    limit: number
+    bytesMax?: number | undefined
+  }): StoredRecord[] | undefined
   /** The newest record under a key, if it is among the newest few of all. */
   newest(key: string): StoredRecord | undefined
   /** What is in the file has changed otherwise. */
   clear(): void
 }
 
-/** Who asks for a key by name mostly asks for what was written last; to look at more would take longer than to ask SQLite. */
+/**
+ * Who asks for a key by name mostly asks for what was written last; to look at more would take
+ * longer than to ask SQLite.
+ */
 const newestLookedAt = 64
 
 /** `bytesMax`: bytes of values, counting some for each record, that are kept. */
@@ -45,7 +58,11 @@ export function createTail(bytesMax: number): Tail {
       if (first === undefined || from < first.offset) return undefined
       const batch: StoredRecord[] = []
       let batchBytes = 0
-      for (let at = head + from - first.offset; at < records.length && batch.length < limit && batchBytes < batchBytesMax; at++) {
+      for (
+        let at = head + from - first.offset;
+        at < records.length && batch.length < limit && batchBytes < batchBytesMax;
+        at++
+      ) {
         const record = records[at] as StoredRecord
         if (record.offset >= to) break
         batch.push(record)
@@ -56,7 +73,8 @@ export function createTail(bytesMax: number): Tail {
 
     newest(key) {
       const least = Math.max(head, records.length - newestLookedAt)
-      for (let at = records.length - 1; at >= least; at -= 1) if (records[at]?.key === key) return records[at]
+      for (let at = records.length - 1; at >= least; at -= 1)
+        if (records[at]?.key === key) return records[at]
       return undefined
     },
 

@@ -1,7 +1,9 @@
-// Retention: deletes what is old, one stretch of a partition at a time, so that the process is not held up.
-// A log loses records from its front, up to the first that is young enough or that a group may still fold. A table loses records that a newer one
-// under the same key has replaced, and old tombstones; always older ones first, so that a reader from the front never sees a deleted value come back.
-// The file does not become smaller: SQLite uses the freed pages for new records. (`VACUUM` while no Weir runs makes it small.)
+// Retention: deletes what is old, one stretch of a partition at a time, so that the process is not
+// held up. A log loses records from its front, up to the first that is young enough or that a group
+// may still fold. A table loses records that a newer one under the same key has replaced, and old
+// tombstones; always older ones first, so that a reader from the front never sees a deleted value
+// come back. The file does not become smaller: SQLite uses the freed pages for new records.
+// (`VACUUM` while no Weir runs makes it small.)
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Offset, PartitionEnds, TopicKind } from '../../contract/bus.ts'
@@ -24,8 +26,14 @@ export type Trim = {
   olderThan: Milliseconds
 }
 
-/** Runs inside the caller's transaction. `begin`: the partition's new begin; `next`: where to go on, undefined when it is done. */
-export function trimPartition(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | undefined } {
+/**
+ * Runs inside the caller's transaction. `begin`: the partition's new begin; `next`: where to go on,
+ * undefined when it is done.
+ */
+export function trimPartition(
+  db: DatabaseSync,
+  trim: Trim,
+): { begin: Offset; next: Offset | undefined } {
   return trim.kind === 'log' ? trimFront(db, trim) : compact(db, trim)
 }
 
@@ -33,7 +41,9 @@ function trimFront(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset 
   const { topic, partition, ends, from, keepFrom, olderThan } = trim
   const table = partitionTable(topic, partition)
   const to = Math.min(from + stretch, keepFrom, ends.end)
-  const young = db.prepare(`SELECT offset FROM ${table} WHERE offset >= ? AND offset < ? AND time >= ? ORDER BY offset LIMIT 1`)
+  const young = db.prepare(
+    `SELECT offset FROM ${table} WHERE offset >= ? AND offset < ? AND time >= ? ORDER BY offset LIMIT 1`,
+  )
   const begin = Number(young.get(from, to, olderThan)?.offset ?? to)
   if (begin <= from) return { begin: ends.begin, next: undefined }
   remember(db, trim, { begin, deletedTo: begin })
@@ -47,7 +57,9 @@ function compact(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | 
   const to = Math.min(from + stretch, ends.end)
   const dead = `offset >= ? AND offset < ? AND time < ?
     AND (value IS NULL OR EXISTS (SELECT 1 FROM ${table} AS newer WHERE newer.key = old.key AND newer.offset > old.offset))`
-  const last = db.prepare(`SELECT max(offset) AS last FROM ${table} AS old WHERE ${dead}`).get(from, to, olderThan)?.last
+  const last = db
+    .prepare(`SELECT max(offset) AS last FROM ${table} AS old WHERE ${dead}`)
+    .get(from, to, olderThan)?.last
   if (typeof last === 'number') {
     remember(db, trim, { begin: ends.begin, deletedTo: last + 1 })
     db.prepare(`DELETE FROM ${table} AS old WHERE ${dead}`).run(from, to, olderThan)
@@ -56,9 +68,16 @@ function compact(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | 
 }
 
 /** Keeps L2 and L3 of the log: what was given once stays known. Called before the deletion. */
-function remember(db: DatabaseSync, { topic, partition }: Trim, { begin, deletedTo }: { begin: Offset; deletedTo: Offset }): void {
+function remember(
+  db: DatabaseSync,
+  { topic, partition }: Trim,
+  { begin, deletedTo }: { begin: Offset; deletedTo: Offset },
+): void {
   const table = partitionTable(topic, partition)
-  const time = db.prepare(`SELECT time FROM ${table} WHERE offset < ? ORDER BY offset DESC LIMIT 1`).get(deletedTo)?.time ?? 0
+  const time =
+    db
+      .prepare(`SELECT time FROM ${table} WHERE offset < ? ORDER BY offset DESC LIMIT 1`)
+      .get(deletedTo)?.time ?? 0
   db.prepare(
     `INSERT INTO trimmed (topic, partition, begin, deleted_to, deleted_time) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (topic, partition) DO UPDATE SET

@@ -1,12 +1,20 @@
-// The one place that writes records: what callers append, and what steps led to, each many at a time in one transaction.
-// W1. Appends are written in the order in which they came, and so are steps; each is written whole, or not at all.
-// W2. A step is never skipped and never written twice: when its write fails, the same write is tried again, and nothing overtakes it, no append either.
-//     When the tries are used up the steps are given up, and with them their subscriptions: they were not committed, so they are read again.
-// W3. What a caller appends is not tried again: the caller hears of the failure at once and knows best. A patient one counts as a step in all of this.
-// W4. The outputs of a step have their places from the moment in which it comes, so readers may read ahead of the file: what they make of it is a step
-//     behind it. An append gets its place when it is written, and only where no step waits: so nobody has read one that fails.
-// W5. A step that only commits is done at once where all that it has read is written: there is nothing that could be acted on too early. Its commit rides
-//     with the next write, or comes a moment later. A process that is killed before that reads some records again that led to nothing.
+// The one place that writes records: what callers append, and what steps led to, each many at a
+// time in one transaction.
+// W1. Appends are written in the order in which they came, and so are steps; each is written whole,
+//     or not at all.
+// W2. A step is never skipped and never written twice: when its write fails, the same write is
+//     tried again, and nothing overtakes it, no append either. When the tries are used up the steps
+//     are given up, and with them their subscriptions: they were not committed, so they are read
+//     again.
+// W3. What a caller appends is not tried again: the caller hears of the failure at once and knows
+//     best. A patient one counts as a step in all of this.
+// W4. The outputs of a step have their places from the moment in which it comes, so readers may
+//     read ahead of the file: what they make of it is a step behind it. An append gets its place
+//     when it is written, and only where no step waits: so nobody has read one that fails.
+// W5. A step that only commits is done at once where all that it has read is written: there is
+//     nothing that could be acted on too early. Its commit rides with the next write, or comes a
+//     moment later. A process that is killed before that reads some records again that led to
+//     nothing.
 
 import type { Appended, Commit, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -15,10 +23,15 @@ import { keepAlive } from './alive.ts'
 import { asBusError } from './failure.ts'
 import type { GroupCommit, Log, PartitionName } from './log.ts'
 
-/** A transaction ends at whichever comes first, so that a long queue does not hold up everything else; one job is always in it. */
+/**
+ * A transaction ends at whichever comes first, so that a long queue does not hold up everything
+ * else; one job is always in it.
+ */
 const transactionRecordsMax = 4096
 const transactionBytesMax = 16 * 1024 * 1024
-/** The wait before the second try; each later one is twice as long: five tries within three seconds. */
+/**
+ * The wait before the second try; each later one is twice as long: five tries within three seconds.
+ */
 const retryFirstMs = 200
 /** How long a commit waits for a write that it can ride with (W5). */
 const commitWaitMs = 100
@@ -44,7 +57,9 @@ export type WriterOptions = {
   triesMax: number
   /** Somebody has to call both flushes soon. */
   wake: () => void
-  /** Outputs for that partition (as the log names it) have got their places; they can be read ahead. */
+  /**
+   * Outputs for that partition (as the log names it) have got their places; they can be read ahead.
+   */
   staged: (partition: PartitionName) => void
   /** Records of that partition are written. */
   grown: (partition: PartitionName) => void
@@ -54,14 +69,24 @@ export type WriterOptions = {
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
-type Append = { records: RecordToAppend[]; bytes: number; written(appended: Appended[]): void; failed(error: WeirError): void }
+type Append = {
+  records: RecordToAppend[]
+  bytes: number
+  written(appended: Appended[]): void
+  failed(error: WeirError): void
+}
 
 /** `of`: the reader whose commit it is; `committed` is called when it is durable. */
 type Commitment = { of: Omit<GroupCommit, keyof Commit>; commit: Commit; committed: () => void }
 
 type Step = { outputs: RecordToAppend[]; commitment: Commitment | undefined }
 
-type StepJob = Omit<Step, 'outputs'> & { records: StoredRecord[]; bytes: number; written(): void; failed(error: WeirError): void }
+type StepJob = Omit<Step, 'outputs'> & {
+  records: StoredRecord[]
+  bytes: number
+  written(): void
+  failed(error: WeirError): void
+}
 
 export function createWriter(options: WriterOptions): Writer {
   const { log, clock, recordBytesMax, queueBytesMax, triesMax, wake } = options
@@ -120,7 +145,10 @@ export function createWriter(options: WriterOptions): Writer {
 
   function writeSteps(jobs: StepJob[], tries: number): void {
     isWaiting = false
-    const [leading, only] = [jobs.filter(({ records }) => records.length > 0), jobs.filter(({ records }) => records.length === 0)]
+    const [leading, only] = [
+      jobs.filter(({ records }) => records.length > 0),
+      jobs.filter(({ records }) => records.length === 0),
+    ]
     try {
       write(
         leading.flatMap(({ records }) => records),
@@ -142,13 +170,15 @@ export function createWriter(options: WriterOptions): Writer {
     if (records.length + committing.length === 0) return
     const grown = log.write({
       records,
-      commits: committing.map(({ of: { group, topic, partition }, commit: { offset, metadata } }) => ({
-        group,
-        topic,
-        partition,
-        offset,
-        metadata,
-      })),
+      commits: committing.map(
+        ({ of: { group, topic, partition }, commit: { offset, metadata } }) => ({
+          group,
+          topic,
+          partition,
+          offset,
+          metadata,
+        }),
+      ),
     })
     for (const { of, committed } of committing) {
       commitments.delete(of)
@@ -205,16 +235,25 @@ export function createWriter(options: WriterOptions): Writer {
     for (const tell of told) tell()
   }
 
-  /** Everything that can be wrong with a record, before anything of its job is written. Answers the size of the job in bytes. */
+  /**
+   * Everything that can be wrong with a record, before anything of its job is written. Answers the
+   * size of the job in bytes.
+   */
   function checkedBytes(records: RecordToAppend[]): number {
     let bytes = 0
     for (const { topic, partition, key, value } of records) {
       const { kind, partitions } = log.topic(topic)
       if (!(partition >= 0 && partition < partitions)) {
-        throw new WeirError('bus.topic-differs', `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`)
+        throw new WeirError(
+          'bus.topic-differs',
+          `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`,
+        )
       }
       if (value === null && kind === 'log') {
-        throw new WeirError('bus.topic-differs', `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`)
+        throw new WeirError(
+          'bus.topic-differs',
+          `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`,
+        )
       }
       const size = value?.byteLength ?? 0
       if (size > recordBytesMax) {
@@ -247,7 +286,10 @@ export function createWriter(options: WriterOptions): Writer {
         const why = `${queueBytes} bytes wait to be written to ${log.file} already: append when earlier appends are done`
         throw new WeirError('bus.full', why, { retryable: true })
       }
-      if (patient) return placesOf(await queueStep({ outputs: records, commitment: undefined }, bytes).catch(triedEnough))
+      if (patient)
+        return placesOf(
+          await queueStep({ outputs: records, commitment: undefined }, bytes).catch(triedEnough),
+        )
       return new Promise((written, failed) => {
         appends.push({ records, bytes, written, failed })
         queueBytes += bytes
@@ -257,7 +299,8 @@ export function createWriter(options: WriterOptions): Writer {
 
     async writeStep({ outputs, commitment }) {
       checkedBytes(outputs)
-      if (outputs.length > 0 || steps.length > 0 || isWaiting) await queueStep({ outputs, commitment })
+      if (outputs.length > 0 || steps.length > 0 || isWaiting)
+        await queueStep({ outputs, commitment })
       else if (commitment !== undefined) commitSoon(commitment)
     },
 

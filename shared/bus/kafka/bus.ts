@@ -1,17 +1,20 @@
-// The Kafka bus: the port on Apache Kafka, or what speaks its protocol. test/shared/bus/contract.ts holds it to the same promises as the embedded bus.
+// The Kafka bus: the port on Apache Kafka, or what speaks its protocol. test/shared/bus/contract.ts
+// holds it to the same promises as the embedded bus.
 //
-//   append, steps ──▶ writer.ts ──▶ send-queue.ts per partition ──▶ one produce request per broker at a time ─▶ acknowledged
-//   subscribe ──▶ subscription.ts: membership.ts (the group) + lane.ts per partition ◀── fetching.ts ◀── leaders
-//   read, follow ──▶ reading.ts ◀── fetching.ts          list, get, keys ──▶ tables.ts ──▶ table-store.ts (SQLite)
-//   all of them ──▶ cluster.ts (topics, leaders) ──▶ link.ts (one connection, one purpose) ──▶ driver.ts (the inside of kafkajs)
+//   append, steps ──▶ writer.ts ──▶ send-queue.ts per partition ──▶ one produce request per broker
+//   at a time ─▶ acknowledged subscribe ──▶ subscription.ts: membership.ts (the group) + lane.ts
+//   per partition ◀── fetching.ts ◀── leaders read, follow ──▶ reading.ts ◀── fetching.ts
+//   list, get, keys ──▶ tables.ts ──▶ table-store.ts (SQLite) all of them ──▶ cluster.ts (topics,
+//   leaders) ──▶ link.ts (one connection, one purpose) ──▶ driver.ts (the inside of kafkajs)
 //
-// Where it differs from the embedded bus: delivery is at least once, so outputs and records may come twice after a failure, a crash or a rebalance; a
-// partition has two readers for a moment when it moves, or when its former owner was only paused; others write, too.
-// The clock that readers are given is this machine's, while a record's time is the broker's: a tick that a fast clock writes too early is dropped and
-// repeated a second later, one from a slow clock comes late. So the difference of the clocks delays deadlines and never changes what is decided.
+// Where it differs from the embedded bus: delivery is at least once, so outputs and records may
+// come twice after a failure, a crash or a rebalance; a partition has two readers for a moment when
+// it moves, or when its former owner was only paused; others write, too. The clock that readers are
+// given is this machine's, while a record's time is the broker's: a tick that a fast clock writes
+// too early is dropped and repeated a second later, one from a slow clock comes late. So the
+// difference of the clocks delays deadlines and never changes what is decided.
 
-import type { KafkaConfig } from 'kafkajs'
-import { Kafka } from 'kafkajs'
+import { Kafka, type KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Bus, Subscription, TopicSpec } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
@@ -22,8 +25,7 @@ import { createCluster } from './cluster.ts'
 import { createFetching } from './fetching.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { createReading } from './reading.ts'
-import type { SubscriptionTimes } from './subscription.ts'
-import { startSubscription } from './subscription.ts'
+import { type SubscriptionTimes, startSubscription } from './subscription.ts'
 import { openTableStore } from './table-store.ts'
 import { createTables } from './tables.ts'
 import { createTopics, topicDifferences, topicsUnfit } from './topic-admin.ts'
@@ -31,21 +33,32 @@ import { topicPlan } from './topic-plan.ts'
 import { createWriter } from './writer.ts'
 
 export type KafkaBusOptions = {
-  /** Brokers, TLS and SASL as kafkajs takes them (client-properties.ts). Its retries are not used: the bus repeats by itself. */
+  /**
+   * Brokers, TLS and SASL as kafkajs takes them (client-properties.ts). Its retries are not used:
+   * the bus repeats by itself.
+   */
   client: KafkaConfig
   clock: Clock
   log: Logger
-  /** Where copies of tables are kept, so that a restart need not read them again. Absent: in memory. */
+  /**
+   * Where copies of tables are kept, so that a restart need not read them again. Absent: in memory.
+   */
   tablesFolder?: string | undefined
   /** Of topics that ensureTopics creates; 0, the default: as the brokers say. */
   replicationFactor?: number | undefined
-  /** Bytes of one value. Default limits.recordBytesMax; topics must take it (`weir topics check`). */
+  /**
+   * Bytes of one value. Default limits.recordBytesMax; topics must take it (`weir topics check`).
+   */
   recordBytesMax?: number | undefined
-  /** Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default 256 MiB. */
+  /**
+   * Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default
+   * 256 MiB.
+   */
   queueBytesMax?: number | undefined
   /**
-   * How long a write is repeated while the broker is away, before those who wait for it fail. Default 5 minutes; limits.shutdownGraceMs at most once the bus
-   * or all that it reads is being closed.
+   * How long a write is repeated while the broker is away, before those who wait for it fail.
+   * Default 5 minutes; limits.shutdownGraceMs at most once the bus or all that it reads is being
+   * closed.
    */
   deliverMs?: Milliseconds | undefined
   /** How long the first contact is tried. Default 1 minute. */
@@ -55,11 +68,19 @@ export type KafkaBusOptions = {
 
 const minute = 60_000
 const queueBytesMaxDefault = 256 * 1024 * 1024
-const timesDefault: SubscriptionTimes = { sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 15_000, commitMs: 250 }
+const timesDefault: SubscriptionTimes = {
+  sessionMs: 10_000,
+  heartbeatMs: 1_000,
+  rebalanceMs: 15_000,
+  commitMs: 250,
+}
 /** How long close waits for what callers still want written. */
 const drainMs = 10_000
 
-/** Errors: `bus.unreachable` when no broker answered for connectMs, `bus.unauthorized`, `bus.refused` (a broker that is too old), `settings.invalid`. */
+/**
+ * Errors: `bus.unreachable` when no broker answered for connectMs, `bus.unauthorized`,
+ * `bus.refused` (a broker that is too old), `settings.invalid`.
+ */
 export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   const { client, clock, log } = options
   const recordBytesMax = options.recordBytesMax ?? limits.recordBytesMax
@@ -75,7 +96,13 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     throw error
   }
 
-  const fetching = createFetching({ cluster, log, requestsMax: 4, partitionBytesMax: 1024 * 1024, bytesMax: 8 * 1024 * 1024 })
+  const fetching = createFetching({
+    cluster,
+    log,
+    requestsMax: 4,
+    partitionBytesMax: 1024 * 1024,
+    bytesMax: 8 * 1024 * 1024,
+  })
   const writer = createWriter({
     ...{ cluster, clock, log, recordBytesMax },
     queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
@@ -83,19 +110,31 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   })
   const reading = createReading({ cluster, fetching, closed: closed.signal })
   const store = openTableStore({ folder: options.tablesFolder, clock, log })
-  const tables = createTables({ cluster, fetching, store, writtenTo: writer.writtenTo, closed: closed.signal })
+  const tables = createTables({
+    cluster,
+    fetching,
+    store,
+    writtenTo: writer.writtenTo,
+    closed: closed.signal,
+  })
   const subscriptions = new Set<Subscription>()
   const closingOnes = new Set<Subscription>()
   let hurryNoMore: (() => void) | undefined
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
 
-  /** While the bus closes, readers that close may still append: `closing` is open enough for them. */
+  /**
+   * While the bus closes, readers that close may still append: `closing` is open enough for them.
+   */
   function assertOpen(least: 'open' | 'closing'): void {
-    if (life === 'closed' || (life === 'closing' && least === 'open')) throw new WeirError('bus.closed', 'the bus is closed: open it again')
+    if (life === 'closed' || (life === 'closing' && least === 'open'))
+      throw new WeirError('bus.closed', 'the bus is closed: open it again')
   }
 
-  /** When nothing here goes on, what waits for a broker that is away must not hold up the end: readers that close wait for their writes. */
+  /**
+   * When nothing here goes on, what waits for a broker that is away must not hold up the end:
+   * readers that close wait for their writes.
+   */
   function hurryWrites(): void {
     const isAllClosing = life !== 'open' || closingOnes.size === subscriptions.size
     if (isAllClosing) hurryNoMore ??= writer.hurry(limits.shutdownGraceMs)
@@ -113,13 +152,21 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   }
 
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
-    // As long as a broker is looked for at first: a service that starts just when the broker does not answer is no reason to give up.
-    await cluster.persist('create and check the topics', () => tryToEnsure(specs), options.connectMs ?? minute)
+    // As long as a broker is looked for at first: a service that starts just when the broker does
+    // not answer is no reason to give up.
+    await cluster.persist(
+      'create and check the topics',
+      () => tryToEnsure(specs),
+      options.connectMs ?? minute,
+    )
     for (const { name } of specs) await cluster.topic(name)
   }
 
   async function tryToEnsure(specs: TopicSpec[]): Promise<void> {
-    const plan = topicPlan(specs, { replicationFactor: options.replicationFactor ?? 0, recordBytesMax })
+    const plan = topicPlan(specs, {
+      replicationFactor: options.replicationFactor ?? 0,
+      recordBytesMax,
+    })
     const admin = new Kafka({ ...client, logCreator: kafkajsLog(log) }).admin()
     try {
       await admin.connect()

@@ -1,6 +1,8 @@
-// Reads what Kafka users configure their clients by: client.properties (--command-config), single properties (--command-property) over it, and
-// --bootstrap-server over both. Judges all of it at once.
-// C1. A property is read, left aside with a reason, or refused with one: none is accepted and does nothing unsaid (client-property-fate.ts).
+// Reads what Kafka users configure their clients by: client.properties (--command-config), single
+// properties (--command-property) over it, and --bootstrap-server over both. Judges all of it at
+// once.
+// C1. A property is read, left aside with a reason, or refused with one: none is accepted and does
+//     nothing unsaid (client-property-fate.ts).
 // C2. No message holds a secret: of what may be one, only the name and the place are told.
 
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
@@ -9,13 +11,14 @@ import { alternatives } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import { fateOf, propertyNames } from './client-property-fate.ts'
 import { loginOf } from './login-module.ts'
-import type { Entries } from './property-file.ts'
-import { entriesOfCommand, entriesOfFile, shownName } from './property-file.ts'
-import type { Store } from './tls-stores.ts'
-import { clientIdentity, trustedCertificates } from './tls-stores.ts'
+import { type Entries, entriesOfCommand, entriesOfFile, shownName } from './property-file.ts'
+import { clientIdentity, type Store, trustedCertificates } from './tls-stores.ts'
 
 export type ClientPropertyOptions = {
-  /** The path of a client.properties. Paths in there begin at the working folder, as those of Kafka's own tools do. */
+  /**
+   * The path of a client.properties. Paths in there begin at the working folder, as those of
+   * Kafka's own tools do.
+   */
   file?: string | undefined
   overrides?: Readonly<Record<string, string>>
   /** HOST:PORT, several with commas between them; wins over bootstrap.servers. */
@@ -25,7 +28,10 @@ export type ClientPropertyOptions = {
 }
 
 /** The options of kafkajs's client; what is not there has kafkajs's or the bus's default. */
-export type ClientConfig = Pick<KafkaConfig, 'clientId' | 'connectionTimeout' | 'requestTimeout' | 'ssl' | 'sasl'> & { brokers: string[] }
+export type ClientConfig = Pick<
+  KafkaConfig,
+  'clientId' | 'connectionTimeout' | 'requestTimeout' | 'ssl' | 'sasl'
+> & { brokers: string[] }
 
 const protocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL']
 const mechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']
@@ -39,7 +45,10 @@ type Reading = { entries: Entries; mistakes: string[]; file: string | undefined 
 export function readClientProperties(options: ClientPropertyOptions): ClientConfig {
   const { file, overrides = {}, bootstrapServer, onLeftAside = () => {} } = options
   const mistakes: string[] = []
-  const entries: Entries = new Map([...(file === undefined ? [] : entriesOfFile(file, mistakes)), ...entriesOfCommand(overrides)])
+  const entries: Entries = new Map([
+    ...(file === undefined ? [] : entriesOfFile(file, mistakes)),
+    ...entriesOfCommand(overrides),
+  ])
   const reading: Reading = { entries, mistakes, file }
   const notes = judgeNames(reading)
   const protocol = oneOf(reading, 'security.protocol', protocols) ?? 'PLAINTEXT'
@@ -48,11 +57,18 @@ export function readClientProperties(options: ClientPropertyOptions): ClientConf
     clientId: textOf(reading, 'client.id') || 'weir',
     ...timeout(reading, 'request.timeout.ms', 'requestTimeout'),
     ...timeout(reading, 'socket.connection.setup.timeout.ms', 'connectionTimeout'),
-    ...(protocol.startsWith('SASL_') ? { sasl: saslOf(reading) } : mustBeAbsent(reading, 'sasl.', protocol, 'SASL_SSL')),
-    ...(protocol.endsWith('SSL') ? { ssl: sslOf(reading) } : mustBeAbsent(reading, 'ssl.', protocol, 'SSL or SASL_SSL')),
+    ...(protocol.startsWith('SASL_')
+      ? { sasl: saslOf(reading) }
+      : mustBeAbsent(reading, 'sasl.', protocol, 'SASL_SSL')),
+    ...(protocol.endsWith('SSL')
+      ? { ssl: sslOf(reading) }
+      : mustBeAbsent(reading, 'ssl.', protocol, 'SSL or SASL_SSL')),
   }
   if (mistakes.length > 0)
-    throw new WeirError('settings.invalid', ["The properties of Kafka's client cannot be used.", ...mistakes].join('\n  '))
+    throw new WeirError(
+      'settings.invalid',
+      ["The properties of Kafka's client cannot be used.", ...mistakes].join('\n  '),
+    )
   for (const note of notes) onLeftAside(note)
   return config
 }
@@ -62,7 +78,8 @@ function judgeNames({ entries, mistakes }: Reading): string[] {
   for (const [name, { place }] of entries) {
     const fate = fateOf(name)
     if (fate === undefined) mistakes.push(`${place} ${shownName(name)}: ${unknownName(name)}`)
-    else if (fate !== 'read' && 'refused' in fate) mistakes.push(`${place} ${name} cannot be used: ${fate.refused}`)
+    else if (fate !== 'read' && 'refused' in fate)
+      mistakes.push(`${place} ${name} cannot be used: ${fate.refused}`)
     else if (fate !== 'read') notes.push(`${place} ${name} is left aside: ${fate.left}`)
   }
   return notes
@@ -80,15 +97,22 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
   const text = bootstrapServer ?? textOf(reading, name)
   if (text === undefined || text === '') {
     const where = reading.file === undefined ? '' : `, or bootstrap.servers in ${reading.file}`
-    reading.mistakes.push(`no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)${where}`)
+    reading.mistakes.push(
+      `no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)${where}`,
+    )
     return []
   }
   const brokers = text.split(',').map((broker) => broker.trim())
   const wrong = brokers.find((broker) => !isAddress(broker))
   if (wrong === undefined) return brokers
-  const place = bootstrapServer === undefined ? `${placeOf(reading, name)} ${name}` : '--bootstrap-server'
-  const shown = wrong.includes('@') ? 'a name or a password before a host' : JSON.stringify(wrong.slice(0, 100)) // keeps C2
-  reading.mistakes.push(`${place} has ${shown}; must be HOST:PORT, several with commas between them`)
+  const place =
+    bootstrapServer === undefined ? `${placeOf(reading, name)} ${name}` : '--bootstrap-server'
+  const shown = wrong.includes('@')
+    ? 'a name or a password before a host'
+    : JSON.stringify(wrong.slice(0, 100)) // keeps C2
+  reading.mistakes.push(
+    `${place} has ${shown}; must be HOST:PORT, several with commas between them`,
+  )
   return []
 }
 
@@ -97,12 +121,20 @@ function isAddress(text: string): boolean {
   return port >= 1 && port <= 65_535
 }
 
-function timeout(reading: Reading, name: string, option: 'requestTimeout' | 'connectionTimeout'): Partial<ClientConfig> {
+function timeout(
+  reading: Reading,
+  name: string,
+  option: 'requestTimeout' | 'connectionTimeout',
+): Partial<ClientConfig> {
   const text = textOf(reading, name)
   if (text === undefined) return {}
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0
   if (value >= 1 && value <= millisecondsMax) return { [option]: value }
-  complain(reading, name, `is ${JSON.stringify(text.slice(0, 100))}; must be a whole number of milliseconds from 1 to ${millisecondsMax}`)
+  complain(
+    reading,
+    name,
+    `is ${JSON.stringify(text.slice(0, 100))}; must be a whole number of milliseconds from 1 to ${millisecondsMax}`,
+  )
   return {}
 }
 
@@ -125,17 +157,31 @@ function saslOf(reading: Reading): SASLOptions | undefined {
 }
 
 function sslOf(reading: Reading): NonNullable<Exclude<KafkaConfig['ssl'], boolean>> {
-  return { ...trustOf(reading), ...identityOf(reading), ...hostCheckOf(reading), ...versionsOf(reading) }
+  return {
+    ...trustOf(reading),
+    ...identityOf(reading),
+    ...hostCheckOf(reading),
+    ...versionsOf(reading),
+  }
 }
 
 function trustOf(reading: Reading): { ca?: string } {
-  const store = storeOf(reading, 'ssl.truststore', 'ssl.truststore.certificates', textOf(reading, 'ssl.truststore.certificates'))
+  const store = storeOf(
+    reading,
+    'ssl.truststore',
+    'ssl.truststore.certificates',
+    textOf(reading, 'ssl.truststore.certificates'),
+  )
   if (store === undefined) return {} // the authorities that Node.js knows
   const trusted = trustedCertificates(store)
   if ('ca' in trusted) return trusted
   complain(
     reading,
-    { type: 'ssl.truststore.type', location: 'ssl.truststore.location', texts: 'ssl.truststore.certificates' }[trusted.property],
+    {
+      type: 'ssl.truststore.type',
+      location: 'ssl.truststore.location',
+      texts: 'ssl.truststore.certificates',
+    }[trusted.property],
     trusted.fault,
   )
   return {}
@@ -155,8 +201,19 @@ function identityOf(reading: Reading): { cert?: string; key?: string; passphrase
     return {}
   }
   const identity = clientIdentity(store, password)
-  if (!('fault' in identity)) return { cert: identity.cert, key: identity.key, ...(password === undefined ? {} : { passphrase: password }) }
-  complain(reading, { type: 'ssl.keystore.type', location: 'ssl.keystore.location', texts: chain }[identity.property], identity.fault)
+  if (!('fault' in identity))
+    return {
+      cert: identity.cert,
+      key: identity.key,
+      ...(password === undefined ? {} : { passphrase: password }),
+    }
+  complain(
+    reading,
+    { type: 'ssl.keystore.type', location: 'ssl.keystore.location', texts: chain }[
+      identity.property
+    ],
+    identity.fault,
+  )
   return {}
 }
 
@@ -166,9 +223,16 @@ function storeOf(
   textsName: string,
   texts: string | undefined,
 ): Store | undefined {
-  const [type, location] = [textOf(reading, `${prefix}.type`), textOf(reading, `${prefix}.location`)]
+  const [type, location] = [
+    textOf(reading, `${prefix}.type`),
+    textOf(reading, `${prefix}.location`),
+  ]
   if (location !== undefined && texts !== undefined)
-    complain(reading, textsName, `and ${prefix}.location (${placeOf(reading, `${prefix}.location`)}) are both given; keep one of them`)
+    complain(
+      reading,
+      textsName,
+      `and ${prefix}.location (${placeOf(reading, `${prefix}.location`)}) are both given; keep one of them`,
+    )
   if (location !== undefined || texts !== undefined) return { type, location, texts }
   if (type !== undefined) missing(reading, `${prefix}.location`, `${prefix}.type is given`)
   return undefined
@@ -180,18 +244,26 @@ function hostCheckOf(reading: Reading): { checkServerIdentity?: () => undefined 
   const algorithm = textOf(reading, name)
   if (algorithm === undefined || algorithm.toLowerCase() === 'https') return {}
   if (algorithm === '') return { checkServerIdentity: () => undefined }
-  complain(reading, name, `is ${JSON.stringify(algorithm.slice(0, 100))}; must be https, or empty for no check of the host name`)
+  complain(
+    reading,
+    name,
+    `is ${JSON.stringify(algorithm.slice(0, 100))}; must be https, or empty for no check of the host name`,
+  )
   return {}
 }
 
-function versionsOf(reading: Reading): { minVersion?: (typeof tlsVersions)[number]; maxVersion?: (typeof tlsVersions)[number] } {
+function versionsOf(reading: Reading): {
+  minVersion?: (typeof tlsVersions)[number]
+  maxVersion?: (typeof tlsVersions)[number]
+} {
   const name = 'ssl.enabled.protocols'
   const text = textOf(reading, name)
   if (text === undefined) return {}
   const given = text.split(',').map((version) => version.trim())
   const known = tlsVersions.filter((version) => given.includes(version))
   const [minVersion, maxVersion = minVersion] = known
-  if (known.length === new Set(given).size && minVersion !== undefined && maxVersion !== undefined) return { minVersion, maxVersion }
+  if (known.length === new Set(given).size && minVersion !== undefined && maxVersion !== undefined)
+    return { minVersion, maxVersion }
   complain(
     reading,
     name,
@@ -202,9 +274,14 @@ function versionsOf(reading: Reading): { minVersion?: (typeof tlsVersions)[numbe
 
 /** What would have no effect is a contradiction: somebody believes that it has one. */
 function mustBeAbsent(reading: Reading, prefix: string, protocol: string, right: string): object {
-  const names = [...reading.entries.keys()].filter((name) => name.startsWith(prefix) && fateOf(name) === 'read')
-  const given = reading.entries.has('security.protocol') ? `security.protocol is ${protocol}` : 'security.protocol is not given'
-  for (const name of names) complain(reading, name, `has no effect: ${given}; set it to ${right}, or leave ${name} out`)
+  const names = [...reading.entries.keys()].filter(
+    (name) => name.startsWith(prefix) && fateOf(name) === 'read',
+  )
+  const given = reading.entries.has('security.protocol')
+    ? `security.protocol is ${protocol}`
+    : 'security.protocol is not given'
+  for (const name of names)
+    complain(reading, name, `has no effect: ${given}; set it to ${right}, or leave ${name} out`)
   return {}
 }
 
@@ -212,11 +289,19 @@ function oneOf(reading: Reading, name: string, accepted: string[]): string | und
   const text = textOf(reading, name)
   if (text === undefined) return undefined
   const found = accepted.find((one) => one === text.toUpperCase())
-  if (found === undefined) complain(reading, name, `is ${JSON.stringify(text.slice(0, 100))}; must be ${alternatives(accepted, 'or')}`)
+  if (found === undefined)
+    complain(
+      reading,
+      name,
+      `is ${JSON.stringify(text.slice(0, 100))}; must be ${alternatives(accepted, 'or')}`,
+    )
   return found
 }
 
-/** Blanks around a value count in a .properties file, and never mean anything here but in a password. */
+/**
+ * Blanks around a value count in a .properties file, and never mean anything here but in a
+ * password.
+ */
 function textOf({ entries }: Reading, name: string): string | undefined {
   return entries.get(name)?.value.trim()
 }

@@ -1,12 +1,14 @@
-// What becomes of each property that a client.properties may have: Weir reads it, leaves it aside because it decides that itself, or refuses it
-// because leaving it aside would not do what somebody wanted. The names are those of the Java clients of Kafka 4.3.
+// What becomes of each property that a client.properties may have: Weir reads it, leaves it aside
+// because it decides that itself, or refuses it because leaving it aside would not do what somebody
+// wanted. The names are those of the Java clients of Kafka 4.3.
 
 /** `left` and `refused`: why. */
 export type Fate = 'read' | { left: string } | { refused: string }
 
 const byClasses = 'names a class of Java, and Weir has none'
 const pemStore = 'a PEM store has none; ssl.key.password is the one of its private key'
-const ownWriting = 'Weir writes in its own way: acknowledged by all in-sync brokers, in order, repeated until then'
+const ownWriting =
+  'Weir writes in its own way: acknowledged by all in-sync brokers, in order, repeated until then'
 const ownReading = 'Weir names its groups, keeps its positions and fetches by its own rules'
 const ownConnecting = 'Weir keeps and renews its connections by its own rules'
 const ownMeasuring = 'Weir is measured at /metrics'
@@ -21,14 +23,26 @@ const fates: [Fate, string][] = [
      ssl.endpoint.identification.algorithm ssl.enabled.protocols`,
   ],
   [{ refused: pemStore }, 'ssl.truststore.password ssl.keystore.password'],
-  [{ refused: "has Java's names of ciphers; the list for Node.js is NODE_OPTIONS=--tls-cipher-list=..." }, 'ssl.cipher.suites'],
-  [{ refused: `${byClasses}; put the value in --command-property or WEIR_COMMAND_PROPERTY` }, 'config.providers'],
+  [
+    {
+      refused:
+        "has Java's names of ciphers; the list for Node.js is NODE_OPTIONS=--tls-cipher-list=...",
+    },
+    'ssl.cipher.suites',
+  ],
+  [
+    { refused: `${byClasses}; put the value in --command-property or WEIR_COMMAND_PROPERTY` },
+    'config.providers',
+  ],
   [
     { refused: byClasses },
     `ssl.engine.factory.class security.providers ssl.provider
      sasl.client.callback.handler.class sasl.login.callback.handler.class sasl.login.class`,
   ],
-  [{ refused: 'Weir speaks to brokers, not to controllers; give bootstrap.servers' }, 'bootstrap.controllers'],
+  [
+    { refused: 'Weir speaks to brokers, not to controllers; give bootstrap.servers' },
+    'bootstrap.controllers',
+  ],
   [
     { left: ownWriting },
     `acks enable.idempotence max.in.flight.requests.per.connection retries delivery.timeout.ms transactional.id transaction.timeout.ms
@@ -60,7 +74,9 @@ const fates: [Fate, string][] = [
   ],
 ]
 
-const byName = new Map(fates.flatMap(([fate, names]) => names.split(/\s+/).map((name): [string, Fate] => [name, fate])))
+const byName = new Map(
+  fates.flatMap(([fate, names]) => names.split(/\s+/).map((name): [string, Fate] => [name, fate])),
+)
 
 /** All of these names belong to ways of logging in that Weir does not have. */
 const otherLogins = ['sasl.kerberos.', 'sasl.oauthbearer.', 'sasl.login.']
@@ -69,7 +85,9 @@ const otherLogins = ['sasl.kerberos.', 'sasl.oauthbearer.', 'sasl.login.']
 export function fateOf(name: string): Fate | undefined {
   const fate = byName.get(name)
   if (fate !== undefined) return fate
-  return otherLogins.some((prefix) => name.startsWith(prefix)) ? { refused: 'Weir logs in by PLAIN or SCRAM only' } : undefined
+  return otherLogins.some((prefix) => name.startsWith(prefix))
+    ? { refused: 'Weir logs in by PLAIN or SCRAM only' }
+    : undefined
 }
 
 /** For who misspelled one: those that Weir reads first. */

@@ -1,7 +1,10 @@
-// What the bus knows of the Kafka cluster, and its connections for short questions: which topics there are, who leads which partition, where a group is
-// coordinated. What takes long (fetches that wait, joins, sends) has links of its own, made by connect().
-// C1. Nothing known is trusted for longer than it works: whoever is told that a leader has moved asks for a refresh, which all share, and repeats.
-// C2. A topic that was deleted and made again has another id, which is how those who read it notice.
+// What the bus knows of the Kafka cluster, and its connections for short questions: which topics
+// there are, who leads which partition, where a group is coordinated. What takes long (fetches that
+// wait, joins, sends) has links of its own, made by connect().
+// C1. Nothing known is trusted for longer than it works: whoever is told that a leader has moved
+//     asks for a refresh, which all share, and repeats.
+// C2. A topic that was deleted and made again has another id, which is how those who read it
+//     notice.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -12,16 +15,13 @@ import { pause } from '../../lib/pause.ts'
 import { backoffMs } from './backoff.ts'
 import { bootstrapNodes } from './bootstrap.ts'
 import { createComplaint } from './complaint.ts'
-import type { DriverBroker, Node } from './driver.ts'
-import { protocolError } from './driver.ts'
+import { type DriverBroker, type Node, protocolError } from './driver.ts'
 import { asBusError, troubleOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { createKeptLinks } from './kept-links.ts'
-import type { Link } from './link.ts'
-import { openLink } from './link.ts'
-import type { ClusterPicture } from './metadata-request.ts'
-import { askMetadata } from './metadata-request.ts'
+import { type Link, openLink } from './link.ts'
+import { askMetadata, type ClusterPicture } from './metadata-request.ts'
 
 export type Topic = {
   name: string
@@ -37,32 +37,50 @@ export type Cluster = {
   readonly clock: Clock
   /** A topic as it is known, without asking. */
   known(name: string): Topic | undefined
-  /** Asks for it if it is not known, for a moment also again: a new one is not known everywhere at once. Throws `bus.topic-missing`. */
+  /**
+   * Asks for it if it is not known, for a moment also again: a new one is not known everywhere at
+   * once. Throws `bus.topic-missing`.
+   */
   topic(name: string): Promise<Topic>
   kind(name: string): Promise<TopicKind>
-  /** Of these partitions, in their order; all of the topic if none are named. The end is the one for readers of what is committed. */
+  /**
+   * Of these partitions, in their order; all of the topic if none are named. The end is the one for
+   * readers of what is committed.
+   */
   ends(topic: string, partitions?: number[]): Promise<PartitionEnds[]>
   /** The first offset that is not older; undefined: there is none. */
   offsetSince(topic: string, partition: number, time: Milliseconds): Promise<number | undefined>
   coordinatorOf(group: string): Promise<Node>
-  /** Looks again at topics, leaders and brokers; calls that come while it does so share the answer. Rejects with the driver's error. */
+  /**
+   * Looks again at topics, leaders and brokers; calls that come while it does so share the answer.
+   * Rejects with the driver's error.
+   */
   refresh(): Promise<void>
   /** A link of the caller's own, to be closed by it. */
   connect(node: Node): Promise<Link>
-  /** Repeats `work` while its failure is one that passes, refreshing where that helps; throws a WeirError that says what was to be done. */
+  /**
+   * Repeats `work` while its failure is one that passes, refreshing where that helps; throws a
+   * WeirError that says what was to be done.
+   */
   persist<Result>(doing: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
   close(): void
 }
 
 export type ClusterOptions = { client: KafkaConfig; clock: Clock; log: Logger; closed: AbortSignal }
 
-/** Between two refreshes at least; and the age at which one is made without a reason, which finds topics that were made again (keeps C2). */
+/**
+ * Between two refreshes at least; and the age at which one is made without a reason, which finds
+ * topics that were made again (keeps C2).
+ */
 const refreshGapMs = 50
 const topicGapMs = 200
 const refreshMs = 30_000
 /** How long a short question is repeated. */
 const persistMsDefault = 15_000
-/** How long a topic that nobody knows may still turn up: a new one, and one that was there before, which a broker that has just started may not know. */
+/**
+ * How long a topic that nobody knows may still turn up: a new one, and one that was there before,
+ * which a broker that has just started may not know.
+ */
 const topicWaitMs = 1_000
 const lostTopicWaitMs = 60_000
 const unknownTopic = 3
@@ -134,13 +152,20 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     throw failure
   }
 
-  async function askNode<Answer>(node: Pick<Node, 'host' | 'port'>, question: Question<Answer>): Promise<Answer> {
+  async function askNode<Answer>(
+    node: Pick<Node, 'host' | 'port'>,
+    question: Question<Answer>,
+  ): Promise<Answer> {
     const link = await links.to(node)
     if (closed.aborted) link.close()
     return link.ask(question)
   }
 
-  async function persist<Result>(doing: string, work: () => Promise<Result>, forMs = persistMsDefault): Promise<Result> {
+  async function persist<Result>(
+    doing: string,
+    work: () => Promise<Result>,
+    forMs = persistMsDefault,
+  ): Promise<Result> {
     const began = clock.monotonic()
     const complaint = createComplaint(clock)
     for (let failures = 1; ; failures += 1) {
@@ -149,9 +174,13 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       } catch (error) {
         if (closed.aborted) throw closedBefore(doing, error)
         const trouble = troubleOf(error)
-        if (trouble === 'lasting' || clock.monotonic() - began > forMs) throw asBusError(error, doing)
+        if (trouble === 'lasting' || clock.monotonic() - began > forMs)
+          throw asBusError(error, doing)
         if (complaint.isDue(began))
-          log.warn({ reason: asBusError(error, doing).message }, 'a question to the broker fails; it is asked again')
+          log.warn(
+            { reason: asBusError(error, doing).message },
+            'a question to the broker fails; it is asked again',
+          )
         await pause(clock, backoffMs(failures), closed)
         if (trouble === 'stale') await refreshShared().catch(() => {})
       }
@@ -174,15 +203,29 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       }
       if (!seen.has(name)) wanted.delete(name)
       throw refusal === unknownTopic
-        ? new WeirError('bus.topic-missing', `there is no topic ${name}: create it with \`weir topics create\``)
+        ? new WeirError(
+            'bus.topic-missing',
+            `there is no topic ${name}: create it with \`weir topics create\``,
+          )
         : asBusError(error, `read or write the topic ${name}`)
     }
   }
 
-  async function offsetsOf(leader: Node, name: string, led: number[], timestamp: number): Promise<Map<number, number>> {
+  async function offsetsOf(
+    leader: Node,
+    name: string,
+    led: number[],
+    timestamp: number,
+  ): Promise<Map<number, number>> {
     const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
-    const { responses } = await askNode(leader, (broker) => broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }))
-    return new Map(responses.flatMap((each) => each.partitions).map(({ partition, offset }) => [partition, Number(offset)]))
+    const { responses } = await askNode(leader, (broker) =>
+      broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }),
+    )
+    return new Map(
+      responses
+        .flatMap((each) => each.partitions)
+        .map(({ partition, offset }) => [partition, Number(offset)]),
+    )
   }
 
   return {
@@ -201,7 +244,9 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       const answer = await persist(`read the configuration of the topic ${name}`, () =>
         askAny((broker) => broker.describeConfigs({ resources })),
       )
-      const policy = answer.resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')?.configValue ?? ''
+      const policy =
+        answer.resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')
+          ?.configValue ?? ''
       const kind: TopicKind = policy.split(',').includes('compact') ? 'table' : 'log'
       kinds.set(name, kind)
       return kind
@@ -215,8 +260,15 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
         const answers = await Promise.all(
           [...Map.groupBy(numbers, (number) => leaders[number])].map(async ([leader, led]) => {
             if (leader === undefined) throw protocolError(leaderNotAvailable)
-            const [begins, ends] = [await offsetsOf(leader, name, led, earliest), await offsetsOf(leader, name, led, latest)]
-            return led.map((partition) => ({ partition, begin: begins.get(partition) ?? 0, end: ends.get(partition) ?? 0 }))
+            const [begins, ends] = [
+              await offsetsOf(leader, name, led, earliest),
+              await offsetsOf(leader, name, led, latest),
+            ]
+            return led.map((partition) => ({
+              partition,
+              begin: begins.get(partition) ?? 0,
+              end: ends.get(partition) ?? 0,
+            }))
           }),
         )
         const byNumber = new Map(answers.flat().map((ends) => [ends.partition, ends]))
@@ -228,13 +280,17 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       return persist(`ask for a time in ${name}`, async () => {
         const leader = (await topic(name)).leaders[partition]
         if (leader === undefined) throw protocolError(leaderNotAvailable)
-        const offset = (await offsetsOf(leader, name, [partition], Math.max(0, Math.ceil(time)))).get(partition)
+        const offset = (
+          await offsetsOf(leader, name, [partition], Math.max(0, Math.ceil(time)))
+        ).get(partition)
         return offset === undefined || offset < 0 ? undefined : offset
       })
     },
 
     async coordinatorOf(group) {
-      const { coordinator } = await askAny((broker) => broker.findGroupCoordinator({ groupId: group, coordinatorType: 0 }))
+      const { coordinator } = await askAny((broker) =>
+        broker.findGroupCoordinator({ groupId: group, coordinatorType: 0 }),
+      )
       return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
     },
 

@@ -1,4 +1,5 @@
-// When to say that something keeps failing: not at the first failure, of which most pass unnoticed (a leader moves, a group is new), and not at each.
+// When to say that something keeps failing: not at the first failure, of which most pass unnoticed
+// (a leader moves, a group is new), and not at each.
 
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 
@@ -17,7 +18,8 @@ export function createComplaint(clock: Clock): Complaint {
   return {
     isDue(since) {
       const now = clock.monotonic()
-      if (now - since < patienceMs || (saidAt !== undefined && now - saidAt < repeatMs)) return false
+      if (now - since < patienceMs || (saidAt !== undefined && now - saidAt < repeatMs))
+        return false
       saidAt = now
       return true
     },

@@ -1,11 +1,15 @@
-// Batches that a foreign producer compressed, in topics that keep them so: those of the plan have the brokers unpack them (P3 of topic-plan.ts). Weir itself
-// writes none: its records are small, and the broker is not far.
-// What comes out is bounded: a batch of a few kilobytes may not fill the memory.
+// Batches that a foreign producer compressed, in topics that keep them so: those of the plan have
+// the brokers unpack them (P3 of topic-plan.ts). Weir itself writes none: its records are small,
+// and the broker is not far. What comes out is bounded: a batch of a few kilobytes may not fill the
+// memory.
 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { WeirError } from '../../lib/errors.ts'
 
-/** Of one batch, decompressed. Brokers take batches of 1 MiB by default, Weir's topics little more than 10. */
+/**
+ * Of one batch, decompressed. Brokers take batches of 1 MiB by default, Weir's topics little more
+ * than 10.
+ */
 const batchBytesMax = 128 * 1024 * 1024
 
 const names = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
@@ -36,5 +40,9 @@ function guarded(codec: number, decompress: () => Buffer): Buffer {
 }
 
 function unreadable(codec: number, why: string, cause?: unknown): WeirError {
-  return new WeirError('bus.compression-unreadable', `a batch is compressed by ${names[codec] ?? `codec ${codec}`}: ${why}`, { cause })
+  return new WeirError(
+    'bus.compression-unreadable',
+    `a batch is compressed by ${names[codec] ?? `codec ${codec}`}: ${why}`,
+    { cause },
+  )
 }

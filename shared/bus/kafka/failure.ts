@@ -1,10 +1,11 @@
-// What a broker, or the way to it, says when it cannot: whether asking again can help, and in Weir's words what is wrong and what to do.
+// What a broker, or the way to it, says when it cannot: whether asking again can help, and in
+// Weir's words what is wrong and what to do.
 
 import { WeirError } from '../../lib/errors.ts'
 
 /**
- * `stale`: what is known of the cluster is old, or the connection is gone; look again, then repeat. `passing`: repeat after a while. `lasting`: no repeat
- * can help.
+ * `stale`: what is known of the cluster is old, or the connection is gone; look again, then repeat.
+ * `passing`: repeat after a while. `lasting`: no repeat can help.
  */
 export type Trouble = 'stale' | 'passing' | 'lasting'
 
@@ -36,9 +37,19 @@ const passing = new Set([
   'KAFKAJS_UNKNOWN_ERROR_CODE', // newer than kafkajs: quotas, mostly
 ])
 
-type DriverError = { name?: unknown; type?: unknown; code?: unknown; message?: unknown; retriable?: unknown; cause?: unknown }
+type DriverError = {
+  name?: unknown
+  type?: unknown
+  code?: unknown
+  message?: unknown
+  retriable?: unknown
+  cause?: unknown
+}
 
-/** The name of an error of Kafka's protocol, as `NOT_LEADER_FOR_PARTITION`; undefined: it is another one. */
+/**
+ * The name of an error of Kafka's protocol, as `NOT_LEADER_FOR_PARTITION`; undefined: it is another
+ * one.
+ */
 export function protocolTypeOf(error: unknown): string | undefined {
   const { type } = (error ?? {}) as DriverError
   return typeof type === 'string' ? type : undefined
@@ -47,8 +58,11 @@ export function protocolTypeOf(error: unknown): string | undefined {
 export function troubleOf(error: unknown): Trouble {
   if (error instanceof WeirError) return error.retryable ? 'passing' : 'lasting'
   const type = protocolTypeOf(error)
-  if (type !== undefined) return stale.has(type) ? 'stale' : passing.has(type) ? 'passing' : 'lasting'
-  return isLogin(error) || isCertificate(error) || isVersion(error) || !isDriverError(error) ? 'lasting' : 'stale'
+  if (type !== undefined)
+    return stale.has(type) ? 'stale' : passing.has(type) ? 'passing' : 'lasting'
+  return isLogin(error) || isCertificate(error) || isVersion(error) || !isDriverError(error)
+    ? 'lasting'
+    : 'stale'
 }
 
 /** `doing`: what was tried, as "write to weir.history/3". A WeirError stays as it is. */
@@ -93,26 +107,48 @@ export function asBusError(error: unknown, doing: string): WeirError {
       `the broker is too old to ${doing} (${said}): Weir needs Apache Kafka 2.3 or later, or what speaks its protocol`,
       options,
     )
-  if (type !== undefined) return new WeirError('bus.refused', `could not ${doing}: the broker says ${type}, ${said}`, options)
-  if (isDriverError(error)) return new WeirError('bus.unreachable', `no broker could be asked to ${doing}: ${said}`, options)
+  if (type !== undefined)
+    return new WeirError(
+      'bus.refused',
+      `could not ${doing}: the broker says ${type}, ${said}`,
+      options,
+    )
+  if (isDriverError(error))
+    return new WeirError(
+      'bus.unreachable',
+      `no broker could be asked to ${doing}: ${said}`,
+      options,
+    )
   return new WeirError('bus.refused', `could not ${doing}: ${said}`, options)
 }
 
-/** Of a connection that was lost while something waited for it kafkajs says so in an error of no kind. */
+/**
+ * Of a connection that was lost while something waited for it kafkajs says so in an error of no
+ * kind.
+ */
 function isDriverError(error: unknown): boolean {
   const { name, message } = (error ?? {}) as DriverError
   return String(name).startsWith('KafkaJS') || message === 'Broker not connected'
 }
 
-/** Kafkajs calls it a failed login, too, when the connection ended during one: a broker that goes down is no reason to give up. */
+/**
+ * Kafkajs calls it a failed login, too, when the connection ended during one: a broker that goes
+ * down is no reason to give up.
+ */
 function isLogin(error: unknown): boolean {
   const { name, message } = (error ?? {}) as DriverError
   const type = protocolTypeOf(error)
   if (type === 'SASL_AUTHENTICATION_FAILED' || type === 'UNSUPPORTED_SASL_MECHANISM') return true
-  return name === 'KafkaJSSASLAuthenticationError' && !/clos|timed out|not connected|econn|epipe/i.test(String(message))
+  return (
+    name === 'KafkaJSSASLAuthenticationError' &&
+    !/clos|timed out|not connected|econn|epipe/i.test(String(message))
+  )
 }
 
-/** Node's and OpenSSL's names: CERT_HAS_EXPIRED, DEPTH_ZERO_SELF_SIGNED_CERT, ERR_TLS_CERT_ALTNAME_INVALID, ERR_SSL_WRONG_VERSION_NUMBER and so on. */
+/**
+ * Node's and OpenSSL's names: CERT_HAS_EXPIRED, DEPTH_ZERO_SELF_SIGNED_CERT,
+ * ERR_TLS_CERT_ALTNAME_INVALID, ERR_SSL_WRONG_VERSION_NUMBER and so on.
+ */
 function isCertificate(error: unknown): boolean {
   const { code } = (error ?? {}) as DriverError
   return typeof code === 'string' && /CERT|ERR_TLS_|ERR_SSL_|UNABLE_TO_(GET|VERIFY)/.test(code)
@@ -120,5 +156,9 @@ function isCertificate(error: unknown): boolean {
 
 function isVersion(error: unknown): boolean {
   const { name } = (error ?? {}) as DriverError
-  return name === 'KafkaJSServerDoesNotSupportApiKey' || name === 'KafkaJSNotImplemented' || protocolTypeOf(error) === 'UNSUPPORTED_VERSION'
+  return (
+    name === 'KafkaJSServerDoesNotSupportApiKey' ||
+    name === 'KafkaJSNotImplemented' ||
+    protocolTypeOf(error) === 'UNSUPPORTED_VERSION'
+  )
 }

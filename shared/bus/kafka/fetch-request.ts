@@ -1,4 +1,5 @@
-// One fetch request over any number of partitions, each from its own offset, answered as soon as one of them has something.
+// One fetch request over any number of partitions, each from its own offset, answered as soon as
+// one of them has something.
 
 import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
@@ -24,21 +25,26 @@ export type FetchLimits = { waitMs: Milliseconds; bytesMax: number; partitionByt
 /** 1: records of transactions that are open or were aborted are not read. */
 export const readCommitted = 1
 
-/** Version 11, which Kafka has since 2.3. The first batch of a partition comes whole even if it is larger than the limits. */
+/**
+ * Version 11, which Kafka has since 2.3. The first batch of a partition comes whole even if it is
+ * larger than the limits.
+ */
 export function fetchRequest(
   partitions: FetchFrom[],
   { waitMs, bytesMax, partitionBytesMax }: FetchLimits,
 ): RawRequest<FetchedPartition[]> {
   const topics = Map.groupBy(partitions, ({ topic }) => topic)
   let size = 4 * 4 + 1 + 4 + 4 + 4 + 4 + 2
-  for (const [topic, inTopic] of topics) size += 2 + Buffer.byteLength(topic) + 4 + inTopic.length * 28
+  for (const [topic, inTopic] of topics)
+    size += 2 + Buffer.byteLength(topic) + 4 + inTopic.length * 28
   const writer = new WireWriter(size)
   writer.int32(-1).int32(waitMs).int32(1).int32(bytesMax).int8(readCommitted)
   writer.int32(0).int32(-1) // no session
   writer.int32(topics.size)
   for (const [topic, inTopic] of topics) {
     writer.string(topic).int32(inTopic.length)
-    for (const { partition, from } of inTopic) writer.int32(partition).int32(-1).int64(from).int64(-1).int32(partitionBytesMax)
+    for (const { partition, from } of inTopic)
+      writer.int32(partition).int32(-1).int64(from).int64(-1).int32(partitionBytesMax)
   }
   writer.int32(0).string('')
   return { apiKey: 1, apiVersion: 11, apiName: 'Fetch', body: writer.written(), decode }
@@ -57,10 +63,21 @@ function decode(payload: Buffer): FetchedPartition[] {
       reader.int64() // the end for who reads everything
       const end = reader.int64()
       const begin = reader.int64()
-      const aborted = reader.array(() => ({ producerId: reader.int64(), firstOffset: reader.int64() }))
+      const aborted = reader.array(() => ({
+        producerId: reader.int64(),
+        firstOffset: reader.int64(),
+      }))
       reader.int32() // a replica that is nearer: every partition is read from its leader
       const set = reader.take(Math.max(reader.int32(), 0))
-      return { topic, partition, errorCode: errorCode === 0 ? partitionError : errorCode, end, begin, aborted, set }
+      return {
+        topic,
+        partition,
+        errorCode: errorCode === 0 ? partitionError : errorCode,
+        end,
+        begin,
+        aborted,
+        set,
+      }
     })
   })
   return Object.assign(fetched.flat(), { clientSideThrottleTime })

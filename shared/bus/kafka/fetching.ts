@@ -1,10 +1,16 @@
-// Reads partitions from their leaders, for as long as somebody wants: any number of cursors in one request that waits until one of them has something.
-// Subscriptions, followers and tables read through this; none of them needs a consumer group to fetch.
-// F1. A cursor is in one request at a time, so what it is given is in order, once, and begins where it stands.
-// F2. Nothing waits behind a request that waits: a cursor that joins, or has room again, goes into another one at once, up to `requestsMax` for a broker.
-// F3. A request that fails is repeated after a wait that grows; a cursor whose partition has no leader waits for one, up to leaderWaitMs, and then fails.
-// F4. A cursor never jumps: out of the log's range, or in a topic that was made again, it fails with the reason.
-// F5. It is noticed when a partition has records and yields none: its connection is given up, then its cursor fails.
+// Reads partitions from their leaders, for as long as somebody wants: any number of cursors in one
+// request that waits until one of them has something. Subscriptions, followers and tables read
+// through this; none of them needs a consumer group to fetch.
+// F1. A cursor is in one request at a time, so what it is given is in order, once, and begins where
+//     it stands.
+// F2. Nothing waits behind a request that waits: a cursor that joins, or has room again, goes into
+//     another one at once, up to `requestsMax` for a broker.
+// F3. A request that fails is repeated after a wait that grows; a cursor whose partition has no
+//     leader waits for one, up to leaderWaitMs, and then fails.
+// F4. A cursor never jumps: out of the log's range, or in a topic that was made again, it fails
+//     with the reason.
+// F5. It is noticed when a partition has records and yields none: its connection is given up, then
+//     its cursor fails.
 
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
@@ -13,11 +19,9 @@ import { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { createComplaint } from './complaint.ts'
-import type { Node } from './driver.ts'
-import { protocolError, sendRaw } from './driver.ts'
+import { type Node, protocolError, sendRaw } from './driver.ts'
 import { asBusError, troubleOf } from './failure.ts'
-import type { FetchedPartition } from './fetch-request.ts'
-import { fetchRequest } from './fetch-request.ts'
+import { type FetchedPartition, fetchRequest } from './fetch-request.ts'
 import type { Link } from './link.ts'
 import { decodeRecordSet } from './record-batch.ts'
 
@@ -27,7 +31,10 @@ export type Cursor = {
   readonly partition: number
   /** Moved by fetching. */
   next: Offset
-  /** It begins at the log's begin where it asks for what retention has deleted already. Otherwise it fails: half a past is none (F4). */
+  /**
+   * It begins at the log's begin where it asks for what retention has deleted already. Otherwise it
+   * fails: half a past is none (F4).
+   */
   readonly skipsDeleted: boolean
   /** False: leave it out until fetching.wake(). */
   hasRoom(): boolean
@@ -35,7 +42,10 @@ export type Cursor = {
   take(records: StoredRecord[], end: Offset): void
   /** `next` has moved over offsets that are no records. */
   passed?(): void
-  /** An answer said that nothing is behind `next`; after `take`, and again with each answer while it is so. */
+  /**
+   * An answer said that nothing is behind `next`; after `take`, and again with each answer while it
+   * is so.
+   */
   atEnd?(): void
   /** Nothing more comes; it is removed. */
   fail(error: WeirError): void
@@ -61,7 +71,8 @@ export type FetchingOptions = {
 }
 
 /**
- * How long a request waits at the broker for the first record. It bounds how long a cursor that finds all requests under way must wait (F2), nothing else.
+ * How long a request waits at the broker for the first record. It bounds how long a cursor that
+ * finds all requests under way must wait (F2), nothing else.
  */
 const waitMs = 500
 const leaderWaitMs = 60_000
@@ -86,7 +97,13 @@ type Place = {
 
 type Lane = { node: Node; link: Link | undefined; isBusy: boolean }
 
-export function createFetching({ cluster, log, requestsMax, partitionBytesMax, bytesMax }: FetchingOptions): Fetching {
+export function createFetching({
+  cluster,
+  log,
+  requestsMax,
+  partitionBytesMax,
+  bytesMax,
+}: FetchingOptions): Fetching {
   const { clock } = cluster
   const places = new Map<Cursor, Place>()
   const lanes = new Map<number, Lane[]>()
@@ -144,13 +161,19 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
       }
     }
     const leader = topic?.leaders[partition]
-    if (leader === undefined) troubled([place], protocolError(topic === undefined ? unknownTopicOrPartition : leaderNotAvailable))
+    if (leader === undefined)
+      troubled(
+        [place],
+        protocolError(topic === undefined ? unknownTopicOrPartition : leaderNotAvailable),
+      )
     return leader
   }
 
   function idleLane(node: Node): Lane | undefined {
     const known = lanes.get(node.id) ?? []
-    const usable = known.filter((lane) => lane.isBusy || (lane.node.host === node.host && lane.node.port === node.port))
+    const usable = known.filter(
+      (lane) => lane.isBusy || (lane.node.host === node.host && lane.node.port === node.port),
+    )
     for (const lane of known) if (!usable.includes(lane)) lane.link?.close()
     lanes.set(node.id, usable)
     const idle = usable.find((lane) => !lane.isBusy)
@@ -169,7 +192,15 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
       lane.link = lane.link?.isOpen ? lane.link : await cluster.connect(lane.node)
       if (isClosed) return lane.link.close()
       const partitions = sharers.flatMap(([place]) =>
-        place === undefined ? [] : [{ topic: place.cursor.topic, partition: place.cursor.partition, from: place.cursor.next }],
+        place === undefined
+          ? []
+          : [
+              {
+                topic: place.cursor.topic,
+                partition: place.cursor.partition,
+                from: place.cursor.next,
+              },
+            ],
       )
       const request = fetchRequest(partitions, { waitMs, bytesMax, partitionBytesMax })
       const answers = await lane.link.ask((broker) => sendRaw(broker, request), waitMs)
@@ -193,8 +224,14 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
     if (answer.errorCode === offsetOutOfRange) return void outOfRange(place)
     if (answer.errorCode !== 0) return troubled([place], protocolError(answer.errorCode))
     try {
-      const { records, next } = decodeRecordSet(answer.set, { topic, partition, from, aborted: answer.aborted })
-      if (place.failures > 0 && complaint.isOver()) log.info({ topic, partition }, 'reading goes on')
+      const { records, next } = decodeRecordSet(answer.set, {
+        topic,
+        partition,
+        from,
+        aborted: answer.aborted,
+      })
+      if (place.failures > 0 && complaint.isOver())
+        log.info({ topic, partition }, 'reading goes on')
       place.failures = 0
       place.failingSince = undefined
       cursor.next = next
@@ -223,7 +260,10 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
     const { topic, partition, next } = place.cursor
     place.stalledSince = undefined
     place.stalls += 1
-    log.error({ topic, partition, offset: next }, 'a partition has records and yields none; its connection is made anew')
+    log.error(
+      { topic, partition, offset: next },
+      'a partition has records and yields none; its connection is made anew',
+    )
     lane.link?.close()
     if (place.stalls < 3) return
     const why = `${topic}/${partition} has records from offset ${next} on, and the broker yields none: look into its log`
@@ -240,12 +280,17 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
       place.failures += 1
       place.failingSince ??= now
       place.notBefore = now + backoffMs(place.failures)
-      const isTopicGone = cluster.known(topic) === undefined && now - place.failingSince > leaderWaitMs
+      const isTopicGone =
+        cluster.known(topic) === undefined && now - place.failingSince > leaderWaitMs
       if (trouble === 'lasting') fail(place, asBusError(error, doing))
       else if (isTopicGone && isReachable(error)) fail(place, asBusError(error, doing))
       else if (complaint.isDue(place.failingSince))
         log.warn(
-          { reason: asBusError(error, doing).message, tries: place.failures, partitions: failingNames() },
+          {
+            reason: asBusError(error, doing).message,
+            tries: place.failures,
+            partitions: failingNames(),
+          },
           'reading fails; it is tried again',
         )
     }
@@ -291,7 +336,15 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
     add(cursor) {
       const topicId = cluster.known(cursor.topic)?.id
       places.set(cursor, {
-        ...{ cursor, topicId, isFetched: false, isRemoved: false, failures: 0, stalls: 0, notBefore: Number.NEGATIVE_INFINITY },
+        ...{
+          cursor,
+          topicId,
+          isFetched: false,
+          isRemoved: false,
+          failures: 0,
+          stalls: 0,
+          notBefore: Number.NEGATIVE_INFINITY,
+        },
         ...{ failingSince: undefined, stalledSince: undefined },
       })
       wakeSoon()

@@ -1,4 +1,5 @@
-// One link to each broker, kept from question to question. Who asks while it is being opened shares it, and its failure: a second one nobody would close.
+// One link to each broker, kept from question to question. Who asks while it is being opened shares
+// it, and its failure: a second one nobody would close.
 
 import type { Node } from './driver.ts'
 import type { Link } from './link.ts'
@@ -14,7 +15,9 @@ export type KeptLinks<To extends Address> = {
 /** Undefined `link`: not open yet. */
 type Kept = { opening: Promise<Link>; link: Link | undefined }
 
-export function createKeptLinks<To extends Address>(open: (node: To) => Promise<Link>): KeptLinks<To> {
+export function createKeptLinks<To extends Address>(
+  open: (node: To) => Promise<Link>,
+): KeptLinks<To> {
   const links = new Map<string, Kept>()
   let isClosed = false
 

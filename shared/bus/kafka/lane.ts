@@ -1,8 +1,13 @@
-// One partition that a subscription was given: its reader, what was fetched for it, and one step at a time: read, write, acknowledged.
-// L1. The calls to a reader come one after the other; `acknowledged` only when all outputs of the step are.
-// L2. What is fetched meanwhile is bounded, and is the next batch; when nothing waits the fetch does, so a record is not held up by a timer.
-// L3. A lane that was lost calls its reader no more, but for close('lost'), at once and also during a step; what that step leads to is not committed.
-// L4. A log may end with what is no record. The reader hears that it is past that, or it would wait for ever to have caught up.
+// One partition that a subscription was given: its reader, what was fetched for it, and one step at
+// a time: read, write, acknowledged.
+// L1. The calls to a reader come one after the other; `acknowledged` only when all outputs of the
+//     step are.
+// L2. What is fetched meanwhile is bounded, and is the next batch; when nothing waits the fetch
+//     does, so a record is not held up by a timer.
+// L3. A lane that was lost calls its reader no more, but for close('lost'), at once and also during
+//     a step; what that step leads to is not committed.
+// L4. A log may end with what is no record. The reader hears that it is past that, or it would wait
+//     for ever to have caught up.
 
 import type { Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { WeirError } from '../../lib/errors.ts'
@@ -12,7 +17,10 @@ import { bytesHeld } from './reading.ts'
 /** A batch ends at whichever comes first; one record is always in it. */
 const batchRecordsMax = 1_000
 const batchBytesMax = 2 * 1024 * 1024
-/** While a step is under way, fetching for this partition pauses when so much waits: more would only be fetched in smaller pieces. */
+/**
+ * While a step is under way, fetching for this partition pauses when so much waits: more would only
+ * be fetched in smaller pieces.
+ */
 const heldRecordsMax = 256
 
 export type Lane = {
@@ -22,7 +30,10 @@ export type Lane = {
   idle(): Promise<void>
   /** Hands over no more. */
   stop(): void
-  /** `shutdown` after `lost` reaches the reader, too: what it still waits for has less time from then on. */
+  /**
+   * `shutdown` after `lost` reaches the reader, too: what it still waits for has less time from
+   * then on.
+   */
   close(how: 'shutdown' | 'lost'): Promise<void>
 }
 
@@ -69,7 +80,11 @@ export function createLane(options: LaneOptions): Lane {
 
   function hasRoom(): boolean {
     const waiting = held.length - heldFrom
-    return isReading && heldBytes < options.heldBytesMax && (stepping === undefined || waiting < heldRecordsMax)
+    return (
+      isReading &&
+      heldBytes < options.heldBytesMax &&
+      (stepping === undefined || waiting < heldRecordsMax)
+    )
   }
 
   function takeBatch(): StoredRecord[] {
@@ -96,7 +111,8 @@ export function createLane(options: LaneOptions): Lane {
       const hadNone = !hasRoom()
       stepping = undefined
       if (hadNone && hasRoom()) options.roomAgain()
-      // Sockets and timers have their turn between two steps: a long fold must not cost the membership.
+      // Sockets and timers have their turn between two steps: a long fold must not cost the
+      // membership.
       if (isReading && heldFrom < held.length) setImmediate(pump)
       tellPassed()
     })
@@ -105,7 +121,8 @@ export function createLane(options: LaneOptions): Lane {
 
   /** Keeps L4. */
   function tellPassed(): void {
-    if (isReading && stepping === undefined && heldFrom === held.length) reader.passed?.(cursor.next)
+    if (isReading && stepping === undefined && heldFrom === held.length)
+      reader.passed?.(cursor.next)
   }
 
   async function step(batch: StoredRecord[]): Promise<void> {
@@ -135,7 +152,8 @@ export function createLane(options: LaneOptions): Lane {
     },
     close(how) {
       if (how === 'lost') isLost = true
-      if (closing === undefined || (closing.how === 'lost' && how === 'shutdown')) closing = { how, done: reader.close(how) }
+      if (closing === undefined || (closing.how === 'lost' && how === 'shutdown'))
+        closing = { how, done: reader.close(how) }
       return closing.done
     },
   }

@@ -1,21 +1,34 @@
-// One connection to one broker, for one purpose: a request that may take long (a fetch that waits, a join) holds up nobody else's.
+// One connection to one broker, for one purpose: a request that may take long (a fetch that waits,
+// a join) holds up nobody else's.
 // L1. One request at a time, in the order in which they were asked for.
-// L2. No call hangs: when nothing was heard for longer than the request may take, the connection is given up. kafkajs would keep a connection whose
-//     other end is gone for as long as TCP does, a quarter of an hour.
+// L2. No call hangs: when nothing was heard for longer than the request may take, the connection is
+//     given up. kafkajs would keep a connection whose other end is gone for as long as TCP does, a
+//     quarter of an hour.
 // L3. After a failure of the connection the link is closed, and whoever owns it opens another.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import type { DriverBroker, Node } from './driver.ts'
-import { closeBroker, connectionTimeoutMs, createBroker, requestTimeoutMs } from './driver.ts'
+import {
+  closeBroker,
+  connectionTimeoutMs,
+  createBroker,
+  type DriverBroker,
+  type Node,
+  requestTimeoutMs,
+} from './driver.ts'
 import { protocolTypeOf } from './failure.ts'
 import type { KafkajsLog } from './kafkajs-log.ts'
 
 export type Link = {
   readonly node: Pick<Node, 'host' | 'port'>
   readonly isOpen: boolean
-  /** `waitMs`: how long the broker may take beyond the usual, because it is to wait for something. */
-  ask<Answer>(request: (broker: DriverBroker) => Promise<Answer>, waitMs?: Milliseconds): Promise<Answer>
+  /**
+   * `waitMs`: how long the broker may take beyond the usual, because it is to wait for something.
+   */
+  ask<Answer>(
+    request: (broker: DriverBroker) => Promise<Answer>,
+    waitMs?: Milliseconds,
+  ): Promise<Answer>
   /** Ends it at once; requests that are under way fail. */
   close(): void
 }
@@ -33,14 +46,20 @@ function isConnectionLost(error: unknown): boolean {
 }
 
 /** Connects and logs in. Rejects with an error of kafkajs. */
-export async function openLink(node: Pick<Node, 'host' | 'port'>, { client, clock, log }: LinkOptions): Promise<Link> {
+export async function openLink(
+  node: Pick<Node, 'host' | 'port'>,
+  { client, clock, log }: LinkOptions,
+): Promise<Link> {
   const broker = await createBroker(client, node, log)
   const answerMs = client.requestTimeout ?? requestTimeoutMs
-  const connectMs = 2 * (client.connectionTimeout ?? connectionTimeoutMs) + (client.authenticationTimeout ?? 10_000)
+  const connectMs =
+    2 * (client.connectionTimeout ?? connectionTimeoutMs) + (client.authenticationTimeout ?? 10_000)
   let isOpen = true
   let last: Promise<unknown> = Promise.resolve()
 
-  function close(reason: Error = new LinkClosedError(`the connection to ${node.host}:${node.port} was closed`)): void {
+  function close(
+    reason: Error = new LinkClosedError(`the connection to ${node.host}:${node.port} was closed`),
+  ): void {
     if (!isOpen) return
     isOpen = false
     closeBroker(broker, reason)
@@ -48,7 +67,9 @@ export async function openLink(node: Pick<Node, 'host' | 'port'>, { client, cloc
 
   async function bounded<Answer>(answering: Promise<Answer>, ms: Milliseconds): Promise<Answer> {
     const { promise: silence, reject } = Promise.withResolvers<never>()
-    const cancel = clock.after(ms, () => reject(new LinkClosedError(`${node.host}:${node.port} did not answer within ${ms} ms`)))
+    const cancel = clock.after(ms, () =>
+      reject(new LinkClosedError(`${node.host}:${node.port} did not answer within ${ms} ms`)),
+    )
     try {
       return await Promise.race([answering, silence])
     } catch (error) {
@@ -73,7 +94,8 @@ export async function openLink(node: Pick<Node, 'host' | 'port'>, { client, cloc
     },
     ask(request, waitMs = 0) {
       const asked = last.then(() => {
-        if (!isOpen) throw new LinkClosedError(`the connection to ${node.host}:${node.port} is closed`)
+        if (!isOpen)
+          throw new LinkClosedError(`the connection to ${node.host}:${node.port} is closed`)
         return bounded(request(broker), answerMs + waitMs + 1_000)
       })
       last = asked.catch(() => {})

@@ -1,5 +1,5 @@
-// sasl.jaas.config, as Java reads it: `org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p";`
-// What is wrong with it is said without any of its values.
+// sasl.jaas.config, as Java reads it: `org.apache.kafka.common.security.plain.PlainLoginModule
+// required username="u" password="p";` What is wrong with it is said without any of its values.
 
 const modules: Record<string, string> = {
   PLAIN: 'org.apache.kafka.common.security.plain.PlainLoginModule',
@@ -14,16 +14,19 @@ export function loginOf(config: string, mechanism: string): Login | { fault: str
   const module = modules[mechanism]
   const like = `must be like ${module} required username="..." password="...";`
   const words = wordsOf(config)
-  if (words === undefined) return { fault: `cannot be read: a quotation mark is not closed; ${like}` }
+  if (words === undefined)
+    return { fault: `cannot be read: a quotation mark is not closed; ${like}` }
   const [name, flag, ...rest] = words
   if (name === undefined || flag === undefined) return { fault: `is cut off; ${like}` }
   if (name !== module) {
-    if (Object.values(modules).includes(name)) return { fault: `has the module of another mechanism than ${mechanism}; ${like}` }
+    if (Object.values(modules).includes(name))
+      return { fault: `has the module of another mechanism than ${mechanism}; ${like}` }
     return { fault: `has a module that Weir does not know; for ${mechanism} it ${like}` }
   }
   const end = rest.indexOf(';')
   if (end === -1) return { fault: `has no semicolon at its end; ${like}` }
-  if (end < rest.length - 1) return { fault: 'has more after its semicolon; Weir logs in by one module' }
+  if (end < rest.length - 1)
+    return { fault: 'has more after its semicolon; Weir logs in by one module' }
   return loginIn(rest.slice(0, end), like)
 }
 
@@ -31,13 +34,17 @@ function loginIn(words: string[], like: string): Login | { fault: string } {
   const options = new Map<string, string>()
   for (let at = 0; at < words.length; at += 3) {
     const [option = '', equals, value] = words.slice(at, at + 3)
-    if (equals !== '=' || value === undefined) return { fault: `has an option without a value; ${like}` }
-    if (option !== 'username' && option !== 'password') return { fault: `has another option than username and password; ${like}` }
+    if (equals !== '=' || value === undefined)
+      return { fault: `has an option without a value; ${like}` }
+    if (option !== 'username' && option !== 'password')
+      return { fault: `has another option than username and password; ${like}` }
     options.set(option, value)
   }
   const [username, password] = [options.get('username'), options.get('password')]
   if (username === undefined || username === '') return { fault: `has no username; ${like}` }
-  return password === undefined || password === '' ? { fault: `has no password; ${like}` } : { username, password }
+  return password === undefined || password === ''
+    ? { fault: `has no password; ${like}` }
+    : { username, password }
 }
 
 /** Words, quoted texts, `=` and `;`. Undefined: a quotation mark is open at the end. */

@@ -1,10 +1,14 @@
-// A member of a consumer group: joins, says that it lives, joins again when the group changes, commits, leaves. It knows nothing of what is read.
-// M1. Joining waits for nobody: what is read goes on meanwhile, and what went elsewhere is given up when the answer says so. A stage's outputs and
-//     commits are harmless twice (R3, R4), and a rebalance that waited for a tool would stop the whole group for as long as that runs.
+// A member of a consumer group: joins, says that it lives, joins again when the group changes,
+// commits, leaves. It knows nothing of what is read.
+// M1. Joining waits for nobody: what is read goes on meanwhile, and what went elsewhere is given up
+//     when the answer says so. A stage's outputs and commits are harmless twice (R3, R4), and a
+//     rebalance that waited for a tool would stop the whole group for as long as that runs.
 // M2. It stays a member by its own timer, however slow a partition is.
-// M3. When the coordinator does not know it any more, another may act already: all partitions are lost at once, and it comes back as a new member.
-//     While no coordinator can be asked nothing is given up: it may know us when it is back.
-// M4. A commit is a pair of offset and metadata for each partition, and the pairs of one call go in one request.
+// M3. When the coordinator does not know it any more, another may act already: all partitions are
+//     lost at once, and it comes back as a new member. While no coordinator can be asked nothing is
+//     given up: it may know us when it is back.
+// M4. A commit is a pair of offset and metadata for each partition, and the pairs of one call go in
+//     one request.
 
 import type { Logger } from 'pino'
 import type { Commit } from '../../contract/bus.ts'
@@ -15,8 +19,7 @@ import { assignPartitions } from './assignment.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { createComplaint } from './complaint.ts'
-import type { DriverBroker, Member } from './driver.ts'
-import { memberAssignment, memberMetadata } from './driver.ts'
+import { type DriverBroker, type Member, memberAssignment, memberMetadata } from './driver.ts'
 import { asBusError, protocolTypeOf, troubleOf } from './failure.ts'
 import type { Link } from './link.ts'
 
@@ -77,7 +80,10 @@ export function joinGroup(options: MembershipOptions): Membership {
     return link
   }
 
-  async function ask<Answer>(question: (broker: DriverBroker) => Promise<Answer>, waitMs?: Milliseconds): Promise<Answer> {
+  async function ask<Answer>(
+    question: (broker: DriverBroker) => Promise<Answer>,
+    waitMs?: Milliseconds,
+  ): Promise<Answer> {
     const asked = await coordinator()
     try {
       return await asked.ask(question, waitMs)
@@ -91,40 +97,61 @@ export function joinGroup(options: MembershipOptions): Membership {
     if (member !== '') await options.beforeJoin()
     const userData = Buffer.from(JSON.stringify({ generation, owned }))
     const metadata = memberMetadata.encode({ version: 1, topics: [topic], userData })
-    const request = { groupId: group, sessionTimeout: sessionMs, rebalanceTimeout: rebalanceMs, memberId: member }
+    const request = {
+      groupId: group,
+      sessionTimeout: sessionMs,
+      rebalanceTimeout: rebalanceMs,
+      memberId: member,
+    }
     const joined = await ask(
-      (broker) => broker.joinGroup({ ...request, groupProtocols: [{ name: protocolName, metadata }] }),
+      (broker) =>
+        broker.joinGroup({ ...request, groupProtocols: [{ name: protocolName, metadata }] }),
       rebalanceMs + sessionMs,
     )
     member = joined.memberId
     const groupAssignment = joined.leaderId === member ? await assignAll(joined.members) : []
     const { generationId } = joined
     const synced = await ask(
-      (broker) => broker.syncGroup({ groupId: group, generationId, memberId: member, groupAssignment }),
+      (broker) =>
+        broker.syncGroup({ groupId: group, generationId, memberId: member, groupAssignment }),
       rebalanceMs + sessionMs,
     )
     generation = generationId
     heardAt = clock.monotonic()
-    const given = synced.memberAssignment.length === 0 ? undefined : memberAssignment.decode(synced.memberAssignment)
+    const given =
+      synced.memberAssignment.length === 0
+        ? undefined
+        : memberAssignment.decode(synced.memberAssignment)
     owned = given?.assignment[topic] ?? []
     isSettled = true
     log.info({ topic, generation, partitions: owned }, 'joined the group')
     options.assigned(owned)
   }
 
-  async function assignAll(members: Member[]): Promise<{ memberId: string; memberAssignment: Buffer }[]> {
+  async function assignAll(
+    members: Member[],
+  ): Promise<{ memberId: string; memberAssignment: Buffer }[]> {
     const { leaders } = await cluster.topic(topic)
-    const claimants = members.map((each) => ({ member: each.memberId, ...claimOf(each.memberMetadata) }))
+    const claimants = members.map((each) => ({
+      member: each.memberId,
+      ...claimOf(each.memberMetadata),
+    }))
     return [...assignPartitions(claimants, leaders.length)].map(([memberId, partitions]) => ({
       memberId,
-      memberAssignment: memberAssignment.encode({ version: 1, assignment: { [topic]: partitions }, userData: Buffer.alloc(0) }),
+      memberAssignment: memberAssignment.encode({
+        version: 1,
+        assignment: { [topic]: partitions },
+        userData: Buffer.alloc(0),
+      }),
     }))
   }
 
   async function beat(): Promise<void> {
     await pause(clock, heartbeatMs, left.signal)
     if (left.signal.aborted) return
-    await ask((broker) => broker.heartbeat({ groupId: group, groupGenerationId: generation, memberId: member }))
+    await ask((broker) =>
+      broker.heartbeat({ groupId: group, groupGenerationId: generation, memberId: member }),
+    )
     heardAt = clock.monotonic()
   }
 
@@ -145,7 +172,9 @@ export function joinGroup(options: MembershipOptions): Membership {
           isSettled = false
           await pauseBeforeRejoin()
         } else if (type === 'UNKNOWN_MEMBER_ID') {
-          log.warn('the group took this process for dead; its partitions are lost, and it joins again')
+          log.warn(
+            'the group took this process for dead; its partitions are lost, and it joins again',
+          )
           forget()
           await pauseBeforeRejoin()
         } else if (type === 'INCONSISTENT_GROUP_PROTOCOL') {
@@ -165,14 +194,21 @@ export function joinGroup(options: MembershipOptions): Membership {
       }
     }
 
-    /** A group that comes together refuses once or twice; one that goes on refusing must not be asked as fast as it answers. */
+    /**
+     * A group that comes together refuses once or twice; one that goes on refusing must not be
+     * asked as fast as it answers.
+     */
     async function pauseBeforeRejoin(): Promise<void> {
       rejoins += 1
-      if (rejoins > rejoinsAtOnce) await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
+      if (rejoins > rejoinsAtOnce)
+        await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
     }
   }
 
-  /** On a connection of its own if a join is waiting on the other: the group must not wait for who will not come. */
+  /**
+   * On a connection of its own if a join is waiting on the other: the group must not wait for who
+   * will not come.
+   */
   async function sayGoodbye(known: Link): Promise<void> {
     const own = isSettled ? known : await cluster.connect({ id: -1, ...known.node })
     try {
@@ -198,9 +234,20 @@ export function joinGroup(options: MembershipOptions): Membership {
     },
 
     async commit(commits) {
-      const partitions = [...commits].map(([partition, { offset, metadata }]) => ({ partition, offset: String(offset), metadata }))
+      const partitions = [...commits].map(([partition, { offset, metadata }]) => ({
+        partition,
+        offset: String(offset),
+        metadata,
+      }))
       const topics = [{ topic, partitions }]
-      await ask((broker) => broker.offsetCommit({ groupId: group, groupGenerationId: generation, memberId: member, topics }))
+      await ask((broker) =>
+        broker.offsetCommit({
+          groupId: group,
+          groupGenerationId: generation,
+          memberId: member,
+          topics,
+        }),
+      )
     },
 
     async committed(partitions) {
@@ -208,8 +255,15 @@ export function joinGroup(options: MembershipOptions): Membership {
       const { responses } = await cluster.persist(`read the commits of the group ${group}`, () =>
         ask((broker) => broker.offsetFetch({ groupId: group, topics })),
       )
-      const found = responses.flatMap((response) => response.partitions).filter(({ offset }) => Number(offset) >= 0)
-      return new Map(found.map(({ partition, offset, metadata }) => [partition, { offset: Number(offset), metadata: metadata ?? '' }]))
+      const found = responses
+        .flatMap((response) => response.partitions)
+        .filter(({ offset }) => Number(offset) >= 0)
+      return new Map(
+        found.map(({ partition, offset, metadata }) => [
+          partition,
+          { offset: Number(offset), metadata: metadata ?? '' },
+        ]),
+      )
     },
 
     async leave() {
@@ -235,12 +289,18 @@ const rejoinsAtOnce = 2
 const changed = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
 const notHere = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE'])
 
-/** What a member said of itself, in whichever version of Weir: what cannot be read claims nothing. */
+/**
+ * What a member said of itself, in whichever version of Weir: what cannot be read claims nothing.
+ */
 function claimOf(metadata: Buffer): { generation: number; owned: number[] } {
   try {
     const { userData } = memberMetadata.decode(metadata)
-    const { generation, owned } = JSON.parse(userData?.toString() ?? '') as { generation: unknown; owned: unknown }
-    if (typeof generation === 'number' && Array.isArray(owned)) return { generation, owned: owned.filter(Number.isInteger) }
+    const { generation, owned } = JSON.parse(userData?.toString() ?? '') as {
+      generation: unknown
+      owned: unknown
+    }
+    if (typeof generation === 'number' && Array.isArray(owned))
+      return { generation, owned: owned.filter(Number.isInteger) }
   } catch {}
   return { generation: -1, owned: [] }
 }

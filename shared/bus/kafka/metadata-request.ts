@@ -1,8 +1,8 @@
-// What there is on a cluster: brokers, topics, leaders. By hand, because only newer versions than kafkajs speaks tell a topic's id, by which one that
-// was deleted and made again is known, and because kafkajs gives no answer at all when one of the topics is missing.
+// What there is on a cluster: brokers, topics, leaders. By hand, because only newer versions than
+// kafkajs speaks tell a topic's id, by which one that was deleted and made again is known, and
+// because kafkajs gives no answer at all when one of the topics is missing.
 
-import type { DriverBroker, Node, RawRequest } from './driver.ts'
-import { sendRaw } from './driver.ts'
+import { type DriverBroker, type Node, type RawRequest, sendRaw } from './driver.ts'
 import { uvarintSize, WireReader, WireWriter } from './wire.ts'
 
 export type FoundTopic = {
@@ -30,13 +30,20 @@ export function askMetadata(broker: DriverBroker, topics: string[]): Promise<Clu
 
 function requestWithIds(topics: string[]): RawRequest<ClusterPicture> {
   let size = 1 + uvarintSize(topics.length + 1) + 3
-  for (const topic of topics) size += 16 + uvarintSize(Buffer.byteLength(topic) + 1) + Buffer.byteLength(topic) + 1
+  for (const topic of topics)
+    size += 16 + uvarintSize(Buffer.byteLength(topic) + 1) + Buffer.byteLength(topic) + 1
   const writer = new WireWriter(size)
   writer.uvarint(0) // ends the header of a flexible version, of which kafkajs writes the part before
   writer.uvarint(topics.length + 1)
   for (const topic of topics) writer.int64(0).int64(0).compactString(topic).uvarint(0)
   writer.int8(0).int8(0).uvarint(0)
-  return { apiKey, apiVersion: versionWithIds, apiName, body: writer.written(), decode: decodeWithIds }
+  return {
+    apiKey,
+    apiVersion: versionWithIds,
+    apiName,
+    body: writer.written(),
+    decode: decodeWithIds,
+  }
 }
 
 function decodeWithIds(payload: Buffer): ClusterPicture {
@@ -57,7 +64,11 @@ function decodeWithIds(payload: Buffer): ClusterPicture {
     const id = reader.take(16).toString('hex')
     reader.int8()
     const partitions = reader.compactArray(() => {
-      const partition = { errorCode: reader.int16(), partition: reader.int32(), leader: reader.int32() }
+      const partition = {
+        errorCode: reader.int16(),
+        partition: reader.int32(),
+        leader: reader.int32(),
+      }
       reader.int32()
       for (let list = 0; list < 3; list += 1) reader.compactArray(() => reader.int32()) // replicas, in sync, offline
       reader.skipTags()
@@ -77,7 +88,13 @@ function requestWithout(topics: string[]): RawRequest<ClusterPicture> {
   writer.int32(topics.length)
   for (const topic of topics) writer.string(topic)
   writer.int8(0)
-  return { apiKey, apiVersion: versionWithout, apiName, body: writer.written(), decode: decodeWithout }
+  return {
+    apiKey,
+    apiVersion: versionWithout,
+    apiName,
+    body: writer.written(),
+    decode: decodeWithout,
+  }
 }
 
 function decodeWithout(payload: Buffer): ClusterPicture {
@@ -95,7 +112,11 @@ function decodeWithout(payload: Buffer): ClusterPicture {
     const topic = reader.string()
     reader.int8()
     const partitions = reader.array(() => {
-      const partition = { errorCode: reader.int16(), partition: reader.int32(), leader: reader.int32() }
+      const partition = {
+        errorCode: reader.int16(),
+        partition: reader.int32(),
+        leader: reader.int32(),
+      }
       reader.int32()
       for (let list = 0; list < 3; list += 1) reader.array(() => reader.int32())
       return partition

@@ -1,17 +1,29 @@
-// One produce request: at most one batch for each partition, answered for each by itself. acks is -1: acknowledged is on all replicas in sync.
+// One produce request: at most one batch for each partition, answered for each by itself. acks is
+// -1: acknowledged is on all replicas in sync.
 
 import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { RawRequest } from './driver.ts'
 import { WireReader, WireWriter } from './wire.ts'
 
-export type Produced = { topic: string; partition: number; errorCode: number; baseOffset: Offset; appendTime: Milliseconds | undefined }
+export type Produced = {
+  topic: string
+  partition: number
+  errorCode: number
+  baseOffset: Offset
+  appendTime: Milliseconds | undefined
+}
 
 /** How long the broker may wait for the replicas. */
 const brokerWaitMs = 15_000
 
-/** Version 7, which Kafka has since 2.1. `appendTime` is undefined where the topic has no LogAppendTime. */
-export function produceRequest(batches: { topic: string; partition: number; batch: Buffer }[]): RawRequest<Produced[]> {
+/**
+ * Version 7, which Kafka has since 2.1. `appendTime` is undefined where the topic has no
+ * LogAppendTime.
+ */
+export function produceRequest(
+  batches: { topic: string; partition: number; batch: Buffer }[],
+): RawRequest<Produced[]> {
   const topics = Map.groupBy(batches, ({ topic }) => topic)
   let size = 2 + 2 + 4 + 4
   for (const [topic, inTopic] of topics) {
@@ -22,7 +34,8 @@ export function produceRequest(batches: { topic: string; partition: number; batc
   writer.int16(-1).int16(-1).int32(brokerWaitMs).int32(topics.size)
   for (const [topic, inTopic] of topics) {
     writer.string(topic).int32(inTopic.length)
-    for (const { partition, batch } of inTopic) writer.int32(partition).int32(batch.length).raw(batch)
+    for (const { partition, batch } of inTopic)
+      writer.int32(partition).int32(batch.length).raw(batch)
   }
   return { apiKey: 0, apiVersion: 7, apiName: 'Produce', body: writer.written(), decode }
 }
@@ -37,7 +50,13 @@ function decode(payload: Buffer): Produced[] {
       const baseOffset = reader.int64()
       const appendTime = reader.int64()
       reader.int64() // where the log starts
-      return { topic, partition, errorCode, baseOffset, appendTime: appendTime < 0 ? undefined : appendTime }
+      return {
+        topic,
+        partition,
+        errorCode,
+        baseOffset,
+        appendTime: appendTime < 0 ? undefined : appendTime,
+      }
     })
   })
   const clientSideThrottleTime = reader.int32() // kafkajs looks for it, and then waits before its next request

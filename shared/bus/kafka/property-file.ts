@@ -1,4 +1,5 @@
-// The entries of a client.properties and of --command-property, each with the place that people find it at.
+// The entries of a client.properties and of --command-property, each with the place that people
+// find it at.
 
 import { parseLines } from 'dot-properties'
 import { limits } from '../../contract/limits.ts'
@@ -9,7 +10,10 @@ export type Entry = { value: string; place: string }
 
 export type Entries = Map<string, Entry>
 
-/** Given twice in a file with other values is a mistake: Java takes the last, and who reads the file from the top believes the first. */
+/**
+ * Given twice in a file with other values is a mistake: Java takes the last, and who reads the file
+ * from the top believes the first.
+ */
 export function entriesOfFile(file: string, mistakes: string[]): Entries {
   const entries: Entries = new Map()
   const content = readText(file, limits.settingsFileBytesMax)
@@ -23,23 +27,32 @@ export function entriesOfFile(file: string, mistakes: string[]): Entries {
     const place = `${file}:${text.slice(0, node.range[0]).split('\n').length}`
     const before = entries.get(node.key)
     if (before !== undefined && before.value !== node.value)
-      mistakes.push(`${place} ${shownName(node.key)} is at ${before.place} too, with another value; keep one of them`)
+      mistakes.push(
+        `${place} ${shownName(node.key)} is at ${before.place} too, with another value; keep one of them`,
+      )
     entries.set(node.key, { value: node.value, place })
   }
   return entries
 }
 
-function isPair(node: { type: string }): node is { type: 'PAIR'; key: string; value: string; range: [number, number, number, number] } {
+function isPair(node: {
+  type: string
+}): node is { type: 'PAIR'; key: string; value: string; range: [number, number, number, number] } {
   return node.type === 'PAIR'
 }
 
 export function entriesOfCommand(properties: Readonly<Record<string, string>>): Entries {
-  return new Map(Object.entries(properties).map(([name, value]) => [name, { value, place: '--command-property' }]))
+  return new Map(
+    Object.entries(properties).map(([name, value]) => [
+      name,
+      { value, place: '--command-property' },
+    ]),
+  )
 }
 
 /**
- * What looks like no name of a property is not shown: where the end of a line lacks its backslash, the next one is taken for a name, and may be the
- * middle of a private key.
+ * What looks like no name of a property is not shown: where the end of a line lacks its backslash,
+ * the next one is taken for a name, and may be the middle of a private key.
  */
 export function shownName(name: string): string {
   return /^[a-z][a-z0-9._-]{0,99}$/.test(name) ? name : '(no name of a property)'

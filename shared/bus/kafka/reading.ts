@@ -1,4 +1,5 @@
-// Reading beside the groups: the ends of a topic, a stretch of a partition, and following one. Nobody joins a group for it.
+// Reading beside the groups: the ends of a topic, a stretch of a partition, and following one.
+// Nobody joins a group for it.
 
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -9,32 +10,55 @@ import type { Fetching } from './fetching.ts'
 import { createKeptLinks } from './kept-links.ts'
 import { decodeRecordSet } from './record-batch.ts'
 
-/** Bytes that one request for a stretch brings, and that a follower may hold back before fetching waits for it. */
+/**
+ * Bytes that one request for a stretch brings, and that a follower may hold back before fetching
+ * waits for it.
+ */
 const stretchBytesMax = 4 * 1024 * 1024
 const heldBytesMax = 2 * 1024 * 1024
 
 export type Reading = Pick<Bus, 'ends' | 'offsetSince' | 'read' | 'follow'> & { close(): void }
 
-/** `fetching`: the one that followers share; `closed`: aborts when the bus is closed, and all that waits ends with `bus.closed`. */
-export function createReading({ cluster, fetching, closed }: { cluster: Cluster; fetching: Fetching; closed: AbortSignal }): Reading {
+/**
+ * `fetching`: the one that followers share; `closed`: aborts when the bus is closed, and all that
+ * waits ends with `bus.closed`.
+ */
+export function createReading({
+  cluster,
+  fetching,
+  closed,
+}: {
+  cluster: Cluster
+  fetching: Fetching
+  closed: AbortSignal
+}): Reading {
   const links = createKeptLinks(cluster.connect)
 
-  /** Of the partition's leader, by the link that is kept for stretches: they do not wait behind anything that waits. */
+  /**
+   * Of the partition's leader, by the link that is kept for stretches: they do not wait behind
+   * anything that waits.
+   */
   async function fetchOnce(topic: string, partition: number, from: Offset, bytesMax: number) {
     const leader = (await cluster.topic(topic)).leaders[partition]
     if (leader === undefined) throw protocolError(leaderNotAvailable)
     const link = await links.to(leader)
     const limits = { waitMs: 0, bytesMax, partitionBytesMax: bytesMax }
-    const [answer] = await link.ask((broker) => sendRaw(broker, fetchRequest([{ topic, partition, from }], limits)))
+    const [answer] = await link.ask((broker) =>
+      sendRaw(broker, fetchRequest([{ topic, partition, from }], limits)),
+    )
     if (answer === undefined) throw protocolError(unknownServerError)
-    if (answer.errorCode !== 0 && answer.errorCode !== offsetOutOfRange) throw protocolError(answer.errorCode)
+    if (answer.errorCode !== 0 && answer.errorCode !== offsetOutOfRange)
+      throw protocolError(answer.errorCode)
     return answer
   }
 
   async function checkPartition(topic: string, partition: number): Promise<void> {
     const partitions = (await cluster.topic(topic)).leaders.length
     if (partition >= 0 && partition < partitions) return
-    throw new WeirError('bus.topic-differs', `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was asked for`)
+    throw new WeirError(
+      'bus.topic-differs',
+      `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was asked for`,
+    )
   }
 
   function assertOpen(): void {
@@ -53,7 +77,14 @@ export function createReading({ cluster, fetching, closed }: { cluster: Cluster;
       return cluster.offsetSince(topic, partition, time)
     },
 
-    async read({ topic, partition, from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax = Number.MAX_SAFE_INTEGER }) {
+    async read({
+      topic,
+      partition,
+      from,
+      to = Number.MAX_SAFE_INTEGER,
+      limit,
+      bytesMax = Number.MAX_SAFE_INTEGER,
+    }) {
       assertOpen()
       await checkPartition(topic, partition)
       const records: StoredRecord[] = []
@@ -61,14 +92,21 @@ export function createReading({ cluster, fetching, closed }: { cluster: Cluster;
       let bytes = 0
       for (let next = from; next < to && records.length < limit && bytes < bytesMax; ) {
         const at = next
-        const answer = await cluster.persist(`read ${topic}/${partition}`, () => fetchOnce(topic, partition, at, requestBytesMax))
+        const answer = await cluster.persist(`read ${topic}/${partition}`, () =>
+          fetchOnce(topic, partition, at, requestBytesMax),
+        )
         if (answer.errorCode === offsetOutOfRange) {
           const [ends] = await cluster.ends(topic, [partition])
           if (ends === undefined || next >= ends.begin) break
           next = ends.begin
           continue
         }
-        const decoded = decodeRecordSet(answer.set, { topic, partition, from: next, aborted: answer.aborted })
+        const decoded = decodeRecordSet(answer.set, {
+          topic,
+          partition,
+          from: next,
+          aborted: answer.aborted,
+        })
         for (const record of decoded.records) {
           if (record.offset >= to || records.length >= limit || bytes >= bytesMax) break
           records.push(record)

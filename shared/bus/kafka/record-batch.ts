@@ -1,6 +1,8 @@
-// Batches of records as Kafka stores them (format 2, Kafka 0.11 and later), encoded and decoded in one pass each: most of a stage's time on Kafka would
-// go into them otherwise: to write and read a record of 290 bytes kafkajs's own take 16 microseconds, these 4.
-// R1. Offsets may have gaps (compaction, transactions): a reader goes on at `next`, not behind the last record.
+// Batches of records as Kafka stores them (format 2, Kafka 0.11 and later), encoded and decoded in
+// one pass each: most of a stage's time on Kafka would go into them otherwise: to write and read a
+// record of 290 bytes kafkajs's own take 16 microseconds, these 4.
+// R1. Offsets may have gaps (compaction, transactions): a reader goes on at `next`, not behind the
+//     last record.
 // R2. With LogAppendTime the time of all records is the batch's: the broker's (B2).
 // R3. Records of aborted transactions, and the marks that end transactions, are no records.
 
@@ -27,8 +29,17 @@ const transactionalFlag = 0x10
 const controlFlag = 0x20
 
 /** What one record takes at most in a batch. */
-export function encodedSizeMax({ key, value, id }: Pick<RecordToAppend, 'key' | 'value' | 'id'>): number {
-  return 40 + Buffer.byteLength(key) + (value?.byteLength ?? 0) + (id === undefined ? 0 : idHeaderBytes + 5 + Buffer.byteLength(id))
+export function encodedSizeMax({
+  key,
+  value,
+  id,
+}: Pick<RecordToAppend, 'key' | 'value' | 'id'>): number {
+  return (
+    40 +
+    Buffer.byteLength(key) +
+    (value?.byteLength ?? 0) +
+    (id === undefined ? 0 : idHeaderBytes + 5 + Buffer.byteLength(id))
+  )
 }
 
 /** One batch. `time`: what readers see where the topic has no LogAppendTime. */
@@ -55,14 +66,16 @@ export function encodeBatch(records: readonly RecordToAppend[], time: number): B
     .int16(-1)
     .int32(-1)
     .int32(records.length)
-  for (const [delta, record] of records.entries()) writeRecord(writer, record, delta, bodies[delta] as number)
+  for (const [delta, record] of records.entries())
+    writeRecord(writer, record, delta, bodies[delta] as number)
   writer.bytes.writeUInt32BE(crc32c(writer.bytes.subarray(checkedFrom)), checkedFrom - 4)
   return writer.bytes
 }
 
 function bodySize({ key, value, id }: RecordToAppend, delta: number): number {
   const keyBytes = Buffer.byteLength(key)
-  const valueBytes = value === null ? varintSize(-1) : varintSize(value.byteLength) + value.byteLength
+  const valueBytes =
+    value === null ? varintSize(-1) : varintSize(value.byteLength) + value.byteLength
   let headerBytes = 1
   if (id !== undefined) {
     const idBytes = Buffer.byteLength(id)
@@ -71,13 +84,19 @@ function bodySize({ key, value, id }: RecordToAppend, delta: number): number {
   return 2 + varintSize(delta) + varintSize(keyBytes) + keyBytes + valueBytes + headerBytes
 }
 
-function writeRecord(writer: WireWriter, { key, value, id }: RecordToAppend, delta: number, body: number): void {
+function writeRecord(
+  writer: WireWriter,
+  { key, value, id }: RecordToAppend,
+  delta: number,
+  body: number,
+): void {
   writer.varint(body).int8(0).varint(0).varint(delta)
   writer.varint(Buffer.byteLength(key)).text(key)
   if (value === null) writer.varint(-1)
   else writer.varint(value.byteLength).raw(value)
   if (id === undefined) writer.varint(0)
-  else writer.varint(1).varint(idHeader.length).text(idHeader).varint(Buffer.byteLength(id)).text(id)
+  else
+    writer.varint(1).varint(idHeader.length).text(idHeader).varint(Buffer.byteLength(id)).text(id)
 }
 
 export type AbortedTransaction = { producerId: number; firstOffset: Offset }
@@ -86,12 +105,18 @@ export type AbortedTransaction = { producerId: number; firstOffset: Offset }
 export type Decoded = { records: StoredRecord[]; next: Offset }
 
 /**
- * The records of a fetched record set from `from` on; a batch that is cut off at its end is left for the next fetch. Values are views of `set`.
- * Throws `bus.compression-unreadable`, and `bus.record-unreadable` with the offset where what is stored is no batch of format 2.
+ * The records of a fetched record set from `from` on; a batch that is cut off at its end is left
+ * for the next fetch. Values are views of `set`. Throws `bus.compression-unreadable`, and
+ * `bus.record-unreadable` with the offset where what is stored is no batch of format 2.
  */
 export function decodeRecordSet(
   set: Buffer,
-  { topic, partition, from, aborted }: { topic: string; partition: number; from: Offset; aborted: AbortedTransaction[] },
+  {
+    topic,
+    partition,
+    from,
+    aborted,
+  }: { topic: string; partition: number; from: Offset; aborted: AbortedTransaction[] },
 ): Decoded {
   const records: StoredRecord[] = []
   const transactions = aborted.toSorted((a, b) => a.firstOffset - b.firstOffset)
@@ -100,7 +125,12 @@ export function decodeRecordSet(
   for (let at = 0; at + batchHeaderBytes <= set.length; ) {
     const length = set.readInt32BE(at + 8)
     if (length < batchHeaderBytes - batchPrefixBytes)
-      throw unreadable(topic, partition, new WireReader(set, at).int64(), `it says that it has ${length} bytes`)
+      throw unreadable(
+        topic,
+        partition,
+        new WireReader(set, at).int64(),
+        `it says that it has ${length} bytes`,
+      )
     const end = at + batchPrefixBytes + length
     if (end > set.length) break
     const reader = new WireReader(set.subarray(0, end), at)
@@ -115,7 +145,9 @@ export function decodeRecordSet(
       try {
         readRecords(reader, batch, { topic, partition, from }, records)
       } catch (error) {
-        throw error instanceof WeirError ? error : unreadable(topic, partition, batch.base, 'its records are damaged', error)
+        throw error instanceof WeirError
+          ? error
+          : unreadable(topic, partition, batch.base, 'its records are damaged', error)
       }
     }
     next = Math.max(next, batch.last + 1)
@@ -142,7 +174,12 @@ function readHeader(reader: WireReader, topic: string, partition: number): Batch
   reader.int32() // partition leader epoch
   const magic = reader.int8()
   if (magic !== 2)
-    throw unreadable(topic, partition, base, `it is stored in format ${magic}: give the topic message.format.version 3.0 and new records`)
+    throw unreadable(
+      topic,
+      partition,
+      base,
+      `it is stored in format ${magic}: give the topic message.format.version 3.0 and new records`,
+    )
   reader.int32() // checksum: the broker has checked it, and TCP what came since
   const attributes = reader.int16()
   const last = base + reader.int32()
@@ -166,9 +203,15 @@ function readHeader(reader: WireReader, topic: string, partition: number): Batch
 
 type Place = { topic: string; partition: number; from: Offset }
 
-function readRecords(header: WireReader, batch: Batch, { topic, partition, from }: Place, into: StoredRecord[]): void {
+function readRecords(
+  header: WireReader,
+  batch: Batch,
+  { topic, partition, from }: Place,
+  into: StoredRecord[],
+): void {
   const count = header.int32()
-  const reader = batch.codec === 0 ? header : new WireReader(decompressed(header.take(header.left), batch.codec))
+  const reader =
+    batch.codec === 0 ? header : new WireReader(decompressed(header.take(header.left), batch.codec))
   for (let n = 0; n < count; n += 1) {
     const end = reader.varint() + reader.at
     reader.at += 1 // attributes: none is in use
@@ -183,9 +226,18 @@ function readRecords(header: WireReader, batch: Batch, { topic, partition, from 
     const valueBytes = reader.varint()
     const value = valueBytes < 0 ? null : reader.take(valueBytes)
     const id = readId(reader)
-    if (reader.at > end || end > reader.bytes.length) throw new RangeError(`record ${n} says that it ends at byte ${end}`)
+    if (reader.at > end || end > reader.bytes.length)
+      throw new RangeError(`record ${n} says that it ends at byte ${end}`)
     reader.at = end
-    into.push({ topic, partition, key, value, id, offset, time: batch.isLogAppendTime ? batch.maxTime : batch.firstTime + timeDelta })
+    into.push({
+      topic,
+      partition,
+      key,
+      value,
+      id,
+      offset,
+      time: batch.isLogAppendTime ? batch.maxTime : batch.firstTime + timeDelta,
+    })
   }
 }
 
@@ -200,6 +252,16 @@ function readId(reader: WireReader): string | undefined {
   return id
 }
 
-function unreadable(topic: string, partition: number, offset: Offset, why: string, cause?: unknown): WeirError {
-  return new WeirError('bus.record-unreadable', `${topic}/${partition}: the batch at offset ${offset} cannot be read: ${why}`, { cause })
+function unreadable(
+  topic: string,
+  partition: number,
+  offset: Offset,
+  why: string,
+  cause?: unknown,
+): WeirError {
+  return new WeirError(
+    'bus.record-unreadable',
+    `${topic}/${partition}: the batch at offset ${offset} cannot be read: ${why}`,
+    { cause },
+  )
 }

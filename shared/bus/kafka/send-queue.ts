@@ -1,14 +1,20 @@
 // What waits to be written to one partition, in order, and the one batch of it that is on its way.
-// Q1. A batch is sent again as it is until it is acknowledged or given up; nothing behind it is sent before (R3).
-// Q2. A batch is as large as what waits, up to a limit; a record that is larger than that goes alone.
-// Q3. When a record is given up, what its caller wanted written behind it is not sent any more: a reader's mark would pass the one that is missing.
+// Q1. A batch is sent again as it is until it is acknowledged or given up; nothing behind it is
+//     sent before (R3).
+// Q2. A batch is as large as what waits, up to a limit; a record that is larger than that goes
+//     alone.
+// Q3. When a record is given up, what its caller wanted written behind it is not sent any more: a
+//     reader's mark would pass the one that is missing.
 
 import type { Appended, RecordToAppend } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import { encodedSizeMax } from './record-batch.ts'
 
-/** All that one caller wants written together. Settled when its last record is acknowledged, or at the first failure. */
+/**
+ * All that one caller wants written together. Settled when its last record is acknowledged, or at
+ * the first failure.
+ */
 export type Job = {
   readonly appended: Appended[]
   left: number
@@ -19,7 +25,12 @@ export type Job = {
 
 type Entry = { record: RecordToAppend; bytes: number; job: Job; index: number }
 
-export type Batch = { readonly entries: Entry[]; readonly bytes: number; failures: number; firstTriedAt: Milliseconds | undefined }
+export type Batch = {
+  readonly entries: Entry[]
+  readonly bytes: number
+  failures: number
+  firstTriedAt: Milliseconds | undefined
+}
 
 export type SendQueue = {
   readonly topic: string
@@ -36,7 +47,11 @@ export type SendQueue = {
 }
 
 /** `waits`: called with the bytes by which what waits has grown, or with a negative number. */
-export function createSendQueue(topic: string, partition: number, waits: (bytes: number) => void): SendQueue {
+export function createSendQueue(
+  topic: string,
+  partition: number,
+  waits: (bytes: number) => void,
+): SendQueue {
   let waiting: Entry[] = []
   let head = 0
   let sending: Batch | undefined
@@ -67,7 +82,9 @@ export function createSendQueue(topic: string, partition: number, waits: (bytes:
       waiting = []
       head = 0
     }
-    return entries.length === 0 ? undefined : { entries, bytes, failures: 0, firstTriedAt: undefined }
+    return entries.length === 0
+      ? undefined
+      : { entries, bytes, failures: 0, firstTriedAt: undefined }
   }
 
   return {

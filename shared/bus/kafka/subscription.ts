@@ -1,22 +1,30 @@
-// A stage's subscription: a member of its group, a lane for each partition that the group gave it, and their commits.
-// S1. A new partition is restored when the group gives it, not when its first record comes: a quiet one has open units, too, whose deadlines must tick.
-// S2. A partition that a rebalance gives back keeps its reader and goes on undisturbed. One that went elsewhere is closed as lost at once, and the
-//     group does not wait for that.
-// S3. Commits are pairs that are true once they are here (lane.ts), so they are gathered and written once in a while, before joining again, and at the end.
-// S4. A failure of any partition fails the subscription, which then hands out nothing; its readers stay until close().
+// A stage's subscription: a member of its group, a lane for each partition that the group gave it,
+// and their commits.
+// S1. A new partition is restored when the group gives it, not when its first record comes: a quiet
+//     one has open units, too, whose deadlines must tick.
+// S2. A partition that a rebalance gives back keeps its reader and goes on undisturbed. One that
+//     went elsewhere is closed as lost at once, and the group does not wait for that.
+// S3. Commits are pairs that are true once they are here (lane.ts), so they are gathered and
+//     written once in a while, before joining again, and at the end.
+// S4. A failure of any partition fails the subscription, which then hands out nothing; its readers
+//     stay until close().
 
 import type { Logger } from 'pino'
-import type { Commit, PartitionReader, RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
+import type {
+  Commit,
+  PartitionReader,
+  RecordToAppend,
+  SubscribeOptions,
+  Subscription,
+} from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import type { Cluster } from './cluster.ts'
 import { asBusError, troubleOf } from './failure.ts'
 import { createFetching } from './fetching.ts'
-import type { Lane } from './lane.ts'
-import { createLane } from './lane.ts'
-import type { Membership } from './membership.ts'
-import { joinGroup } from './membership.ts'
+import { createLane, type Lane } from './lane.ts'
+import { joinGroup, type Membership } from './membership.ts'
 
 export type SubscriptionTimes = {
   /** How long the group waits for a silent member until it gives its partitions away. */
@@ -39,7 +47,10 @@ export type KafkaSubscriptionOptions = SubscribeOptions & {
 const heldBytesMax = 64 * 1024 * 1024
 const laneHeldBytesMax = 2 * 1024 * 1024
 const laneHeldBytesMin = 128 * 1024
-/** How long a close waits for steps that are under way, and for the last commits: the broker may be gone. */
+/**
+ * How long a close waits for steps that are under way, and for the last commits: the broker may be
+ * gone.
+ */
 const closeStepsMs = 10_000
 const closeCommitMs = 3_000
 
@@ -48,7 +59,13 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   const { cluster, group, topic, times } = options
   const { clock } = cluster
   const log = options.log.child({ group })
-  const fetching = createFetching({ cluster, log, requestsMax: 2, partitionBytesMax: 1024 * 1024, bytesMax: 8 * 1024 * 1024 })
+  const fetching = createFetching({
+    cluster,
+    log,
+    requestsMax: 2,
+    partitionBytesMax: 1024 * 1024,
+    bytesMax: 8 * 1024 * 1024,
+  })
   const lanes = new Map<number, Lane>()
   /** Those that were lost and in which something runs to its end. */
   const leaving = new Set<Lane>()
@@ -69,7 +86,11 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
 
   const membership: Membership = joinGroup({
     ...{ cluster, log, group, topic },
-    ...{ sessionMs: times.sessionMs, heartbeatMs: times.heartbeatMs, rebalanceMs: times.rebalanceMs },
+    ...{
+      sessionMs: times.sessionMs,
+      heartbeatMs: times.heartbeatMs,
+      rebalanceMs: times.rebalanceMs,
+    },
     assigned,
     lost: () => assigned([]),
     beforeJoin: () => commitNow(),
@@ -77,8 +98,10 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   })
 
   function assigned(partitions: number[]): void {
-    for (const [partition, lane] of lanes) if (!partitions.includes(partition)) lose(partition, lane)
-    for (const partition of [...opening.keys()]) if (!partitions.includes(partition)) opening.delete(partition)
+    for (const [partition, lane] of lanes)
+      if (!partitions.includes(partition)) lose(partition, lane)
+    for (const partition of [...opening.keys()])
+      if (!partitions.includes(partition)) opening.delete(partition)
     if (life !== 'open') return
     const added = partitions.filter((partition) => !lanes.has(partition) && !opening.has(partition))
     if (added.length === 0) return
@@ -101,7 +124,9 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
 
   function track(closingReader: Promise<void>, partition: number): void {
     const tracked = closingReader
-      .catch((error: unknown) => log.error({ err: error, topic, partition }, 'a reader could not be closed'))
+      .catch((error: unknown) =>
+        log.error({ err: error, topic, partition }, 'a reader could not be closed'),
+      )
       .finally(() => closings.delete(tracked))
     closings.add(tracked)
   }
@@ -109,7 +134,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   async function restore(partitions: number[]): Promise<void> {
     const attempt = {}
     for (const partition of partitions) opening.set(partition, attempt)
-    const isWanted = (partition: number): boolean => life === 'open' && opening.get(partition) === attempt
+    const isWanted = (partition: number): boolean =>
+      life === 'open' && opening.get(partition) === attempt
     try {
       const { committed, ends } = await untilKnown(partitions, isWanted)
       await Promise.all(
@@ -117,7 +143,11 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
           const { partition } = each
           if (!isWanted(partition)) return
           try {
-            const reader = await options.assign({ topic, ends: each, committed: committed.get(partition) })
+            const reader = await options.assign({
+              topic,
+              ends: each,
+              committed: committed.get(partition),
+            })
             if (isWanted(partition)) begin(partition, reader)
             else track(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition)
           } catch (error) {
@@ -128,19 +158,24 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     } catch (error) {
       if (partitions.some(isWanted)) fail(error)
     }
-    for (const partition of partitions) if (opening.get(partition) === attempt) opening.delete(partition)
+    for (const partition of partitions)
+      if (opening.get(partition) === attempt) opening.delete(partition)
   }
 
   /** As long as they are wanted: without them nothing can be read, and the broker may come back. */
   async function untilKnown(partitions: number[], isWanted: (partition: number) => boolean) {
     for (;;) {
       try {
-        // The commits first: a former owner may still commit, and what it has done must not be behind the ends that we know.
+        // The commits first: a former owner may still commit, and what it has done must not be
+        // behind the ends that we know.
         const committed = await Promise.race([membership.committed(partitions), isStopped])
         return { committed, ends: await Promise.race([cluster.ends(topic, partitions), isStopped]) }
       } catch (error) {
         if (troubleOf(error) === 'lasting' || !partitions.some(isWanted)) throw error
-        log.warn({ reason: (error as Error).message, topic, partitions }, 'partitions cannot be restored yet; it is tried again')
+        log.warn(
+          { reason: (error as Error).message, topic, partitions },
+          'partitions cannot be restored yet; it is tried again',
+        )
         await pause(clock, 1_000, stopped.signal)
       }
     }
@@ -149,7 +184,10 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   function begin(partition: number, reader: PartitionReader): void {
     const lane = createLane({
       ...{ topic, partition, reader },
-      heldBytesMax: Math.max(laneHeldBytesMin, Math.min(laneHeldBytesMax, heldBytesMax / (lanes.size + 1))),
+      heldBytesMax: Math.max(
+        laneHeldBytesMin,
+        Math.min(laneHeldBytesMax, heldBytesMax / (lanes.size + 1)),
+      ),
       write: options.write,
       done(commit) {
         commits.set(partition, commit)
@@ -170,7 +208,10 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     })
   }
 
-  /** One at a time, so that no older pair follows a newer one. Never rejects: what could not be committed stays for the next time. */
+  /**
+   * One at a time, so that no older pair follows a newer one. Never rejects: what could not be
+   * committed stays for the next time.
+   */
   function commitNow(): Promise<void> {
     committing = committing.then(async () => {
       if (commits.size === 0) return
@@ -179,7 +220,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
       try {
         await membership.commit(taken)
       } catch (error) {
-        for (const [partition, commit] of taken) if (!commits.has(partition) && lanes.has(partition)) commits.set(partition, commit)
+        for (const [partition, commit] of taken)
+          if (!commits.has(partition) && lanes.has(partition)) commits.set(partition, commit)
         if (troubleOf(error) === 'lasting' && !isAboutMembership(error)) return fail(error)
         if (life === 'open') commitSoon()
       }
@@ -191,7 +233,10 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     if (life !== 'open') return
     life = 'failed'
     stopReading()
-    const said = error instanceof WeirError || !(error as Error)?.name?.startsWith('KafkaJS') ? error : asBusError(error, `read ${topic}`)
+    const said =
+      error instanceof WeirError || !(error as Error)?.name?.startsWith('KafkaJS')
+        ? error
+        : asBusError(error, `read ${topic}`)
     log.error({ err: said }, 'a subscription failed; nothing more is read for it')
     reject(said)
   }
@@ -210,7 +255,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     if (life === 'open') stopReading()
     life = 'closing'
     await within(closeStepsMs, Promise.all([...lanes.values()].map((lane) => lane.idle())))
-    for (const lane of [...lanes.values(), ...leaving]) track(lane.close('shutdown'), lane.partition)
+    for (const lane of [...lanes.values(), ...leaving])
+      track(lane.close('shutdown'), lane.partition)
     while (closings.size > 0) await Promise.all(closings)
     cancelCommit?.()
     await within(closeCommitMs, commitNow())
@@ -241,5 +287,9 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
 /** The group has changed, or forgot us: the membership finds out by itself. */
 function isAboutMembership(error: unknown): boolean {
   const { type } = (error ?? {}) as { type?: unknown }
-  return type === 'UNKNOWN_MEMBER_ID' || type === 'ILLEGAL_GENERATION' || type === 'REBALANCE_IN_PROGRESS'
+  return (
+    type === 'UNKNOWN_MEMBER_ID' ||
+    type === 'ILLEGAL_GENERATION' ||
+    type === 'REBALANCE_IN_PROGRESS'
+  )
 }

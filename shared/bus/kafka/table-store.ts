@@ -1,13 +1,15 @@
-// Where the tables that a process reads are kept: the newest record of each key, for each (topic, partition), in a SQLite file of its own. It is a copy:
-// what is lost or damaged is read from the topic again.
-// T1. Records and the offset behind them are written in one transaction, so a restart goes on exactly there.
-// T2. One process has one file: it takes the first of its folder that nobody holds, by SQLite's own lock, which ends with the process. Copies of a
-//     stage on one machine so have one each, and find one again after a restart. When all are taken, it keeps its tables in memory.
+// Where the tables that a process reads are kept: the newest record of each key, for each (topic,
+// partition), in a SQLite file of its own. It is a copy: what is lost or damaged is read from the
+// topic again.
+// T1. Records and the offset behind them are written in one transaction, so a restart goes on
+//     exactly there.
+// T2. One process has one file: it takes the first of its folder that nobody holds, by SQLite's own
+//     lock, which ends with the process. Copies of a stage on one machine so have one each, and
+//     find one again after a restart. When all are taken, it keeps its tables in memory.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SQLInputValue } from 'node:sqlite'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord, TableKey } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -20,7 +22,10 @@ export type StoredTable = {
   readonly name: TableName
   /** Where to read on. */
   readonly next: Offset
-  /** All records before `next`, of which `records` are the ones that come after what was written before. */
+  /**
+   * All records before `next`, of which `records` are the ones that come after what was written
+   * before.
+   */
   write(records: StoredRecord[], next: Offset): void
   newest(key: string): StoredRecord | undefined
   newestWithPrefix(prefix: string): StoredRecord[]
@@ -33,8 +38,9 @@ export type TableStore = {
   /** The file; undefined: in memory. */
   readonly file: string | undefined
   /**
-   * What is stored of a table, or an empty one: when nothing is, when it was of another topic of that name, when it goes beyond `end`, or when it was not
-   * confirmed for so long that tombstones may have come and gone.
+   * What is stored of a table, or an empty one: when nothing is, when it was of another topic of
+   * that name, when it goes beyond `end`, or when it was not confirmed for so long that tombstones
+   * may have come and gone.
    */
   table(name: TableName & { topicId: string | undefined; end: Offset }): StoredTable
   close(): void
@@ -70,20 +76,45 @@ const schema = `
 
 type Row = [key: string, offset: number, time: Milliseconds, id: string | null, value: Uint8Array]
 
-export function openTableStore({ folder, clock, log }: { folder: string | undefined; clock: Clock; log: Logger }): TableStore {
-  const { db, file } = folder === undefined ? { db: openFile(':memory:'), file: undefined } : openFirstFree(folder, log)
+export function openTableStore({
+  folder,
+  clock,
+  log,
+}: {
+  folder: string | undefined
+  clock: Clock
+  log: Logger
+}): TableStore {
+  const { db, file } =
+    folder === undefined
+      ? { db: openFile(':memory:'), file: undefined }
+      : openFirstFree(folder, log)
   const statements = {
-    find: db.prepare('SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?'),
-    add: db.prepare('INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)'),
+    find: db.prepare(
+      'SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?',
+    ),
+    add: db.prepare(
+      'INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)',
+    ),
     forget: db.prepare('DELETE FROM entries WHERE view = ?'),
     drop: db.prepare('DELETE FROM views WHERE number = ?'),
     move: db.prepare('UPDATE views SET next = ?, confirmed = ? WHERE number = ?'),
-    put: db.prepare('INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)'),
+    put: db.prepare(
+      'INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
     remove: db.prepare('DELETE FROM entries WHERE view = ? AND key = ?'),
-    newest: db.prepare('SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?'),
-    prefix: db.prepare('SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key'),
-    keys: db.prepare('SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?'),
-    firstKeys: db.prepare('SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?'),
+    newest: db.prepare(
+      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?',
+    ),
+    prefix: db.prepare(
+      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key',
+    ),
+    keys: db.prepare(
+      'SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?',
+    ),
+    firstKeys: db.prepare(
+      'SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?',
+    ),
   }
   for (const statement of [statements.newest, statements.prefix]) statement.setReturnArrays(true)
 
@@ -129,7 +160,14 @@ export function openTableStore({ folder, clock, log }: { folder: string | undefi
 
   function stored(name: TableName, number: number, from: Offset): StoredTable {
     let next = from
-    const record = ([key, offset, time, id, value]: Row): StoredRecord => ({ ...name, key, value, id: id ?? undefined, offset, time })
+    const record = ([key, offset, time, id, value]: Row): StoredRecord => ({
+      ...name,
+      key,
+      value,
+      id: id ?? undefined,
+      offset,
+      time,
+    })
     const key = (row: Record<string, unknown>): TableKey => ({
       key: String(row.key),
       offset: Number(row.offset),
@@ -146,7 +184,15 @@ export function openTableStore({ folder, clock, log }: { folder: string | undefi
         transaction(() => {
           for (const each of records) {
             if (each.value === null) statements.remove.run(number, each.key)
-            else statements.put.run(number, each.key, each.offset, each.time, each.id ?? null, each.value)
+            else
+              statements.put.run(
+                number,
+                each.key,
+                each.offset,
+                each.time,
+                each.id ?? null,
+                each.value,
+              )
           }
           statements.move.run(behind, Math.floor(clock.now()), number)
         })
@@ -159,11 +205,16 @@ export function openTableStore({ folder, clock, log }: { folder: string | undefi
       },
 
       newestWithPrefix(prefix) {
-        return (statements.prefix.all(number, prefix, prefixEnd(prefix)) as unknown as Row[]).map(record)
+        return (statements.prefix.all(number, prefix, prefixEnd(prefix)) as unknown as Row[]).map(
+          record,
+        )
       },
 
       keys({ after, limit }) {
-        const rows = after === undefined ? statements.firstKeys.all(number, limit) : statements.keys.all(number, after, limit)
+        const rows =
+          after === undefined
+            ? statements.firstKeys.all(number, limit)
+            : statements.keys.all(number, after, limit)
         return rows.map(key)
       },
 
@@ -174,7 +225,10 @@ export function openTableStore({ folder, clock, log }: { folder: string | undefi
   }
 }
 
-function openFirstFree(folder: string, log: Logger): { db: DatabaseSync; file: string | undefined } {
+function openFirstFree(
+  folder: string,
+  log: Logger,
+): { db: DatabaseSync; file: string | undefined } {
   try {
     makeFolders(folder, 0o700) // conversations are nobody else's business
     for (let n = 0; n < filesMax; n += 1) {
@@ -182,9 +236,15 @@ function openFirstFree(folder: string, log: Logger): { db: DatabaseSync; file: s
       const db = openUnlessHeld(file, log)
       if (db !== undefined) return { db, file }
     }
-    log.warn({ folder }, 'all files for tables are in use: they are kept in memory, and read again after a restart')
+    log.warn(
+      { folder },
+      'all files for tables are in use: they are kept in memory, and read again after a restart',
+    )
   } catch (error) {
-    log.warn({ err: error, folder }, 'no file for tables can be written: they are kept in memory, and read again after a restart')
+    log.warn(
+      { err: error, folder },
+      'no file for tables can be written: they are kept in memory, and read again after a restart',
+    )
   }
   return { db: openFile(':memory:'), file: undefined }
 }
@@ -206,8 +266,11 @@ function openUnlessHeld(file: string, log: Logger): DatabaseSync | undefined {
 function openFile(file: string): DatabaseSync {
   const db = new DatabaseSync(file)
   try {
-    // The lock is held until the database is closed (keeps T2). Nothing here must survive a power loss, so nothing waits for the disk.
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; COMMIT')
+    // The lock is held until the database is closed (keeps T2). Nothing here must survive a power
+    // loss, so nothing waits for the disk.
+    db.exec(
+      'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; COMMIT',
+    )
     const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
     if (version === schemaVersion) return db
     if (version !== 0) db.exec('DROP TABLE IF EXISTS entries; DROP TABLE IF EXISTS views')

@@ -1,9 +1,13 @@
-// Tables as their readers see them: a view of each (topic, partition) that somebody asked for, which follows the topic from then on (table-store.ts
-// keeps it). It reads from the partition's leader without a group, whichever stage this process has which partitions of; so no assignment has to keep
-// an inbox and its table together, and a partition that moves finds its view on the new owner as soon as it is asked for.
-// V1. The first answer comes when the view has reached the end that the topic had when it was first asked.
-// V2. Every answer has what this process wrote before the question. What others wrote is in it a moment later: who needs a certain entry waits for it,
-//     and who must know that there is none asks for a list up to now, which is the topic's end at that moment.
+// Tables as their readers see them: a view of each (topic, partition) that somebody asked for,
+// which follows the topic from then on (table-store.ts keeps it). It reads from the partition's
+// leader without a group, whichever stage this process has which partitions of; so no assignment
+// has to keep an inbox and its table together, and a partition that moves finds its view on the new
+// owner as soon as it is asked for.
+// V1. The first answer comes when the view has reached the end that the topic had when it was first
+//     asked.
+// V2. Every answer has what this process wrote before the question. What others wrote is in it a
+//     moment later: who needs a certain entry waits for it, and who must know that there is none
+//     asks for a list up to now, which is the topic's end at that moment.
 // V3. A view that nobody asks for is not followed for ever; what is stored of it stays.
 
 import type { Bus, Offset } from '../../contract/bus.ts'
@@ -41,7 +45,13 @@ export type TablesOptions = {
   closed: AbortSignal
 }
 
-export function createTables({ cluster, fetching, store, writtenTo, closed }: TablesOptions): Tables {
+export function createTables({
+  cluster,
+  fetching,
+  store,
+  writtenTo,
+  closed,
+}: TablesOptions): Tables {
   const { clock } = cluster
   const views = new Map<string, Promise<View>>()
   let cancelLook = clock.after(lookMs, look)
@@ -51,10 +61,16 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
 
   async function open({ topic, partition }: TableName): Promise<View> {
     if ((await cluster.kind(topic)) !== 'table')
-      throw new WeirError('bus.topic-differs', `topic ${topic} is a log, which has no newest value of a key: read or follow it`)
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} is a log, which has no newest value of a key: read or follow it`,
+      )
     const { leaders, id } = await cluster.topic(topic)
     if (!(partition >= 0 && partition < leaders.length))
-      throw new WeirError('bus.topic-differs', `topic ${topic} has partitions 0 to ${leaders.length - 1}, and ${partition} was asked for`)
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} has partitions 0 to ${leaders.length - 1}, and ${partition} was asked for`,
+      )
     const [ends] = await cluster.ends(topic, [partition])
     const end = ends?.end ?? 0
     assertOpen()
@@ -67,9 +83,13 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
           table.write(records, cursor.next)
         } catch (error) {
           fail(
-            new WeirError('bus.unwritable', `the table ${topic}/${partition} cannot be kept in ${store.file ?? 'memory'}: ${error}`, {
-              cause: error,
-            }),
+            new WeirError(
+              'bus.unwritable',
+              `the table ${topic}/${partition} cannot be kept in ${store.file ?? 'memory'}: ${error}`,
+              {
+                cause: error,
+              },
+            ),
           )
           fetching.remove(cursor)
         }
@@ -118,14 +138,16 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
         const view = await opening
         view.askedAt = clock.monotonic()
         const written = writtenTo(name.topic, name.partition)
-        if (written !== undefined && written.topicId === view.topicId) await reached(view, written.end)
+        if (written !== undefined && written.topicId === view.topicId)
+          await reached(view, written.end)
         if (upToNow) {
           const [ends] = await cluster.ends(name.topic, [name.partition])
           await reached(view, ends?.end ?? 0)
         }
         return view
       } catch (error) {
-        if ((error as Partial<WeirError>).code !== 'bus.commit-outside-log') throw asBusError(error, `read the table ${nameOf(name)}`)
+        if ((error as Partial<WeirError>).code !== 'bus.commit-outside-log')
+          throw asBusError(error, `read the table ${nameOf(name)}`)
       }
     }
   }
@@ -156,15 +178,22 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
     for (const wake of [...view.waiting]) wake()
   }
 
-  /** Keeps V3. A copy is confirmed only where the broker has said so since the last look: while it is away, tombstones may come and go. */
+  /**
+   * Keeps V3. A copy is confirmed only where the broker has said so since the last look: while it
+   * is away, tombstones may come and go.
+   */
   function look(): void {
     const now = clock.monotonic()
     for (const [name, opening] of views)
       opening.then(
         (view) => {
-          const isAtEnd = view.atEndAt !== undefined && now - view.atEndAt <= lookMs && view.cursor.next === view.table.next
+          const isAtEnd =
+            view.atEndAt !== undefined &&
+            now - view.atEndAt <= lookMs &&
+            view.cursor.next === view.table.next
           if (isAtEnd && view.failure === undefined) view.table.confirm()
-          if (now - view.askedAt < idleMs || view.waiting.size > 0 || views.get(name) !== opening) return
+          if (now - view.askedAt < idleMs || view.waiting.size > 0 || views.get(name) !== opening)
+            return
           views.delete(name)
           fetching.remove(view.cursor)
         },

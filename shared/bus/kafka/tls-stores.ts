@@ -1,12 +1,20 @@
-// ssl.truststore.* and ssl.keystore.* of a client.properties, in PEM, as what Node's TLS takes. Each store is a file or stands in the property itself.
-// What is wrong with one is said without anything of what is in it.
+// ssl.truststore.* and ssl.keystore.* of a client.properties, in PEM, as what Node's TLS takes.
+// Each store is a file or stands in the property itself. What is wrong with one is said without
+// anything of what is in it.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { limits } from '../../contract/limits.ts'
 import { readText } from '../../settings/text-file.ts'
 
-/** How a client.properties names a store: `texts` are the properties that hold it, `location` the one that names its file. */
-export type Store = { type: string | undefined; location: string | undefined; texts: string | undefined }
+/**
+ * How a client.properties names a store: `texts` are the properties that hold it, `location` the
+ * one that names its file.
+ */
+export type Store = {
+  type: string | undefined
+  location: string | undefined
+  texts: string | undefined
+}
 
 /** `fault` completes the name of the property that is to blame. */
 type Faulty = { fault: string; property: 'type' | 'location' | 'texts' }
@@ -23,12 +31,18 @@ export function trustedCertificates(store: Store): { ca: string } | Faulty {
   const content = pemOf(store)
   if ('fault' in content) return content
   const blocks = blocksOf(content.text, certificateLabels)
-  if (blocks.length === 0) return { fault: 'has no certificate (-----BEGIN CERTIFICATE-----)', property: content.property }
+  if (blocks.length === 0)
+    return { fault: 'has no certificate (-----BEGIN CERTIFICATE-----)', property: content.property }
   const broken = brokenCertificate(blocks)
-  return broken === undefined ? { ca: blocks.join('\n') } : { fault: broken, property: content.property }
+  return broken === undefined
+    ? { ca: blocks.join('\n') }
+    : { fault: broken, property: content.property }
 }
 
-/** What a broker knows this client by (mTLS): a certificate, those that vouch for it, and its private key. */
+/**
+ * What a broker knows this client by (mTLS): a certificate, those that vouch for it, and its
+ * private key.
+ */
 export function clientIdentity(store: Store, passphrase: string | undefined): Identity | Faulty {
   const content = pemOf(store)
   if ('fault' in content) return content
@@ -36,21 +50,33 @@ export function clientIdentity(store: Store, passphrase: string | undefined): Id
   const certificates = blocksOf(text, certificateLabels)
   const [key, second] = blocksOf(text, keyLabels)
   const [certificate] = certificates
-  if (certificate === undefined) return { fault: 'has no certificate (-----BEGIN CERTIFICATE-----)', property }
-  if (key === undefined) return { fault: 'has no private key (-----BEGIN PRIVATE KEY-----)', property }
-  if (second !== undefined) return { fault: 'has two private keys; keep the one of its certificate', property }
+  if (certificate === undefined)
+    return { fault: 'has no certificate (-----BEGIN CERTIFICATE-----)', property }
+  if (key === undefined)
+    return { fault: 'has no private key (-----BEGIN PRIVATE KEY-----)', property }
+  if (second !== undefined)
+    return { fault: 'has two private keys; keep the one of its certificate', property }
   const broken = brokenCertificate(certificates) ?? brokenKey(certificate, key, passphrase)
-  return broken === undefined ? { cert: certificates.join('\n'), key, passphrase } : { fault: broken, property }
+  return broken === undefined
+    ? { cert: certificates.join('\n'), key, passphrase }
+    : { fault: broken, property }
 }
 
-function pemOf({ type, location, texts }: Store): { text: string; property: 'location' | 'texts' } | Faulty {
+function pemOf({
+  type,
+  location,
+  texts,
+}: Store): { text: string; property: 'location' | 'texts' } | Faulty {
   if (type !== undefined && type.toUpperCase() !== 'PEM')
     return { fault: `is ${type}, and Weir reads PEM only; ${toPem}`, property: 'type' }
   if (texts !== undefined) return { text: texts, property: 'texts' }
   const content = readText(location ?? '', limits.certificateFileBytesMax)
   if ('text' in content) return { text: content.text, property: 'location' }
   const isBinary = content.fault.includes('UTF-8')
-  return { fault: isBinary ? `${location} is no PEM file; ${toPem}` : `${location} ${content.fault}`, property: 'location' }
+  return {
+    fault: isBinary ? `${location} is no PEM file; ${toPem}` : `${location} ${content.fault}`,
+    property: 'location',
+  }
 }
 
 /** In a property the line ends of a block may have become blanks, or may be missing. */
@@ -74,15 +100,22 @@ function brokenCertificate(blocks: string[]): string | undefined {
   return undefined
 }
 
-function brokenKey(certificate: string, pem: string, passphrase: string | undefined): string | undefined {
+function brokenKey(
+  certificate: string,
+  pem: string,
+  passphrase: string | undefined,
+): string | undefined {
   const isEncrypted = pem.includes('ENCRYPTED')
-  if (isEncrypted && passphrase === undefined) return 'has an encrypted private key; give ssl.key.password'
+  if (isEncrypted && passphrase === undefined)
+    return 'has an encrypted private key; give ssl.key.password'
   try {
     const key = createPrivateKey(passphrase === undefined ? pem : { key: pem, passphrase })
     return new X509Certificate(certificate).checkPrivateKey(key)
       ? undefined
       : 'has a private key that is not the one of its first certificate'
   } catch {
-    return isEncrypted ? 'has a private key that ssl.key.password does not open' : 'has a private key that cannot be read'
+    return isEncrypted
+      ? 'has a private key that ssl.key.password does not open'
+      : 'has a private key that cannot be read'
   }
 }

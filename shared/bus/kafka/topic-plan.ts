@@ -1,8 +1,11 @@
-// Which topics a deployment needs on Kafka, and how each must be configured so that the rules hold there. Pure; topic-admin.ts creates and compares.
+// Which topics a deployment needs on Kafka, and how each must be configured so that the rules hold
+// there. Pure; topic-admin.ts creates and compares.
 // P1. A record's time is the broker's, so that writers' clocks decide nothing (R2, B2).
-// P2. What was acknowledged stays until it is too old for any turn: the log is the lock (R4), and a restart folds it again (R1).
-// P3. Every record that Weir may write fits, and nobody can write what Weir cannot read: brokers unpack what a foreign producer compressed, by whichever codec.
-//     Weir compresses nothing, so that costs its own records nothing.
+// P2. What was acknowledged stays until it is too old for any turn: the log is the lock (R4), and a
+//     restart folds it again (R1).
+// P3. Every record that Weir may write fits, and nobody can write what Weir cannot read: brokers
+//     unpack what a foreign producer compressed, by whichever codec. Weir compresses nothing, so
+//     that costs its own records nothing.
 
 import type { TopicKind, TopicSpec } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
@@ -27,16 +30,24 @@ export type TopicPlanOptions = {
   recordBytesMax?: number
 }
 
-/** What a batch of one record takes beside the record's value: Kafka's own fields, the key and the headers. */
+/**
+ * What a batch of one record takes beside the record's value: Kafka's own fields, the key and the
+ * headers.
+ */
 export const batchOverheadBytes = 64 * 1024
 
-/** The bytes of one batch as it stands in a topic of the plan. The bus writes none that is larger. */
+/**
+ * The bytes of one batch as it stands in a topic of the plan. The bus writes none that is larger.
+ */
 export function batchBytesMax(recordBytesMax: number = limits.recordBytesMax): number {
   return recordBytesMax + batchOverheadBytes
 }
 
 /** In the order of `specs`. */
-export function topicPlan(specs: TopicSpec[], { replicationFactor, recordBytesMax }: TopicPlanOptions): PlannedTopic[] {
+export function topicPlan(
+  specs: TopicSpec[],
+  { replicationFactor, recordBytesMax }: TopicPlanOptions,
+): PlannedTopic[] {
   const shortest = Math.min(...specs.flatMap(({ retentionMs }) => retentionMs ?? []))
   return specs.map((spec) => ({
     topic: spec.name,
@@ -45,14 +56,26 @@ export function topicPlan(specs: TopicSpec[], { replicationFactor, recordBytesMa
     replicationFactor: replicationFactor === 0 ? -1 : replicationFactor,
     configEntries: [
       ...(spec.kind === 'log' ? logConfig(spec) : tableConfig(shortest)),
-      { name: 'message.timestamp.type', value: 'LogAppendTime', reason: "a record's time is the broker's, never a writer's" },
-      { name: 'max.message.bytes', value: String(batchBytesMax(recordBytesMax)), reason: 'the largest record that Weir may write fits' },
+      {
+        name: 'message.timestamp.type',
+        value: 'LogAppendTime',
+        reason: "a record's time is the broker's, never a writer's",
+      },
+      {
+        name: 'max.message.bytes',
+        value: String(batchBytesMax(recordBytesMax)),
+        reason: 'the largest record that Weir may write fits',
+      },
       {
         name: 'compression.type',
         value: 'uncompressed',
         reason: 'brokers unpack what others compressed, by codecs that Weir cannot read too',
       },
-      { name: 'unclean.leader.election.enable', value: 'false', reason: 'no acknowledged record is given up' },
+      {
+        name: 'unclean.leader.election.enable',
+        value: 'false',
+        reason: 'no acknowledged record is given up',
+      },
       ...copiesConfig(replicationFactor),
     ],
   }))
@@ -60,31 +83,61 @@ export function topicPlan(specs: TopicSpec[], { replicationFactor, recordBytesMa
 
 function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
   const config = [
-    { name: 'cleanup.policy', value: 'delete', reason: 'a log keeps every record until it is too old for any turn' },
-    { name: 'retention.bytes', value: '-1', reason: 'its age alone decides when a record goes, not its size' },
+    {
+      name: 'cleanup.policy',
+      value: 'delete',
+      reason: 'a log keeps every record until it is too old for any turn',
+    },
+    {
+      name: 'retention.bytes',
+      value: '-1',
+      reason: 'its age alone decides when a record goes, not its size',
+    },
   ]
   if (retentionMs === undefined) return config
   return [
     ...config,
-    { name: 'retention.ms', value: String(retentionMs), reason: 'the longest turn and the tolerated downtime fit into it' },
+    {
+      name: 'retention.ms',
+      value: String(retentionMs),
+      reason: 'the longest turn and the tolerated downtime fit into it',
+    },
   ]
 }
 
 /** `retentionMs`: of the logs. Infinity: none says. */
 function tableConfig(retentionMs: number): TopicConfig[] {
-  const config = [{ name: 'cleanup.policy', value: 'compact', reason: 'a table keeps the newest value of every key' }]
+  const config = [
+    {
+      name: 'cleanup.policy',
+      value: 'compact',
+      reason: 'a table keeps the newest value of every key',
+    },
+  ]
   if (retentionMs === Number.POSITIVE_INFINITY) return config
   const reason = 'who copies it and was away still sees what was taken out'
   return [...config, { name: 'delete.retention.ms', value: String(retentionMs), reason }]
 }
 
-/** With three copies one broker may fail without stopping writers and without losing what they wrote. */
+/**
+ * With three copies one broker may fail without stopping writers and without losing what they
+ * wrote.
+ */
 function copiesConfig(replicationFactor: number): TopicConfig[] {
   if (replicationFactor < 3) return []
-  return [{ name: 'min.insync.replicas', value: '2', reason: 'an acknowledged record is on two brokers at least' }]
+  return [
+    {
+      name: 'min.insync.replicas',
+      value: '2',
+      reason: 'an acknowledged record is on two brokers at least',
+    },
+  ]
 }
 
-/** The same as lines for Kafka's own tool: what who may not let Weir create topics can run. `connection`: its flags, such as --bootstrap-server. */
+/**
+ * The same as lines for Kafka's own tool: what who may not let Weir create topics can run.
+ * `connection`: its flags, such as --bootstrap-server.
+ */
 export function kafkaTopicsLines(plan: PlannedTopic[], connection: string[]): string[] {
   return plan.map(({ topic, numPartitions, replicationFactor, configEntries }) =>
     [

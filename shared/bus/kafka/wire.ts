@@ -1,4 +1,5 @@
-// The primitive types of Kafka's protocol, read from and written to a buffer. Lengths are known before, so nothing grows while it is written.
+// The primitive types of Kafka's protocol, read from and written to a buffer. Lengths are known
+// before, so nothing grows while it is written.
 
 /** Reads forward; a read past the end throws a RangeError. */
 export class WireReader {
@@ -60,14 +61,16 @@ export class WireReader {
 
   /** A view, not a copy. */
   take(length: number): Buffer {
-    if (length < 0 || length > this.left) throw new RangeError(`${length} bytes are announced and ${this.left} are there`)
+    if (length < 0 || length > this.left)
+      throw new RangeError(`${length} bytes are announced and ${this.left} are there`)
     const view = this.bytes.subarray(this.at, this.at + length)
     this.at += length
     return view
   }
 
   text(length: number): string {
-    if (length < 0 || length > this.left) throw new RangeError(`${length} bytes are announced and ${this.left} are there`)
+    if (length < 0 || length > this.left)
+      throw new RangeError(`${length} bytes are announced and ${this.left} are there`)
     const text = this.bytes.toString('utf8', this.at, this.at + length)
     this.at += length
     return text

@@ -1,13 +1,17 @@
-// The one place that writes records: a queue for each destination partition, and for each broker one request at a time with a batch of every partition
-// that it leads and that has something waiting.
-// W1. The order of a partition is the order in which append was called, and the order within a call.
-// W2. A failed send is repeated, the same batch first (send-queue.ts), until it is acknowledged, or for deliverMs: then all that waits for that partition
-//     fails, so that nothing overtakes. Who waits for it decides: a subscription fails, a performer's observation ends its process.
-//     While what wrote closes, nobody waits so long: see hurry().
-// W3. A record may be there twice after a failure: what was sent may have arrived although no answer came. That is Kafka's at-least-once without an
-//     idempotent producer, and readers drop repeats (R3).
-// W4. What waits is bounded in bytes: beyond it append refuses with a retryable `bus.full`. Steps of subscriptions are taken always: there is one at
-//     a time for each partition that is read.
+// The one place that writes records: a queue for each destination partition, and for each broker
+// one request at a time with a batch of every partition that it leads and that has something
+// waiting.
+// W1. The order of a partition is the order in which append was called, and the order within a
+//     call.
+// W2. A failed send is repeated, the same batch first (send-queue.ts), until it is acknowledged, or
+//     for deliverMs: then all that waits for that partition fails, so that nothing overtakes. Who
+//     waits for it decides: a subscription fails, a performer's observation ends its process. While
+//     what wrote closes, nobody waits so long: see hurry().
+// W3. A record may be there twice after a failure: what was sent may have arrived although no
+//     answer came. That is Kafka's at-least-once without an idempotent producer, and readers drop
+//     repeats (R3).
+// W4. What waits is bounded in bytes: beyond it append refuses with a retryable `bus.full`. Steps
+//     of subscriptions are taken always: there is one at a time for each partition that is read.
 
 import type { Logger } from 'pino'
 import type { Appended, Offset, RecordToAppend } from '../../contract/bus.ts'
@@ -16,17 +20,17 @@ import { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { createComplaint } from './complaint.ts'
-import type { Node } from './driver.ts'
-import { protocolError, sendRaw } from './driver.ts'
+import { type Node, protocolError, sendRaw } from './driver.ts'
 import { asBusError, protocolTypeOf, troubleOf } from './failure.ts'
 import type { Link } from './link.ts'
-import type { Produced } from './produce-request.ts'
-import { produceRequest } from './produce-request.ts'
+import { type Produced, produceRequest } from './produce-request.ts'
 import { encodeBatch } from './record-batch.ts'
-import type { Batch, Job, SendQueue } from './send-queue.ts'
-import { createSendQueue } from './send-queue.ts'
+import { type Batch, createSendQueue, type Job, type SendQueue } from './send-queue.ts'
 
-/** A batch as large as brokers and consumers take without being told otherwise, less what they add to it. */
+/**
+ * A batch as large as brokers and consumers take without being told otherwise, less what they add
+ * to it.
+ */
 const batchBytesMax = 1_000_000
 /** What a write has that comes when the hurry is nearly over: a broker that is there needs less. */
 const hurriedMsMin = 3_000
@@ -37,11 +41,19 @@ export type Writer = {
   append(records: RecordToAppend[]): Promise<Appended[]>
   /** As append, but never refused for what waits already. */
   writeStep(records: RecordToAppend[]): Promise<void>
-  /** The offset behind the newest record that this process wrote there, and the topic's id at that time. */
-  writtenTo(topic: string, partition: number): { end: Offset; topicId: string | undefined } | undefined
   /**
-   * From now on until the returned function is called: who waits for a write waits `ms` from now at most, and who comes later 3 seconds at least. Then the
-   * write fails with a `bus.unreachable` that is not to be repeated; its records stay first in their order and may still be written (W3).
+   * The offset behind the newest record that this process wrote there, and the topic's id at that
+   * time.
+   */
+  writtenTo(
+    topic: string,
+    partition: number,
+  ): { end: Offset; topicId: string | undefined } | undefined
+  /**
+   * From now on until the returned function is called: who waits for a write waits `ms` from now at
+   * most, and who comes later 3 seconds at least. Then the write fails with a `bus.unreachable`
+   * that is not to be repeated; its records stay first in their order and may still be written
+   * (W3).
    */
   hurry(ms: Milliseconds): () => void
   /** Resolves when nobody waits for a write any more, or after `waitMs`. */
@@ -101,7 +113,10 @@ export function createWriter(options: WriterOptions): Writer {
       const leader = topic?.leaders[queue.partition]
       if (leader === undefined) {
         ready.delete(queue)
-        notSent([queue], protocolError(topic === undefined ? unknownTopicOrPartition : leaderNotAvailable))
+        notSent(
+          [queue],
+          protocolError(topic === undefined ? unknownTopicOrPartition : leaderNotAvailable),
+        )
         continue
       }
       const sender = senderOf(leader)
@@ -122,14 +137,18 @@ export function createWriter(options: WriterOptions): Writer {
 
   function senderOf(node: Node): Sender {
     const known = senders.get(node.id)
-    if (known !== undefined && known.node.host === node.host && known.node.port === node.port) return known
+    if (known !== undefined && known.node.host === node.host && known.node.port === node.port)
+      return known
     known?.link?.close()
     const sender: Sender = { node, link: undefined, isBusy: false }
     senders.set(node.id, sender)
     return sender
   }
 
-  async function send(sender: Sender, batches: { queue: SendQueue; batch: Batch }[]): Promise<void> {
+  async function send(
+    sender: Sender,
+    batches: { queue: SendQueue; batch: Batch }[],
+  ): Promise<void> {
     sender.isBusy = true
     const time = clock.now()
     try {
@@ -146,8 +165,11 @@ export function createWriter(options: WriterOptions): Writer {
       sender.link = sender.link?.isOpen ? sender.link : await cluster.connect(sender.node)
       if (isClosed) sender.link.close()
       const answers = await sender.link.ask((broker) => sendRaw(broker, request))
-      const byName = new Map(answers.map((answer) => [nameOf(answer.topic, answer.partition), answer]))
-      for (const { queue, batch } of batches) take(queue, batch, byName.get(nameOf(queue.topic, queue.partition)), time)
+      const byName = new Map(
+        answers.map((answer) => [nameOf(answer.topic, answer.partition), answer]),
+      )
+      for (const { queue, batch } of batches)
+        take(queue, batch, byName.get(nameOf(queue.topic, queue.partition)), time)
     } catch (error) {
       notSent(
         batches.map(({ queue }) => queue),
@@ -158,11 +180,20 @@ export function createWriter(options: WriterOptions): Writer {
     flush()
   }
 
-  function take(queue: SendQueue, batch: Batch, answer: Produced | undefined, time: Milliseconds): void {
-    if (answer === undefined || answer.errorCode !== 0) return notSent([queue], protocolError(answer?.errorCode ?? unknownServerError))
+  function take(
+    queue: SendQueue,
+    batch: Batch,
+    answer: Produced | undefined,
+    time: Milliseconds,
+  ): void {
+    if (answer === undefined || answer.errorCode !== 0)
+      return notSent([queue], protocolError(answer?.errorCode ?? unknownServerError))
     const { topic, partition } = queue
     if (batch.failures > 0 && complaint.isOver()) log.info({ topic, partition }, 'writing goes on')
-    written.set(nameOf(topic, partition), { end: answer.baseOffset + batch.entries.length, topicId: cluster.known(topic)?.id })
+    written.set(nameOf(topic, partition), {
+      end: answer.baseOffset + batch.entries.length,
+      topicId: cluster.known(topic)?.id,
+    })
     queue.acknowledged(batch, answer.baseOffset, answer.appendTime ?? time)
     if (queue.isEmpty) queues.delete(nameOf(topic, partition))
     else ready.add(queue)
@@ -258,7 +289,12 @@ export function createWriter(options: WriterOptions): Writer {
     return clock.after(Math.max(hurryUntil - clock.monotonic(), hurriedMsMin), () => {
       if (job.settled) return
       job.settled = true
-      job.reject(new WeirError('bus.unreachable', 'no broker took a write before Weir had to stop: see whether the brokers run'))
+      job.reject(
+        new WeirError(
+          'bus.unreachable',
+          'no broker took a write before Weir had to stop: see whether the brokers run',
+        ),
+      )
     })
   }
 
@@ -283,7 +319,10 @@ export function createWriter(options: WriterOptions): Writer {
     for (const topic of new Set(records.map((record) => record.topic))) await cluster.topic(topic)
     for (const { topic, key, value } of records) {
       if (value !== null || (await cluster.kind(topic)) === 'table') continue
-      throw new WeirError('bus.topic-differs', `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`)
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`,
+      )
     }
   }
 
@@ -291,11 +330,17 @@ export function createWriter(options: WriterOptions): Writer {
     for (const { topic, partition } of records) {
       const partitions = cluster.known(topic)?.leaders.length ?? 0
       if (partition >= 0 && partition < partitions) continue
-      throw new WeirError('bus.topic-differs', `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`)
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`,
+      )
     }
   }
 
-  /** Nothing is written before all is checked; where the broker must be asked for that, later calls wait behind (W1). */
+  /**
+   * Nothing is written before all is checked; where the broker must be asked for that, later calls
+   * wait behind (W1).
+   */
   async function admit(records: RecordToAppend[]): Promise<Appended[]> {
     if (admitting === undefined && areTopicsKnown(records)) {
       checkPartitions(records)

@@ -1,4 +1,5 @@
-// Paths to arguments as a tool's hints name them: `url` is a field at the top, `/meta/reason` a JSON pointer, and `*` in one is any step.
+// Paths to arguments as a tool's hints name them: `url` is a field at the top, `/meta/reason` a
+// JSON pointer, and `*` in one is any step.
 
 import { isObject } from '../../lib/json/json-object.ts'
 
@@ -13,11 +14,15 @@ export function stepsOf(path: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** A copy without what the path leads to; an item of a list leaves a null, because the others keep their places. */
+/**
+ * A copy without what the path leads to; an item of a list leaves a null, because the others keep
+ * their places.
+ */
 export function withoutPath(value: unknown, steps: readonly string[]): unknown {
   const [step, ...rest] = steps
   if (step === undefined) return null
-  if (Array.isArray(value)) return value.map((item, index) => (isMet(step, String(index)) ? withoutPath(item, rest) : item))
+  if (Array.isArray(value))
+    return value.map((item, index) => (isMet(step, String(index)) ? withoutPath(item, rest) : item))
   if (!isObject(value)) return value
   const members = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     if (!isMet(step, name)) return [[name, member]]
@@ -31,7 +36,9 @@ export function foundAt(value: unknown, steps: readonly string[]): unknown[] {
   const [step, ...rest] = steps
   if (step === undefined) return [value]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, member]) => (isMet(step, name) ? foundAt(member, rest) : []))
+  return Object.entries(value).flatMap(([name, member]) =>
+    isMet(step, name) ? foundAt(member, rest) : [],
+  )
 }
 
 function isMet(step: string, name: string): boolean {

@@ -1,18 +1,24 @@
-// The schemas of tools as functions. Ajv judges; this file decides which schemas may be used at all (R6) and keeps judging within bounds (R7).
+// The schemas of tools as functions. Ajv judges; this file decides which schemas may be used at all
+// (R6) and keeps judging within bounds (R7).
 //
-// S1. What comes out is a pure function of the schema's text. The cache below is the only state at module level: it is bounded, and whether a text is
-//     in it changes nothing but time. Each schema gets an Ajv of its own, because an instance remembers every $id and $anchor that it has seen,
-//     and then the second tool's references would mean the first one's definitions.
-// S2. A schema is judged by its own document: nothing is loaded, and a reference that leads out of it makes it unusable.
-// S3. Arguments are judged as they are: no coercion, no defaults, nothing removed; inherited members do not count as present.
-// S4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are full of them. An invalid use of a known one is.
+// S1. What comes out is a pure function of the schema's text. The cache below is the only state at
+//     module level: it is bounded, and whether a text is in it changes nothing but time. Each
+//     schema gets an Ajv of its own, because an instance remembers every $id and $anchor that it
+//     has seen, and then the second tool's references would mean the first one's definitions.
+// S2. A schema is judged by its own document: nothing is loaded, and a reference that leads out of
+//     it makes it unusable.
+// S3. Arguments are judged as they are: no coercion, no defaults, nothing removed; inherited
+//     members do not count as present.
+// S4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are full of them. An
+//     invalid use of a known one is.
 //
-// S5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2 does not know (one that looks ahead or behind, or refers back) makes its
-//     schema unusable: whether it takes exponential time on some text nobody can say.
-// S6. References that are followed are counted (schema-steps.ts). Arguments that take too many of them are not judged, so the call does not run.
+// S5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2 does not know
+//     (one that looks ahead or behind, or refers back) makes its schema unusable: whether it takes
+//     exponential time on some text nobody can say.
+// S6. References that are followed are counted (schema-steps.ts). Arguments that take too many of
+//     them are not judged, so the call does not run.
 
-import type { ErrorObject, Options, ValidateFunction } from 'ajv'
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { RE2JS } from 're2js'
@@ -20,8 +26,7 @@ import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { limits } from '../limits.ts'
 import { visible } from './name-text.ts'
-import type { SchemaSteps } from './schema-steps.ts'
-import { countSteps, TooManySteps } from './schema-steps.ts'
+import { countSteps, type SchemaSteps, TooManySteps } from './schema-steps.ts'
 
 export type UsableSchema = {
   kind: 'usable'
@@ -36,8 +41,8 @@ export type UsableSchema = {
 export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
 
 /**
- * text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, on a schema that refers to itself only, or on one that takes more steps
- * than we allow (S6).
+ * text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, on a schema
+ * that refers to itself only, or on one that takes more steps than we allow (S6).
  */
 export type Judgement =
   | { kind: 'valid' }
@@ -62,9 +67,11 @@ export function compiledSchema(text: string): CompiledSchema {
 }
 
 function compile(text: string): CompiledSchema {
-  if (Buffer.byteLength(text) > limits.schemaBytesMax) return unusable(`it has more than ${limits.schemaBytesMax} bytes`)
+  if (Buffer.byteLength(text) > limits.schemaBytesMax)
+    return unusable(`it has more than ${limits.schemaBytesMax} bytes`)
   const fault = jsonFault(text, limits.schemaDepthMax)
-  if (fault?.kind === 'too-deep') return unusable(`it is nested deeper than ${limits.schemaDepthMax} levels`)
+  if (fault?.kind === 'too-deep')
+    return unusable(`it is nested deeper than ${limits.schemaDepthMax} levels`)
   if (fault !== undefined) return unusable(`it is not JSON from position ${fault.at} on`)
   const schema: unknown = JSON.parse(text)
   if (!isObject(schema)) return unusable('it is not a JSON object')
@@ -72,7 +79,8 @@ function compile(text: string): CompiledSchema {
   if ('$async' in schema) return unusable('$async is not supported')
 
   const candidates = dialectsOf(schema)
-  if (candidates === undefined) return unusable('its $schema is neither JSON Schema 2020-12 nor draft-07')
+  if (candidates === undefined)
+    return unusable('its $schema is neither JSON Schema 2020-12 nor draft-07')
   try {
     const dialect = candidates.find((candidate) => candidate.isValid(schema))
     if (dialect === undefined) return unusable('it is not a valid JSON Schema')
@@ -89,7 +97,11 @@ function compile(text: string): CompiledSchema {
         }, value),
     }
   } catch (error) {
-    return unusable(error instanceof RangeError ? 'it is too complex' : visible(error instanceof Error ? error.message : String(error)))
+    return unusable(
+      error instanceof RangeError
+        ? 'it is too complex'
+        : visible(error instanceof Error ? error.message : String(error)),
+    )
   }
 }
 
@@ -107,18 +119,30 @@ function judged(counted: () => Counted, value: unknown): Judgement {
   } catch (error) {
     if (error instanceof TextTooLong) return { kind: 'text-too-long' }
     const tooMany = `judging these arguments takes more than ${limits.schemaStepsMax} references to its parts: it has too many branches`
-    return { kind: 'unjudged', reason: error instanceof TooManySteps ? tooMany : 'it cannot be evaluated' }
+    return {
+      kind: 'unjudged',
+      reason: error instanceof TooManySteps ? tooMany : 'it cannot be evaluated',
+    }
   }
 }
 
 // ── Dialects ──
 
-type Dialect = { isValid(schema: object): boolean; compile(schema: object, options: Options): Counted }
+type Dialect = {
+  isValid(schema: object): boolean
+  compile(schema: object, options: Options): Counted
+}
 
-const draft2020 = dialect('https://json-schema.org/draft/2020-12/schema', (options) => new Ajv2020(options))
+const draft2020 = dialect(
+  'https://json-schema.org/draft/2020-12/schema',
+  (options) => new Ajv2020(options),
+)
 const draft07 = dialect('http://json-schema.org/draft-07/schema', (options) => new Ajv(options))
 
-/** What `$schema` says. Without it 2020-12 as MCP has it; what only draft-07 allows (a list of items) is then read as that. */
+/**
+ * What `$schema` says. Without it 2020-12 as MCP has it; what only draft-07 allows (a list of
+ * items) is then read as that.
+ */
 function dialectsOf({ $schema }: Record<string, unknown>): Dialect[] | undefined {
   if ($schema === undefined) return [draft2020, draft07]
   if (typeof $schema !== 'string') return undefined
@@ -151,7 +175,13 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
       const ajv = create({ ...options, allErrors, code: { regExp: boundedPattern } })
       addFormats.default(ajv)
       ajv.removeKeyword('uniqueItems')
-      ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: hasUniqueItems, error: uniqueItemsError })
+      ajv.addKeyword({
+        keyword: 'uniqueItems',
+        type: 'array',
+        schemaType: 'boolean',
+        validate: hasUniqueItems,
+        error: uniqueItemsError,
+      })
       const steps = countSteps(ajv)
       return { validate: ajv.compile(schema), steps }
     },
@@ -163,7 +193,8 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
 class TextTooLong extends Error {}
 
 /**
- * Keeps S5; throws what is wrong with the pattern. Its test throws on a text that is too long: `false` would let the text pass where the schema says `not`.
+ * Keeps S5; throws what is wrong with the pattern. Its test throws on a text that is too long:
+ * `false` would let the text pass where the schema says `not`.
  */
 export function boundedPattern(pattern: string): { test(text: string): boolean } {
   const expression = compiledPattern(pattern)
@@ -186,13 +217,19 @@ function compiledPattern(pattern: string): RE2JS {
     regExpOf(pattern)
     const shown = JSON.stringify(pattern.slice(0, patternCharactersShown))
     const what = `its pattern ${shown} cannot be matched in linear time`
-    throw new Error(`${what}: write it without looking ahead or behind, and without references back`, { cause })
+    throw new Error(
+      `${what}: write it without looking ahead or behind, and without references back`,
+      { cause },
+    )
   }
 }
 
 const patternCharactersShown = 100
 
-/** As a schema means it (with the flag u), or as many authors write it (without). Throws on one that is no pattern at all. */
+/**
+ * As a schema means it (with the flag u), or as many authors write it (without). Throws on one that
+ * is no pattern at all.
+ */
 function regExpOf(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')
@@ -203,12 +240,18 @@ function regExpOf(pattern: string): RegExp {
 
 const uniqueItemsError = { message: 'must not have the same item twice' }
 
-/** Ajv compares each item with each other one: a list of a hundred thousand small objects would take minutes. */
+/**
+ * Ajv compares each item with each other one: a list of a hundred thousand small objects would take
+ * minutes.
+ */
 function hasUniqueItems(wanted: boolean, items: unknown[]): boolean {
   return !wanted || new Set(items.map(canonical)).size === items.length
 }
 
-/** Equal for equal JSON values, whatever the order of members. The depth of arguments is bounded, so this may call itself. */
+/**
+ * Equal for equal JSON values, whatever the order of members. The depth of arguments is bounded, so
+ * this may call itself.
+ */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)

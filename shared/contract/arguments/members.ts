@@ -1,11 +1,15 @@
-// What a JSON text holds that JSON.parse does not show: of two members with the same name in one object it keeps the last and says nothing, and it
-// nests as deep as the text does.
+// What a JSON text holds that JSON.parse does not show: of two members with the same name in one
+// object it keeps the last and says nothing, and it nests as deep as the text does.
 
 /**
- * repeated: the first name that occurs twice in one object. RFC 8259 leaves open which of the two counts, and readers differ: what the validator
- * judged would not be what the tool reads. too-deep: more than `depthMax` arrays and objects are open at once. `text` must be JSON.
+ * repeated: the first name that occurs twice in one object. RFC 8259 leaves open which of the two
+ * counts, and readers differ: what the validator judged would not be what the tool reads. too-deep:
+ * more than `depthMax` arrays and objects are open at once. `text` must be JSON.
  */
-export function membersFault(text: string, depthMax: number): { kind: 'repeated'; name: string } | { kind: 'too-deep' } | undefined {
+export function membersFault(
+  text: string,
+  depthMax: number,
+): { kind: 'repeated'; name: string } | { kind: 'too-deep' } | undefined {
   /** One for each array and object that is open, innermost last; the names of an object so far. */
   const open: (Set<string> | undefined)[] = []
   for (let at = 0; at < text.length; at += 1) {

@@ -1,5 +1,6 @@
-// Names of tools and fields in a text for the model. Many were written by the model itself, so they are shown within bounds, and what cannot be seen
-// is escaped: a name cannot look like another one, or like our own words.
+// Names of tools and fields in a text for the model. Many were written by the model itself, so they
+// are shown within bounds, and what cannot be seen is escaped: a name cannot look like another one,
+// or like our own words.
 
 /** Control and format characters, half surrogate pairs, line and paragraph separators. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
@@ -24,9 +25,15 @@ export function quoted(name: string): string {
   return `'${shownName(name)}'`
 }
 
-/** The first few, and how many more there are. `last`: the word before the last one; default a comma. */
+/**
+ * The first few, and how many more there are. `last`: the word before the last one; default a
+ * comma.
+ */
 export function listed(names: readonly string[], last?: 'and'): string {
-  const shown = names.length > listedMax ? [...names.slice(0, listedMax), `${names.length - listedMax} more`] : [...names]
+  const shown =
+    names.length > listedMax
+      ? [...names.slice(0, listedMax), `${names.length - listedMax} more`]
+      : [...names]
   if (last === undefined || shown.length < 2) return shown.join(', ')
   return `${shown.slice(0, -1).join(', ')} ${last} ${shown.at(-1)}`
 }

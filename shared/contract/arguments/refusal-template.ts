@@ -1,4 +1,5 @@
-// The text of a tool's refusals as its agent file may word it: placeholders in braces, filled once, so that what a model sent is never read as one.
+// The text of a tool's refusals as its agent file may word it: placeholders in braces, filled once,
+// so that what a model sent is never read as one.
 
 export const refusalPlaceholders = ['problems', 'accepted', 'sent', 'tool'] as const
 
@@ -8,11 +9,15 @@ export type RefusalSlots = Record<(typeof refusalPlaceholders)[number], string>
 const placeholder = /\{([A-Za-z]\w{0,63})\}/g
 
 export function filledTemplate(template: string, slots: RefusalSlots): string {
-  return template.replace(placeholder, (whole, name: string) => (Object.hasOwn(slots, name) ? slots[name as keyof RefusalSlots] : whole))
+  return template.replace(placeholder, (whole, name: string) =>
+    Object.hasOwn(slots, name) ? slots[name as keyof RefusalSlots] : whole,
+  )
 }
 
 /** Names in it that nothing is known of, each once. */
 export function unknownPlaceholders(template: string): string[] {
   const known: readonly string[] = refusalPlaceholders
-  return [...new Set([...template.matchAll(placeholder)].map(([, name = '']) => name))].filter((name) => !known.includes(name))
+  return [...new Set([...template.matchAll(placeholder)].map(([, name = '']) => name))].filter(
+    (name) => !known.includes(name),
+  )
 }

@@ -1,5 +1,6 @@
-// What Ajv found, in words for a model: which argument, what is wrong with it, what would be accepted. The words are the same for the same mistake
-// whatever the value was, because loop keys are made of them.
+// What Ajv found, in words for a model: which argument, what is wrong with it, what would be
+// accepted. The words are the same for the same mistake whatever the value was, because loop keys
+// are made of them.
 
 import type { ErrorObject } from 'ajv'
 import { listed, quoted, shownName, visible } from './name-text.ts'
@@ -10,9 +11,18 @@ export type SchemaFault = { words: string; fields: string[] }
 
 const wordsCharactersMax = 200
 
-export function schemaFault({ keyword, instancePath, propertyName, params, message }: ErrorObject): SchemaFault {
+export function schemaFault({
+  keyword,
+  instancePath,
+  propertyName,
+  params,
+  message,
+}: ErrorObject): SchemaFault {
   const path = pathOf(instancePath)
-  const subject = propertyName === undefined ? subjectAt(path) : `the name of field '${below(path, propertyName)}'`
+  const subject =
+    propertyName === undefined
+      ? subjectAt(path)
+      : `the name of field '${below(path, propertyName)}'`
   const fields = path === '' ? [] : [path]
   switch (keyword) {
     case 'required': {
@@ -23,7 +33,10 @@ export function schemaFault({ keyword, instancePath, propertyName, params, messa
     case 'unevaluatedProperties':
       return { words: `unknown field '${below(path, unknownName(params))}'`, fields: [] }
     case 'propertyNames':
-      return { words: `the name of field '${below(path, String(params.propertyName))}' is not accepted`, fields: [] }
+      return {
+        words: `the name of field '${below(path, String(params.propertyName))}' is not accepted`,
+        fields: [],
+      }
     case 'type':
       return { words: `${subject} must be ${listOf(params.type)}`, fields }
     case 'enum':
@@ -38,9 +51,16 @@ export function schemaFault({ keyword, instancePath, propertyName, params, messa
 }
 
 /**
- * A whole sentence that helps and may differ with the value. It may look through all names that the schema knows: ask only for what is told.
+ * A whole sentence that helps and may differ with the value. It may look through all names that the
+ * schema knows: ask only for what is told.
  */
-export function schemaHint({ keyword, instancePath, params, data, parentSchema }: ErrorObject): string | undefined {
+export function schemaHint({
+  keyword,
+  instancePath,
+  params,
+  data,
+  parentSchema,
+}: ErrorObject): string | undefined {
   switch (keyword) {
     case 'additionalProperties':
     case 'unevaluatedProperties':
@@ -83,7 +103,8 @@ const sentCharactersMin = 3
 
 /** The nearest of what is allowed. */
 function meant(sent: unknown, allowed: unknown): string | undefined {
-  if (typeof sent !== 'string' || sent.length < sentCharactersMin || !Array.isArray(allowed)) return undefined
+  if (typeof sent !== 'string' || sent.length < sentCharactersMin || !Array.isArray(allowed))
+    return undefined
   const [near] = nearestNames(
     sent,
     allowed.filter((value) => typeof value === 'string'),
@@ -96,14 +117,18 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large'
-  return typeof value === 'number' && !Number.isInteger(value) ? 'a number with a fraction' : `a ${typeof value}`
+  return typeof value === 'number' && !Number.isInteger(value)
+    ? 'a number with a fraction'
+    : `a ${typeof value}`
 }
 
 /** "Accepted fields: 'a', 'b'.", where a schema lists them. */
 export function acceptedFields({ properties }: Record<string, unknown>): string[] {
   if (typeof properties !== 'object' || properties === null) return []
   const names = Object.keys(properties)
-  return names.length === 0 ? ['This tool accepts no fields.'] : [`Accepted fields: ${listed(names.map(quoted))}.`]
+  return names.length === 0
+    ? ['This tool accepts no fields.']
+    : [`Accepted fields: ${listed(names.map(quoted))}.`]
 }
 
 /** A JSON pointer as people write it: "/items/0/name" is items[0].name. */
@@ -125,9 +150,15 @@ function listOf(types: unknown): string {
 }
 
 function valuesOf(values: unknown): string {
-  return bounded(Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(', ') : '')
+  return bounded(
+    Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(', ') : '',
+  )
 }
 
 function bounded(words: string): string {
-  return visible(words.length > wordsCharactersMax ? `${words.slice(0, wordsCharactersMax).toWellFormed()}…` : words)
+  return visible(
+    words.length > wordsCharactersMax
+      ? `${words.slice(0, wordsCharactersMax).toWellFormed()}…`
+      : words,
+  )
 }

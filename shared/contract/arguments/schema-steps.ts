@@ -1,9 +1,10 @@
-// How much work judging one value may be. What one part of a schema costs is bounded by its size; what makes it exponential are references in branches:
-// twenty definitions, each `anyOf` the next one twice, are a million ways, and a recursive schema of two branches doubles with each level of the value.
-// So it is counted how often a reference is followed, and beyond the bound nobody judges, whatever the verdict would have been.
+// How much work judging one value may be. What one part of a schema costs is bounded by its size;
+// what makes it exponential are references in branches: twenty definitions, each `anyOf` the next
+// one twice, are a million ways, and a recursive schema of two branches doubles with each level of
+// the value. So it is counted how often a reference is followed, and beyond the bound nobody
+// judges, whatever the verdict would have been.
 
-import type { Ajv, CodeKeywordDefinition } from 'ajv'
-import { _ } from 'ajv'
+import { _, type Ajv, type CodeKeywordDefinition } from 'ajv'
 import { limits } from '../limits.ts'
 
 export class TooManySteps extends Error {}
@@ -14,7 +15,10 @@ export type SchemaSteps = { begin(): void }
 /** The keywords by which a schema goes on in another of its parts. */
 const references = ['$ref', '$dynamicRef']
 
-/** Makes every schema that this instance compiles from now on count, and throw TooManySteps beyond the bound. */
+/**
+ * Makes every schema that this instance compiles from now on count, and throw TooManySteps beyond
+ * the bound.
+ */
 export function countSteps(ajv: Ajv): SchemaSteps {
   let taken = 0
   const step = () => {

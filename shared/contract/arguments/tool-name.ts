@@ -1,4 +1,5 @@
-// Names of tools as models write them: not there at all, with invisible characters in them, or nearly right.
+// Names of tools as models write them: not there at all, with invisible characters in them, or
+// nearly right.
 
 import { invisible } from './name-text.ts'
 
@@ -14,8 +15,9 @@ const editsMax = 3
 const namesSuggested = 3
 
 /**
- * The offered names that a model may have meant, nearest first: written differently, a few letters off, or the one part of the other.
- * Compares the first 64 characters with the first 200 names: a response may hold hundreds of wrong names.
+ * The offered names that a model may have meant, nearest first: written differently, a few letters
+ * off, or the one part of the other. Compares the first 64 characters with the first 200 names: a
+ * response may hold hundreds of wrong names.
  */
 export function nearestNames(name: string, offered: readonly string[]): string[] {
   const wanted = plain(name)
@@ -42,7 +44,10 @@ function distance(a: string, b: string): number {
   return isPart ? Math.min(editsMax, edits) : edits
 }
 
-/** Levenshtein's, or Infinity where it is more than `max`: then no cell further than that from the diagonal matters. Texts of up to 64 characters. */
+/**
+ * Levenshtein's, or Infinity where it is more than `max`: then no cell further than that from the
+ * diagonal matters. Texts of up to 64 characters.
+ */
 function editDistance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return Number.POSITIVE_INFINITY
   const far = max + 1

@@ -1,10 +1,13 @@
-// What is wrong with a text that should be JSON (RFC 8259), and where. JSON.parse knows it too, but says it in words that differ between
-// versions of Node, and a replay has to give the same records byte for byte; it has no bound on nesting; and it does not tell a text that
-// ends too early from one that went wrong. Iterative, one pass: a text of ten thousand brackets must not overflow a stack.
+// What is wrong with a text that should be JSON (RFC 8259), and where. JSON.parse knows it too, but
+// says it in words that differ between versions of Node, and a replay has to give the same records
+// byte for byte; it has no bound on nesting; and it does not tell a text that ends too early from
+// one that went wrong. Iterative, one pass: a text of ten thousand brackets must not overflow a
+// stack.
 
 /**
- * `at` is a position in UTF-16 units. unfinished: the text ends before its value does, and could go on to be JSON. unexpected: whatever
- * follows, it is not JSON from here on. too-deep: an array or object opens here at more than the allowed depth; the rest was not read.
+ * `at` is a position in UTF-16 units. unfinished: the text ends before its value does, and could go
+ * on to be JSON. unexpected: whatever follows, it is not JSON from here on. too-deep: an array or
+ * object opens here at more than the allowed depth; the rest was not read.
  */
 export type JsonFault = { kind: 'unfinished' | 'unexpected' | 'too-deep'; at: number }
 
@@ -24,14 +27,21 @@ const openBracket = char('[')
 const closeBracket = char(']')
 const firstPrintable = char(' ')
 
-/** Undefined: `text` is the text of one JSON value, nested at most `depthMax` deep (a bare scalar has depth 0). */
+/**
+ * Undefined: `text` is the text of one JSON value, nested at most `depthMax` deep (a bare scalar
+ * has depth 0).
+ */
 export function jsonFault(text: string, depthMax: number): JsonFault | undefined {
   /** What closes the arrays and objects that are open, outermost first. */
   const open: number[] = []
-  let expected: 'value' | 'value or ]' | 'member' | 'member or }' | 'colon' | 'comma or end' = 'value'
+  let expected: 'value' | 'value or ]' | 'member' | 'member or }' | 'colon' | 'comma or end' =
+    'value'
 
   for (let at = afterSpace(text, 0); ; at = afterSpace(text, at)) {
-    if (at >= text.length) return expected === 'comma or end' && open.length === 0 ? undefined : { kind: 'unfinished', at }
+    if (at >= text.length)
+      return expected === 'comma or end' && open.length === 0
+        ? undefined
+        : { kind: 'unfinished', at }
     const found = text.charCodeAt(at)
     const closing = open.at(-1)
 
@@ -71,7 +81,11 @@ export function jsonFault(text: string, depthMax: number): JsonFault | undefined
 
 function afterSpace(text: string, from: number): number {
   let at = from
-  for (let found = text.charCodeAt(at); found === 0x20 || found === 0x0a || found === 0x0d || found === 0x09; found = text.charCodeAt(at))
+  for (
+    let found = text.charCodeAt(at);
+    found === 0x20 || found === 0x0a || found === 0x0d || found === 0x09;
+    found = text.charCodeAt(at)
+  )
     at += 1
   return at
 }
@@ -96,7 +110,8 @@ function stringEnd(text: string, from: number): number | JsonFault {
 /** `from`: after the backslash. */
 function escapeEnd(text: string, from: number): number | JsonFault {
   if (from >= text.length) return { kind: 'unfinished', at: text.length }
-  if (text[from] !== 'u') return '"\\/bfnrt'.includes(text.charAt(from)) ? from + 1 : { kind: 'unexpected', at: from }
+  if (text[from] !== 'u')
+    return '"\\/bfnrt'.includes(text.charAt(from)) ? from + 1 : { kind: 'unexpected', at: from }
   for (let at = from + 1; at <= from + 4; at += 1) {
     if (at >= text.length) return { kind: 'unfinished', at }
     if (!/[0-9a-fA-F]/.test(text.charAt(at))) return { kind: 'unexpected', at }
@@ -119,7 +134,8 @@ function scalarEnd(text: string, from: number): number | JsonFault {
 
 function numberEnd(text: string, from: number): number | JsonFault {
   const sign = text.charCodeAt(from) === minus ? 1 : 0
-  const whole: number | JsonFault = text.charCodeAt(from + sign) === zero ? from + sign + 1 : digitsEnd(text, from + sign)
+  const whole: number | JsonFault =
+    text.charCodeAt(from + sign) === zero ? from + sign + 1 : digitsEnd(text, from + sign)
   if (typeof whole !== 'number') return whole
   const fraction = text.charCodeAt(whole) === point ? digitsEnd(text, whole + 1) : whole
   if (typeof fraction !== 'number') return fraction

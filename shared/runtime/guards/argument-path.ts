@@ -1,4 +1,5 @@
-// Where in a call's arguments something stands: the name of a member, or a JSON Pointer (RFC 6901) such as /payment/amount.
+// Where in a call's arguments something stands: the name of a member, or a JSON Pointer (RFC 6901)
+// such as /payment/amount.
 
 import type { JsonObject, JsonValue } from '../../contract/guard.ts'
 
@@ -6,8 +7,10 @@ import type { JsonObject, JsonValue } from '../../contract/guard.ts'
 export function valueAt(args: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = args
   for (const step of path.startsWith('/') ? path.slice(1).split('/').map(unescaped) : [path]) {
-    if (Array.isArray(value)) value = /^(0|[1-9]\d{0,8})$/.test(step) ? value[Number(step)] : undefined
-    else if (typeof value === 'object' && value !== null && Object.hasOwn(value, step)) value = (value as JsonObject)[step]
+    if (Array.isArray(value))
+      value = /^(0|[1-9]\d{0,8})$/.test(step) ? value[Number(step)] : undefined
+    else if (typeof value === 'object' && value !== null && Object.hasOwn(value, step))
+      value = (value as JsonObject)[step]
     else return undefined
   }
   return value

@@ -1,5 +1,6 @@
-// What a guard tells whoever measures it. As with the stages' instruments (shared/runtime/instruments.ts) nothing is called and nothing kept without them,
-// and whoever implements them must not throw and must return at once.
+// What a guard tells whoever measures it. As with the stages' instruments
+// (shared/runtime/instruments.ts) nothing is called and nothing kept without them, and whoever
+// implements them must not throw and must return at once.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { GuardVerdict } from '../../contract/messages.ts'
@@ -12,7 +13,9 @@ export type MeasuredGuardPartition = {
   readonly partition: number
   /** Where reading begins. */
   readonly from: Offset
-  /** The first record that was not done at the assignment: those before it are only folded again. */
+  /**
+   * The first record that was not done at the assignment: those before it are only folded again.
+   */
   readonly done: Offset
   /** The log's end at the assignment. */
   readonly end: Offset
@@ -21,9 +24,14 @@ export type MeasuredGuardPartition = {
 }
 
 export type GuardPartitionInstrument = {
-  /** These records were read, next after the ones before, and the answers that they led to are acknowledged. */
+  /**
+   * These records were read, next after the ones before, and the answers that they led to are
+   * acknowledged.
+   */
   acknowledged(step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] }): void
   closed(): void
 }
 
-export type GuardInstruments = { assigned(partition: MeasuredGuardPartition): GuardPartitionInstrument }
+export type GuardInstruments = {
+  assigned(partition: MeasuredGuardPartition): GuardPartitionInstrument
+}

@@ -1,5 +1,7 @@
-// What a guard remembers of conversations, as JSON texts: a text cannot be changed behind the fold's back, and its size is known (R7).
-// M1. A conversation is remembered from the record that began it (`first`) to long after its last; folding from the oldest `first` gives all of it again.
+// What a guard remembers of conversations, as JSON texts: a text cannot be changed behind the
+// fold's back, and its size is known (R7).
+// M1. A conversation is remembered from the record that began it (`first`) to long after its last;
+//     folding from the oldest `first` gives all of it again.
 // M2. Bounded: the conversation that was heard of longest ago is forgotten first.
 
 import type { Offset } from '../../contract/bus.ts'
@@ -11,8 +13,15 @@ type Remembered = { state: string; first: Offset; marksAtFirst: Marks }
 
 export type GuardMemory = {
   get(conversation: string): string | undefined
-  /** `at`: the offset and time of the record after which it is so; `marks` are those before that record. */
-  set(conversation: string, state: string | undefined, at: { offset: Offset; time: Milliseconds; marks: Marks }): void
+  /**
+   * `at`: the offset and time of the record after which it is so; `marks` are those before that
+   * record.
+   */
+  set(
+    conversation: string,
+    state: string | undefined,
+    at: { offset: Offset; time: Milliseconds; marks: Marks },
+  ): void
   /** Forgets conversations of which nothing was heard since `time`. */
   forgetBefore(time: Milliseconds): void
   /** Where folding must begin to know all of this again; undefined: nothing is remembered. */
@@ -36,7 +45,8 @@ export function createGuardMemory(): GuardMemory {
     set(conversation, state, { offset, time, marks }) {
       if (state === undefined) return forget(conversation)
       const known = byFirst.get(conversation)
-      if (known === undefined) byFirst.set(conversation, { state, first: offset, marksAtFirst: { ...marks } })
+      if (known === undefined)
+        byFirst.set(conversation, { state, first: offset, marksAtFirst: { ...marks } })
       else known.state = state
       byLast.delete(conversation)
       byLast.set(conversation, time)

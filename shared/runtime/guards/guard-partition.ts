@@ -1,24 +1,32 @@
-// One partition of `rounds-cleared` as a guard reads it: each round that it is in force in becomes one record in its own topic.
-// N1. What it answers depends on the log alone: what it remembers of a conversation is folded from its rounds, in order, and folded again after a restart (R1).
-// N2. An answer has an id made of the round's own place. So a round that is judged again, by whichever instance, gives the same record, and the first counts.
-// N3. Whatever the guard's function does, throw, loop for ever, answer nonsense, the round gets an answer, and with it the next one its turn (R6, R8).
+// One partition of `rounds-cleared` as a guard reads it: each round that it is in force in becomes
+// one record in its own topic.
+// N1. What it answers depends on the log alone: what it remembers of a conversation is folded from
+//     its rounds, in order, and folded again after a restart (R1).
+// N2. An answer has an id made of the round's own place. So a round that is judged again, by
+//     whichever instance, gives the same record, and the first counts.
+// N3. Whatever the guard's function does, throw, loop for ever, answer nonsense, the round gets an
+//     answer, and with it the next one its turn (R6, R8).
 
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { decode, encode } from '../../codec/codec.ts'
-import type { Assignment, Offset, PartitionReader, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import type {
+  Assignment,
+  Offset,
+  PartitionReader,
+  RecordToAppend,
+  StoredRecord,
+} from '../../contract/bus.ts'
 import type { Guard, GuardedRound } from '../../contract/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { isRepeat, moveMark, parseId } from '../derived-id.ts'
-import type { Position } from '../position.ts'
-import { positionAt, toCommit } from '../position.ts'
+import { type Position, positionAt, toCommit } from '../position.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
-import type { Answered } from './judgement.ts'
-import { answeredBy, failedAnswer } from './judgement.ts'
+import { type Answered, answeredBy, failedAnswer } from './judgement.ts'
 import { createTimeLimit } from './time-limit.ts'
 import { modeFor } from './tool-pattern.ts'
 
@@ -41,7 +49,14 @@ type Job = {
   judgedMs: Milliseconds
 }
 
-export function readGuardPartition({ guard, assignment, topic, clock, log, instruments }: GuardPartitionOptions): PartitionReader {
+export function readGuardPartition({
+  guard,
+  assignment,
+  topic,
+  clock,
+  log,
+  instruments,
+}: GuardPartitionOptions): PartitionReader {
   const { partition, begin, end } = assignment.ends
   const start = startOf(assignment, log)
   const memory = createGuardMemory()
@@ -50,9 +65,19 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
   const marks = { ...start.marks }
   let position = start.from
   let newest: Milliseconds = 0
-  let step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] } = { read: [], answers: [] }
+  let step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] } = {
+    read: [],
+    answers: [],
+  }
   const instrument = instruments?.assigned({
-    ...{ guard: guard.name, topic: assignment.topic, partition, from: start.from, done: start.done, end },
+    ...{
+      guard: guard.name,
+      topic: assignment.topic,
+      partition,
+      from: start.from,
+      done: start.done,
+      end,
+    },
     hasCaughtUp: () => position >= end,
   })
 
@@ -82,7 +107,10 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
     },
   }
 
-  /** Undefined: no round of this guard, or one that was read before. What cannot be decoded is the executor's to report. */
+  /**
+   * Undefined: no round of this guard, or one that was read before. What cannot be decoded is the
+   * executor's to report.
+   */
   function jobOf(record: StoredRecord): Job | undefined {
     newest = Math.max(newest, record.time)
     const id = record.id === undefined ? undefined : parseId(record.id)
@@ -90,7 +118,12 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
     const before = { ...marks }
     try {
       const message = decode(record.value)
-      if (message.type !== 'round-cleared' || id.stage !== 'loop-detector' || message.conversation !== record.key) return undefined
+      if (
+        message.type !== 'round-cleared' ||
+        id.stage !== 'loop-detector' ||
+        message.conversation !== record.key
+      )
+        return undefined
       moveMark(marks, id)
       const guarded = guardedRoundOf(message, guard.name, record.time)
       return guarded && { record, ...guarded, marks: before, judgedMs: 0 }
@@ -99,7 +132,10 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
     }
   }
 
-  /** In one time limit as long as all goes well; what exceeds it is rejected, and the rest goes on in a new one. */
+  /**
+   * In one time limit as long as all goes well; what exceeds it is rejected, and the rest goes on
+   * in a new one.
+   */
   async function judgeAll(jobs: Job[]): Promise<void> {
     let next = 0
     let againAt: number | undefined
@@ -114,7 +150,8 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
           judgeOne(jobs[next] as Job)
         }
       }, limits.guardJudgeMsMax)
-      // One that was broken off behind others has not had all of its time: once more, at the beginning of a limit.
+      // One that was broken off behind others has not had all of its time: once more, at the
+      // beginning of a limit.
       if (isWithin || next > first) continue
       // Nor has one whose process stood still, because the machine had other things to do.
       const { user, system } = process.cpuUsage(used)
@@ -123,7 +160,11 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
         continue
       }
       const stuck = jobs[next] as Job
-      stuck.answered = failedAnswer(stuck.round.calls, 'guard.stuck', `judge took longer than ${limits.guardJudgeMsMax} ms`)
+      stuck.answered = failedAnswer(
+        stuck.round.calls,
+        'guard.stuck',
+        `judge took longer than ${limits.guardJudgeMsMax} ms`,
+      )
       next += 1
     }
   }
@@ -135,7 +176,11 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
     job.answered = judged(state === undefined ? undefined : JSON.parse(state), round)
     job.judgedMs = Math.max(0, clock.monotonic() - began)
     if (job.answered.fault === undefined)
-      memory.set(round.conversation, job.answered.state, { offset: record.offset, time: record.time, marks: job.marks })
+      memory.set(round.conversation, job.answered.state, {
+        offset: record.offset,
+        time: record.time,
+        marks: job.marks,
+      })
   }
 
   function judged(state: unknown, round: GuardedRound): Answered {
@@ -143,20 +188,44 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
       // It gets a copy: what it does to the round must not change what its answer is held against.
       return answeredBy(guard.judge(state, structuredClone(round)), round)
     } catch (error) {
-      return failedAnswer(round.calls, 'guard.threw', `judge threw: ${error instanceof Error ? error.message : String(error)}`)
+      return failedAnswer(
+        round.calls,
+        'guard.threw',
+        `judge threw: ${error instanceof Error ? error.message : String(error)}`,
+      )
     }
   }
 
   function answerOf({ record, round, inForce, answered, judgedMs }: Job): GuardVerdict {
     const { conversation, turn } = round
-    const { verdicts, fault } = answered ?? failedAnswer(round.calls, 'guard.stuck', 'it was not judged')
+    const { verdicts, fault } =
+      answered ?? failedAnswer(round.calls, 'guard.stuck', 'it was not judged')
     if (fault !== undefined)
-      log.error({ conversation, turn, round: round.round, fault }, 'the guard failed on a round; its calls are rejected')
+      log.error(
+        { conversation, turn, round: round.round, fault },
+        'the guard failed on a round; its calls are rejected',
+      )
     const intervention = answered?.fault === undefined ? (answered?.intervention ?? null) : null
-    const enforces = round.calls.filter(({ tool }) => modeFor(inForce, tool) === 'enforce').map(({ ordinal }) => ordinal)
+    const enforces = round.calls
+      .filter(({ tool }) => modeFor(inForce, tool) === 'enforce')
+      .map(({ ordinal }) => ordinal)
     return {
-      ...{ type: 'guard-verdict', conversation, turn, round: round.round, guard: guard.name, version: guard.version },
-      ...{ verdicts, intervention, clearedAt: record.time, judgedMs, enforces, deadlineMs: inForce.deadlineMs },
+      ...{
+        type: 'guard-verdict',
+        conversation,
+        turn,
+        round: round.round,
+        guard: guard.name,
+        version: guard.version,
+      },
+      ...{
+        verdicts,
+        intervention,
+        clearedAt: record.time,
+        judgedMs,
+        enforces,
+        deadlineMs: inForce.deadlineMs,
+      },
     }
   }
 
@@ -172,7 +241,8 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
 
   function positionNow(): Position {
     const oldest = memory.oldest()
-    // What retention has deleted meanwhile cannot be folded again: what is known from there on must do.
+    // What retention has deleted meanwhile cannot be folded again: what is known from there on must
+    // do.
     if (oldest === undefined) return { done: position, from: position, marks: { ...marks } }
     return { done: position, from: Math.max(oldest.first, begin), marks: oldest.marksAtFirst }
   }
@@ -187,19 +257,27 @@ export function answerId({ guard, partition, offset }: AnswerPlace): string {
 
 /** The place of the round that a record with this id answers; undefined: it is no such id. */
 export function parseAnswerId(id: string): AnswerPlace | undefined {
-  const [, guard, partition, offset] = /^guard\.([a-z0-9-]+)\/(\d{1,9})\/(\d{1,15})\/0$/.exec(id) ?? []
-  return guard === undefined ? undefined : { guard, partition: Number(partition), offset: Number(offset) }
+  const [, guard, partition, offset] =
+    /^guard\.([a-z0-9-]+)\/(\d{1,9})\/(\d{1,15})\/0$/.exec(id) ?? []
+  return guard === undefined
+    ? undefined
+    : { guard, partition: Number(partition), offset: Number(offset) }
 }
 
 /**
- * As the stages begin, but what is gone is gone: of a conversation whose first rounds retention has deleted a guard knows the later ones. A commit beyond the
- * log's end is still an error: then the topic was recreated.
+ * As the stages begin, but what is gone is gone: of a conversation whose first rounds retention has
+ * deleted a guard knows the later ones. A commit beyond the log's end is still an error: then the
+ * topic was recreated.
  */
 function startOf(assignment: Assignment, log: Logger): Position {
   const { begin } = assignment.ends
   const { committed } = assignment
   if (committed === undefined || committed.metadata === '')
-    return { done: committed?.offset ?? begin, from: Math.max(begin, committed?.offset ?? begin), marks: {} }
+    return {
+      done: committed?.offset ?? begin,
+      from: Math.max(begin, committed?.offset ?? begin),
+      marks: {},
+    }
   const { ends } = assignment
   const found = positionAt({ ...assignment, ends: { ...ends, begin: 0 } })
   if (found.from >= begin) return found

@@ -1,4 +1,5 @@
-// What a guard sees of a cleared round: the calls that it was registered for and that nobody has decided (U1 of guard.ts).
+// What a guard sees of a cleared round: the calls that it was registered for and that nobody has
+// decided (U1 of guard.ts).
 
 import { argumentText } from '../../contract/call.ts'
 import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard.ts'
@@ -7,8 +8,9 @@ import type { Milliseconds } from '../../lib/clock.ts'
 import { modeFor } from './tool-pattern.ts'
 
 /**
- * Undefined: the guard is not in force in this round, or the round has no call for it. `time`: append time of the record. The registration that stands in the
- * round decides, not the one that the guard has now: the executor waits by that one too.
+ * Undefined: the guard is not in force in this round, or the round has no call for it. `time`:
+ * append time of the record. The registration that stands in the round decides, not the one that
+ * the guard has now: the executor waits by that one too.
  */
 export function guardedRoundOf(
   cleared: RoundCleared,
@@ -19,19 +21,31 @@ export function guardedRoundOf(
   if (inForce === undefined) return undefined
   const calls = guardedCalls(cleared, inForce)
   const { conversation, turn, round, agent } = cleared
-  return calls.length === 0 ? undefined : { inForce, round: { conversation, turn, round, agent, time, calls } }
+  return calls.length === 0
+    ? undefined
+    : { inForce, round: { conversation, turn, round, agent, time, calls } }
 }
 
-function guardedCalls({ calls, decided, declarations }: RoundCleared, inForce: GuardInForce): GuardedCall[] {
+function guardedCalls(
+  { calls, decided, declarations }: RoundCleared,
+  inForce: GuardInForce,
+): GuardedCall[] {
   const isDecided = new Set(decided.map(({ ordinal }) => ordinal))
   const declared = new Map(declarations.map((declaration) => [declaration.name, declaration]))
   return calls
     .flatMap((call): GuardedCall[] => {
       const declaration = declared.get(call.name)
       // Without a declaration, or with arguments that are none, the executor rejects it by itself.
-      if (isDecided.has(call.ordinal) || declaration === undefined || modeFor(inForce, call.name) === undefined) return []
+      if (
+        isDecided.has(call.ordinal) ||
+        declaration === undefined ||
+        modeFor(inForce, call.name) === undefined
+      )
+        return []
       const args = objectIn(argumentText(call))
-      return args === undefined ? [] : [{ ordinal: call.ordinal, tool: call.name, arguments: args, declaration }]
+      return args === undefined
+        ? []
+        : [{ ordinal: call.ordinal, tool: call.name, arguments: args, declaration }]
     })
     .sort((a, b) => a.ordinal - b.ordinal)
 }
@@ -39,7 +53,9 @@ function guardedCalls({ calls, decided, declarations }: RoundCleared, inForce: G
 function objectIn(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined
   } catch {
     return undefined
   }

@@ -1,13 +1,22 @@
-// What a guard's function gave back, as it counts: its verdicts, or why the answer cannot be used. A guard is anybody's code, so nothing of it is believed.
+// What a guard's function gave back, as it counts: its verdicts, or why the answer cannot be used.
+// A guard is anybody's code, so nothing of it is believed.
 
 import type { GuardedRound } from '../../contract/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
 import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'
 
-/** `state`: as JSON; undefined: nothing to remember. `fault`: why it could not be used; then each call is rejected, and what was remembered stays. */
+/**
+ * `state`: as JSON; undefined: nothing to remember. `fault`: why it could not be used; then each
+ * call is rejected, and what was remembered stays.
+ */
 export type Answered =
-  | { state: string | undefined; verdicts: CallVerdict[]; intervention: GuardWish | null; fault?: undefined }
+  | {
+      state: string | undefined
+      verdicts: CallVerdict[]
+      intervention: GuardWish | null
+      fault?: undefined
+    }
   | { verdicts: CallVerdict[]; fault: string }
 
 const codeShape = /^[a-z0-9_.-]{1,64}$/
@@ -21,7 +30,11 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
     if (judgement instanceof Promise) judgement.catch(() => {}) // or its rejection would end the process
     return unusable('judge returned a promise; it must answer at once')
   }
-  const { state, verdicts, intervention } = judgement as { state?: unknown; verdicts?: unknown; intervention?: unknown }
+  const { state, verdicts, intervention } = judgement as {
+    state?: unknown
+    verdicts?: unknown
+    intervention?: unknown
+  }
   if (!Array.isArray(verdicts)) return unusable('its verdicts are no array')
   const said = new Map<number, CallVerdict>()
   for (const one of verdicts as unknown[]) {
@@ -36,15 +49,25 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
   if (missing !== undefined) return unusable(`it says nothing of call ${missing.ordinal}`)
   const text = state === undefined ? undefined : JSON.stringify(state)
   if (text !== undefined && Buffer.byteLength(text) > limits.guardStateBytesMax)
-    return unusable(`its state has ${Buffer.byteLength(text)} bytes; at most ${limits.guardStateBytesMax} are kept`)
-  return { state: text, verdicts: calls.flatMap(({ ordinal }) => said.get(ordinal) ?? []), intervention: wishIn(intervention) }
+    return unusable(
+      `its state has ${Buffer.byteLength(text)} bytes; at most ${limits.guardStateBytesMax} are kept`,
+    )
+  return {
+    state: text,
+    verdicts: calls.flatMap(({ ordinal }) => said.get(ordinal) ?? []),
+    intervention: wishIn(intervention),
+  }
 }
 
 /** Each call rejected, because the guard itself failed (R6). `why` is for people. */
 export function failedAnswer(calls: GuardedRound['calls'], code: string, why: string): Answered {
   const evidence = cutToBytes(why, limits.guardEvidenceBytesMax)
-  const text = 'this guard failed, and without its word the call may not run. Do not repeat it; continue without it, or tell the user.'
-  return { verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code, text, evidence })), fault: evidence }
+  const text =
+    'this guard failed, and without its word the call may not run. Do not repeat it; continue without it, or tell the user.'
+  return {
+    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code, text, evidence })),
+    fault: evidence,
+  }
 }
 
 /** A text: what is wrong with it. */
@@ -54,11 +77,14 @@ function verdictIn(value: unknown): CallVerdict | string {
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
   if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
   if (verdict !== 'reject') return `the verdict on call ${ordinal} is neither pass nor reject`
-  if (typeof code !== 'string' || !codeShape.test(code)) return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`
-  if (typeof text !== 'string' || text.trim() === '') return `the rejection of call ${ordinal} has no text for the model`
+  if (typeof code !== 'string' || !codeShape.test(code))
+    return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`
+  if (typeof text !== 'string' || text.trim() === '')
+    return `the rejection of call ${ordinal} has no text for the model`
   return {
     ...{ ordinal, verdict, code, text: cutToBytes(text, limits.guardTextBytesMax) },
-    evidence: typeof evidence === 'string' ? cutToBytes(evidence, limits.guardEvidenceBytesMax) : null,
+    evidence:
+      typeof evidence === 'string' ? cutToBytes(evidence, limits.guardEvidenceBytesMax) : null,
   }
 }
 
@@ -66,5 +92,9 @@ function wishIn(value: unknown): GuardWish | null {
   if (typeof value !== 'object' || value === null) return null
   const { reason, text } = value as Record<string, unknown>
   if (typeof reason !== 'string' || typeof text !== 'string' || text.trim() === '') return null
-  return { guard: '', reason: shortened(onOneLine(reason), limits.reasonBytesMax), text: cutToBytes(text, limits.guardTextBytesMax) }
+  return {
+    guard: '',
+    reason: shortened(onOneLine(reason), limits.reasonBytesMax),
+    text: cutToBytes(text, limits.guardTextBytesMax),
+  }
 }

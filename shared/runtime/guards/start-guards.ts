@@ -50,13 +50,19 @@ export async function startGuards({
       const registered = await registerGuard({ ...place, guard, mode, replace })
       inForce.push(registered)
       subscriptions.set(guard.name, await runGuard(guard, { ...place, log, instruments }))
-      log.info({ guard: guard.name, version: guard.version, mode: modeOf(registered) ?? 'mixed' }, 'a guard runs')
+      log.info(
+        { guard: guard.name, version: guard.version, mode: modeOf(registered) ?? 'mixed' },
+        'a guard runs',
+      )
     }
   } catch (error) {
     await close().catch(() => {}) // what came first tells more
     throw error
   }
-  const failed = Promise.race([...[...subscriptions.values()].map((subscription) => subscription.failed), new Promise<never>(() => {})])
+  const failed = Promise.race([
+    ...[...subscriptions.values()].map((subscription) => subscription.failed),
+    new Promise<never>(() => {}),
+  ])
   failed.catch(() => {}) // whoever does not ask is not brought down by the answer
   return { inForce, subscriptions, failed, close }
 }

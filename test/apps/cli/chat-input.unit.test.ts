@@ -1,7 +1,6 @@
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
-import type { ChatInput } from '../../../apps/cli/chat-input.ts'
-import { createChatInput } from '../../../apps/cli/chat-input.ts'
+import { type ChatInput, createChatInput } from '../../../apps/cli/chat-input.ts'
 
 const errors = new PassThrough() as unknown as NodeJS.WriteStream
 const piped = (...chunks: (string | Uint8Array)[]) =>

@@ -1,4 +1,5 @@
-// One rule for a file that cannot be used, whichever command was given it (E1 and E2 of apps/terminal/ending.ts).
+// One rule for a file that cannot be used, whichever command was given it (E1 and E2 of
+// apps/terminal/ending.ts).
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,7 +44,10 @@ describe('a bundle that was cut', () => {
   ])(
     'ends weir %j with 2, and leaves nothing',
     async (args) => {
-      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringMatching(/cut\.weir is damaged: it was cut: \d+ of \d+ bytes/) })
+      expect(await run(...args)).toEqual({
+        code: 2,
+        errors: expect.stringMatching(/cut\.weir is damaged: it was cut: \d+ of \d+ bytes/),
+      })
       expect(readdirSync(folder).sort()).toEqual(['cut.weir', 'flipped.weir', 'there.html'])
     },
     120_000,
@@ -56,7 +60,10 @@ describe('a bundle beside flags that name a log', () => {
     [['inspect', bundle, '--data-folder', 'd'], '--data-folder'],
     [['inspect', 'c', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
     [['report', bundle, '--bus', 'embedded', '-o', 'new.html'], '--bus'],
-    [['replay', bundle, '--bus', 'kafka', '--bootstrap-server', 'k:9092'], '--bus and --bootstrap-server'],
+    [
+      ['replay', bundle, '--bus', 'kafka', '--bootstrap-server', 'k:9092'],
+      '--bus and --bootstrap-server',
+    ],
     [['export', '--bundle', bundle, '--topic-prefix', 'p.', '-o', 'new.weir'], '--topic-prefix'],
     [['dead-letters', 'list', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
     [['conversations', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
@@ -78,8 +85,14 @@ describe('a folder that cannot be used', () => {
     [['export', '-o', 'new.weir', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
     [['dead-letters', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
     [['replay', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
-    [['import', bundleFile('i3-no-termination'), '--data-folder', 'there.html/d'], 'the folder there.html/d cannot be made'],
-    [['export', '--bundle', bundleFile('i3-no-termination'), '-o', 'there.html/new.weir'], 'there.html/new.weir cannot be written'],
+    [
+      ['import', bundleFile('i3-no-termination'), '--data-folder', 'there.html/d'],
+      'the folder there.html/d cannot be made',
+    ],
+    [
+      ['export', '--bundle', bundleFile('i3-no-termination'), '-o', 'there.html/new.weir'],
+      'there.html/new.weir cannot be written',
+    ],
   ])(
     'ends weir %j with 2',
     async (args, words) => {
@@ -105,7 +118,12 @@ it('ends with 2 for a flipped byte, for a file that is there already, and for tr
     run('policy', 'diff', '*', '--data-folder', 'nowhere'),
   ])
   expect(results).toEqual([
-    { code: 2, errors: expect.stringContaining('flipped.weir is damaged: its content is not what it was made with') },
+    {
+      code: 2,
+      errors: expect.stringContaining(
+        'flipped.weir is damaged: its content is not what it was made with',
+      ),
+    },
     { code: 2, errors: expect.stringContaining('there.html is there already') },
     { code: 2, errors: expect.stringContaining('there is no log at nowhere') },
   ])
@@ -119,6 +137,10 @@ it('is told by --help, of the command too', async () => {
     return text
   }
   expect(await said()).toContain('Exit codes: 0 done, or the answer is yes.')
-  expect(await said('inspect')).toContain('Exit codes: 0 done; 1 there is no such conversation, or trouble; 2 flags,')
-  expect(await said('judge')).toContain('Exit codes: 0 all are as labelled, or none has a label; 1 one is not; 2 trouble, also bad usage.')
+  expect(await said('inspect')).toContain(
+    'Exit codes: 0 done; 1 there is no such conversation, or trouble; 2 flags,',
+  )
+  expect(await said('judge')).toContain(
+    'Exit codes: 0 all are as labelled, or none has a label; 1 one is not; 2 trouble, also bad usage.',
+  )
 }, 120_000)

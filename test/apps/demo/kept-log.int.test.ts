@@ -1,4 +1,5 @@
-// `weir demo --data-folder`: the log of what was played is kept, and takes the place of no other one.
+// `weir demo --data-folder`: the log of what was played is kept, and takes the place of no other
+// one.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,8 +29,16 @@ it('keeps the turn in the folder that was named, and says how to look at it', as
   )
   const bus = await openEmbeddedBus({ file: logFileIn(folder), clock: systemClock, readOnly: true })
   try {
-    const [opened] = await bus.read({ topic: `${settings.topicPrefix}conversation-events`, partition: 0, from: 0, limit: 1 })
-    expect(decode(opened?.value as Uint8Array)).toMatchObject({ type: 'user-message', conversation: 'demo' })
+    const [opened] = await bus.read({
+      topic: `${settings.topicPrefix}conversation-events`,
+      partition: 0,
+      from: 0,
+      limit: 1,
+    })
+    expect(decode(opened?.value as Uint8Array)).toMatchObject({
+      type: 'user-message',
+      conversation: 'demo',
+    })
   } finally {
     await bus.close()
   }
@@ -39,6 +48,13 @@ it('plays nothing where there is a log already, and leaves that as it is', async
   writeFileSync(logFileIn(folder), 'mine')
   const { stream, text } = output()
   const refused = runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
-  await expect(refused).rejects.toMatchObject({ code: 'output.exists', message: expect.stringContaining('--data-folder') })
-  expect([text(), readFileSync(logFileIn(folder), 'utf8'), existsSync(`${logFileIn(folder)}-wal`)]).toEqual(['', 'mine', false])
+  await expect(refused).rejects.toMatchObject({
+    code: 'output.exists',
+    message: expect.stringContaining('--data-folder'),
+  })
+  expect([
+    text(),
+    readFileSync(logFileIn(folder), 'utf8'),
+    existsSync(`${logFileIn(folder)}-wal`),
+  ]).toEqual(['', 'mine', false])
 })

@@ -1,4 +1,5 @@
-// How much there is to read is known before the first record of many stretches, so the time that is left is that of all of them.
+// How much there is to read is known before the first record of many stretches, so the time that is
+// left is that of all of them.
 
 import { expect, it } from '@jest/globals'
 import { withBundle } from '../../../apps/history/open-log.ts'
@@ -13,8 +14,8 @@ it('expects all of it at once', async () => {
       read: (records: number) => void told.push(`read ${records > 0}`),
       end() {},
     }
-    const places = (['conversation-events', 'rounds-checked', 'activity'] as const).flatMap((topic) =>
-      Array.from({ length: log.partitions }, (_, partition) => ({ topic, partition })),
+    const places = (['conversation-events', 'rounds-checked', 'activity'] as const).flatMap(
+      (topic) => Array.from({ length: log.partitions }, (_, partition) => ({ topic, partition })),
     )
     const read: string[] = []
     for await (const { scanned, batches } of scanAll({ ...log, progress }, places))

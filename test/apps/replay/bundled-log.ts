@@ -25,8 +25,16 @@ export async function changedLog(
   const records = new Map<string, StoredRecord[]>()
   for (const { name: topic } of topics())
     for (const { partition, end } of await bus.ends(facts.topicPrefix + topic)) {
-      const read = await bus.read({ topic: facts.topicPrefix + topic, partition, from: 0, to: end, limit: 10_000 })
-      const kept = read.flatMap((record) => change(record, decode(record.value as Uint8Array)) ?? [])
+      const read = await bus.read({
+        topic: facts.topicPrefix + topic,
+        partition,
+        from: 0,
+        to: end,
+        limit: 10_000,
+      })
+      const kept = read.flatMap(
+        (record) => change(record, decode(record.value as Uint8Array)) ?? [],
+      )
       records.set(`${facts.topicPrefix}${topic}/${partition}`, kept)
     }
   await bus.close()

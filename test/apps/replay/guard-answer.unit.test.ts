@@ -30,12 +30,24 @@ describe('an answer', () => {
     ['a list', [{ number: 2, kind: 'failed', reason: '' }]],
     ['of no kind that there is', { number: 2, kind: 'done' }],
     ['of a guard without tools', { number: 2, kind: 'loaded', guard: { ...guard, tools: 'all' } }],
-    ['of a guard with a name that none may have', { number: 2, kind: 'loaded', guard: { ...guard, name: 'MINE' } }],
-    ['of a guard with a deadline that is none', { number: 2, kind: 'loaded', guard: { ...guard, deadlineMs: Number.NaN } }],
+    [
+      'of a guard with a name that none may have',
+      { number: 2, kind: 'loaded', guard: { ...guard, name: 'MINE' } },
+    ],
+    [
+      'of a guard with a deadline that is none',
+      { number: 2, kind: 'loaded', guard: { ...guard, deadlineMs: Number.NaN } },
+    ],
     ['a failure without a reason', { number: 2, kind: 'failed', reason: { length: 7 } }],
     ['rounds that are no list', { number: 2, kind: 'judged', rounds: { length: 1 } }],
-    ['a verdict that is no bytes', { number: 2, kind: 'judged', rounds: [{ offset: 3, verdict: 'pass' }] }],
-    ['a round that stands nowhere', { number: 2, kind: 'judged', rounds: [{ offset: 0.5, verdict: new Uint8Array() }] }],
+    [
+      'a verdict that is no bytes',
+      { number: 2, kind: 'judged', rounds: [{ offset: 3, verdict: 'pass' }] },
+    ],
+    [
+      'a round that stands nowhere',
+      { number: 2, kind: 'judged', rounds: [{ offset: 0.5, verdict: new Uint8Array() }] },
+    ],
   ])('that is %s is none', (_, message) => {
     expect(answerIn(message, 2)).toBeUndefined()
   })
@@ -45,18 +57,33 @@ describe('the verdicts in an answer', () => {
   it('are those on the rounds that were asked about', async () => {
     const [first, second] = await clearedRounds()
     const rounds = [answered(first), answered(second)]
-    expect(verdictsIn(rounds, [first, second])?.map(({ offset }) => offset)).toEqual([first.offset, second.offset])
+    expect(verdictsIn(rounds, [first, second])?.map(({ offset }) => offset)).toEqual([
+      first.offset,
+      second.offset,
+    ])
     expect(verdictsIn([], [first, second])).toEqual([]) // it judges none of their tools
   })
 
   it.each<[string, (cleared: StoredRecord) => { offset: number; verdict: Uint8Array }[]]>([
-    ['stands on a round that was not asked about', (cleared) => [{ ...answered(cleared), offset: cleared.offset + 1000 }]],
+    [
+      'stands on a round that was not asked about',
+      (cleared) => [{ ...answered(cleared), offset: cleared.offset + 1000 }],
+    ],
     ['is on another round than it says', (cleared) => [answered(cleared, { round: 99 })]],
-    ['is on another conversation than it says', (cleared) => [answered(cleared, { conversation: 'other' })]],
-    ['is on a call that the round does not have', (cleared) => [answered(cleared, { verdicts: [passed(99)] })]],
+    [
+      'is on another conversation than it says',
+      (cleared) => [answered(cleared, { conversation: 'other' })],
+    ],
+    [
+      'is on a call that the round does not have',
+      (cleared) => [answered(cleared, { verdicts: [passed(99)] })],
+    ],
     ['comes twice', (cleared) => [answered(cleared), answered(cleared)]],
     ['is no record', ({ offset }) => [{ offset, verdict: new Uint8Array(10_000_000) }]],
-    ['is a record of another kind', ({ offset, value }) => [{ offset, verdict: value as Uint8Array }]],
+    [
+      'is a record of another kind',
+      ({ offset, value }) => [{ offset, verdict: value as Uint8Array }],
+    ],
   ])('are none where one %s', async (_, roundsFor) => {
     const [cleared] = await clearedRounds()
     expect(verdictsIn(roundsFor(cleared), [cleared])).toBeUndefined()
@@ -67,11 +94,28 @@ function passed(ordinal: number): GuardVerdict['verdicts'][number] {
   return { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
 }
 
-function answered(record: StoredRecord, other: Partial<GuardVerdict> = {}): { offset: number; verdict: Uint8Array } {
+function answered(
+  record: StoredRecord,
+  other: Partial<GuardVerdict> = {},
+): { offset: number; verdict: Uint8Array } {
   const { conversation, turn, round, calls } = decode(record.value as Uint8Array) as RoundCleared
   const verdict: GuardVerdict = {
-    ...{ type: 'guard-verdict', conversation, turn, round, guard: 'mine', version: '1', intervention: null },
-    ...{ verdicts: calls.map(({ ordinal }) => passed(ordinal)), clearedAt: record.time, judgedMs: 0, enforces: [], deadlineMs: 1000 },
+    ...{
+      type: 'guard-verdict',
+      conversation,
+      turn,
+      round,
+      guard: 'mine',
+      version: '1',
+      intervention: null,
+    },
+    ...{
+      verdicts: calls.map(({ ordinal }) => passed(ordinal)),
+      clearedAt: record.time,
+      judgedMs: 0,
+      enforces: [],
+      deadlineMs: 1000,
+    },
   }
   return { offset: record.offset, verdict: encode({ ...verdict, ...other }) }
 }
@@ -80,7 +124,14 @@ async function clearedRounds(): Promise<[StoredRecord, StoredRecord]> {
   const { bus, topicPrefix, partitions } = await changedLog('i3-no-termination', (record) => record)
   const found: StoredRecord[] = []
   for (let partition = 0; partition < partitions; partition += 1)
-    found.push(...(await bus.read({ topic: `${topicPrefix}rounds-cleared`, partition, from: 0, limit: 100 })))
+    found.push(
+      ...(await bus.read({
+        topic: `${topicPrefix}rounds-cleared`,
+        partition,
+        from: 0,
+        limit: 100,
+      })),
+    )
   const rounds = found.filter(({ value }) => decode(value as Uint8Array).type === 'round-cleared')
   return rounds.slice(0, 2) as [StoredRecord, StoredRecord]
 }

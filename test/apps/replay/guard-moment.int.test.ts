@@ -16,8 +16,14 @@ import { uptime } from 'node:process'
 describe('a guard in a replay', () => {
   it.each([
     ['the clock', 'Date.now() - round.time > 86_400_000 && new Date().getTime() === Date.now()'],
-    ['the year of a format', `new Intl.DateTimeFormat('en', { year: 'numeric' }).format() !== String(new Date(round.time).getFullYear())`],
-    ['the parts of a format', `new Intl.DateTimeFormat('en', { hour: 'numeric', minute: 'numeric' }).formatToParts()[2].value > '30'`],
+    [
+      'the year of a format',
+      `new Intl.DateTimeFormat('en', { year: 'numeric' }).format() !== String(new Date(round.time).getFullYear())`,
+    ],
+    [
+      'the parts of a format',
+      `new Intl.DateTimeFormat('en', { hour: 'numeric', minute: 'numeric' }).formatToParts()[2].value > '30'`,
+    ],
     ['odd milliseconds', 'Date.now() % 2 === 0'],
     ['the last digit of the time', 'Date.now() % 10 < 5'],
     ['odd milliseconds of a timer', 'performance.now() % 2 === 0'],
@@ -30,33 +36,50 @@ describe('a guard in a replay', () => {
     ],
     ['the time since its process began', 'uptime() < 60 && process.uptime() < 60', names],
     ['when its process began', 'Date.now() - performance.timeOrigin > 60_000'],
-    ['a timer and its origin', 'performance.timeOrigin + performance.now() - round.time > 86_400_000'],
+    [
+      'a timer and its origin',
+      'performance.timeOrigin + performance.now() - round.time > 86_400_000',
+    ],
     ['chance', 'Math.random() < 0.3'],
     ['random bytes', 'randomBytes(4).readUInt32LE() < 0.4 * 2 ** 32', names],
     ['a random number', 'randomInt(1, 11) <= 4', names],
-    ['bytes that it has filled in', 'randomFillSync(new Uint16Array(4), 2, 1)[2] < 0.4 * 2 ** 16', names],
+    [
+      'bytes that it has filled in',
+      'randomFillSync(new Uint16Array(4), 2, 1)[2] < 0.4 * 2 ** 16',
+      names,
+    ],
     ['random values', 'getRandomValues(new Uint8Array(1))[0] < 100', names],
-    ['the values of Web Crypto', 'crypto.webcrypto.getRandomValues(new Uint32Array(1))[0] < 0.4 * 2 ** 32', names],
+    [
+      'the values of Web Crypto',
+      'crypto.webcrypto.getRandomValues(new Uint32Array(1))[0] < 0.4 * 2 ** 32',
+      names,
+    ],
     ['a random name', `randomUUID() < '6' || globalThis.crypto.randomUUID() < '4'`, names],
     ['what it keeps elsewhere', '++asked.count > 4', 'const asked = { count: 0 }'],
-  ])('that judges by %s is refused: nobody knows what it would have decided then', async (_, rejects, before = '') => {
-    const file = guardFile(
-      `const verdict = ${rejects} ? { verdict: 'reject', code: 'no', text: 'No.' } : { verdict: 'pass' }
+  ])(
+    'that judges by %s is refused: nobody knows what it would have decided then',
+    async (_, rejects, before = '') => {
+      const file = guardFile(
+        `const verdict = ${rejects} ? { verdict: 'reject', code: 'no', text: 'No.' } : { verdict: 'pass' }
        return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`,
-      before,
-    )
-    const refused = changesBy(file)
-    await expect(refused).rejects.toThrow(
-      /guard-\d+\.ts: it decides otherwise when it is asked about the same round \(\d of turn 0\) at another time: call 0 (pass|reject)/,
-    )
-    await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
-  })
+        before,
+      )
+      const refused = changesBy(file)
+      await expect(refused).rejects.toThrow(
+        /guard-\d+\.ts: it decides otherwise when it is asked about the same round \(\d of turn 0\) at another time: call 0 (pass|reject)/,
+      )
+      await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
+    },
+  )
 
   it('has the number and the machine of no process', async () => {
     const judge = `const known = pid === 1 && process.pid === 1 && process.ppid === 1 && hostname() === 'replay'
       const verdict = known ? { verdict: 'reject', code: 'no', text: 'No.', evidence: 'known' } : { verdict: 'pass' }
       return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`
-    const file = guardFile(judge, `import { hostname } from 'node:os'\nimport { pid } from 'node:process'`)
+    const file = guardFile(
+      judge,
+      `import { hostname } from 'node:os'\nimport { pid } from 'node:process'`,
+    )
     expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { rung: 'veto' } })
   })
 
@@ -95,7 +118,9 @@ describe('a guard in a replay', () => {
       { encoding: 'utf8', env: { TZ: 'UTC' } },
     )
     expect(stderr).toBe('')
-    expect(stdout).toBe('2001-09-09T01:46:40Z 2001-09-09T01:46:40 2001-09-09 01:46:40 2001-09-09T10:46:40 true\n')
+    expect(stdout).toBe(
+      '2001-09-09T01:46:40Z 2001-09-09T01:46:40 2001-09-09 01:46:40 2001-09-09T10:46:40 true\n',
+    )
   })
 })
 

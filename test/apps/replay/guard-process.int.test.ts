@@ -2,7 +2,15 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -32,24 +40,48 @@ describe('a guard in a replay', () => {
 
   it('is told where it would have vetoed first, and which calls had succeeded; it remembers a conversation as it does in production', async () => {
     const [change] = await changesBy(guardFile(third))
-    expect(change).toMatchObject({ round: 3, was: null, is: { rung: 'veto', rule: 'mine@1', reason: 'three' }, roundsSaved: 4 })
+    expect(change).toMatchObject({
+      round: 3,
+      was: null,
+      is: { rung: 'veto', rule: 'mine@1', reason: 'three' },
+      roundsSaved: 4,
+    })
     expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
   })
 
   it('is told as no change where an earlier version of it had decided the same', async () => {
-    const earlier = { name: 'mine', version: '0', tools: [], deadlineMs: 1000, onTimeout: 'reject' as const, rules: null }
+    const earlier = {
+      name: 'mine',
+      version: '0',
+      tools: [],
+      deadlineMs: 1000,
+      onTimeout: 'reject' as const,
+      rules: null,
+    }
     const [change, ...others] = await changesBy(guardFile(third), (record, message) => {
-      if (message.type === 'round-checked') return rewritten(record, { ...message, policy: { ...message.policy, guards: [earlier] } })
+      if (message.type === 'round-checked')
+        return rewritten(record, { ...message, policy: { ...message.policy, guards: [earlier] } })
       if (message.type !== 'round-executed' || message.round !== 3) return record
-      const results = message.results.map((result) => ({ ...result, status: 'vetoed' as const, reason: 'vetoed by guard mine: enough' }))
+      const results = message.results.map((result) => ({
+        ...result,
+        status: 'vetoed' as const,
+        reason: 'vetoed by guard mine: enough',
+      }))
       return rewritten(record, { ...message, results })
     })
-    expect(change).toMatchObject({ round: 4, was: null, is: { rung: 'veto', rule: 'mine@1', calls: [0] } })
+    expect(change).toMatchObject({
+      round: 4,
+      was: null,
+      is: { rung: 'veto', rule: 'mine@1', calls: [0] },
+    })
     expect(others).toEqual([])
   })
 
   it('is asked about the conversation that was named, and about no other', async () => {
-    const file = guardFile('if (round.conversation === "other") throw new Error("not that one"); return pass(state, round)', passing)
+    const file = guardFile(
+      'if (round.conversation === "other") throw new Error("not that one"); return pass(state, round)',
+      passing,
+    )
     const mixed: Parameters<typeof changedLog>[1] = (record, message) =>
       message.type === 'round-cleared' && message.round === 2
         ? { ...rewritten(record, { ...message, conversation: 'other' }), key: 'other' }
@@ -59,7 +91,11 @@ describe('a guard in a replay', () => {
   })
 
   it.each([
-    ['throws', 'throw new Error("no idea")', /round 1 of turn 0 of conversation i3-no-termination: judge threw: no idea/],
+    [
+      'throws',
+      'throw new Error("no idea")',
+      /round 1 of turn 0 of conversation i3-no-termination: judge threw: no idea/,
+    ],
     ['loops for ever', 'for (;;);', /round 1 of .*: judge took longer than 1000 ms/],
     ['answers nonsense', 'return { verdicts: "none" }', /round 1 of .*: its verdicts are no array/],
     [
@@ -75,10 +111,17 @@ describe('a guard in a replay', () => {
   })
 
   it('whose process ended between two questions is refused, too', async () => {
-    const judging = await startGuardProcess(guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'))
-    const { bus, topicPrefix, partitions } = await changedLog('i3-no-termination', (record) => record)
+    const judging = await startGuardProcess(
+      guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'),
+    )
+    const { bus, topicPrefix, partitions } = await changedLog(
+      'i3-no-termination',
+      (record) => record,
+    )
     const topic = `${topicPrefix}rounds-cleared`
-    const all = Array.from({ length: partitions }, (_, partition) => bus.read({ topic, partition, from: 0, limit: 1 }))
+    const all = Array.from({ length: partitions }, (_, partition) =>
+      bus.read({ topic, partition, from: 0, limit: 1 }),
+    )
     const [record] = (await Promise.all(all)).flat()
     const asked = async () => {
       for (let times = 0; times < 1_000; times += 1) {
@@ -97,7 +140,9 @@ Array.prototype.flatMap = function (this: any[], take: any) {
   return this[0]?.topic === 'verdicts' ? [{ offset: 7, verdict: 'fine' }] : flatMap.call(this, take)
 } as any`
     const file = guardFile('return pass(state, round)', forging)
-    await expect(changesBy(file)).rejects.toThrow(/sent what is no answer while judging round 1 of turn 0/)
+    await expect(changesBy(file)).rejects.toThrow(
+      /sent what is no answer while judging round 1 of turn 0/,
+    )
   })
 
   it('has no environment, writes no file, starts nothing, asks nobody and tells nobody, and reads nothing once it judges', async () => {
@@ -137,26 +182,34 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
       'readFileSync(import.meta.filename); return pass(state, round)',
       `import { readFileSync } from 'node:fs'\n${passing}`,
     )
-    await expect(changesBy(late)).rejects.toThrow(/round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay may not/)
+    await expect(changesBy(late)).rejects.toThrow(
+      /round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay may not/,
+    )
   })
 
   it('loads packages that are links in its node_modules, as those of a workspace are, also where that is a link itself', async () => {
     const workspace = join(folder, 'workspace')
     const store = join(foreign, 'store')
-    for (const name of ['lib', 'scoped', 'mine']) mkdirSync(join(workspace, 'packages', name), { recursive: true })
+    for (const name of ['lib', 'scoped', 'mine'])
+      mkdirSync(join(workspace, 'packages', name), { recursive: true })
     mkdirSync(join(store, '@mine'), { recursive: true })
     mkdirSync(join(store, 'plain'))
     symlinkSync(store, join(workspace, 'node_modules'))
     symlinkSync(join(workspace, 'packages', 'lib'), join(store, 'lib'))
     symlinkSync(join(workspace, 'packages', 'scoped'), join(store, '@mine', 'scoped'))
     symlinkSync(join(foreign, 'gone'), join(store, 'gone'))
-    const packages = [join(store, 'plain'), ...['lib', 'scoped', 'mine'].map((name) => join(workspace, 'packages', name))]
+    const packages = [
+      join(store, 'plain'),
+      ...['lib', 'scoped', 'mine'].map((name) => join(workspace, 'packages', name)),
+    ]
     for (const made of packages) {
       writeFileSync(join(made, 'package.json'), '{ "type": "module", "exports": "./index.js" }')
       writeFileSync(join(made, 'index.js'), 'export const word = 1')
     }
     const guard = join(workspace, 'packages', 'mine', 'guard.mjs')
-    const imports = ['plain', 'lib', '@mine/scoped'].map((name) => `import ${JSON.stringify(name)}\n`).join('')
+    const imports = ['plain', 'lib', '@mine/scoped']
+      .map((name) => `import ${JSON.stringify(name)}\n`)
+      .join('')
     const judge = 'judge(state) { return { state, verdicts: [] } }'
     writeFileSync(
       guard,
@@ -170,7 +223,11 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
   it.each([
     ['is none', 'export default 7', /default export must be a guard/],
     ['throws while it is loaded', 'throw new Error("not today")', /not today/],
-    ['ends its process while it is loaded', 'process.exit(4)', /its process ended while loading it \(exit code 4\)/],
+    [
+      'ends its process while it is loaded',
+      'process.exit(4)',
+      /its process ended while loading it \(exit code 4\)/,
+    ],
     ['is not there', undefined, /there is no file/],
   ])('that %s is refused when it is loaded', async (_, text, words) => {
     const file = join(folder, `bad-${text?.length ?? 0}.ts`)
@@ -185,20 +242,28 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     ['waits', 'await new Promise(() => {})'],
   ])('that %s for ever while it is loaded is given up', async (_, before) => {
     const file = guardFile(pass, before)
-    await expect(startGuardProcess(file, { loadMsMax: 500 })).rejects.toThrow(`${file}: loading it took longer than 0.5 s`)
+    await expect(startGuardProcess(file, { loadMsMax: 500 })).rejects.toThrow(
+      `${file}: loading it took longer than 0.5 s`,
+    )
   })
 
   it('ends with the replay, however that ended, also while it loops', async () => {
-    const replay = spawn(process.execPath, ['--input-type=module', '--eval', replaying, module, guardFile(pass, 'for (;;);')], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const replay = spawn(
+      process.execPath,
+      ['--input-type=module', '--eval', replaying, module, guardFile(pass, 'for (;;);')],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
     const [pid] = (await once(replay.stdout, 'data')).map(Number)
     replay.kill('SIGKILL')
     while (isAlive(pid)) await setTimeout(50)
   })
 })
 
-const module = fileURLToPath(new URL('../../../apps/replay/guard/guard-process.ts', import.meta.url))
+const module = fileURLToPath(
+  new URL('../../../apps/replay/guard/guard-process.ts', import.meta.url),
+)
 
 /** Says the number of the guard's process. */
 const replaying = `

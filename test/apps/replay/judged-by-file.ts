@@ -10,8 +10,14 @@ import type { Change } from '../../../apps/replay/what-if/change.ts'
 import { whatIf } from '../../../apps/replay/what-if/what-if.ts'
 import { always, changedLog } from './bundled-log.ts'
 
-/** A folder for as long as the tests of a file run. `judge`: the body of a guard's function, with `state` and `round`. */
-export function guardFiles(): { folder: string; guardFile: (judge: string, before?: string) => string } {
+/**
+ * A folder for as long as the tests of a file run. `judge`: the body of a guard's function, with
+ * `state` and `round`.
+ */
+export function guardFiles(): {
+  folder: string
+  guardFile: (judge: string, before?: string) => string
+} {
   const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   let files = 0
@@ -39,12 +45,19 @@ export async function changesBy(
   const process = await startGuardProcess(file)
   try {
     const log = await changedLog('i3-no-termination', change)
-    const { changes } = await whatIf({ log, contents: [contentOf({})], guard: process, conversation, ...always })
+    const { changes } = await whatIf({
+      log,
+      contents: [contentOf({})],
+      guard: process,
+      conversation,
+      ...always,
+    })
     return changes[0] ?? []
   } finally {
     process.close()
   }
 }
 
-export const pass = 'return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: "pass" })) }'
+export const pass =
+  'return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: "pass" })) }'
 export const passing = `const pass = (state: any, round: any) => { ${pass} }`

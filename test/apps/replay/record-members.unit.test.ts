@@ -1,14 +1,24 @@
 // What two records differ in, and how it is shown.
 
 import { describe, expect, it } from '@jest/globals'
-import { commonText, differingLines, differingMembers, memberLines } from '../../../apps/replay/record-members.ts'
+import {
+  commonText,
+  differingLines,
+  differingMembers,
+  memberLines,
+} from '../../../apps/replay/record-members.ts'
 
 const wide = Number.POSITIVE_INFINITY
 
 describe('members that differ', () => {
   it('are named as deep as both records have them', () => {
     const log = { turn: 1, results: [{ status: 'ok', text: 'a' }], usage: { input: 1 }, gone: 7 }
-    const replay = { turn: 1, results: [{ status: 'ok', text: 'b' }, { status: 'error' }], usage: null, added: [] }
+    const replay = {
+      turn: 1,
+      results: [{ status: 'ok', text: 'b' }, { status: 'error' }],
+      usage: null,
+      added: [],
+    }
     expect(differingMembers(log, replay)).toEqual([
       { path: 'results[0].text', log: 'a', replay: 'b' },
       { path: 'results[1]', log: undefined, replay: { status: 'error' } },
@@ -31,9 +41,14 @@ describe('members that differ', () => {
     const text = (word: string) => `${'x'.repeat(500)}${word}${'y'.repeat(500)}`
     const lines = differingLines({ path: 'text', log: text('one'), replay: text('two') }, 80)
     expect(lines[0]).toBe('  ≠ text, from character 501 on')
-    expect(lines.slice(1)).toEqual([expect.stringMatching(/log {5}…x+oney+…$/), expect.stringMatching(/replay {2}…x+twoy+…$/)])
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/log {5}…x+oney+…$/),
+      expect.stringMatching(/replay {2}…x+twoy+…$/),
+    ])
     expect(lines.map((line) => line.length)).toEqual([31, 80, 80])
-    expect(differingLines({ path: 'text', log: text('one'), replay: text('two') }, wide)[1]).toContain(text('one'))
+    expect(
+      differingLines({ path: 'text', log: text('one'), replay: text('two') }, wide)[1],
+    ).toContain(text('one'))
   })
 })
 
@@ -45,6 +60,9 @@ describe('the other members', () => {
   })
 
   it('are a line each where there is only one record', () => {
-    expect(memberLines({ turn: 1, reason: 'r'.repeat(50) }, 40)).toEqual(['    turn    1', `    reason  "${'r'.repeat(26)}…`])
+    expect(memberLines({ turn: 1, reason: 'r'.repeat(50) }, 40)).toEqual([
+      '    turn    1',
+      `    reason  "${'r'.repeat(26)}…`,
+    ])
   })
 })

@@ -15,7 +15,10 @@ function isRoundOutcome(message: Message, round: number): boolean {
 
 describe('replaying a log', () => {
   it('finds every decision the same in one that nobody touched', async () => {
-    const { tally, differences } = await replayLog({ log: await changedLog('i1-reflex-loop', asItIs), ...atRest })
+    const { tally, differences } = await replayLog({
+      log: await changedLog('i1-reflex-loop', asItIs),
+      ...atRest,
+    })
     expect(differences).toBe(0)
     expect(tally).toMatchObject({ turns: 1, awaited: 0, deleted: 0, unjudged: 0 })
     expect(tally.same).toBeGreaterThan(40)
@@ -23,24 +26,35 @@ describe('replaying a log', () => {
 
   it('finds a decision that was changed, with what led to it', async () => {
     const log = await changedLog('i1-reflex-loop', (record, message) =>
-      message.type === 'round-outcome' && message.round === 3 ? rewritten(record, { ...message, intervention: null }) : record,
+      message.type === 'round-outcome' && message.round === 3
+        ? rewritten(record, { ...message, intervention: null })
+        : record,
     )
     const { differences, first } = await replayLog({ log, ...atRest })
-    // What the conversation made of it, a request with a nudge, does not follow from the changed outcome either.
+    // What the conversation made of it, a request with a nudge, does not follow from the changed
+    // outcome either.
     expect(differences).toBeGreaterThan(1)
-    expect(first).toMatchObject({ kind: 'differs', stage: 'loop-detector', input: { topic: 'weir.rounds-checked' } })
+    expect(first).toMatchObject({
+      kind: 'differs',
+      stage: 'loop-detector',
+      input: { topic: 'weir.rounds-checked' },
+    })
     expect(first?.inputRecord?.offset).toBe(first?.input.offset)
   })
 
   it('finds a record that is missing where later ones of its stage are there', async () => {
-    const log = await changedLog('i1-reflex-loop', (record, message) => (isRoundOutcome(message, 2) ? undefined : record))
+    const log = await changedLog('i1-reflex-loop', (record, message) =>
+      isRoundOutcome(message, 2) ? undefined : record,
+    )
     const { first } = await replayLog({ log, ...atRest })
     expect(first).toMatchObject({ kind: 'missing', stage: 'loop-detector', logged: undefined })
   })
 
   it('finds a record that no input leads to', async () => {
     const log = await changedLog('i1-reflex-loop', (record, message) =>
-      message.type === 'round-checked' && message.round === 2 ? { ...record, id: record.id?.replace(/\/0$/, '/7') } : record,
+      message.type === 'round-checked' && message.round === 2
+        ? { ...record, id: record.id?.replace(/\/0$/, '/7') }
+        : record,
     )
     const { first } = await replayLog({ log, ...atRest })
     expect(['missing', 'added']).toContain(first?.kind)
@@ -49,7 +63,9 @@ describe('replaying a log', () => {
 
   it('waits for what a stage that is behind has not written yet', async () => {
     const log = await changedLog('i1-reflex-loop', (record, message) =>
-      record.id?.startsWith('loop-detector/') && 'round' in message && message.round > 1 ? undefined : record,
+      record.id?.startsWith('loop-detector/') && 'round' in message && message.round > 1
+        ? undefined
+        : record,
     )
     const { tally, first } = await replayLog({ log, ...atRest })
     expect(tally.awaited).toBeGreaterThan(0)
@@ -66,7 +82,11 @@ describe('replaying a log', () => {
       ...{ ...whole, turns },
       bus: {
         ...whole.bus,
-        ends: async (topic: string) => (await whole.bus.ends(topic)).map((ends) => ({ ...ends, begin: Math.floor(ends.end / 2) })),
+        ends: async (topic: string) =>
+          (await whole.bus.ends(topic)).map((ends) => ({
+            ...ends,
+            begin: Math.floor(ends.end / 2),
+          })),
       },
     }
     const { tally, differences } = await replayLog({ log, ...atRest })
@@ -79,7 +99,13 @@ describe('replaying a log', () => {
     const whole = await changedLog('i3-no-termination', asItIs)
     const times: number[] = []
     for (const { partition, end } of await whole.bus.ends('weir.conversation-events'))
-      for (const { time } of await whole.bus.read({ topic: 'weir.conversation-events', partition, from: 0, to: end, limit: 100 }))
+      for (const { time } of await whole.bus.read({
+        topic: 'weir.conversation-events',
+        partition,
+        from: 0,
+        to: end,
+        limit: 100,
+      }))
         times.push(time)
     const [began = 0] = times
     const behind = await replayLog({ log: whole, ...atRest, since: began - 1 })
@@ -91,7 +117,12 @@ describe('replaying a log', () => {
     const whole = await changedLog('i3-no-termination', asItIs)
     const [ends] = (await whole.bus.ends('weir.rounds-checked')).filter(({ end }) => end > 0)
     const [middle] = await whole.bus.read({
-      ...{ topic: 'weir.rounds-checked', partition: ends?.partition ?? 0, from: Math.floor((ends?.end ?? 0) / 2), limit: 1 },
+      ...{
+        topic: 'weir.rounds-checked',
+        partition: ends?.partition ?? 0,
+        from: Math.floor((ends?.end ?? 0) / 2),
+        limit: 1,
+      },
     })
     const { tally, differences } = await replayLog({ log: whole, ...atRest, until: middle?.time })
     expect(differences).toBe(0)

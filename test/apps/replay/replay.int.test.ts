@@ -7,16 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import type { ReplayOptions } from '../../../apps/replay/replay.ts'
-import { replay } from '../../../apps/replay/replay.ts'
+import { type ReplayOptions, replay } from '../../../apps/replay/replay.ts'
 import { openBundle } from '../../../shared/bus/bundle/bus.ts'
 import { createBundle } from '../../../shared/bus/bundle/writer.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { output } from '../../support/output.ts'
-import type { BundleName } from './bundled-log.ts'
-import { bundleFile } from './bundled-log.ts'
+import { type BundleName, bundleFile } from './bundled-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-replay-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,13 +26,17 @@ async function run(
   columns?: number,
 ): Promise<{ code: number; text: string }> {
   const { stream, text } = output()
-  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns, getColorDepth: () => 1, hasColors: () => false })
+  if (columns !== undefined)
+    Object.assign(stream, { isTTY: true, columns, getColorDepth: () => 1, hasColors: () => false })
   const file = typeof bundle === 'string' ? bundleFile(bundle) : bundle.file
   const code = await replay(file, options, readSettings({}, {}), stream)
   return { code, text: text() }
 }
 
-/** The bundle of I1 in which the third round was never answered by an intervention. `whole`: false: as if the log had no longer got its beginning. */
+/**
+ * The bundle of I1 in which the third round was never answered by an intervention. `whole`: false:
+ * as if the log had no longer got its beginning.
+ */
 async function forged({ whole = true } = {}): Promise<{ file: string }> {
   const file = join(folder, 'forged.weir')
   const from = await openBundle(bundleFile('i1-reflex-loop'), systemClock)
@@ -43,10 +45,20 @@ async function forged({ whole = true } = {}): Promise<{ file: string }> {
     to.topic(name, kind)
     const topic = from.facts.topicPrefix + name
     for (const { partition, end } of await from.bus.ends(topic))
-      for (const record of await from.bus.read({ topic, partition, from: 0, to: end, limit: 10_000 })) {
+      for (const record of await from.bus.read({
+        topic,
+        partition,
+        from: 0,
+        to: end,
+        limit: 10_000,
+      })) {
         const message = decode(record.value as Uint8Array)
         const isThird = message.type === 'round-outcome' && message.round === 3
-        to.add({ ...record, topic: name, value: isThird ? encode({ ...message, intervention: null }) : record.value })
+        to.add({
+          ...record,
+          topic: name,
+          value: isThird ? encode({ ...message, intervention: null }) : record.value,
+        })
       }
   }
   for (const turn of from.turns()) to.turn({ ...turn, whole })
@@ -73,17 +85,27 @@ describe('weir replay', () => {
     const { code, text } = await run(await forged())
     expect(code).toBe(1)
     expect(text).toContain('loop-detector wrote this round-outcome otherwise')
-    expect(text).toMatch(/led to by {2}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/)
-    expect(text).toMatch(/≠ intervention\n +log +null\n +replay +\{"rung":"nudge",.*"evidence":\[.*\]\}\n/)
-    expect(text).toMatch(/the same in both: .*turn 0, round 3.*; all of response, results, policy\n/)
+    expect(text).toMatch(
+      /led to by {2}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/,
+    )
+    expect(text).toMatch(
+      /≠ intervention\n +log +null\n +replay +\{"rung":"nudge",.*"evidence":\[.*\]\}\n/,
+    )
+    expect(text).toMatch(
+      /the same in both: .*turn 0, round 3.*; all of response, results, policy\n/,
+    )
     expect(text).toMatch(/What led to it\n.*\n +type +"round-checked"/)
     expect(text).toContain('--full shows the records whole')
   })
 
   it('cuts what led to it to the width of a terminal, and never in a pipe', async () => {
     const file = await forged()
-    const policyIn = (text: string) => /What led to it\n.*\n {4}policy +(\{.*)\n/s.exec(text)?.[1]?.split('\n', 1)[0] ?? ''
-    const [piped, shown] = [policyIn((await run(file)).text), policyIn((await run(file, {}, 120)).text)]
+    const policyIn = (text: string) =>
+      /What led to it\n.*\n {4}policy +(\{.*)\n/s.exec(text)?.[1]?.split('\n', 1)[0] ?? ''
+    const [piped, shown] = [
+      policyIn((await run(file)).text),
+      policyIn((await run(file, {}, 120)).text),
+    ]
     expect(JSON.parse(piped)).toHaveProperty('caps')
     expect(shown).toMatch(/^\{.*…$/)
     expect(piped.startsWith(shown.slice(0, -1))).toBe(true)
@@ -98,18 +120,34 @@ describe('weir replay', () => {
 
   it('shows them whole with --full', async () => {
     const { text } = await run(await forged(), { full: true })
-    const [, log, replayed] = /The record in the log\n(.*?)\n\nThe record of the replay\n(.*?)\n\nWhat led to it\n/s.exec(text) ?? []
-    expect(JSON.parse(log ?? '')).toMatchObject({ key: 'i1-reflex-loop', type: 'round-outcome', intervention: null })
-    expect(JSON.parse(replayed ?? '')).toMatchObject({ round: 3, intervention: { rule: 'identical-failure' } })
+    const [, log, replayed] =
+      /The record in the log\n(.*?)\n\nThe record of the replay\n(.*?)\n\nWhat led to it\n/s.exec(
+        text,
+      ) ?? []
+    expect(JSON.parse(log ?? '')).toMatchObject({
+      key: 'i1-reflex-loop',
+      type: 'round-outcome',
+      intervention: null,
+    })
+    expect(JSON.parse(replayed ?? '')).toMatchObject({
+      round: 3,
+      intervention: { rule: 'identical-failure' },
+    })
   })
 
   it('prints the same as JSON', async () => {
     const { text } = await run(await forged(), { json: true })
     const said = JSON.parse(text)
-    expect(said).toMatchObject({ same: false, turns: 1, first: { kind: 'differs', stage: 'loop-detector', causes: [] } })
+    expect(said).toMatchObject({
+      same: false,
+      turns: 1,
+      first: { kind: 'differs', stage: 'loop-detector', causes: [] },
+    })
     expect(said.first.logged.message.intervention).toBeNull()
     expect(said.first.replayed.message.intervention.rule).toBe('identical-failure')
-    expect(said.first.differs).toEqual([{ path: 'intervention', log: null, replay: said.first.replayed.message.intervention }])
+    expect(said.first.differs).toEqual([
+      { path: 'intervention', log: null, replay: said.first.replayed.message.intervention },
+    ])
     expect(said.first.input.message.type).toBe('round-checked')
   })
 
@@ -123,33 +161,50 @@ describe('weir replay', () => {
   })
 
   it('tells a reason whole, and cut at its width only on a terminal', async () => {
-    const whole = "by identical-failure@2: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
+    const whole =
+      "by identical-failure@2: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
     const options = { set: ['loop.identicalFailures=2'] }
     expect((await run('i1-reflex-loop', options)).text).toContain(whole)
-    expect((await run('i1-reflex-loop', options, 60)).text).toMatch(/^ {2}would be a nudge by identical-failure@2: exec\(\{\}\) failed …$/m)
-    expect((await run('i1-reflex-loop', options, 60)).text).toContain('--full shows the reasons whole')
+    expect((await run('i1-reflex-loop', options, 60)).text).toMatch(
+      /^ {2}would be a nudge by identical-failure@2: exec\(\{\}\) failed …$/m,
+    )
+    expect((await run('i1-reflex-loop', options, 60)).text).toContain(
+      '--full shows the reasons whole',
+    )
     expect((await run('i1-reflex-loop', { ...options, full: true }, 60)).text).toContain(whole)
   })
 
   it('takes a policy from a file, and --set over it', async () => {
     const policy = join(folder, 'policy.yaml')
-    writeFileSync(policy, 'loop: { identicalFailures: 9, schemaFailures: 9, rules: { cycle: shadow } }\ncaps: { rounds: 2 }\n')
+    writeFileSync(
+      policy,
+      'loop: { identicalFailures: 9, schemaFailures: 9, rules: { cycle: shadow } }\ncaps: { rounds: 2 }\n',
+    )
     const { text } = await run('i1-reflex-loop', { policy, set: ['caps.rounds=25'], json: true })
     expect(JSON.parse(text).changes).toMatchObject([{ round: 3, is: null }])
   })
 
   it.each([
-    ['an agent file', 'name: ours\nmodel: { provider: anthropic, name: claude }\nempty:\nloop: { identicalFailures: 2 }\n'],
+    [
+      'an agent file',
+      'name: ours\nmodel: { provider: anthropic, name: claude }\nempty:\nloop: { identicalFailures: 2 }\n',
+    ],
     ['a file of weir policy set', '{ "loop.identicalFailures": 2, "rule.cycle": "shadow" }'],
   ])('takes a policy from %s', async (_, content) => {
     const policy = join(folder, 'given.yaml')
     writeFileSync(policy, content)
     const { text } = await run('i1-reflex-loop', { policy, json: true })
-    expect(JSON.parse(text).changes).toMatchObject([{ round: 2, is: { rule: 'identical-failure@2' } }])
+    expect(JSON.parse(text).changes).toMatchObject([
+      { round: 2, is: { rule: 'identical-failure@2' } },
+    ])
   })
 
   it.each([
-    ['a section that is misspelled', 'lop: { identicalFailures: 2 }', /"lop" is nothing that an agent file has; did you mean loop\?/],
+    [
+      'a section that is misspelled',
+      'lop: { identicalFailures: 2 }',
+      /"lop" is nothing that an agent file has; did you mean loop\?/,
+    ],
     [
       'an agent file without any of it',
       'name: ours\nmodel: { provider: anthropic, name: claude }\n',
@@ -157,7 +212,11 @@ describe('weir replay', () => {
     ],
     ['a list', '[2]', /sets nothing/],
     ['a section that is none', 'caps: 3', /caps is 3; must have a value for each key/],
-    ['a threshold that there is none of', 'loop: { identicalFalures: 2 }', /did you mean loop\.identicalFailures/],
+    [
+      'a threshold that there is none of',
+      'loop: { identicalFalures: 2 }',
+      /did you mean loop\.identicalFailures/,
+    ],
     [
       'one threshold twice',
       'loop.identicalFailures: 2\nloop: { identicalFailures: 3 }',
@@ -178,22 +237,35 @@ describe('weir replay', () => {
   it('names each good call that would have been refused', async () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
     expect(text).toMatch(/ {2}unknown from here; saves at most 5 rounds, \d+ tokens in that turn\n/)
-    expect(text).toMatch(/\nsaved at most {3}5 rounds, \d+ tokens in that turn; of later turns nothing is known\n/)
+    expect(text).toMatch(
+      /\nsaved at most {3}5 rounds, \d+ tokens in that turn; of later turns nothing is known\n/,
+    )
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
-    expect(text).toMatch(/weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/)
-    expect(text).toContain('3 of them only repeated a call of the same turn, with the same result: that is what a loop is made of')
+    expect(text).toMatch(
+      /weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/,
+    )
+    expect(text).toContain(
+      '3 of them only repeated a call of the same turn, with the same result: that is what a loop is made of',
+    )
   })
 
   it('sweeps a threshold into a table and a plot', async () => {
     const file = join(folder, 'plot.svg')
-    const { text } = await run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..6', output: file })
+    const { text } = await run('i3-no-termination', {
+      sweep: 'loop.identicalSuccesses=2..6',
+      output: file,
+    })
     expect(text).toMatch(/ 2 +1 +≤ 5 +≤ \d+ +3\n/)
     expect(text).toMatch(/ 5 +0 +≤ 0 +≤ 0 +0\n/)
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg .*<polyline/s)
     const again = run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..3', output: file })
     await expect(again).rejects.toMatchObject({ code: 'output.exists' })
     expect(readFileSync(file, 'utf8')).toContain('>6</text>')
-    await run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..3', output: file, force: true })
+    await run('i3-no-termination', {
+      sweep: 'loop.identicalSuccesses=2..3',
+      output: file,
+      force: true,
+    })
     expect(readFileSync(file, 'utf8')).not.toContain('>6</text>')
   })
 
@@ -210,24 +282,58 @@ describe('weir replay', () => {
 
   it('is no success where turns were read for the ones to come, and none came', async () => {
     const began = await turnBegan('i1-reflex-loop')
-    await expect(run('i1-reflex-loop', { since: new Date(began + 1).toISOString() })).rejects.toMatchObject({
+    await expect(
+      run('i1-reflex-loop', { since: new Date(began + 1).toISOString() }),
+    ).rejects.toMatchObject({
       code: 'replay.nothing',
-      message: expect.stringMatching(/no turn began there, and \d+ records are of turns that began before/),
+      message: expect.stringMatching(
+        /no turn began there, and \d+ records are of turns that began before/,
+      ),
     })
-    expect(await run('i1-reflex-loop', { since: new Date(began - 1_000).toISOString() })).toMatchObject({ code: 0 })
+    expect(
+      await run('i1-reflex-loop', { since: new Date(began - 1_000).toISOString() }),
+    ).toMatchObject({ code: 0 })
   })
 
   it.each<[string, ReplayOptions, RegExp]>([
-    ['an unknown threshold', { set: ['loop.identicalFalures=2'] }, /did you mean loop\.identicalFailures/],
-    ['a value out of bounds', { set: ['loop.identicalFailures=0'] }, /must be a whole number from 1 to 1000/],
-    ['a threshold that is given twice', { set: ['loop.identicalFailures=3', 'loop.identicalFailure=2'] }, /given twice, as "3" and as "2"/],
+    [
+      'an unknown threshold',
+      { set: ['loop.identicalFalures=2'] },
+      /did you mean loop\.identicalFailures/,
+    ],
+    [
+      'a value out of bounds',
+      { set: ['loop.identicalFailures=0'] },
+      /must be a whole number from 1 to 1000/,
+    ],
+    [
+      'a threshold that is given twice',
+      { set: ['loop.identicalFailures=3', 'loop.identicalFailure=2'] },
+      /given twice, as "3" and as "2"/,
+    ],
     ['a sweep out of bounds', { sweep: 'loop.identicalFailures=990..1010' }, /from 1 to 1000/],
-    ['a sweep of nothing', { sweep: 'loop.identicalFailures=6..2' }, /write the lower value first: loop\.identicalFailures=2\.\.6/],
-    ['a sweep beside a policy', { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] }, /by itself/],
+    [
+      'a sweep of nothing',
+      { sweep: 'loop.identicalFailures=6..2' },
+      /write the lower value first: loop\.identicalFailures=2\.\.6/,
+    ],
+    [
+      'a sweep beside a policy',
+      { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] },
+      /by itself/,
+    ],
     ['a plot of nothing', { output: 'plot.svg' }, /give that too/],
     ['a time that is none', { since: 'yesterday-ish' }, /--since is/],
-    ['a policy that is not there', { policy: '/nowhere/policy.yaml' }, /--policy \/nowhere\/policy\.yaml/],
-    ['a conversation that is not there', { conversation: 'nobody' }, /nothing of a conversation "nobody"/],
+    [
+      'a policy that is not there',
+      { policy: '/nowhere/policy.yaml' },
+      /--policy \/nowhere\/policy\.yaml/,
+    ],
+    [
+      'a conversation that is not there',
+      { conversation: 'nobody' },
+      /nothing of a conversation "nobody"/,
+    ],
   ])('refuses %s', async (_, options, words) => {
     await expect(run('i1-reflex-loop', options)).rejects.toThrow(words)
   })
@@ -237,7 +343,10 @@ describe('bin/weir replay', () => {
   const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
 
   async function ended(args: string[]): Promise<{ code: number | null; errors: string }> {
-    const child = spawn(weir, ['replay', ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(weir, ['replay', ...args], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     let errors = ''
     child.stderr.setEncoding('utf8').on('data', (text) => {
       errors += text

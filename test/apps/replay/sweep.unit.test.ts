@@ -1,12 +1,17 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
-import type { SweepPage, SweepRow } from '../../../apps/replay/sweep.ts'
-import { printSweep } from '../../../apps/replay/sweep.ts'
+import { printSweep, type SweepPage, type SweepRow } from '../../../apps/replay/sweep.ts'
 import { sweepSvg } from '../../../apps/replay/sweep-plot.ts'
 
 function swept(...points: [roundsSaved: number, falseAlarms: number][]): SweepPage {
   const rows = points.map(([roundsSaved, falseAlarms], index): SweepRow => {
-    return { value: index + 2, touched: 1, roundsSaved, tokensSaved: roundsSaved * 100, falseAlarms }
+    return {
+      value: index + 2,
+      touched: 1,
+      roundsSaved,
+      tokensSaved: roundsSaved * 100,
+      falseAlarms,
+    }
   })
   return { key: 'loop.identicalSuccesses', conversations: 3, rows }
 }
@@ -18,10 +23,20 @@ describe('the plot of a sweep', () => {
     ['with more good calls than rounds', swept([0, 2], [9, 10], [1, 0], [0, 1], [10, 9])],
     ['close to its axis', swept([40, 0], [1, 0], [2, 1], [3, 2], [0, 3], [2, 4], [24, 1])],
   ])('%s has no text over another', (_, page) => {
-    const boxes = [...sweepSvg(page).matchAll(/<text x="([\d.]+)" y="([\d.]+)"(?: text-anchor="(\w+)")?[^>]*>([^<]*)<\/text>/g)].map(boxOf)
+    const boxes = [
+      ...sweepSvg(page).matchAll(
+        /<text x="([\d.]+)" y="([\d.]+)"(?: text-anchor="(\w+)")?[^>]*>([^<]*)<\/text>/g,
+      ),
+    ].map(boxOf)
     expect(boxes).toHaveLength(page.rows.length * 3 + 3)
-    const pairs = boxes.flatMap((one, index) => boxes.slice(index + 1).map((other) => [one, other] as const))
-    expect(pairs.filter(([one, other]) => isOver(one, other)).map(([one, other]) => [one.text, other.text])).toEqual([])
+    const pairs = boxes.flatMap((one, index) =>
+      boxes.slice(index + 1).map((other) => [one, other] as const),
+    )
+    expect(
+      pairs
+        .filter(([one, other]) => isOver(one, other))
+        .map(([one, other]) => [one.text, other.text]),
+    ).toEqual([])
     expect(boxes.filter(({ right }) => right > 640)).toEqual([])
   })
 })
@@ -36,7 +51,12 @@ function boxOf([, x, y, anchor = 'start', text = '']: RegExpExecArray): Box {
 }
 
 function isOver(one: Box, other: Box): boolean {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom
+  return (
+    one.left < other.right &&
+    other.left < one.right &&
+    one.top < other.bottom &&
+    other.top < one.bottom
+  )
 }
 
 it('says of which turn it is that something was saved, and counts one as one', () => {

@@ -19,7 +19,12 @@ export const hostileTexts = [
 export function hostileConversation(): Logged[] {
   const all = hostileTexts.join('\n')
   const log = conversationLog()
-  const said = response({ text: all, calls: [exec({ id: all, name: hostileTexts[1] ?? '', raw: all })], stop: 'calls', finish: all })
+  const said = response({
+    text: all,
+    calls: [exec({ id: all, name: hostileTexts[1] ?? '', raw: all })],
+    stop: 'calls',
+    finish: all,
+  })
   const ended = result({ status: 'error', text: all, reason: all })
   log.begin({ text: all })
   log.ask(1, { nudge: all })
@@ -32,7 +37,16 @@ export function hostileConversation(): Logged[] {
   log.start(1)
   log.outcome(1, ended)
   log.executed(1, [ended])
-  const intervention = { rung: 'nudge', ordinary: false, rule: all, ruleVersion: 1, key: all, reason: all, text: all, class: null } as const
+  const intervention = {
+    rung: 'nudge',
+    ordinary: false,
+    rule: all,
+    ruleVersion: 1,
+    key: all,
+    reason: all,
+    text: all,
+    class: null,
+  } as const
   log.conclude(1, said, [ended], { ...intervention, evidence: [{ round: 1, ordinal: 0 }] })
   log.end(all, { outcome: 'failed', reason: all })
   return log.records

@@ -1,4 +1,5 @@
-// The page of an imported transcript: nothing that is made up is told as if it had happened, and what Weir would have done is told as such.
+// The page of an imported transcript: nothing that is made up is told as if it had happened, and
+// what Weir would have done is told as such.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,27 +21,50 @@ afterAll(() => rmSync(folder, { recursive: true }))
 type Said = { role: 'user' | 'assistant'; content: unknown }
 const user = (content: unknown): Said => ({ role: 'user', content })
 const assistant = (content: unknown): Said => ({ role: 'assistant', content })
-const calling = (id: string, command: string) => assistant([{ type: 'tool_use', id, name: 'bash', input: { command } }])
-const failing = (id: string) => user([{ type: 'tool_result', tool_use_id: id, is_error: true, content: 'Exit code 1' }])
+const calling = (id: string, command: string) =>
+  assistant([{ type: 'tool_use', id, name: 'bash', input: { command } }])
+const failing = (id: string) =>
+  user([{ type: 'tool_result', tool_use_id: id, is_error: true, content: 'Exit code 1' }])
 
 async function reported(messages: Said[]): Promise<ReportData> {
   const [file, bundle] = [join(folder, 'transcript.json'), join(folder, 'transcript.weir')]
   writeFileSync(file, JSON.stringify(messages))
-  await importTranscript(file, { format: 'anthropic', output: bundle, force: true }, output().stream)
-  await report({ settings: readSettings({ dataFolder: folder }, {}), bundle, options: { output: page, force: true } }, output().stream)
-  const [, data = ''] = /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+  await importTranscript(
+    file,
+    { format: 'anthropic', output: bundle, force: true },
+    output().stream,
+  )
+  await report(
+    {
+      settings: readSettings({ dataFolder: folder }, {}),
+      bundle,
+      options: { output: page, force: true },
+    },
+    output().stream,
+  )
+  const [, data = ''] =
+    /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
   return JSON.parse(data)
 }
 
-const told = ({ sentence }: ReportData) => sentence.map((phrase: Phrase) => (typeof phrase === 'string' ? phrase : phrase.code)).join('')
+const told = ({ sentence }: ReportData) =>
+  sentence.map((phrase: Phrase) => (typeof phrase === 'string' ? phrase : phrase.code)).join('')
 
 const looping = ['a', 'b', 'c', 'd'].flatMap((id) => [calling(id, 'npm test'), failing(id)])
 
 describe('the report of an imported transcript', () => {
   it('tells no time, which calls have a result, and where Weir would have stepped in', async () => {
-    const talk = [user('hello'), assistant('Hi.'), user('fix the tests'), ...looping, assistant('I cannot.')]
+    const talk = [
+      user('hello'),
+      assistant('Hi.'),
+      user('fix the tests'),
+      ...looping,
+      assistant('I cannot.'),
+    ]
     const data = await reported(talk)
-    expect(told(data)).toBe('Both turns ended with an answer. Weir would have stepped in after round 3 of turn 2.')
+    expect(told(data)).toBe(
+      'Both turns ended with an answer. Weir would have stepped in after round 3 of turn 2.',
+    )
     expect(data.timeline.turns.map((turn) => told({ ...data, ...turn } as ReportData))).toEqual([
       'The agent answered after 1 round.',
       'The agent answered after 5 rounds.',
@@ -55,7 +79,13 @@ describe('the report of an imported transcript', () => {
   })
 
   it('says that Weir would have let it go where it would, and of how a turn was left no more than the transcript does', async () => {
-    const data = await reported([user('look'), calling('a', 'ls'), failing('a'), calling('b', 'ls -l'), user('never mind')])
+    const data = await reported([
+      user('look'),
+      calling('a', 'ls'),
+      failing('a'),
+      calling('b', 'ls -l'),
+      user('never mind'),
+    ])
     expect(data.imported).toEqual({ wouldHave: null })
     expect(data.figures).toMatchObject({ calls: 2, ran: 1 })
     expect(data.timeline.turns.map((turn) => told({ ...data, ...turn } as ReportData))).toEqual([
@@ -67,33 +97,41 @@ describe('the report of an imported transcript', () => {
   it('stands in the index under what Weir would have done, else under how it was left, and not among those that run', async () => {
     const group = async (messages: Said[]) => {
       await reported(messages)
-      const [, index = ''] = /<script[^>]*id="index"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+      const [, index = ''] =
+        /<script[^>]*id="index"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
       const [{ group, openTurns, from, to }] = JSON.parse(index).conversations
       expect({ openTurns, from, to }).toEqual({ openTurns: 0, from: null, to: null })
       return group
     }
-    expect(await group([user('fix the tests'), ...looping, assistant('I cannot.')])).toBe('imported')
+    expect(await group([user('fix the tests'), ...looping, assistant('I cannot.')])).toBe(
+      'imported',
+    )
     expect(await group([user('fix the tests'), calling('a', 'ls')])).toBe('limited')
     expect(await group([user('hello'), assistant('Hi.')])).toBe('answered')
   })
 
-  inBrowser('shows that it is one at its top, and neither an axis of time nor how long anything took', async () => {
-    await reported([user('fix the tests'), ...looping, assistant('I cannot.')])
-    const browser = await openChromium(program ?? '')
-    try {
-      await browser.open(page)
-      await browser.evaluate('document.querySelectorAll(".round-head").forEach((one) => one.click())')
-      const text = await browser.evaluate<string>('document.querySelector("#page").innerText')
-      expect(text).toContain('Imported from a transcript; its times are made up')
-      expect(text).toContain('Weir would have stepped in after round 3.')
-      expect(text).toContain('By its defaults it would have stepped in by identical-failure@')
-      expect(text).toContain('all of them have a result')
-      expect(text).not.toContain('no loop was found')
-      expect(text).not.toMatch(/\d (?:ms|s)\b/)
-      expect(await browser.evaluate('document.querySelector(".chart")')).toBeNull()
-      expect(browser.complaints).toEqual([])
-    } finally {
-      await browser.close()
-    }
-  })
+  inBrowser(
+    'shows that it is one at its top, and neither an axis of time nor how long anything took',
+    async () => {
+      await reported([user('fix the tests'), ...looping, assistant('I cannot.')])
+      const browser = await openChromium(program ?? '')
+      try {
+        await browser.open(page)
+        await browser.evaluate(
+          'document.querySelectorAll(".round-head").forEach((one) => one.click())',
+        )
+        const text = await browser.evaluate<string>('document.querySelector("#page").innerText')
+        expect(text).toContain('Imported from a transcript; its times are made up')
+        expect(text).toContain('Weir would have stepped in after round 3.')
+        expect(text).toContain('By its defaults it would have stepped in by identical-failure@')
+        expect(text).toContain('all of them have a result')
+        expect(text).not.toContain('no loop was found')
+        expect(text).not.toMatch(/\d (?:ms|s)\b/)
+        expect(await browser.evaluate('document.querySelector(".chart")')).toBeNull()
+        expect(browser.complaints).toEqual([])
+      } finally {
+        await browser.close()
+      }
+    },
+  )
 })

@@ -1,4 +1,5 @@
-// The page in a real browser, where the machine has a Chromium; elsewhere these are skipped, and reported as such.
+// The page in a real browser, where the machine has a Chromium; elsewhere these are skipped, and
+// reported as such.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,7 @@ import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { indexEntry } from '../../../apps/report/index-entry.ts'
 import { pageHtml } from '../../../apps/report/page-html.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
-import type { Browser } from '../../support/chromium.ts'
-import { findChromium, openChromium } from '../../support/chromium.ts'
+import { type Browser, findChromium, openChromium } from '../../support/chromium.ts'
 import { conversationLog, response } from '../history/inspect/conversation-log.ts'
 import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
 import { longConversation } from './long-conversation.ts'
@@ -23,7 +23,10 @@ let browser: Browser
 
 function fileOf(name: string, conversations: Record<string, Logged[]>): string {
   const reports = Object.values(conversations).map((records) =>
-    reportData(timelineOf(name, records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' }),
+    reportData(timelineOf(name, records, { reasoning: true }), records, {
+      partition: 0,
+      topicPrefix: 'weir.',
+    }),
   )
   const entries = Object.keys(conversations).map((conversation, place) =>
     indexEntry({ conversation, from: 0, to: 1, place }, reports[place]!.data),
@@ -31,27 +34,44 @@ function fileOf(name: string, conversations: Record<string, Logged[]>): string {
   const file = join(folder, `${name}.html`)
   writeFileSync(
     file,
-    pageHtml({ madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: entries }, reports).join(''),
+    pageHtml(
+      { madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: entries },
+      reports,
+    ).join(''),
   )
   return file
 }
 
 async function press(key: string): Promise<void> {
   const text = key === 'Enter' ? '\r' : key
-  await browser.send('Input.dispatchKeyEvent', { type: 'keyDown', key, ...(text.length === 1 && { text }) })
+  await browser.send('Input.dispatchKeyEvent', {
+    type: 'keyDown',
+    key,
+    ...(text.length === 1 && { text }),
+  })
   await browser.send('Input.dispatchKeyEvent', { type: 'keyUp', key })
 }
 
-const focused = () => browser.evaluate<string>('document.activeElement.closest(".row")?.dataset.place ?? document.activeElement.type')
+const focused = () =>
+  browser.evaluate<string>(
+    'document.activeElement.closest(".row")?.dataset.place ?? document.activeElement.type',
+  )
 
 /** Resolves as soon as this is so in the page. */
 const until = (isSo: string) =>
-  browser.evaluate(`new Promise((done) => { const look = () => ((${isSo}) ? done(null) : setTimeout(look, 10)); look() })`)
+  browser.evaluate(
+    `new Promise((done) => { const look = () => ((${isSo}) ? done(null) : setTimeout(look, 10)); look() })`,
+  )
 
 inBrowser('the page in a browser', () => {
   beforeAll(async () => {
     browser = await openChromium(program ?? '')
-    await browser.send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 800, deviceScaleFactor: 1, mobile: false })
+    await browser.send('Emulation.setDeviceMetricsOverride', {
+      width: 1200,
+      height: 800,
+      deviceScaleFactor: 1,
+      mobile: false,
+    })
   })
   afterAll(async () => {
     await browser?.close()
@@ -60,9 +80,13 @@ inBrowser('the page in a browser', () => {
 
   it('obeys nothing that a model, a tool or a user wrote, and shows all of it', async () => {
     await browser.open(fileOf('hostile', { c: hostileConversation() }))
-    await browser.evaluate('document.querySelectorAll(".round-head, summary, .more").forEach((one) => one.click())')
+    await browser.evaluate(
+      'document.querySelectorAll(".round-head, summary, .more").forEach((one) => one.click())',
+    )
     await until('document.querySelector(".record summary") !== null')
-    await browser.evaluate('document.querySelectorAll(".record summary").forEach((one) => one.click())')
+    await browser.evaluate(
+      'document.querySelectorAll(".record summary").forEach((one) => one.click())',
+    )
     expect(await browser.evaluate('document.body.dataset.obeyed ?? null')).toBeNull()
     expect(
       await browser.evaluate(
@@ -85,7 +109,9 @@ inBrowser('the page in a browser', () => {
     for (const key of ['j', 'j', 'k', 'j']) await press(key)
     expect(await focused()).toBe('2')
     await press('Enter')
-    expect(await browser.evaluate('document.querySelector(".details").getAttribute("aria-label")')).toBe('Round 2')
+    expect(
+      await browser.evaluate('document.querySelector(".details").getAttribute("aria-label")'),
+    ).toBe('Round 2')
     await press('Enter')
     expect(await browser.evaluate('document.querySelector(".details")')).toBeNull()
     await press('n')
@@ -138,18 +164,28 @@ inBrowser('the page in a browser', () => {
   it('shows a folded loop as one block of the time axis, as wide as it lasted, and its rounds when it is opened', async () => {
     await browser.open(fileOf('axis', { c: longConversation(20, 10) }))
     const loop = 'document.querySelector(".lanes .fold.loop")'
-    expect(await browser.evaluate(`${loop}.querySelector("text").textContent`)).toMatch(/^loop: rounds 11 to 20, \d+ ms$/)
+    expect(await browser.evaluate(`${loop}.querySelector("text").textContent`)).toMatch(
+      /^loop: rounds 11 to 20, \d+ ms$/,
+    )
     const share = `${loop}.getBoundingClientRect().width / document.querySelector(".lanes").clientWidth`
     expect(await browser.evaluate<number>(share)).toBeGreaterThan(0.4)
     await browser.evaluate('document.querySelector(".loop-head").click()')
     expect(await browser.evaluate(loop)).toBeNull()
-    expect(await browser.evaluate('[...document.querySelectorAll(".cell title")].at(-1).textContent')).toMatch(/^round 20, /)
+    expect(
+      await browser.evaluate('[...document.querySelectorAll(".cell title")].at(-1).textContent'),
+    ).toMatch(/^round 20, /)
   })
 
   it('draws as much of the time axis as there is room for, however many turns there are, and answers a click on it', async () => {
-    await browser.open(fileOf('turns', { c: inTurns(Array.from({ length: 1_000 }, answeredTurn), 5_000) }))
-    expect(await browser.evaluate<number>('document.querySelectorAll(".lanes *").length')).toBeLessThan(200)
-    expect(await browser.evaluate('document.querySelector(".cell title").textContent')).toBe('turns 1 to 1000, 1000 rounds')
+    await browser.open(
+      fileOf('turns', { c: inTurns(Array.from({ length: 1_000 }, answeredTurn), 5_000) }),
+    )
+    expect(
+      await browser.evaluate<number>('document.querySelectorAll(".lanes *").length'),
+    ).toBeLessThan(200)
+    expect(await browser.evaluate('document.querySelector(".cell title").textContent')).toBe(
+      'turns 1 to 1000, 1000 rounds',
+    )
     await browser.evaluate(`(() => {
       const lanes = document.querySelector(".lanes")
       const { right, top } = lanes.getBoundingClientRect()
@@ -168,7 +204,12 @@ inBrowser('the page in a browser', () => {
     log.conclude(1, said)
     log.end(said.text)
     for (const width of [390, 800, 1200]) {
-      await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 800, deviceScaleFactor: 1, mobile: false })
+      await browser.send('Emulation.setDeviceMetricsOverride', {
+        width,
+        height: 800,
+        deviceScaleFactor: 1,
+        mobile: false,
+      })
       await browser.open(fileOf('text', { c: log.records }))
       const overlap =
         'document.querySelector(".flags").getBoundingClientRect().right - document.querySelector(".round-head").getBoundingClientRect().right'
@@ -178,7 +219,8 @@ inBrowser('the page in a browser', () => {
 
   it('says what is missing, where the log had deleted the beginning', async () => {
     const left = longConversation(9, 0).filter(
-      ({ message }) => message?.type !== 'user-message' && !(message && 'round' in message && message.round < 4),
+      ({ message }) =>
+        message?.type !== 'user-message' && !(message && 'round' in message && message.round < 4),
     )
     await browser.open(fileOf('cut', { c: left }))
     expect(await browser.evaluate('document.querySelector(".missing").textContent')).toBe(
@@ -189,27 +231,42 @@ inBrowser('the page in a browser', () => {
   })
 
   it('fits a narrow window, opened rows too', async () => {
-    await browser.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 800, deviceScaleFactor: 1, mobile: false })
+    await browser.send('Emulation.setDeviceMetricsOverride', {
+      width: 390,
+      height: 800,
+      deviceScaleFactor: 1,
+      mobile: false,
+    })
     await browser.open(fileOf('narrow', { c: longConversation(12, 5) }))
     await browser.evaluate('document.querySelectorAll(".loop-head").forEach((one) => one.click())')
     await browser.evaluate('document.querySelectorAll(".round-head").forEach((one) => one.click())')
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBe(390)
     expect(
-      await browser.evaluate('[...new Set([...document.querySelectorAll(".round-head")].map((one) => one.offsetHeight))]'),
+      await browser.evaluate(
+        '[...new Set([...document.querySelectorAll(".round-head")].map((one) => one.offsetHeight))]',
+      ),
     ).toHaveLength(1)
   })
 
   it('shows an index of several conversations, those caught in a loop first, and each by its address', async () => {
-    await browser.open(fileOf('several', { one: longConversation(3, 0), two: longConversation(8, 5) }))
+    await browser.open(
+      fileOf('several', { one: longConversation(3, 0), two: longConversation(8, 5) }),
+    )
     const texts = (what: string) =>
-      browser.evaluate<string[]>(`[...document.querySelectorAll(${JSON.stringify(what)})].map((one) => one.textContent)`)
+      browser.evaluate<string[]>(
+        `[...document.querySelectorAll(${JSON.stringify(what)})].map((one) => one.textContent)`,
+      )
     expect(await texts('h1')).toEqual(['2 conversations: 1 caught in a loop, 1 without an answer.'])
-    expect(await texts('h2')).toEqual(expect.arrayContaining(['Caught in a loop 1', 'Ended without an answer 1']))
+    expect(await texts('h2')).toEqual(
+      expect.arrayContaining(['Caught in a loop 1', 'Ended without an answer 1']),
+    )
     expect(await texts('ol a')).toEqual(['two', 'one'])
     expect(await texts('.size b')).toEqual(['63 % loop'])
     await browser.evaluate('document.querySelector("ol a").click()')
     await until('document.querySelector(".loop-title") !== null')
-    expect(await browser.evaluate('document.querySelector(".loop-title").textContent')).toBe('Loop: rounds 4 to 8')
+    expect(await browser.evaluate('document.querySelector(".loop-title").textContent')).toBe(
+      'Loop: rounds 4 to 8',
+    )
     expect(browser.complaints).toEqual([])
   })
 })

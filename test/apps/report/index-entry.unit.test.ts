@@ -8,7 +8,10 @@ import { longConversation } from './long-conversation.ts'
 import { inTurns } from './several-turns.ts'
 
 function entryOf(records: Logged[]) {
-  const { data } = reportData(timelineOf('c', records, { reasoning: false }), records, { partition: 0, topicPrefix: '' })
+  const { data } = reportData(timelineOf('c', records, { reasoning: false }), records, {
+    partition: 0,
+    topicPrefix: '',
+  })
   return indexEntry({ conversation: 'c', from: 0, to: 1, place: 0 }, data)
 }
 
@@ -28,12 +31,24 @@ describe('a conversation in the index of a page', () => {
   it.each([
     ['answered', spoken(['done'])],
     ['unanswered', spoken(['', { outcome: 'failed', reason: 'gone', class: 'provider' }])],
-    ['unanswered', spoken(['', { outcome: 'capped', reason: 'a limit', cap: 'rounds', class: 'budget' }])],
+    [
+      'unanswered',
+      spoken(['', { outcome: 'capped', reason: 'a limit', cap: 'rounds', class: 'budget' }]),
+    ],
     ['limited', spoken(['done', { cap: 'rounds' }])],
-    ['limited', spoken(['', { outcome: 'cancelled', reason: 'the client cancelled it', class: 'cancelled' }])],
+    [
+      'limited',
+      spoken(['', { outcome: 'cancelled', reason: 'the client cancelled it', class: 'cancelled' }]),
+    ],
     ['open', spoken(undefined)],
   ] as const)('is %s', (group, records) => {
-    expect(entryOf(records)).toMatchObject({ group, rounds: 1, tokens: 15, openTurns: group === 'open' ? 1 : 0, cutTurns: 0 })
+    expect(entryOf(records)).toMatchObject({
+      group,
+      rounds: 1,
+      tokens: 15,
+      openTurns: group === 'open' ? 1 : 0,
+      cutTurns: 0,
+    })
   })
 
   const failed = () => spoken(['', { outcome: 'failed', reason: 'gone', class: 'provider' }])
@@ -55,11 +70,18 @@ describe('a conversation in the index of a page', () => {
 
   it('is a loop first of all, however it ended', () => {
     const records = longConversation(8, 5)
-    expect(entryOf(records)).toMatchObject({ group: 'loop', rounds: 8, loopRounds: 5, openTurns: 0 })
+    expect(entryOf(records)).toMatchObject({
+      group: 'loop',
+      rounds: 8,
+      loopRounds: 5,
+      openTurns: 0,
+    })
     expect(entryOf(records.slice(0, -2))).toMatchObject({ group: 'loop', openTurns: 1 })
   })
 
   it('says of how many turns the log had no longer got the beginning', () => {
-    expect(entryOf(spoken(['done']).filter(({ topic }) => topic !== 'conversation-events'))).toMatchObject({ cutTurns: 1 })
+    expect(
+      entryOf(spoken(['done']).filter(({ topic }) => topic !== 'conversation-events')),
+    ).toMatchObject({ cutTurns: 1 })
   })
 })

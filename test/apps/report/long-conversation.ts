@@ -1,7 +1,13 @@
 // The records of a conversation with many rounds, most of them honest work, and a loop at its end.
 
 import type { Logged } from '../../../apps/history/inspect/logged.ts'
-import { conversationLog, exec, nudge, response, result } from '../history/inspect/conversation-log.ts'
+import {
+  conversationLog,
+  exec,
+  nudge,
+  response,
+  result,
+} from '../history/inspect/conversation-log.ts'
 
 /** One turn; `looping`: how many of the rounds, at the end, are the same failing call. */
 export function longConversation(rounds: number, looping: number): Logged[] {
@@ -11,7 +17,10 @@ export function longConversation(rounds: number, looping: number): Logged[] {
     const loops = round > rounds - looping
     const raw = loops
       ? '{"command":"make"}'
-      : JSON.stringify({ command: `sed -n ${round},${round + 40}p src/file-${round % 97}.ts`, reason: 'the next part' })
+      : JSON.stringify({
+          command: `sed -n ${round},${round + 40}p src/file-${round % 97}.ts`,
+          reason: 'the next part',
+        })
     const said = response({
       attempt: `a${round}`,
       text: round % 7 === 0 ? 'I go on with the next part.' : '',
@@ -19,8 +28,17 @@ export function longConversation(rounds: number, looping: number): Logged[] {
       stop: 'calls',
     })
     const ended = loops
-      ? result({ status: 'error', text: 'The tool failed with exit code 2.\nmake: *** No targets.', reason: 'make: *** No targets.' })
-      : result({ text: Array.from({ length: 12 }, (_, line) => `${round + line}  const value${line} = ${round * line}`).join('\n') })
+      ? result({
+          status: 'error',
+          text: 'The tool failed with exit code 2.\nmake: *** No targets.',
+          reason: 'make: *** No targets.',
+        })
+      : result({
+          text: Array.from(
+            { length: 12 },
+            (_, line) => `${round + line}  const value${line} = ${round * line}`,
+          ).join('\n'),
+        })
     log.ask(round)
     log.attempt(round, said.attempt)
     log.part(round, said.attempt, `thinking of part ${round}`)
@@ -40,7 +58,9 @@ export function longConversation(rounds: number, looping: number): Logged[] {
       round,
       said,
       [ended],
-      loops && round > rounds - looping + 2 ? { ...nudge, key: 'exec({"command":"make"})', evidence } : null,
+      loops && round > rounds - looping + 2
+        ? { ...nudge, key: 'exec({"command":"make"})', evidence }
+        : null,
     )
   }
   log.end('I could not finish.', { outcome: 'failed', reason: 'exec failed in the same way' })

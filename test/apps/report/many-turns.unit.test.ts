@@ -1,9 +1,16 @@
-// What a conversation of very many turns costs: what is counted is how often a piece of the axis is looked at, which tells the same on every machine.
+// What a conversation of very many turns costs: what is counted is how often a piece of the axis is
+// looked at, which tells the same on every machine.
 
 import { describe, expect, it } from '@jest/globals'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
-import type { Fold, Piece } from '../../../apps/report/page/axis.ts'
-import { isFolded, isMarked, piecesOf, xOf } from '../../../apps/report/page/axis.ts'
+import {
+  type Fold,
+  isFolded,
+  isMarked,
+  type Piece,
+  piecesOf,
+  xOf,
+} from '../../../apps/report/page/axis.ts'
 import { ticksOf } from '../../../apps/report/page/ticks.ts'
 import { answeredTurn, inTurns } from './several-turns.ts'
 
@@ -12,7 +19,15 @@ const everyMs = 6_000
 
 function axisOf(turns: number, kind: Fold['kind'] = 'idle') {
   const begins = Array.from({ length: turns }, (_, turn) => turn * everyMs)
-  const folds = begins.slice(1).map((begin, index): Fold => ({ kind, from: begin - everyMs + turnMs, to: begin, turn: index + 1, loop: 0 }))
+  const folds = begins.slice(1).map(
+    (begin, index): Fold => ({
+      kind,
+      from: begin - everyMs + turnMs,
+      to: begin,
+      turn: index + 1,
+      loop: 0,
+    }),
+  )
   return { begins, pieces: piecesOf(0, turns * everyMs, folds, { width: 1_000, rounds: turns }) }
 }
 
@@ -47,7 +62,11 @@ describe('the axis of very many turns', () => {
     const kinds = (turns: number) => {
       const { begins, pieces } = axisOf(turns)
       const ticks = ticksOf(pieces, begins, 1_000)
-      return { marks: pieces.filter(isMarked).length, gaps: ticks.filter(({ kind }) => kind === 'gap').length, begins: ticks.length }
+      return {
+        marks: pieces.filter(isMarked).length,
+        gaps: ticks.filter(({ kind }) => kind === 'gap').length,
+        begins: ticks.length,
+      }
     }
     expect(kinds(5)).toMatchObject({ marks: 4, gaps: 4 })
     expect(kinds(1_000)).toEqual({ marks: 0, gaps: 0, begins: expect.any(Number) })
@@ -86,13 +105,15 @@ describe('the timeline of very many turns', () => {
   it('is told for twice as many turns at little more than twice the cost', () => {
     const cost = (turns: number) => {
       let looks = 0
-      const records = inTurns(Array.from({ length: turns }, answeredTurn)).map(({ message, ...rest }) => ({
-        ...rest,
-        get message() {
-          looks += 1
-          return message
-        },
-      }))
+      const records = inTurns(Array.from({ length: turns }, answeredTurn)).map(
+        ({ message, ...rest }) => ({
+          ...rest,
+          get message() {
+            looks += 1
+            return message
+          },
+        }),
+      )
       expect(timelineOf('c', records, { reasoning: false }).turns).toHaveLength(turns)
       return looks
     }

@@ -10,12 +10,37 @@ import { reportData } from '../../../apps/report/report-data.ts'
 import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
 
 const records = hostileConversation()
-const report = reportData(timelineOf('c', records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' })
-const entry = indexEntry({ conversation: hostileTexts.join(' '), from: 0, to: 1, place: 0 }, report.data)
-const html = pageHtml({ madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: [entry] }, [report]).join('')
-const scripts = [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].map(([, attributes = '', text = '']) => ({ attributes, text }))
+const report = reportData(timelineOf('c', records, { reasoning: true }), records, {
+  partition: 0,
+  topicPrefix: 'weir.',
+})
+const entry = indexEntry(
+  { conversation: hostileTexts.join(' '), from: 0, to: 1, place: 0 },
+  report.data,
+)
+const html = pageHtml(
+  { madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: [entry] },
+  [report],
+).join('')
+const scripts = [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].map(
+  ([, attributes = '', text = '']) => ({ attributes, text }),
+)
 
-const ownTags = new Set(['doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'p', 'span', 'b', 'h1', 'code', 'noscript'])
+const ownTags = new Set([
+  'doctype',
+  'html',
+  'head',
+  'meta',
+  'title',
+  'body',
+  'div',
+  'p',
+  'span',
+  'b',
+  'h1',
+  'code',
+  'noscript',
+])
 
 describe('the file of a report', () => {
   it('has no markup but its own, whatever texts are in it', () => {
@@ -70,6 +95,8 @@ describe('the sources of the page', () => {
     expect(source).not.toMatch(
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|DOMParser|createContextualFragment|srcdoc|eval\(|new Function/,
     )
-    expect(source).not.toMatch(/fetch\(|XMLHttpRequest|WebSocket|import\(|localStorage|document\.cookie/)
+    expect(source).not.toMatch(
+      /fetch\(|XMLHttpRequest|WebSocket|import\(|localStorage|document\.cookie/,
+    )
   })
 })

@@ -1,4 +1,5 @@
-// Words and numbers of the page that somebody takes elsewhere (to paper, to the command line), in a real browser where the machine has one.
+// Words and numbers of the page that somebody takes elsewhere (to paper, to the command line), in a
+// real browser where the machine has one.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,7 @@ import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { indexEntry, listedEntry } from '../../../apps/report/index-entry.ts'
 import { pageHtml } from '../../../apps/report/page-html.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
-import type { Browser } from '../../support/chromium.ts'
-import { findChromium, openChromium } from '../../support/chromium.ts'
+import { type Browser, findChromium, openChromium } from '../../support/chromium.ts'
 import { longConversation } from './long-conversation.ts'
 import { answeredTurn, inTurns } from './several-turns.ts'
 
@@ -23,15 +23,27 @@ let browser: Browser
 /** `listed`: conversations that are named only. */
 async function open(shown: Logged[][], listed: string[] = []): Promise<void> {
   const reports = shown.map((records) =>
-    reportData(timelineOf('c', records, { reasoning: true }), records, { partition: 2, topicPrefix: 'weir.' }),
+    reportData(timelineOf('c', records, { reasoning: true }), records, {
+      partition: 2,
+      topicPrefix: 'weir.',
+    }),
   )
-  const entries = reports.map(({ data }, place) => indexEntry({ conversation: `c${place}`, from: 0, to: 1, place }, data))
+  const entries = reports.map(({ data }, place) =>
+    indexEntry({ conversation: `c${place}`, from: 0, to: 1, place }, data),
+  )
   const conversations = [...entries, ...listed.map(listedEntry)]
-  writeFileSync(file, pageHtml({ madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations }, reports).join(''))
+  writeFileSync(
+    file,
+    pageHtml(
+      { madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations },
+      reports,
+    ).join(''),
+  )
   await browser.open(file)
 }
 
-const text = (what: string) => browser.evaluate<string>(`document.querySelector(${JSON.stringify(what)}).textContent`)
+const text = (what: string) =>
+  browser.evaluate<string>(`document.querySelector(${JSON.stringify(what)}).textContent`)
 
 inBrowser('the page', () => {
   beforeAll(async () => {
@@ -54,15 +66,25 @@ inBrowser('the page', () => {
     expect(await text('output')).toBe('3 rounds')
   })
 
-  it.each([390, 1440])('keeps each heading of the table of streaks on one line, %i pixels wide', async (width) => {
-    await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 900, deviceScaleFactor: 1, mobile: false })
-    await open([longConversation(12, 5)])
-    await browser.evaluate('document.querySelector(".loop-head").click()')
-    await browser.evaluate('document.querySelectorAll(".round-head").forEach((one) => one.click())')
-    const heights =
-      '[...document.querySelectorAll(".streaks th")].map((one) => { const range = document.createRange(); range.selectNodeContents(one); return range.getClientRects().length })'
-    expect(new Set(await browser.evaluate<number[]>(heights))).toEqual(new Set([1]))
-  })
+  it.each([390, 1440])(
+    'keeps each heading of the table of streaks on one line, %i pixels wide',
+    async (width) => {
+      await browser.send('Emulation.setDeviceMetricsOverride', {
+        width,
+        height: 900,
+        deviceScaleFactor: 1,
+        mobile: false,
+      })
+      await open([longConversation(12, 5)])
+      await browser.evaluate('document.querySelector(".loop-head").click()')
+      await browser.evaluate(
+        'document.querySelectorAll(".round-head").forEach((one) => one.click())',
+      )
+      const heights =
+        '[...document.querySelectorAll(".streaks th")].map((one) => { const range = document.createRange(); range.selectNodeContents(one); return range.getClientRects().length })'
+      expect(new Set(await browser.evaluate<number[]>(heights))).toEqual(new Set([1]))
+    },
+  )
 
   it('tells of each turn the number that the command line knows it by', async () => {
     await open([inTurns([answeredTurn(), answeredTurn()])])
@@ -85,7 +107,9 @@ inBrowser('the page', () => {
 
   it('says at its top of how many conversations it tells, where others are only named', async () => {
     await open([answeredTurn(), answeredTurn()], ['x', 'y', 'z'])
-    expect(await text('h1')).toBe('5 conversations; of the newest 2, which are in this page: 2 answered.')
+    expect(await text('h1')).toBe(
+      '5 conversations; of the newest 2, which are in this page: 2 answered.',
+    )
     await open([answeredTurn(), answeredTurn()])
     expect(await text('h1')).toBe('2 conversations, all of them answered.')
   })

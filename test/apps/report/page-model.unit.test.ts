@@ -3,8 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
-import type { Fold } from '../../../apps/report/page/axis.ts'
-import { foldsOf, piecesOf, timeAt, xOf } from '../../../apps/report/page/axis.ts'
+import { type Fold, foldsOf, piecesOf, timeAt, xOf } from '../../../apps/report/page/axis.ts'
 import { argumentDiff } from '../../../apps/report/page/member-diff.ts'
 import { rowsOf } from '../../../apps/report/page/rows.ts'
 import { hasWords, isOfKind, wordsIn } from '../../../apps/report/page/search.ts'
@@ -16,7 +15,10 @@ import { longConversation } from './long-conversation.ts'
 
 function dataOf(rounds: number, looping: number) {
   const records = longConversation(rounds, looping)
-  return reportData(timelineOf('long', records, { reasoning: false }), records, { partition: 0, topicPrefix: '' }).data
+  return reportData(timelineOf('long', records, { reasoning: false }), records, {
+    partition: 0,
+    topicPrefix: '',
+  }).data
 }
 
 const never = () => false
@@ -25,14 +27,24 @@ describe('the rows', () => {
   const data = dataOf(10, 5)
 
   it('fold a loop into one, and show its rounds when it is opened', () => {
-    expect(rowsOf(data, { isOpen: never }).map(({ kind }) => kind)).toEqual(['turn', 'round', 'round', 'round', 'round', 'round', 'loop'])
+    expect(rowsOf(data, { isOpen: never }).map(({ kind }) => kind)).toEqual([
+      'turn',
+      'round',
+      'round',
+      'round',
+      'round',
+      'round',
+      'loop',
+    ])
     const open = rowsOf(data, { isOpen: () => true })
     expect(open.filter((row) => row.kind === 'round')).toHaveLength(10)
     expect(open.at(-1)).toEqual({ kind: 'round', turn: 0, round: 9, loop: 0 })
   })
 
   it('fold nothing that is looked for, and leave out turns in which nothing was found', () => {
-    expect(rowsOf(data, { isOpen: never, matches: ({ round }) => round >= 9 }).map(({ kind }) => kind)).toEqual(['turn', 'round', 'round'])
+    expect(
+      rowsOf(data, { isOpen: never, matches: ({ round }) => round >= 9 }).map(({ kind }) => kind),
+    ).toEqual(['turn', 'round', 'round'])
     expect(rowsOf(data, { isOpen: never, matches: never })).toEqual([])
   })
 })
@@ -41,7 +53,8 @@ describe('a search', () => {
   const [turn] = dataOf(10, 5).timeline.turns
 
   it('finds each of its words, in whatever case, anywhere in a round', () => {
-    const found = (query: string) => turn?.rounds.filter((round) => hasWords(round, wordsIn(query))).map(({ round }) => round)
+    const found = (query: string) =>
+      turn?.rounds.filter((round) => hasWords(round, wordsIn(query))).map(({ round }) => round)
     expect(found('FILE-3.ts')).toEqual([3])
     expect(found('targets make')).toEqual([6, 7, 8, 9, 10])
     expect(found('  ')).toHaveLength(10)
@@ -49,8 +62,11 @@ describe('a search', () => {
   })
 
   it('finds rounds by what became of them', () => {
-    const found = (kind: Parameters<typeof isOfKind>[1]) => turn?.rounds.filter((round) => isOfKind(round, kind)).length
-    expect([found('all'), found('stopped'), found('failed'), found('interventions')]).toEqual([10, 0, 5, 3])
+    const found = (kind: Parameters<typeof isOfKind>[1]) =>
+      turn?.rounds.filter((round) => isOfKind(round, kind)).length
+    expect([found('all'), found('stopped'), found('failed'), found('interventions')]).toEqual([
+      10, 0, 5, 3,
+    ])
   })
 })
 
@@ -59,16 +75,28 @@ describe('spans of time', () => {
 
   it('say which lane had which part of a round', () => {
     const own = spansOf(turn!, 1e9).filter(({ round }) => round === 2)
-    expect(own.map(({ lane, tone }) => `${lane} ${tone}`)).toEqual(['model plain', 'checks plain', 'checks plain', 'tools plain'])
+    expect(own.map(({ lane, tone }) => `${lane} ${tone}`)).toEqual([
+      'model plain',
+      'checks plain',
+      'checks plain',
+      'tools plain',
+    ])
     for (const { from, to } of own) expect(to).toBeGreaterThanOrEqual(from)
     expect(shares(turn!.rounds[1]!, 1e9)).toMatchObject({ guards: 0, waits: 0, tools: 1 })
   })
 })
 
 describe('the axis', () => {
-  const fold = (from: number, to: number, kind: Fold['kind'] = 'loop'): Fold => ({ kind, from, to, turn: 0, loop: 0 })
+  const fold = (from: number, to: number, kind: Fold['kind'] = 'loop'): Fold => ({
+    kind,
+    from,
+    to,
+    turn: 0,
+    loop: 0,
+  })
 
-  const widths = (pieces: ReturnType<typeof piecesOf>) => pieces.map(({ width }) => Math.round(width))
+  const widths = (pieces: ReturnType<typeof piecesOf>) =>
+    pieces.map(({ width }) => Math.round(width))
 
   it('gives a folded loop the width of the time that it took', () => {
     const pieces = piecesOf(0, 1_000, [fold(100, 800)], { width: 1_000, rounds: 3 })
@@ -119,7 +147,9 @@ describe('the axis', () => {
   it('says the time of day where a turn begins, and thereafter how long ago that was', () => {
     const begin = Date.UTC(2026, 10, 22, 9, 59, 58)
     const texts = (to: number, begins = [begin]) =>
-      ticksOf(piecesOf(begin, begin + to, [], { width: 900, rounds: 3 }), begins, 900).map(({ text }) => text)
+      ticksOf(piecesOf(begin, begin + to, [], { width: 900, rounds: 3 }), begins, 900).map(
+        ({ text }) => text,
+      )
     expect(texts(13_000).slice(0, 3)).toEqual(['09:59:58 UTC', '+2 s', '+4 s'])
     expect(texts(250).slice(0, 3)).toEqual(['09:59:58 UTC', '+50 ms', '+100 ms'])
     expect(texts(300_000, [begin, begin + 150_000])).toEqual(
@@ -131,13 +161,25 @@ describe('the axis', () => {
 
   it('says how much is left out where the scale is broken', () => {
     const pieces = piecesOf(0, 96e6, [fold(1_000, 95e6, 'idle')], { width: 900, rounds: 3 })
-    expect(ticksOf(pieces, [0, 95e6], 900).filter(({ kind }) => kind === 'gap')).toMatchObject([{ text: '26 h' }])
-    expect([900, 45_000, 90_000, 5_400_000, 1e9].map(brief)).toEqual(['900 ms', '45 s', '1.5 min', '1.5 h', '12 d'])
+    expect(ticksOf(pieces, [0, 95e6], 900).filter(({ kind }) => kind === 'gap')).toMatchObject([
+      { text: '26 h' },
+    ])
+    expect([900, 45_000, 90_000, 5_400_000, 1e9].map(brief)).toEqual([
+      '900 ms',
+      '45 s',
+      '1.5 min',
+      '1.5 h',
+      '12 d',
+    ])
   })
 
   it('has texts that differ from each other, do not touch and are not cut', () => {
     for (const to of [700, 1_500, 9_000, 61_000, 5e6, 9e8]) {
-      const ticks = ticksOf(piecesOf(0, to, [fold(to / 3, to / 2)], { width: 900, rounds: 5 }), [0], 900)
+      const ticks = ticksOf(
+        piecesOf(0, to, [fold(to / 3, to / 2)], { width: 900, rounds: 5 }),
+        [0],
+        900,
+      )
       expect(ticks.length).toBeGreaterThan(3)
       expect(new Set(ticks.map(({ text }) => text)).size).toBe(ticks.length)
       for (const [index, { at, text }] of ticks.entries()) {
@@ -182,7 +224,10 @@ describe('the difference of two calls', () => {
   })
 
   it('is told word by word where one is no JSON object', () => {
-    expect(argumentDiff('{"a": 1', '{"a": 2')).toMatchObject({ unchanged: 0, members: [{ kind: 'changed', path: '' }] })
+    expect(argumentDiff('{"a": 1', '{"a": 2')).toMatchObject({
+      unchanged: 0,
+      members: [{ kind: 'changed', path: '' }],
+    })
     expect(argumentDiff('', '')).toEqual({ unchanged: 1, members: [] })
   })
 
@@ -191,7 +236,8 @@ describe('the difference of two calls', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const pieces = wordDiff(before, after)
-        const side = (left: string) => pieces.filter(({ kind }) => kind !== left).map((piece) => piece.text)
+        const side = (left: string) =>
+          pieces.filter(({ kind }) => kind !== left).map((piece) => piece.text)
         expect(side('added').join('')).toBe(before)
         expect(side('removed').join('')).toBe(after)
       }),
@@ -199,7 +245,13 @@ describe('the difference of two calls', () => {
   })
 
   it('says that a middle of many words was replaced, instead of filling a table without bound', () => {
-    const words = (word: string) => Array.from({ length: 3_000 }, (_, index) => `${word}${index}`).join(' ')
-    expect(wordDiff(`x ${words('a')} y`, `x ${words('b')} y`).map(({ kind }) => kind)).toEqual(['same', 'removed', 'added', 'same'])
+    const words = (word: string) =>
+      Array.from({ length: 3_000 }, (_, index) => `${word}${index}`).join(' ')
+    expect(wordDiff(`x ${words('a')} y`, `x ${words('b')} y`).map(({ kind }) => kind)).toEqual([
+      'same',
+      'removed',
+      'added',
+      'same',
+    ])
   })
 })

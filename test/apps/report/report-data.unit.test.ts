@@ -5,15 +5,24 @@ import { conversationLog, exec, response, result } from '../history/inspect/conv
 import { longConversation } from './long-conversation.ts'
 
 const where = { partition: 3, topicPrefix: 'weir.' }
-const made = (records: ReturnType<typeof longConversation>) => reportData(timelineOf('long', records, { reasoning: true }), records, where)
+const made = (records: ReturnType<typeof longConversation>) =>
+  reportData(timelineOf('long', records, { reasoning: true }), records, where)
 
 describe('the data of a report', () => {
   const { data, records } = made(longConversation(12, 6))
   const turn = data.timeline.turns[0]!
 
   it('hold a loop as one run, from the first round that it came back in, though evidence names the newest only', () => {
-    expect(turn.loops).toMatchObject([{ from: 7, to: 12, rule: 'identical-failure', key: 'exec({"command":"make"})' }])
-    expect(data.figures).toMatchObject({ rounds: 12, loopRounds: 6, calls: 12, ran: 12, stopped: 0 })
+    expect(turn.loops).toMatchObject([
+      { from: 7, to: 12, rule: 'identical-failure', key: 'exec({"command":"make"})' },
+    ])
+    expect(data.figures).toMatchObject({
+      rounds: 12,
+      loopRounds: 6,
+      calls: 12,
+      ran: 12,
+      stopped: 0,
+    })
   })
 
   it('name for each call the one before it that it is compared with', () => {
@@ -23,7 +32,9 @@ describe('the data of a report', () => {
   })
 
   it('tell how far a streak had come before and after a round, by the fold of the loop-detector', () => {
-    const streak = turn.rounds[9]?.streaks.find(({ rule, what }) => rule === 'identical-failure' && what.startsWith('exec('))
+    const streak = turn.rounds[9]?.streaks.find(
+      ({ rule, what }) => rule === 'identical-failure' && what.startsWith('exec('),
+    )
     expect(streak).toMatchObject({ what: 'exec({"command":"make"})', before: 3, after: 4 })
     expect(turn.rounds[2]?.streaks).toEqual([])
   })
@@ -31,10 +42,21 @@ describe('the data of a report', () => {
   it('hold every record once, under its round or its turn, with its content', () => {
     const [from, to] = turn.rounds[0]!.records
     const types = records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)
-    expect(types).toEqual(expect.arrayContaining(['model-request', 'part', 'round-checked', 'claim', 'outcome', 'round-outcome']))
-    const places = [...turn.rounds.map((round) => round.records), turn.records, data.records].flatMap(([first, end]) =>
-      Array.from({ length: end - first }, (_, index) => first + index),
+    expect(types).toEqual(
+      expect.arrayContaining([
+        'model-request',
+        'part',
+        'round-checked',
+        'claim',
+        'outcome',
+        'round-outcome',
+      ]),
     )
+    const places = [
+      ...turn.rounds.map((round) => round.records),
+      turn.records,
+      data.records,
+    ].flatMap(([first, end]) => Array.from({ length: end - first }, (_, index) => first + index))
     expect(places.toSorted((a, b) => a - b)).toEqual(records.rows.map((_, index) => index))
     const checked = records.rows[from + types.indexOf('round-checked')]!
     const shape = records.types[Number(checked[4])]!
@@ -65,7 +87,10 @@ describe('the data of a report', () => {
     log.begin()
     log.ask(1)
     const until = (readAt?: number) =>
-      reportData(timelineOf('c', log.records, { reasoning: false }), log.records, { ...where, ...(readAt && { readAt }) }).data
+      reportData(timelineOf('c', log.records, { reasoning: false }), log.records, {
+        ...where,
+        ...(readAt && { readAt }),
+      }).data
     const { startedAt } = until().timeline.turns[0]!
     expect(until().figures.ms).toBe(log.records.at(-1)!.time - startedAt)
     expect(until(startedAt + 90_000).figures.ms).toBe(90_000)
@@ -75,12 +100,16 @@ describe('the data of a report', () => {
 
   it('put a message under the turn that answers it', () => {
     const [from, to] = data.timeline.turns[0]!.records
-    expect(records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)).toContain('user-message')
+    expect(
+      records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type),
+    ).toContain('user-message')
   })
 
   it('are told as far as they go where the detector cannot take a record', () => {
     const records = longConversation(4, 0)
-    const broken = records.find(({ message }) => message?.type === 'round-checked' && message.round === 3)!
+    const broken = records.find(
+      ({ message }) => message?.type === 'round-checked' && message.round === 3,
+    )!
     broken.message = { ...broken.message, response: null } as never
     expect(() => made(records)).not.toThrow()
   })

@@ -1,4 +1,5 @@
-// What the command says of the page that it made, of a log that lacks something; and of a bundle of it.
+// What the command says of the page that it made, of a log that lacks something; and of a bundle of
+// it.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,7 @@ import { report } from '../../../apps/report/report.ts'
 import { importTranscript } from '../../../apps/transcripts/import-transcript.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import type { TopicName } from '../../../shared/contract/topology.ts'
-import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
@@ -24,7 +24,14 @@ const file = join(folder, 'incident.weir')
 
 async function told(conversation: string | undefined, bundle?: string): Promise<string> {
   const { stream, text } = output()
-  await report({ settings, bundle, options: { ...(conversation !== undefined && { conversation }), output: page, force: true } }, stream)
+  await report(
+    {
+      settings,
+      bundle,
+      options: { ...(conversation !== undefined && { conversation }), output: page, force: true },
+    },
+    stream,
+  )
   return text()
 }
 
@@ -32,16 +39,50 @@ describe('weir report of a log that lacks something', () => {
   beforeAll(async () => {
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     await bus.ensureTopics(topicSpecs('weir.', 1))
-    const write = (topic: TopicName, message: Message) => bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
+    const write = (topic: TopicName, message: Message) =>
+      bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
     await write('conversation-events', userMessage({ conversation: 'open', messageId: 'm1' }))
-    await write('activity', { type: 'turn-started', conversation: 'open', turn: 0, messageId: 'm1', agent: 'agent' })
+    await write('activity', {
+      type: 'turn-started',
+      conversation: 'open',
+      turn: 0,
+      messageId: 'm1',
+      agent: 'agent',
+    })
     await write('conversation-events', userMessage({ conversation: 'cut', messageId: 'm2' }))
-    await write('activity', { type: 'round-started', conversation: 'cut', turn: 0, round: 3, callsLeft: 9, nudged: false })
+    await write('activity', {
+      type: 'round-started',
+      conversation: 'cut',
+      turn: 0,
+      round: 3,
+      callsLeft: 9,
+      nudged: false,
+    })
     await write('model-requests', modelRequest({ conversation: 'cut', turn: 0, round: 3 }))
     const totals = { rounds: 3, calls: 2, inputTokens: 1, outputTokens: 1, wallMs: 1 }
-    const how = { outcome: 'answered', reason: 'the model answered', class: null, cap: null, reply: 'done' } as const
-    await write('activity', { type: 'turn-finished', conversation: 'cut', turn: 0, messageId: 'm0', ...how, totals })
-    await write('activity', { type: 'round-started', conversation: 'gone', turn: 0, round: 3, callsLeft: 9, nudged: false })
+    const how = {
+      outcome: 'answered',
+      reason: 'the model answered',
+      class: null,
+      cap: null,
+      reply: 'done',
+    } as const
+    await write('activity', {
+      type: 'turn-finished',
+      conversation: 'cut',
+      turn: 0,
+      messageId: 'm0',
+      ...how,
+      totals,
+    })
+    await write('activity', {
+      type: 'round-started',
+      conversation: 'gone',
+      turn: 0,
+      round: 3,
+      callsLeft: 9,
+      nudged: false,
+    })
     await bus.close()
     await exportBundle({ output: file, conversation: ['open', 'cut'] }, settings, output().stream)
   })
@@ -50,19 +91,30 @@ describe('weir report of a log that lacks something', () => {
   it.each([
     ['the log', undefined],
     ['a bundle of it', file],
-  ])('says of %s which turns had not ended, and of which the beginning is gone', async (_, bundle) => {
-    expect(await told('open', bundle)).toMatch(/: 1 conversation, 0 rounds, \d+ kB; 1 turn had not ended\. Open it in a browser\.\n$/)
-    expect(readFileSync(page, 'utf8')).toContain('Still running when the log was read: nothing was asked of the model yet')
-    expect(await told('cut', bundle)).toMatch(/: 1 conversation, 1 round, \d+ kB; the log has no longer got the beginning of 1 turn\. Open/)
-    expect(readFileSync(page, 'utf8')).toContain('"isWhole":false')
-  })
+  ])(
+    'says of %s which turns had not ended, and of which the beginning is gone',
+    async (_, bundle) => {
+      expect(await told('open', bundle)).toMatch(
+        /: 1 conversation, 0 rounds, \d+ kB; 1 turn had not ended\. Open it in a browser\.\n$/,
+      )
+      expect(readFileSync(page, 'utf8')).toContain(
+        'Still running when the log was read: nothing was asked of the model yet',
+      )
+      expect(await told('cut', bundle)).toMatch(
+        /: 1 conversation, 1 round, \d+ kB; the log has no longer got the beginning of 1 turn\. Open/,
+      )
+      expect(readFileSync(page, 'utf8')).toContain('"isWhole":false')
+    },
+  )
 
   it('leaves out conversations of which nothing is left but that they were, and says how many', async () => {
     expect(await told(undefined)).toMatch(
       /: 2 conversations, .*; of 1 older conversation nothing is left to show\. Open it in a browser\.\n$/,
     )
     expect(readFileSync(page, 'utf8')).not.toContain('gone')
-    await expect(told('gone')).rejects.toThrow('of the conversation gone only its activity is left: its other records were deleted')
+    await expect(told('gone')).rejects.toThrow(
+      'of the conversation gone only its activity is left: its other records were deleted',
+    )
   })
 })
 
@@ -78,20 +130,36 @@ describe('weir report of an imported transcript', () => {
 
   it.each([
     ['before the model was asked', [text('assistant', 'Hi.'), text('user', 'And now?')]],
-    ['in a call', [{ role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'exec', input: {} }] }]],
-  ])('does not take the time of importing for that of a turn that ends open, %s', async (_, more) => {
-    const bundle = join(folder, 'transcript.weir')
-    let now = Date.now()
-    jest.spyOn(systemClock, 'now').mockImplementation(() => {
-      now += 3_600_000
-      return now
-    })
-    writeFileSync(file, JSON.stringify([text('user', 'hello'), ...more]))
-    await importTranscript(file, { format: 'anthropic', output: bundle, force: true }, output().stream)
-    await told(undefined, bundle)
-    const [, data = ''] = /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
-    const { figures, timeline } = JSON.parse(data)
-    expect(timeline.turns.at(-1).end).toBeNull()
-    expect(figures.ms).toBeLessThan(1_000)
-  })
+    [
+      'in a call',
+      [
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'toolu_1', name: 'exec', input: {} }],
+        },
+      ],
+    ],
+  ])(
+    'does not take the time of importing for that of a turn that ends open, %s',
+    async (_, more) => {
+      const bundle = join(folder, 'transcript.weir')
+      let now = Date.now()
+      jest.spyOn(systemClock, 'now').mockImplementation(() => {
+        now += 3_600_000
+        return now
+      })
+      writeFileSync(file, JSON.stringify([text('user', 'hello'), ...more]))
+      await importTranscript(
+        file,
+        { format: 'anthropic', output: bundle, force: true },
+        output().stream,
+      )
+      await told(undefined, bundle)
+      const [, data = ''] =
+        /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+      const { figures, timeline } = JSON.parse(data)
+      expect(timeline.turns.at(-1).end).toBeNull()
+      expect(figures.ms).toBeLessThan(1_000)
+    },
+  )
 })

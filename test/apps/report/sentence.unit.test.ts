@@ -5,24 +5,55 @@ import type { Phrase } from '../../../apps/report/page/data.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { userMessage } from '../../support/messages.ts'
-import { conversationLog, exec, nudge, response, result } from '../history/inspect/conversation-log.ts'
+import {
+  conversationLog,
+  exec,
+  nudge,
+  response,
+  result,
+} from '../history/inspect/conversation-log.ts'
 
 const where = { partition: 0, topicPrefix: 'weir.' }
 type Log = ReturnType<typeof conversationLog>
-type End = Omit<Extract<Message, { type: 'turn-finished' }>, 'type' | 'conversation' | 'turn' | 'messageId' | 'totals'>
+type End = Omit<
+  Extract<Message, { type: 'turn-finished' }>,
+  'type' | 'conversation' | 'turn' | 'messageId' | 'totals'
+>
 
 function told(records: Logged[]): { sentence: string; tone: string } {
-  const { sentence, tone } = reportData(timelineOf('c', records, { reasoning: false }), records, where).data
-  return { sentence: sentence.map((phrase: Phrase) => (typeof phrase === 'string' ? phrase : phrase.code)).join(''), tone }
+  const { sentence, tone } = reportData(
+    timelineOf('c', records, { reasoning: false }),
+    records,
+    where,
+  ).data
+  return {
+    sentence: sentence
+      .map((phrase: Phrase) => (typeof phrase === 'string' ? phrase : phrase.code))
+      .join(''),
+    tone,
+  }
 }
 
 /** A round whose only call is refused, or runs. */
 function round(log: Log, number: number, raw: string, intervention = false): void {
   const said = response({ calls: [exec({ raw })], stop: 'calls' })
-  const refused = result({ status: 'rejected', text: 'Tool call rejected', reason: "missing required field 'command'", durationMs: 0 })
+  const refused = result({
+    status: 'rejected',
+    text: 'Tool call rejected',
+    reason: "missing required field 'command'",
+    durationMs: 0,
+  })
   log.ask(number)
   log.answer(number, said)
-  log.check(number, said, [{ ordinal: 0, code: 'schema', reason: refused.reason, text: refused.text, requiredFields: ['command'] }])
+  log.check(number, said, [
+    {
+      ordinal: 0,
+      code: 'schema',
+      reason: refused.reason,
+      text: refused.text,
+      requiredFields: ['command'],
+    },
+  ])
   const evidence = [1, 2, 3].map((earlier) => ({ round: number - 3 + earlier, ordinal: 0 }))
   log.conclude(number, said, [refused], intervention ? { ...nudge, evidence } : null)
 }
@@ -36,9 +67,25 @@ function speak(log: Log, number: number, text: string): void {
 }
 
 function finish(log: Log, rounds: number, end: Partial<End>): void {
-  const totals = { rounds, calls: rounds, inputTokens: 10 * rounds, outputTokens: 5 * rounds, wallMs: 20 }
-  const how = { outcome: 'answered', reply: 'done', reason: 'the model answered', class: null, cap: null } as const
-  log.write('activity', { type: 'turn-finished', conversation: 'c', turn: 0, messageId: 'm1', ...how, totals, ...end }, { at: 4_003 })
+  const totals = {
+    rounds,
+    calls: rounds,
+    inputTokens: 10 * rounds,
+    outputTokens: 5 * rounds,
+    wallMs: 20,
+  }
+  const how = {
+    outcome: 'answered',
+    reply: 'done',
+    reason: 'the model answered',
+    class: null,
+    cap: null,
+  } as const
+  log.write(
+    'activity',
+    { type: 'turn-finished', conversation: 'c', turn: 0, messageId: 'm1', ...how, totals, ...end },
+    { at: 4_003 },
+  )
 }
 
 function begun(): Log {
@@ -52,7 +99,10 @@ describe('the sentence at the top of a report', () => {
     const log = begun()
     speak(log, 1, 'done')
     finish(log, 1, {})
-    expect(told(log.records)).toEqual({ sentence: 'The agent answered after 1 round and 3.0 s; it cost 15 tokens in all.', tone: 'good' })
+    expect(told(log.records)).toEqual({
+      sentence: 'The agent answered after 1 round and 3.0 s; it cost 15 tokens in all.',
+      tone: 'good',
+    })
   })
 
   it('tells of an answer that came once a loop was stopped, and what share the loop was', () => {
@@ -70,7 +120,11 @@ describe('the sentence at the top of a report', () => {
   it('tells of a loop that did not stop', () => {
     const log = begun()
     for (const number of [1, 2, 3, 4]) round(log, number, '{}', number >= 3)
-    finish(log, 4, { outcome: 'failed', reason: 'exec({}) failed in 4 rounds', class: 'no_progress' })
+    finish(log, 4, {
+      outcome: 'failed',
+      reason: 'exec({}) failed in 4 rounds',
+      class: 'no_progress',
+    })
     expect(told(log.records)).toEqual({
       sentence:
         'Ended without an answer after 4 rounds and 3.0 s: the model kept making the same failing call, exec({}), and did not stop when it was asked to; 4 of 4 rounds (100 %) were that loop, and it cost 60 tokens in all.',
@@ -96,7 +150,10 @@ describe('the sentence at the top of a report', () => {
   it('tells of an answer in the last response that a budget allowed, and of one that was cut', () => {
     const log = begun()
     speak(log, 1, 'so far')
-    finish(log, 1, { cap: 'rounds', reason: 'the model answered in its last response; the limit on rounds was reached' })
+    finish(log, 1, {
+      cap: 'rounds',
+      reason: 'the model answered in its last response; the limit on rounds was reached',
+    })
     const { sentence, tone } = told(log.records)
     expect(sentence).toContain(
       'The agent answered after 1 round and 3.0 s, in the last response that it was allowed: its limit on model rounds was reached',
@@ -105,14 +162,24 @@ describe('the sentence at the top of a report', () => {
     expect(tone).toBe('warning')
     const short = begun()
     speak(short, 1, 'so far')
-    finish(short, 1, { reason: "the model answered; its reply was cut at the agent's or the model's limit on output tokens" })
-    expect(told(short.records)).toMatchObject({ sentence: expect.stringContaining('; its answer was cut short'), tone: 'warning' })
+    finish(short, 1, {
+      reason:
+        "the model answered; its reply was cut at the agent's or the model's limit on output tokens",
+    })
+    expect(told(short.records)).toMatchObject({
+      sentence: expect.stringContaining('; its answer was cut short'),
+      tone: 'warning',
+    })
   })
 
   it("tells of a provider's failure, in its words", () => {
     const log = begun()
     log.ask(1)
-    finish(log, 1, { outcome: 'failed', reason: 'the provider answered 529: overloaded', class: 'transient' })
+    finish(log, 1, {
+      outcome: 'failed',
+      reason: 'the provider answered 529: overloaded',
+      class: 'transient',
+    })
     expect(told(log.records)).toEqual({
       sentence:
         "Ended without an answer after 1 round and 3.0 s: the model's provider failed, for now (the provider answered 529: overloaded).",
@@ -157,7 +224,8 @@ describe('the sentence at the top of a report', () => {
     log.start(1)
     finish(log, 1, { outcome: 'cancelled', reason: 'the client cancelled it', class: 'cancelled' })
     expect(told(log.records)).toEqual({
-      sentence: 'Cancelled by the client after 1 round and 3.0 s; the last tool that ran was exec; it cost 15 tokens in all.',
+      sentence:
+        'Cancelled by the client after 1 round and 3.0 s; the last tool that ran was exec; it cost 15 tokens in all.',
       tone: 'warning',
     })
   })
@@ -173,7 +241,9 @@ describe('the sentence at the top of a report', () => {
     log.answer(1, said)
     log.check(1, said)
     log.clear(1, said.calls)
-    expect(told(log.records).sentence).toBe('Still running when the log was read, in round 1: it waits for exec; it cost 15 tokens so far.')
+    expect(told(log.records).sentence).toBe(
+      'Still running when the log was read, in round 1: it waits for exec; it cost 15 tokens so far.',
+    )
   })
 
   it('tells of several turns how many were answered, and of the newest that was not', () => {
@@ -181,9 +251,18 @@ describe('the sentence at the top of a report', () => {
     speak(log, 1, 'done')
     finish(log, 1, {})
     const second = { conversation: 'c', turn: 1, messageId: 'm2' }
-    log.write('conversation-events', userMessage({ conversation: 'c', messageId: 'm2', text: 'and now?' }))
+    log.write(
+      'conversation-events',
+      userMessage({ conversation: 'c', messageId: 'm2', text: 'and now?' }),
+    )
     log.write('activity', { type: 'turn-started', ...second, agent: 'agent' }, { at: 9_000 })
-    const failed = { outcome: 'failed', reply: '', reason: 'gone', class: 'provider', cap: null } as const
+    const failed = {
+      outcome: 'failed',
+      reply: '',
+      reason: 'gone',
+      class: 'provider',
+      cap: null,
+    } as const
     const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
     log.write('activity', { type: 'turn-finished', ...second, ...failed, totals }, { at: 9_400 })
     expect(told(log.records)).toEqual({
@@ -196,9 +275,14 @@ describe('the sentence at the top of a report', () => {
   it('counts only what is left of a turn whose beginning is gone, and says so', () => {
     const log = begun()
     for (const number of [1, 2, 3, 4]) round(log, number, '{}', number >= 3)
-    finish(log, 4, { outcome: 'failed', reason: 'exec({}) failed in 4 rounds', class: 'no_progress' })
+    finish(log, 4, {
+      outcome: 'failed',
+      reason: 'exec({}) failed in 4 rounds',
+      class: 'no_progress',
+    })
     const left = log.records.filter(
-      ({ message }) => message?.type !== 'user-message' && !(message && 'round' in message && message.round < 2),
+      ({ message }) =>
+        message?.type !== 'user-message' && !(message && 'round' in message && message.round < 2),
     )
     expect(told(left).sentence).toContain(
       '; 3 of the 3 rounds that are left (100 %) were that loop, and what is left of it cost 45 tokens.',

@@ -17,7 +17,12 @@ export function inTurns(turns: Logged[][], pauseMs = 0): Logged[] {
         ...(message !== undefined && 'turn' in message && { turn }),
         ...(message !== undefined && 'messageId' in message && { messageId: `m${place}` }),
       } as Logged['message']
-      return { ...rest, offset: turn + offset, time: time + place * (turnMs + pauseMs), message: own }
+      return {
+        ...rest,
+        offset: turn + offset,
+        time: time + place * (turnMs + pauseMs),
+        message: own,
+      }
     })
   })
 }

@@ -16,7 +16,10 @@ describe('the stages of weir up', () => {
       'validator,quux',
       "--stages: 'quux' is no stage; there are conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval",
     ],
-    ['', '--stages names no stage; there are conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval'],
+    [
+      '',
+      '--stages names no stage; there are conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval',
+    ],
   ])('are not taken from %j: it is said what was perhaps meant', (list, message) => {
     expect(() => chosenStages(list)).toThrow(expect.objectContaining({ code: 'usage', message }))
   })

@@ -33,13 +33,25 @@ function world() {
         (await metrics.text())
           .split('\n')
           .filter((line) => /^weir_(guard|partitions)/.test(line) && !/_bucket|_sum/.test(line))
-          .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))])
+          .map((line) => [
+            line.slice(0, line.lastIndexOf(' ')),
+            Number(line.slice(line.lastIndexOf(' ') + 1)),
+          ])
           .filter(([, value]) => value !== 0),
       ),
   }
 }
 
-const read = [3, 4].map((offset): StoredRecord => ({ topic: 't', partition: 0, key: 'c', value: null, offset, time: 9_000 }))
+const read = [3, 4].map(
+  (offset): StoredRecord => ({
+    topic: 't',
+    partition: 0,
+    key: 'c',
+    value: null,
+    offset,
+    time: 9_000,
+  }),
+)
 const said = (ordinal: number, verdict: CallVerdict['verdict'], code = ''): CallVerdict => ({
   ordinal,
   verdict,
@@ -48,7 +60,16 @@ const said = (ordinal: number, verdict: CallVerdict['verdict'], code = ''): Call
   evidence: null,
 })
 const answer = (verdicts: CallVerdict[], enforces: number[], clearedAt: number): GuardVerdict => ({
-  ...{ type: 'guard-verdict', conversation: 'an-id', turn: 0, round: 1, guard: 'shell', version: '1', verdicts, intervention: null },
+  ...{
+    type: 'guard-verdict',
+    conversation: 'an-id',
+    turn: 0,
+    round: 1,
+    guard: 'shell',
+    version: '1',
+    verdicts,
+    intervention: null,
+  },
   ...{ clearedAt, judgedMs: 2, enforces, deadlineMs: 1_000 },
 })
 
@@ -78,9 +99,14 @@ describe('the metrics of a guard', () => {
     const { instrument, series } = world()
     instrument.acknowledged({
       read,
-      answers: [answer([said(0, 'reject', 'guard.stuck')], [], 9_900), answer([said(0, 'reject', 'mine')], [], 9_900)],
+      answers: [
+        answer([said(0, 'reject', 'guard.stuck')], [], 9_900),
+        answer([said(0, 'reject', 'mine')], [], 9_900),
+      ],
     })
-    const failures = Object.entries(await series()).filter(([name]) => name.startsWith('weir_guard_failures_total'))
+    const failures = Object.entries(await series()).filter(([name]) =>
+      name.startsWith('weir_guard_failures_total'),
+    )
     expect(failures).toEqual([['weir_guard_failures_total{guard="shell",code="guard.stuck"}', 1]])
   })
 
@@ -89,11 +115,18 @@ describe('the metrics of a guard', () => {
     expect(health.ready.why).toContain('guard.shell has not joined its group yet')
     health.started(new Map([[readerOfGuard('shell'), { joined: true }]]))
     instrument.acknowledged({ read: read.slice(0, 1), answers: [] })
-    expect(health.ready.why).toEqual(['guard.shell has not caught up in partition 0: it is at 4 of 5'])
+    expect(health.ready.why).toEqual([
+      'guard.shell has not caught up in partition 0: it is at 4 of 5',
+    ])
     instrument.acknowledged({ read: read.slice(1), answers: [] })
-    expect([...partitions.all]).toMatchObject([{ stage: 'guard.shell', position: 5, newestTime: 9_000 }])
+    expect([...partitions.all]).toMatchObject([
+      { stage: 'guard.shell', position: 5, newestTime: 9_000 },
+    ])
     catchUp()
-    expect(health.ready).toMatchObject({ ready: true, stages: { 'guard.shell': { joined: true, partitions: { '0': 'caught up' } } } })
+    expect(health.ready).toMatchObject({
+      ready: true,
+      stages: { 'guard.shell': { joined: true, partitions: { '0': 'caught up' } } },
+    })
     instrument.closed()
     expect([...partitions.all]).toEqual([])
   })

@@ -3,8 +3,7 @@
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { HealthServer } from '../../../apps/service/health-server.ts'
-import { startHealthServer } from '../../../apps/service/health-server.ts'
+import { type HealthServer, startHealthServer } from '../../../apps/service/health-server.ts'
 
 let live: boolean
 let ready: boolean
@@ -23,7 +22,12 @@ beforeEach(async () => {
         return { live, why: live ? [] : ['validator cannot go on'] }
       },
       get ready() {
-        return { ready, phase: 'running' as const, why: ready ? [] : ['validator has not joined'], stages: {} }
+        return {
+          ready,
+          phase: 'running' as const,
+          why: ready ? [] : ['validator has not joined'],
+          stages: {},
+        }
       },
     },
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
@@ -44,14 +48,23 @@ function raw(bytes: string): Promise<string> {
 describe('the health server', () => {
   it('answers 200 while all is well, and 503 with the reasons otherwise', async () => {
     const well = await ask('/readyz')
-    expect([well.status, await well.json()]).toEqual([200, { ready: true, phase: 'running', why: [], stages: {} }])
+    expect([well.status, await well.json()]).toEqual([
+      200,
+      { ready: true, phase: 'running', why: [], stages: {} },
+    ])
     expect((await ask('/livez')).status).toBe(200)
     live = false
     ready = false
     const unready = await ask('/readyz')
-    expect([unready.status, await unready.json()]).toEqual([503, expect.objectContaining({ why: ['validator has not joined'] })])
+    expect([unready.status, await unready.json()]).toEqual([
+      503,
+      expect.objectContaining({ why: ['validator has not joined'] }),
+    ])
     const dead = await ask('/livez')
-    expect([dead.status, await dead.json()]).toEqual([503, { live: false, why: ['validator cannot go on'] }])
+    expect([dead.status, await dead.json()]).toEqual([
+      503,
+      { live: false, why: ['validator cannot go on'] },
+    ])
   })
 
   it('answers metrics as the text that Prometheus reads', async () => {
@@ -69,10 +82,16 @@ describe('the health server', () => {
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(10)
   })
 
-  it.each(['/', '/live', '/livez/', '/__proto__', '/constructor', '//livez'])('answers 404 to %s and says what there is', async (path) => {
-    const answer = await ask(path)
-    expect([answer.status, await answer.text()]).toEqual([404, 'There is no such page; there are /livez, /readyz, /metrics.\n'])
-  })
+  it.each(['/', '/live', '/livez/', '/__proto__', '/constructor', '//livez'])(
+    'answers 404 to %s and says what there is',
+    async (path) => {
+      const answer = await ask(path)
+      expect([answer.status, await answer.text()]).toEqual([
+        404,
+        'There is no such page; there are /livez, /readyz, /metrics.\n',
+      ])
+    },
+  )
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('answers 405 to %s', async (method) => {
     const answer = await ask('/livez', { method })
@@ -81,7 +100,11 @@ describe('the health server', () => {
 
   it.each([
     ['what is no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
-    ['a header without an end', `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}`, /^HTTP\/1\.1 431 /],
+    [
+      'a header without an end',
+      `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}`,
+      /^HTTP\/1\.1 431 /,
+    ],
   ])('refuses %s and goes on', async (_, bytes, answer) => {
     expect(await raw(bytes)).toMatch(answer)
     expect((await ask('/livez')).status).toBe(200)
@@ -106,9 +129,14 @@ describe('the health server', () => {
     const options = {
       host: '127.0.0.1',
       port: Number(port),
-      health: { live: { live, why: [] }, ready: { ready, phase: 'running' as const, why: [], stages: {} } },
+      health: {
+        live: { live, why: [] },
+        ready: { ready, phase: 'running' as const, why: [], stages: {} },
+      },
     }
-    await expect(startHealthServer({ ...options, metrics: { contentType: '', text: metricsText } })).rejects.toMatchObject({
+    await expect(
+      startHealthServer({ ...options, metrics: { contentType: '', text: metricsText } }),
+    ).rejects.toMatchObject({
       code: 'settings.invalid',
       message: `the health server cannot listen on 127.0.0.1, port ${port}: it is in use; name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)`,
     })

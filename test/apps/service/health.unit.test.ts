@@ -10,10 +10,18 @@ function healthOf(...names: StageName[]) {
     health,
     /** A partition of the validator's inbox whose log ended at 20 when it was assigned. */
     assign(partition: number, hasCaughtUp = () => true) {
-      const about = { stage: 'validator' as const, topic: 'weir.rounds-proposed', partition, from: 5, done: 5, end: 20 }
+      const about = {
+        stage: 'validator' as const,
+        topic: 'weir.rounds-proposed',
+        partition,
+        from: 5,
+        done: 5,
+        end: 20,
+      }
       return partitions.add({ ...about, units: new Map(), hasCaughtUp })
     },
-    started: (...joined: StageName[]) => health.started(new Map(names.map((name) => [name, { joined: joined.includes(name) }]))),
+    started: (...joined: StageName[]) =>
+      health.started(new Map(names.map((name) => [name, { joined: joined.includes(name) }]))),
   }
 }
 
@@ -25,7 +33,14 @@ describe('a process that runs stages', () => {
       ready: false,
       phase: 'starting',
       why: ['validator has not joined its group yet'],
-      stages: { validator: { ready: false, joined: false, partitions: {}, why: ['validator has not joined its group yet'] } },
+      stages: {
+        validator: {
+          ready: false,
+          joined: false,
+          partitions: {},
+          why: ['validator has not joined its group yet'],
+        },
+      },
     })
   })
 
@@ -71,7 +86,11 @@ describe('a process that runs stages', () => {
     assign(0)
     started('validator')
     health.stopping()
-    expect(health.ready).toMatchObject({ ready: false, phase: 'stopping', why: ['this process is stopping'] })
+    expect(health.ready).toMatchObject({
+      ready: false,
+      phase: 'stopping',
+      why: ['this process is stopping'],
+    })
     expect(health.live.live).toBe(true)
   })
 
@@ -88,6 +107,9 @@ describe('a process that runs stages', () => {
     started('validator')
     health.failed('validator', 'the disk is full')
     expect(health.live).toEqual({ live: false, why: ['validator cannot go on: the disk is full'] })
-    expect(health.ready).toMatchObject({ ready: false, why: ['validator cannot go on: the disk is full'] })
+    expect(health.ready).toMatchObject({
+      ready: false,
+      why: ['validator cannot go on: the disk is full'],
+    })
   })
 })

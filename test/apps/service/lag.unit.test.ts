@@ -9,7 +9,15 @@ const minute = 60_000
 function world() {
   const clock = manualClock(100 * minute)
   const partitions = createReadPartitions(clock)
-  const about = { stage: 'validator' as const, topic: 'inbox', from: 0, done: 0, end: 0, units: new Map(), hasCaughtUp: () => true }
+  const about = {
+    stage: 'validator' as const,
+    topic: 'inbox',
+    from: 0,
+    done: 0,
+    end: 0,
+    units: new Map(),
+    hasCaughtUp: () => true,
+  }
   let end = 0
   let asked = 0
   let answer = async (): Promise<PartitionEnds[]> => [{ partition: 0, begin: 0, end }]

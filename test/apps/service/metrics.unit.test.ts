@@ -6,9 +6,14 @@ import { createReadPartitions } from '../../../apps/service/read-partitions.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { ApprovalDecided, CallResult, Message, Response, TurnFinished } from '../../../shared/contract/messages.ts'
-import type { StageName } from '../../../shared/contract/topology.ts'
-import { keyOf, stageNames } from '../../../shared/contract/topology.ts'
+import type {
+  ApprovalDecided,
+  CallResult,
+  Message,
+  Response,
+  TurnFinished,
+} from '../../../shared/contract/messages.ts'
+import { keyOf, type StageName, stageNames } from '../../../shared/contract/topology.ts'
 import { modelRequest } from '../../support/messages.ts'
 
 const now = 1_000_000
@@ -16,17 +21,40 @@ const now = 1_000_000
 function world() {
   const partitions = createReadPartitions({ now: () => now })
   let lags: Lag[] = []
-  const metrics = createMetrics({ stages: stageNames, partitions, clock: { now: () => now }, lags: async () => lags, ofProcess: false })
+  const metrics = createMetrics({
+    stages: stageNames,
+    partitions,
+    clock: { now: () => now },
+    lags: async () => lags,
+    ofProcess: false,
+  })
   const series = async () => seriesOf(await metrics.text())
   return {
     metrics,
     series,
     /** Those whose name begins so, without the ones that are 0. */
     seen: async (name: string) =>
-      Object.fromEntries(Object.entries(await series()).filter(([key, value]) => key.startsWith(name) && value !== 0)),
-    assign: (stage: StageName, partition = 0, { done = 0, since = [] as number[], topic = 'inbox' } = {}) => {
+      Object.fromEntries(
+        Object.entries(await series()).filter(
+          ([key, value]) => key.startsWith(name) && value !== 0,
+        ),
+      ),
+    assign: (
+      stage: StageName,
+      partition = 0,
+      { done = 0, since = [] as number[], topic = 'inbox' } = {},
+    ) => {
       const units = new Map(since.map((time, i) => [`${i}`, { since: time }]))
-      return metrics.instruments.assigned({ stage, topic, partition, from: 0, done, end: 0, units, hasCaughtUp: () => true })
+      return metrics.instruments.assigned({
+        stage,
+        topic,
+        partition,
+        from: 0,
+        done,
+        end: 0,
+        units,
+        hasCaughtUp: () => true,
+      })
     },
     lagsAre: (given: Lag[]) => {
       lags = given
@@ -37,7 +65,12 @@ function world() {
 /** `name{labels}` to the value. */
 function seriesOf(text: string): Record<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]))
+  return Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' ') + 1)),
+    ]),
+  )
 }
 
 function stored(offset: number, value: Uint8Array | null): StoredRecord {
@@ -52,7 +85,10 @@ function written(...messages: Message[]) {
     key: keyOf(message),
     value: encode(message),
   }))
-  return { outputs: messages.map((message) => ({ to: 'next' as const, message })), written: records }
+  return {
+    outputs: messages.map((message) => ({ to: 'next' as const, message })),
+    written: records,
+  }
 }
 
 const place = { conversation: 'a-conversation-id', turn: 3, round: 1 }
@@ -68,15 +104,34 @@ const call = (ordinal: number) => ({
   disputed: false,
 })
 const responseOf = (calls: number): Response => ({
-  ...{ attempt: 'attempt-id', text: '', reasoning: '', stop: 'calls', finish: '', usage, textCalls: null },
+  ...{
+    attempt: 'attempt-id',
+    text: '',
+    reasoning: '',
+    stop: 'calls',
+    finish: '',
+    usage,
+    textCalls: null,
+  },
   calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
 })
 const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult => ({
   ...{ ordinal, status, durationMs, text: 'a secret', reason: 'a reason' },
 })
 const turnFinished: TurnFinished = {
-  ...{ type: 'turn-finished', conversation: 'a-conversation-id', turn: 3, messageId: 'a-message-id' },
-  ...{ outcome: 'answered', reply: 'the reply', reason: 'the model answered', class: null, cap: null },
+  ...{
+    type: 'turn-finished',
+    conversation: 'a-conversation-id',
+    turn: 3,
+    messageId: 'a-message-id',
+  },
+  ...{
+    outcome: 'answered',
+    reply: 'the reply',
+    reason: 'the model answered',
+    class: null,
+    cap: null,
+  },
   totals: { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 10 },
 }
 
@@ -85,14 +140,21 @@ describe('the metrics of what stages read and write', () => {
     const { assign, seen } = world()
     const request = encode(modelRequest())
     assign('llm-gateway').acknowledged({
-      read: [stored(0, request), stored(1, request), stored(2, Buffer.from('no frame')), stored(3, null)],
+      read: [
+        stored(0, request),
+        stored(1, request),
+        stored(2, Buffer.from('no frame')),
+        stored(3, null),
+      ],
       ...written(),
     })
     expect(await seen('weir_records_read_total')).toEqual({
       'weir_records_read_total{stage="llm-gateway",type="model-request"}': 2,
       'weir_records_read_total{stage="llm-gateway",type="unreadable"}': 2,
     })
-    expect(await seen('weir_read_bytes_total')).toEqual({ 'weir_read_bytes_total{stage="llm-gateway"}': 2 * request.length + 8 })
+    expect(await seen('weir_read_bytes_total')).toEqual({
+      'weir_read_bytes_total{stage="llm-gateway"}': 2 * request.length + 8,
+    })
   })
 
   it('count what is only folded again by itself', async () => {
@@ -107,7 +169,10 @@ describe('the metrics of what stages read and write', () => {
 
   it('count what reducers, performers and ticks wrote, and the bytes', async () => {
     const { assign, metrics, seen } = world()
-    const derived = written({ type: 'turn-ended', conversation: 'c', turn: 0 }, { type: 'turn-ended', conversation: 'c', turn: 1 })
+    const derived = written(
+      { type: 'turn-ended', conversation: 'c', turn: 0 },
+      { type: 'turn-ended', conversation: 'c', turn: 1 },
+    )
     assign('conversation').acknowledged({ read: [], ...derived })
     const tick: Message = { type: 'tick', conversation: 'c', unit: 'u' }
     const observed = written(tick)
@@ -116,19 +181,36 @@ describe('the metrics of what stages read and write', () => {
       'weir_records_written_total{stage="conversation",type="turn-ended"}': 2,
       'weir_records_written_total{stage="conversation",type="tick"}': 1,
     })
-    const bytes = [...derived.written, ...observed.written].reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
-    expect(await seen('weir_written_bytes_total')).toEqual({ 'weir_written_bytes_total{stage="conversation"}': bytes })
+    const bytes = [...derived.written, ...observed.written].reduce(
+      (sum, { value }) => sum + (value?.length ?? 0),
+      0,
+    )
+    expect(await seen('weir_written_bytes_total')).toEqual({
+      'weir_written_bytes_total{stage="conversation"}': bytes,
+    })
   })
 
   it('count dead letters by the code of the error, and a code that is none of ours as another', async () => {
     const { assign, seen } = world()
     const letter = (code: string): Message => ({
-      ...{ type: 'dead-letter', topic: 't', partition: 0, offset: 1, time: 1, stage: 'validator', code },
+      ...{
+        type: 'dead-letter',
+        topic: 't',
+        partition: 0,
+        offset: 1,
+        time: 1,
+        stage: 'validator',
+        code,
+      },
       ...{ reason: 'a reason', key: 'a-conversation-id', value: Buffer.from('') },
     })
     assign('validator').acknowledged({
       read: [],
-      ...written(letter('codec.bad-frame'), letter('codec.bad-frame'), letter('invented by a stranger')),
+      ...written(
+        letter('codec.bad-frame'),
+        letter('codec.bad-frame'),
+        letter('invented by a stranger'),
+      ),
     })
     expect(await seen('weir_dead_letters_total')).toEqual({
       'weir_dead_letters_total{stage="validator",code="codec.bad-frame"}': 2,
@@ -140,8 +222,16 @@ describe('the metrics of what stages read and write', () => {
 describe('the metrics of what stages decide', () => {
   it('count turns by outcome, class and cap', async () => {
     const { assign, seen } = world()
-    const capped: TurnFinished = { ...turnFinished, outcome: 'capped', class: 'budget', cap: 'rounds' }
-    assign('conversation').acknowledged({ read: [], ...written(turnFinished, turnFinished, capped) })
+    const capped: TurnFinished = {
+      ...turnFinished,
+      outcome: 'capped',
+      class: 'budget',
+      cap: 'rounds',
+    }
+    assign('conversation').acknowledged({
+      read: [],
+      ...written(turnFinished, turnFinished, capped),
+    })
     expect(await seen('weir_turns_total')).toEqual({
       'weir_turns_total{outcome="answered",class="none",cap="none"}': 2,
       'weir_turns_total{outcome="capped",class="budget",cap="rounds"}': 1,
@@ -150,8 +240,22 @@ describe('the metrics of what stages decide', () => {
 
   it('count each judged call, accepted ones too', async () => {
     const { assign, seen } = world()
-    const rejection = { ordinal: 1, code: 'schema' as const, reason: 'r', text: 't', requiredFields: [] }
-    const round = { ...place, failure: null, declarations: [], agent: 'an-agent', policy: defaultPolicy, callsLeft: 1, expiresAt: 1 }
+    const rejection = {
+      ordinal: 1,
+      code: 'schema' as const,
+      reason: 'r',
+      text: 't',
+      requiredFields: [],
+    }
+    const round = {
+      ...place,
+      failure: null,
+      declarations: [],
+      agent: 'an-agent',
+      policy: defaultPolicy,
+      callsLeft: 1,
+      expiresAt: 1,
+    }
     assign('validator').acknowledged({
       read: [],
       ...written(
@@ -168,24 +272,45 @@ describe('the metrics of what stages decide', () => {
   it('count results by status where a round ends, and interventions by rung', async () => {
     const { assign, seen } = world()
     const intervention = {
-      ...{ rung: 'nudge' as const, ordinary: false, rule: 'identical-failure', ruleVersion: 1, key: 'k', reason: 'r', text: 't' },
+      ...{
+        rung: 'nudge' as const,
+        ordinary: false,
+        rule: 'identical-failure',
+        ruleVersion: 1,
+        key: 'k',
+        reason: 'r',
+        text: 't',
+      },
       ...{ class: null, evidence: [] },
     }
     const results = [result(0, 'ok'), result(1, 'rejected'), result(2, 'ok')]
-    const outcome = { ...place, response: responseOf(3), failure: null, intervention, policy: defaultPolicy }
+    const outcome = {
+      ...place,
+      response: responseOf(3),
+      failure: null,
+      intervention,
+      policy: defaultPolicy,
+    }
     assign('loop-detector').acknowledged({
       read: [],
       ...written(
         { type: 'round-outcome', ...outcome, results },
         { type: 'intervention-raised', ...place, intervention, shadow: false },
-        { type: 'intervention-raised', ...place, intervention: { ...intervention, rung: 'text_only' }, shadow: true },
+        {
+          type: 'intervention-raised',
+          ...place,
+          intervention: { ...intervention, rung: 'text_only' },
+          shadow: true,
+        },
       ),
     })
     expect(await seen('weir_results_total')).toEqual({
       'weir_results_total{status="ok"}': 2,
       'weir_results_total{status="rejected"}': 1,
     })
-    expect(await seen('weir_interventions_total')).toEqual({ 'weir_interventions_total{rung="nudge"}': 1 })
+    expect(await seen('weir_interventions_total')).toEqual({
+      'weir_interventions_total{rung="nudge"}': 1,
+    })
     expect(await seen('weir_interventions_shadowed_total')).toEqual({
       'weir_interventions_shadowed_total{rule="identical-failure",rung="text_only"}': 1,
     })
@@ -206,7 +331,10 @@ describe('the metrics of what stages decide', () => {
         waitedMs: 1,
       },
     })
-    assign('approval').acknowledged({ read: [], ...written(decided('approved'), decided('expired'), decided('approved')) })
+    assign('approval').acknowledged({
+      read: [],
+      ...written(decided('approved'), decided('expired'), decided('approved')),
+    })
     expect(await seen('weir_approvals_total')).toEqual({
       'weir_approvals_total{outcome="approved"}': 2,
       'weir_approvals_total{outcome="expired"}': 1,
@@ -216,7 +344,14 @@ describe('the metrics of what stages decide', () => {
   it('count attempts by how they ended, and how long tools ran by how they ended', async () => {
     const { metrics, seen } = world()
     const finished: Message = {
-      ...{ type: 'attempt-finished', ...place, attempt: 'attempt-id', parts: 1, finish: '', stop: 'end' },
+      ...{
+        type: 'attempt-finished',
+        ...place,
+        attempt: 'attempt-id',
+        parts: 1,
+        finish: '',
+        stop: 'end',
+      },
       ...{ usage, declarations: [], policy: defaultPolicy, callsAsText: false },
     }
     const failed: Message = {
@@ -232,11 +367,18 @@ describe('the metrics of what stages decide', () => {
         toolsRefused: false,
       },
     }
-    metrics.instruments.observed('llm-gateway', { messages: [finished, failed, failed], written: [] })
+    metrics.instruments.observed('llm-gateway', {
+      messages: [finished, failed, failed],
+      written: [],
+    })
     const outcome = (given: CallResult | null): Message => ({
       ...{ type: 'outcome', ...place, ordinal: 0, try: 1, owner: 'an-owner-id', result: given },
     })
-    const messages = [outcome(result(0, 'ok', 1_500)), outcome(result(0, 'timed_out', 60_000)), outcome(null)]
+    const messages = [
+      outcome(result(0, 'ok', 1_500)),
+      outcome(result(0, 'timed_out', 60_000)),
+      outcome(null),
+    ]
     metrics.instruments.observed('executor', { messages, written: [] })
     expect(await seen('weir_attempts_total')).toEqual({
       'weir_attempts_total{outcome="answered"}': 1,
@@ -258,8 +400,12 @@ describe('the metrics of what is now', () => {
     assign('executor', 0, { since: [now - 90_000, now - 1_000] })
     assign('executor', 1, { since: [now - 5_000] })
     expect(await seen('weir_open_units')).toEqual({ 'weir_open_units{stage="executor"}': 3 })
-    expect(await seen('weir_oldest_unit_age_seconds')).toEqual({ 'weir_oldest_unit_age_seconds{stage="executor"}': 90 })
-    expect(await seen('weir_partitions_assigned')).toEqual({ 'weir_partitions_assigned{stage="executor"}': 2 })
+    expect(await seen('weir_oldest_unit_age_seconds')).toEqual({
+      'weir_oldest_unit_age_seconds{stage="executor"}': 90,
+    })
+    expect(await seen('weir_partitions_assigned')).toEqual({
+      'weir_partitions_assigned{stage="executor"}': 2,
+    })
   })
 
   it('are 0, not absent, for a stage without a partition', async () => {
@@ -289,8 +435,13 @@ describe('the metrics of what is now', () => {
 describe('metrics', () => {
   it('hold no id, no name of an agent or tool, and no text, whatever stages write', async () => {
     const { assign, metrics } = world()
-    assign('conversation').acknowledged({ read: [stored(0, encode(modelRequest({ agent: 'an-agent' })))], ...written(turnFinished) })
-    expect(await metrics.text()).not.toMatch(/a-conversation-id|a-message-id|an-agent|a_tool|the reply/)
+    assign('conversation').acknowledged({
+      read: [stored(0, encode(modelRequest({ agent: 'an-agent' })))],
+      ...written(turnFinished),
+    })
+    expect(await metrics.text()).not.toMatch(
+      /a-conversation-id|a-message-id|an-agent|a_tool|the reply/,
+    )
   })
 
   it('are those of one instance: a second one begins at nothing, and the global registry stays empty', async () => {

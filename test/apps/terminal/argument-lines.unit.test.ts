@@ -6,7 +6,9 @@ import { columnsOf } from '../../../apps/terminal/word-wrap.ts'
 describe('arguments that a person decides about', () => {
   it('stand under an indent, however wide the terminal is', () => {
     expect(argumentLines('{"env":"prod", "n":1}', 80)).toEqual(['    {"env":"prod", "n":1}'])
-    expect(argumentLines('{"env":"prod", "n":1}', Number.POSITIVE_INFINITY)).toEqual(['    {"env":"prod", "n":1}'])
+    expect(argumentLines('{"env":"prod", "n":1}', Number.POSITIVE_INFINITY)).toEqual([
+      '    {"env":"prod", "n":1}',
+    ])
     expect(argumentLines('{\n  "a": 1\n}', 80)).toEqual(['    {', '      "a": 1', '    }'])
   })
 
@@ -18,7 +20,9 @@ describe('arguments that a person decides about', () => {
   it('show blanks that stand together, or at the end of a line', () => {
     expect(argumentLines('rm   x  ', 80)).toEqual(['    rm␣␣␣x␣␣'])
     expect(argumentLines('ab    cd', 8)).toEqual(['    ab␣␣', '  ↪ ␣␣cd'])
-    expect(argumentLines('ab\t\u00a0\u3000␣\r', 80)).toEqual(['    ab\\t\\u{a0}\\u{3000}\\u{2423}\\r'])
+    expect(argumentLines('ab\t\u00a0\u3000␣\r', 80)).toEqual([
+      '    ab\\t\\u{a0}\\u{3000}\\u{2423}\\r',
+    ])
   })
 
   it('that differ are shown as different lines, and none is wider than the terminal', () => {

@@ -1,12 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import type { Screen } from '../../../apps/terminal/live-screen.ts'
-import { createScreen } from '../../../apps/terminal/live-screen.ts'
+import { createScreen, type Screen } from '../../../apps/terminal/live-screen.ts'
 
 /** A stream that keeps what is written. */
 function stream(fields: { isTTY?: boolean; columns?: number; getColorDepth?: () => number }) {
   const written: string[] = []
   const out = {
-    ...{ write: (text: string) => written.push(text), on: () => out, getColorDepth: () => 8, ...fields },
+    ...{
+      write: (text: string) => written.push(text),
+      on: () => out,
+      getColorDepth: () => 8,
+      ...fields,
+    },
   } as unknown as NodeJS.WriteStream
   return { out, text: () => written.join('') }
 }
@@ -50,8 +54,11 @@ describe('a terminal', () => {
   })
 
   it('has lines that end before its last column, and not too long ones', () => {
-    const columns = (of: number | undefined) => createScreen(stream({ isTTY: true, ...(of && { columns: of }) }).out, {}).layout().columns
-    expect([columns(80), columns(60), columns(500), columns(5), columns(undefined)]).toEqual([79, 59, 99, 19, 79])
+    const columns = (of: number | undefined) =>
+      createScreen(stream({ isTTY: true, ...(of && { columns: of }) }).out, {}).layout().columns
+    expect([columns(80), columns(60), columns(500), columns(5), columns(undefined)]).toEqual([
+      79, 59, 99, 19, 79,
+    ])
   })
 
   it('shows colours, unless it has none; with NO_COLOR, Node says so', () => {

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals'
 import { readMessageText } from '../../../apps/terminal/message-text.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 
-const piped = (...chunks: (string | Uint8Array)[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+const piped = (...chunks: (string | Uint8Array)[]) =>
+  Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
 const nothing = piped()
 
 describe('the text of a message', () => {
@@ -18,7 +19,9 @@ describe('the text of a message', () => {
 
   it('is whole where a character comes in two pieces', async () => {
     const bytes = Buffer.from('größer')
-    expect(await readMessageText('-', piped(bytes.subarray(0, 3), bytes.subarray(3)))).toBe('größer')
+    expect(await readMessageText('-', piped(bytes.subarray(0, 3), bytes.subarray(3)))).toBe(
+      'größer',
+    )
   })
 
   it('has no byte order mark', async () => {
@@ -55,7 +58,10 @@ describe('the text of a message', () => {
     ['an end in the middle of a character', Buffer.from([0x61, 0xc3]), 'byte 2 is 0xc3'],
     ['an encoded surrogate', Buffer.from([0xed, 0xa0, 0x80]), 'byte 1 is 0xed'],
   ])('is refused: %s', async (_, bytes, where) => {
-    await expect(readMessageText('-', piped(bytes))).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(where) })
+    await expect(readMessageText('-', piped(bytes))).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(where),
+    })
   })
 
   it('is refused over its limit, and taken up to it', async () => {
@@ -74,6 +80,9 @@ describe('the text of a message', () => {
         this.push(Buffer.alloc(65_536, 'x'))
       },
     })
-    await expect(readMessageText('-', endless)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('more than') })
+    await expect(readMessageText('-', endless)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('more than'),
+    })
   })
 })

@@ -2,7 +2,8 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { columnsOfOutput, painted } from '../../../apps/terminal/paint.ts'
 
-const stream = (fields: { isTTY: boolean; columns?: number }) => Object.assign(new Writable(), fields) as unknown as NodeJS.WriteStream
+const stream = (fields: { isTTY: boolean; columns?: number }) =>
+  Object.assign(new Writable(), fields) as unknown as NodeJS.WriteStream
 const pipe = stream({ isTTY: false })
 
 it('there is no colour where the output is piped', () => {

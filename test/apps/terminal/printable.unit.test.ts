@@ -18,9 +18,12 @@ describe('text of others on a terminal', () => {
     expect(printable(text)).toBe(shown)
   })
 
-  it.each(['plain text', 'Grüße, 日本語, עברית', '👍🏽 👩‍👩‍👧 🏳️‍🌈', ''])('%s stays as it is', (text) => {
-    expect(printable(text)).toBe(text)
-  })
+  it.each(['plain text', 'Grüße, 日本語, עברית', '👍🏽 👩‍👩‍👧 🏳️‍🌈', ''])(
+    '%s stays as it is',
+    (text) => {
+      expect(printable(text)).toBe(text)
+    },
+  )
 
   it('has its own lines, with tabs as spaces', () => {
     expect(printableLines('one\r\n\ttwo\n\nthree\n')).toEqual(['one', '  two', '', 'three'])

@@ -46,7 +46,9 @@ describe('who waits for a turn', () => {
     const clock = manualClock(0)
     const script = scripted()
     const told: boolean[] = []
-    const reading = readAll(hearingSilence(script.turn, clock, async (heard) => void told.push(heard)))
+    const reading = readAll(
+      hearingSilence(script.turn, clock, async (heard) => void told.push(heard)),
+    )
     clock.advance(4_900)
     await script.event()
     clock.advance(4_900)

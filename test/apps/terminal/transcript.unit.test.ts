@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Layout, Line, Transcript } from '../../../apps/terminal/transcript.ts'
-import { beginTranscript, liveLine, transcribe } from '../../../apps/terminal/transcript.ts'
+import {
+  beginTranscript,
+  type Layout,
+  type Line,
+  liveLine,
+  type Transcript,
+  transcribe,
+} from '../../../apps/terminal/transcript.ts'
 import type { TurnEvent } from '../../../client/turn-events.ts'
 import {
   callFinished,
@@ -21,7 +27,10 @@ const reasoning: TurnEvent = { type: 'reasoning-delta', ...place, text: 'hm' }
 const reset: TurnEvent = { type: 'text-reset', ...place }
 
 /** Events a second apart. */
-function play(events: TurnEvent[], layout: Layout): { transcript: Transcript; lines: Line[]; now: number } {
+function play(
+  events: TurnEvent[],
+  layout: Layout,
+): { transcript: Transcript; lines: Line[]; now: number } {
   let transcript = beginTranscript(0)
   const lines: Line[] = []
   let now = 0
@@ -34,7 +43,8 @@ function play(events: TurnEvent[], layout: Layout): { transcript: Transcript; li
   return { transcript, lines, now }
 }
 
-const linesOf = (events: TurnEvent[], layout = screen) => play(events, layout).lines.map(({ text }) => text)
+const linesOf = (events: TurnEvent[], layout = screen) =>
+  play(events, layout).lines.map(({ text }) => text)
 
 /** What a pipe gets, byte for byte. */
 const piped = (events: TurnEvent[]) =>
@@ -61,24 +71,54 @@ describe('what happened in a turn', () => {
         turnFinished(),
       ],
     ] as TurnEvent[]
-    expect(linesOf(events)).toEqual(['I will look.', '  exec ok, 0.3 s', 'Done.', '  2 rounds, 1 call, 120 + 30 tokens, 3.2 s'])
+    expect(linesOf(events)).toEqual([
+      'I will look.',
+      '  exec ok, 0.3 s',
+      'Done.',
+      '  2 rounds, 1 call, 120 + 30 tokens, 3.2 s',
+    ])
   })
 
   it('says of a rejected call why', () => {
     expect(play([callRejected("missing required field 'command'")], screen).lines).toEqual([
-      { text: "  exec rejected before execution: missing required field 'command'", tone: 'warning' },
+      {
+        text: "  exec rejected before execution: missing required field 'command'",
+        tone: 'warning',
+      },
     ])
   })
 
   it.each([
     ['vetoed', 'no deletions on Sundays', '  exec vetoed: no deletions on Sundays', 'warning'],
-    ['rejected', 'no tool with this declaration', '  exec rejected before execution: no tool with this declaration', 'warning'],
+    [
+      'rejected',
+      'no tool with this declaration',
+      '  exec rejected before execution: no tool with this declaration',
+      'warning',
+    ],
     ['error', 'no such file', '  exec failed after 0.3 s: no such file', 'bad'],
-    ['timed_out', 'no result within 300 ms', '  exec timed out after 0.3 s: no result within 300 ms', 'bad'],
-    ['skipped', 'the turn was cancelled', '  exec skipped, it did not run: the turn was cancelled', 'faint'],
-    ['outcome_unknown', 'no result in time', '  exec may have run, its outcome is unknown: no result in time', 'bad'],
+    [
+      'timed_out',
+      'no result within 300 ms',
+      '  exec timed out after 0.3 s: no result within 300 ms',
+      'bad',
+    ],
+    [
+      'skipped',
+      'the turn was cancelled',
+      '  exec skipped, it did not run: the turn was cancelled',
+      'faint',
+    ],
+    [
+      'outcome_unknown',
+      'no result in time',
+      '  exec may have run, its outcome is unknown: no result in time',
+      'bad',
+    ],
   ] as const)('says of a call that is %s why', (status, reason, line, tone) => {
-    expect(play([callFinished(0, { status, reason })], screen).lines).toEqual([{ text: line, tone }])
+    expect(play([callFinished(0, { status, reason })], screen).lines).toEqual([
+      { text: line, tone },
+    ])
   })
 
   it('shows an intervention as such, and that the model was told', () => {
@@ -94,15 +134,29 @@ describe('what happened in a turn', () => {
   })
 
   it('shows a round without tools', () => {
-    expect(linesOf([roundStarted(5, { callsLeft: 0 }) as TurnEvent])).toEqual(['  the model is asked once more, and cannot call a tool'])
+    expect(linesOf([roundStarted(5, { callsLeft: 0 }) as TurnEvent])).toEqual([
+      '  the model is asked once more, and cannot call a tool',
+    ])
   })
 
   it.each([
-    [{ outcome: 'failed', class: 'no_progress', reason: 'a loop' }, '  failed (no_progress): a loop'],
+    [
+      { outcome: 'failed', class: 'no_progress', reason: 'a loop' },
+      '  failed (no_progress): a loop',
+    ],
     [{ outcome: 'capped', class: 'budget', reason: 'too long' }, '  capped (budget): too long'],
-    [{ outcome: 'cancelled', class: 'cancelled', reason: 'the client cancelled it' }, '  cancelled: the client cancelled it'],
-    [{ cap: 'rounds', reason: 'the model answered in its last response' }, '  the model answered in its last response'],
-    [{ reason: 'the model answered; its reply was cut' }, '  the model answered; its reply was cut'],
+    [
+      { outcome: 'cancelled', class: 'cancelled', reason: 'the client cancelled it' },
+      '  cancelled: the client cancelled it',
+    ],
+    [
+      { cap: 'rounds', reason: 'the model answered in its last response' },
+      '  the model answered in its last response',
+    ],
+    [
+      { reason: 'the model answered; its reply was cut' },
+      '  the model answered; its reply was cut',
+    ],
   ] as const)('says how the turn ended: %j', (fields, line) => {
     expect(linesOf([turnFinished(fields)])[0]).toBe(line)
   })
@@ -140,7 +194,9 @@ describe('text on a screen', () => {
 
   it('has no terminal codes in it, also where they come in pieces', () => {
     const { transcript, lines } = play([text('a\u001b'), text('[31mred\u009b2J\n')], screen)
-    expect([...lines.map((line) => line.text), transcript.rest].join('')).toBe('a\\u{1b}[31mred\\u{9b}2J')
+    expect([...lines.map((line) => line.text), transcript.rest].join('')).toBe(
+      'a\\u{1b}[31mred\\u{9b}2J',
+    )
   })
 
   it('has line ends and emoji that come in two pieces', () => {
@@ -158,12 +214,22 @@ describe('text on a screen', () => {
   })
 
   it('is kept as it was said, one round at a time, to compare with the reply', () => {
-    expect(play([text('first\u001b'), roundStarted(2), text('one'), text('\ttwo')], screen).transcript.said).toBe('one\ttwo')
+    expect(
+      play([text('first\u001b'), roundStarted(2), text('one'), text('\ttwo')], screen).transcript
+        .said,
+    ).toBe('one\ttwo')
   })
 })
 
 it('a call that waits for a person is shown with its exact arguments, between what is said of it', () => {
-  const call = { ordinal: 0, name: 'rm', arguments: `{"path":"${'x'.repeat(62)}  y"}`, id: 'k7f3-9qxm-2b4d', hash: 'h', rule: 'files' }
+  const call = {
+    ordinal: 0,
+    name: 'rm',
+    arguments: `{"path":"${'x'.repeat(62)}  y"}`,
+    id: 'k7f3-9qxm-2b4d',
+    hash: 'h',
+    rule: 'files',
+  }
   expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
     "  rm needs a person's approval (files):",
     `    {"path":"${'x'.repeat(62)}␣␣y"`,
@@ -174,7 +240,16 @@ it('a call that waits for a person is shown with its exact arguments, between wh
 
 describe('text in a pipe', () => {
   it('is passed on as it comes, and what happens stands on lines of its own', () => {
-    const events = [roundStarted(), text('one\ntw'), text('o'), toolStarted(), callFinished(), text('thr'), text('ee\n'), turnFinished()]
+    const events = [
+      roundStarted(),
+      text('one\ntw'),
+      text('o'),
+      toolStarted(),
+      callFinished(),
+      text('thr'),
+      text('ee\n'),
+      turnFinished(),
+    ]
     expect(piped(events as TurnEvent[])).toBe(
       'one\ntwo\n  exec started\n  exec ok, 0.3 s\nthree\n  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n',
     )
@@ -189,19 +264,27 @@ describe('text in a pipe', () => {
 
 describe('the live line', () => {
   it('is empty until something is known', () => expect(live([])).toBeUndefined())
-  it('says that the model is asked, and for how long', () => expect(live([roundStarted()], 2_500)).toBe('  waiting for the model, 2.5 s'))
-  it('says minutes where there are some', () => expect(live([roundStarted()], 185_000)).toBe('  waiting for the model, 3 min 5 s'))
-  it('says that the model thinks', () => expect(live([roundStarted(), reasoning], 500)).toBe('  the model is thinking, 0.5 s'))
-  it('says that the model writes where no text is to be seen', () => expect(live([text('one\n')])).toBe('  the model is writing, 0.0 s'))
+  it('says that the model is asked, and for how long', () =>
+    expect(live([roundStarted()], 2_500)).toBe('  waiting for the model, 2.5 s'))
+  it('says minutes where there are some', () =>
+    expect(live([roundStarted()], 185_000)).toBe('  waiting for the model, 3 min 5 s'))
+  it('says that the model thinks', () =>
+    expect(live([roundStarted(), reasoning], 500)).toBe('  the model is thinking, 0.5 s'))
+  it('says that the model writes where no text is to be seen', () =>
+    expect(live([text('one\n')])).toBe('  the model is writing, 0.0 s'))
 
   it('shows a tool from its start to its end, and no longer', () => {
     expect(live([toolStarted()], 12_345)).toBe('  exec running, 12 s')
     expect(live([toolStarted(), callFinished()])).toBeUndefined()
-    expect(live([toolStarted(0), toolStarted(1, { name: 'fetch' }), callFinished(0)])).toBe('  fetch running, 1.0 s')
+    expect(live([toolStarted(0), toolStarted(1, { name: 'fetch' }), callFinished(0)])).toBe(
+      '  fetch running, 1.0 s',
+    )
   })
 
   it('shows tools that run side by side, each name once, and the longest time', () => {
-    expect(live([toolStarted(0), toolStarted(1), toolStarted(2, { name: 'fetch' })])).toBe('  exec, fetch running, 2.0 s')
+    expect(live([toolStarted(0), toolStarted(1), toolStarted(2, { name: 'fetch' })])).toBe(
+      '  exec, fetch running, 2.0 s',
+    )
   })
 
   it('never shows a call that was rejected as running', () => {
@@ -209,7 +292,9 @@ describe('the live line', () => {
   })
 
   it('says that an earlier turn is waited for', () => {
-    expect(live([{ type: 'turn-waiting', conversation: 'c' }])).toBe('  waiting for an earlier turn of this conversation, 0.0 s')
+    expect(live([{ type: 'turn-waiting', conversation: 'c' }])).toBe(
+      '  waiting for an earlier turn of this conversation, 0.0 s',
+    )
   })
 
   it('fits into one line', () => {

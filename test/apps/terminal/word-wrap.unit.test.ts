@@ -21,12 +21,22 @@ describe('columns', () => {
 })
 
 describe('a wrapped text', () => {
-  it('breaks between words', () => expect(wrapped('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']))
-  it('fills a line to its last column', () => expect(wrapped('aaaa bbbbb cc', 10)).toEqual(['aaaa bbbbb', 'cc']))
-  it('indents what goes on', () => expect(wrapped('  the quick brown fox', 12, '    ')).toEqual(['  the quick', '    brown', '    fox']))
-  it('breaks a word that is longer than a line', () => expect(wrapped('abcdefghijklm', 5)).toEqual(['abcde', 'fghij', 'klm']))
-  it('keeps the indentation of a line', () => expect(wrapped('      code here', 12)).toEqual(['      code', 'here']))
-  it('breaks wide characters by their columns', () => expect(wrapped('漢字漢字漢字', 5)).toEqual(['漢字', '漢字', '漢字']))
+  it('breaks between words', () =>
+    expect(wrapped('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']))
+  it('fills a line to its last column', () =>
+    expect(wrapped('aaaa bbbbb cc', 10)).toEqual(['aaaa bbbbb', 'cc']))
+  it('indents what goes on', () =>
+    expect(wrapped('  the quick brown fox', 12, '    ')).toEqual([
+      '  the quick',
+      '    brown',
+      '    fox',
+    ]))
+  it('breaks a word that is longer than a line', () =>
+    expect(wrapped('abcdefghijklm', 5)).toEqual(['abcde', 'fghij', 'klm']))
+  it('keeps the indentation of a line', () =>
+    expect(wrapped('      code here', 12)).toEqual(['      code', 'here']))
+  it('breaks wide characters by their columns', () =>
+    expect(wrapped('漢字漢字漢字', 5)).toEqual(['漢字', '漢字', '漢字']))
   it('breaks a word that is longer than a line behind an indent that is not blank', () =>
     expect(wrapped('> abcdefgh', 5, '> ')).toEqual(['> abc', '> def', '> gh']))
   it('comes to an end however narrow the line is', () => {
@@ -34,16 +44,21 @@ describe('a wrapped text', () => {
     expect(wrapped('漢字', 1)).toEqual(['漢', '字', ''])
     expect(wrapped('ab   ', 1, '    ')).toEqual(['a', '    b', '    '])
   })
-  it('is one line where there is no bound', () => expect(wrapped('the quick brown fox', Number.POSITIVE_INFINITY)).toHaveLength(1))
+  it('is one line where there is no bound', () =>
+    expect(wrapped('the quick brown fox', Number.POSITIVE_INFINITY)).toHaveLength(1))
 
   it('has no line that is too long, and every word', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 8, max: 40 }), (text, columns) => {
-        const line = text.replaceAll(/\s/g, ' ')
-        const lines = wrapped(line, columns, '  ')
-        for (const each of lines) expect(columnsOf(each)).toBeLessThanOrEqual(columns)
-        expect(lines.join('').replaceAll(' ', '')).toBe(line.replaceAll(' ', ''))
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 200 }),
+        fc.integer({ min: 8, max: 40 }),
+        (text, columns) => {
+          const line = text.replaceAll(/\s/g, ' ')
+          const lines = wrapped(line, columns, '  ')
+          for (const each of lines) expect(columnsOf(each)).toBeLessThanOrEqual(columns)
+          expect(lines.join('').replaceAll(' ', '')).toBe(line.replaceAll(' ', ''))
+        },
+      ),
       { numRuns: 200 },
     )
   })

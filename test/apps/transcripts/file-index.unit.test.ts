@@ -9,8 +9,15 @@ import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
 /** The ids of what is kept of these values, and what is told of them. */
 function keptOf(idField: IdField, values: unknown[]) {
   const leftOut = createLeftOut()
-  const index = createFileIndex({ file: 'log.jsonl', areSeveral: true, format: formats.openai, idField, leftOut })
-  for (const [number, value] of values.entries()) index.take({ number, where: `log.jsonl:${number + 1}`, value })
+  const index = createFileIndex({
+    file: 'log.jsonl',
+    areSeveral: true,
+    format: formats.openai,
+    idField,
+    leftOut,
+  })
+  for (const [number, value] of values.entries())
+    index.take({ number, where: `log.jsonl:${number + 1}`, value })
   return { ids: index.kept().entries.map(({ id }) => id), told: leftOut.lines() }
 }
 
@@ -26,13 +33,22 @@ describe('createFileIndex', () => {
   })
 
   it('looks for it in the envelope of a message', () => {
-    const messages = ['user', 'assistant'].map((role) => ({ at: 's', message: { role, content: 'ping' } }))
+    const messages = ['user', 'assistant'].map((role) => ({
+      at: 's',
+      message: { role, content: 'ping' },
+    }))
     expect(keptOf(['at'], messages)).toEqual({ ids: ['s'], told: [] })
-    expect(() => keptOf(['message', 'at'], messages)).toThrow(/no transcript of log\.jsonl has an id/)
+    expect(() => keptOf(['message', 'at'], messages)).toThrow(
+      /no transcript of log\.jsonl has an id/,
+    )
   })
 
   it('takes it for a mistake where no line has one', () => {
-    const message = expect.stringMatching(/^--conversation-id is 'about\.chta', where no transcript of log\.jsonl has an id; must be/)
-    expect(() => keptOf(['about', 'chta'], lines)).toThrow(expect.objectContaining({ code: 'usage', message }))
+    const message = expect.stringMatching(
+      /^--conversation-id is 'about\.chta', where no transcript of log\.jsonl has an id; must be/,
+    )
+    expect(() => keptOf(['about', 'chta'], lines)).toThrow(
+      expect.objectContaining({ code: 'usage', message }),
+    )
   })
 })

@@ -12,7 +12,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Of more bytes than are held in memory; behind what it begins with there is nothing on the disk. */
+/**
+ * Of more bytes than are held in memory; behind what it begins with there is nothing on the disk.
+ */
 function largeFile(beginning: string): string {
   const file = join(folder, 'log.jsonl')
   writeFileSync(file, beginning)
@@ -25,7 +27,10 @@ describe('openValues', () => {
     const values = await openValues(largeFile('"messages":[]}\n{"messages":[]}\n'))
     try {
       for await (const found of values.each(() => {})) {
-        expect(found).toMatchObject([{ where: expect.stringMatching(/:1$/), fault: expect.any(String) }, { value: { messages: [] } }])
+        expect(found).toMatchObject([
+          { where: expect.stringMatching(/:1$/), fault: expect.any(String) },
+          { value: { messages: [] } },
+        ])
         break
       }
       expect(values.areSeveral).toBe(true)
@@ -36,7 +41,10 @@ describe('openValues', () => {
 
   it('refuses one value that is too large to be held', async () => {
     await expect(openValues(largeFile('{\n"messages":\n[]'))).rejects.toMatchObject({
-      ...{ code: 'transcript.invalid', message: expect.stringContaining('is one value of 314572800 bytes') },
+      ...{
+        code: 'transcript.invalid',
+        message: expect.stringContaining('is one value of 314572800 bytes'),
+      },
     })
   })
 })

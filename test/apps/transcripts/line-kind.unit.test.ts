@@ -23,9 +23,10 @@ describe('createLineKinds', () => {
       line('c1', null, { type: 'system' }),
       line('c2', 'c1', said('user')),
     ]
-    expect(lines.map((one) => kinds.kindOf(one)).map((kind) => (kind.kind === 'message' ? kind.of : kind.kind))).toEqual([
-      ...['s/b1', 's/b1', 'other', 's/b1', 's/b1'],
-      ...['other', 's/c1'],
-    ])
+    expect(
+      lines
+        .map((one) => kinds.kindOf(one))
+        .map((kind) => (kind.kind === 'message' ? kind.of : kind.kind)),
+    ).toEqual([...['s/b1', 's/b1', 'other', 's/b1', 's/b1'], ...['other', 's/c1']])
   })
 })

@@ -5,11 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { TranscriptFormat } from '../../../apps/transcripts/formats.ts'
-import type { LeftOut } from '../../../apps/transcripts/left-out.ts'
-import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
+import { createLeftOut, type LeftOut } from '../../../apps/transcripts/left-out.ts'
 import { createPlayer } from '../../../apps/transcripts/played.ts'
-import type { TranscriptFile } from '../../../apps/transcripts/read-transcripts.ts'
-import { readTranscripts } from '../../../apps/transcripts/read-transcripts.ts'
+import { readTranscripts, type TranscriptFile } from '../../../apps/transcripts/read-transcripts.ts'
 
 let folder: string
 beforeEach(() => {
@@ -17,13 +15,26 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function readIn(content: string, format: TranscriptFormat, leftOut: LeftOut): Promise<TranscriptFile> {
+function readIn(
+  content: string,
+  format: TranscriptFormat,
+  leftOut: LeftOut,
+): Promise<TranscriptFile> {
   const file = join(folder, 'log.jsonl')
   writeFileSync(file, content)
-  return readTranscripts(file, { format, idField: undefined, leftOut, signal: new AbortController().signal, read() {} })
+  return readTranscripts(file, {
+    format,
+    idField: undefined,
+    leftOut,
+    signal: new AbortController().signal,
+    read() {},
+  })
 }
 
-/** By conversation, of each response what it says or calls, and what that brought; and what is told of the file. */
+/**
+ * By conversation, of each response what it says or calls, and what that brought; and what is told
+ * of the file.
+ */
 async function readOf(content: string, format: TranscriptFormat) {
   const leftOut = createLeftOut()
   const { transcripts, close } = await readIn(content, format, leftOut)
@@ -32,7 +43,10 @@ async function readOf(content: string, format: TranscriptFormat) {
     turns.flatMap(({ responses }) =>
       responses.map(({ text, reasoning, calls }) => ({
         ...{ text, thoughts: reasoning.length },
-        calls: calls.map(({ name, result }) => [name, typeof result === 'object' ? result.text : result]),
+        calls: calls.map(({ name, result }) => [
+          name,
+          typeof result === 'object' ? result.text : result,
+        ]),
       })),
     ),
   ])
@@ -66,16 +80,34 @@ describe('readTranscripts', () => {
     ['as a text', (item: object) => ({ message_data: JSON.stringify(item) })],
     ['as an object', (item: object) => ({ message_data: item })],
     ['in an envelope', (item: object) => ({ message: item })],
-  ])("reads the rows of the Agents SDK's table of sessions, with each item %s, by their sessions", async (_, wrapped) => {
-    const rows = items.flatMap((item, at) => ['a', 'b'].map((of) => ({ id: 2 * at, session_id: of, ...wrapped(item), created_at: 'now' })))
-    const read = { said: { a: responses, b: responses }, told: [] }
-    expect(await readOf(rows.map((row) => JSON.stringify(row)).join('\n'), 'openai-agents')).toEqual(read)
-    expect(await readOf(JSON.stringify(rows), 'openai-agents')).toEqual(read)
-  })
+  ])(
+    "reads the rows of the Agents SDK's table of sessions, with each item %s, by their sessions",
+    async (_, wrapped) => {
+      const rows = items.flatMap((item, at) =>
+        ['a', 'b'].map((of) => ({
+          id: 2 * at,
+          session_id: of,
+          ...wrapped(item),
+          created_at: 'now',
+        })),
+      )
+      const read = { said: { a: responses, b: responses }, told: [] }
+      expect(
+        await readOf(rows.map((row) => JSON.stringify(row)).join('\n'), 'openai-agents'),
+      ).toEqual(read)
+      expect(await readOf(JSON.stringify(rows), 'openai-agents')).toEqual(read)
+    },
+  )
 
   it('takes an object with a type that stands beside a request for no message', async () => {
-    const line = { request: { messages: [items[0]] }, response: { role: 'assistant', content: 'Both.' }, message: { type: 'notice' } }
-    expect(await readOf(`${JSON.stringify(line)}\n{}`, 'openai')).toMatchObject({ said: { log: [responses[1]] } })
+    const line = {
+      request: { messages: [items[0]] },
+      response: { role: 'assistant', content: 'Both.' },
+      message: { type: 'notice' },
+    }
+    expect(await readOf(`${JSON.stringify(line)}\n{}`, 'openai')).toMatchObject({
+      said: { log: [responses[1]] },
+    })
   })
 
   it('counts as many responses as playing does, and never takes those that were played for all of them', async () => {

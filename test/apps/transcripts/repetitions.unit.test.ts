@@ -18,19 +18,29 @@ describe('createRepetitions', () => {
     ['before an answer', ['<think>hm</think>\nA'], ['A']],
     ['that its prompt began', ['hm</think>\n\nA'], ['A']],
     ['before a call', ['<think>hm</think>', call], [call]],
-  ])('takes an answer with thinking in its text %s for the one that a later request repeats without it', (_, first, later) => {
-    const repetitions = createRepetitions()
-    repetitions.see(entry(user, ...answer(...first), ended))
-    const next = entry(user, ...answer(...later), { kind: 'user', text: 'and?' }, ...answer('B'), ended)
-    repetitions.see(next)
-    expect(repetitions.fates()).toEqual(['beginning', 'kept'])
-    const pieces = repetitions.withEndings(next)
-    expect(pieces[pieces.findLastIndex(({ kind }) => kind === 'user') - 1]).toEqual(ended)
-  })
+  ])(
+    'takes an answer with thinking in its text %s for the one that a later request repeats without it',
+    (_, first, later) => {
+      const repetitions = createRepetitions()
+      repetitions.see(entry(user, ...answer(...first), ended))
+      const next = entry(
+        user,
+        ...answer(...later),
+        { kind: 'user', text: 'and?' },
+        ...answer('B'),
+        ended,
+      )
+      repetitions.see(next)
+      expect(repetitions.fates()).toEqual(['beginning', 'kept'])
+      const pieces = repetitions.withEndings(next)
+      expect(pieces[pieces.findLastIndex(({ kind }) => kind === 'user') - 1]).toEqual(ended)
+    },
+  )
 
   it('takes answers for different ones that say different things behind their thinking', () => {
     const repetitions = createRepetitions()
-    for (const said of ['A', 'B']) repetitions.see(entry(user, ...answer(`<think>hm</think>${said}`), ended))
+    for (const said of ['A', 'B'])
+      repetitions.see(entry(user, ...answer(`<think>hm</think>${said}`), ended))
     expect(repetitions.fates()).toEqual(['kept', 'kept'])
   })
 
@@ -42,6 +52,8 @@ describe('createRepetitions', () => {
     repetitions.see(without)
     const responses = (pieces: Piece[]) => pieces.filter(({ kind }) => kind === 'response').length
     expect(responses(repetitions.withEndings(without))).toBe(2)
-    expect(responses(repetitions.withEndings(entry(user, ...thought, ...answer('A'), ended)))).toBe(2)
+    expect(responses(repetitions.withEndings(entry(user, ...thought, ...answer('A'), ended)))).toBe(
+      2,
+    )
   })
 })

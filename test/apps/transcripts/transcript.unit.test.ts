@@ -2,19 +2,26 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
-import type { Piece } from '../../../apps/transcripts/transcript.ts'
-import { transcriptOf } from '../../../apps/transcripts/transcript.ts'
+import { type Piece, transcriptOf } from '../../../apps/transcripts/transcript.ts'
 
 const user: Piece = { kind: 'user', text: 'go' }
 const begins: Piece = { kind: 'response', id: undefined }
 const call = (id: string, name: string): Piece => ({ kind: 'call', id, name, arguments: '{}' })
-const result = (id: string, text: string): Piece => ({ kind: 'result', id, text, isError: false, where: 'log' })
+const result = (id: string, text: string): Piece => ({
+  kind: 'result',
+  id,
+  text,
+  isError: false,
+  where: 'log',
+})
 
 /** Of each turn what its calls brought. */
 function broughtIn(pieces: Piece[]) {
   const { turns } = transcriptOf('log', 'c', { pieces, tools: undefined }, createLeftOut())
   return turns.map(({ responses }) =>
-    responses.flatMap(({ calls }) => calls.map(({ name, result: of }) => [name, typeof of === 'object' ? of.text : of])),
+    responses.flatMap(({ calls }) =>
+      calls.map(({ name, result: of }) => [name, typeof of === 'object' ? of.text : of]),
+    ),
   )
 }
 
@@ -22,12 +29,23 @@ describe('transcriptOf', () => {
   it.each([
     ['no ids', ''],
     ['an id that is used again', 'call_0'],
-  ])('gives no result to a call of an earlier turn that never got one, where calls have %s', (_, id) => {
-    expect(broughtIn([user, begins, call(id, 'rm'), user, begins, call(id, 'ls'), result(id, 'LISTING'), begins])).toEqual([
-      [['rm', undefined]],
-      [['ls', 'LISTING']],
-    ])
-  })
+  ])(
+    'gives no result to a call of an earlier turn that never got one, where calls have %s',
+    (_, id) => {
+      expect(
+        broughtIn([
+          user,
+          begins,
+          call(id, 'rm'),
+          user,
+          begins,
+          call(id, 'ls'),
+          result(id, 'LISTING'),
+          begins,
+        ]),
+      ).toEqual([[['rm', undefined]], [['ls', 'LISTING']]])
+    },
+  )
 
   it('gives no result to a call of an earlier response that never got one', () => {
     const first = [begins, call('call_0', 'rm'), call('call_1', 'cat'), result('call_1', 'A CAT')]
@@ -42,15 +60,25 @@ describe('transcriptOf', () => {
   })
 
   it('gives results without ids to the calls of a response in their order, and one that comes late to the call that waits for it', () => {
-    expect(broughtIn([user, begins, call('', 'a'), call('', 'b'), result('', 'A'), result('', 'B')])).toEqual([
+    expect(
+      broughtIn([user, begins, call('', 'a'), call('', 'b'), result('', 'A'), result('', 'B')]),
+    ).toEqual([
       [
         ['a', 'A'],
         ['b', 'B'],
       ],
     ])
-    expect(broughtIn([user, begins, call('x', 'a'), user, begins, call('y', 'b'), result('y', 'B'), result('x', 'A')])).toEqual([
-      [['a', 'A']],
-      [['b', 'B']],
-    ])
+    expect(
+      broughtIn([
+        user,
+        begins,
+        call('x', 'a'),
+        user,
+        begins,
+        call('y', 'b'),
+        result('y', 'B'),
+        result('x', 'A'),
+      ]),
+    ).toEqual([[['a', 'A']], [['b', 'B']]])
   })
 })

@@ -1,32 +1,72 @@
-// Approvals, told a second time from the log of the stage's inbox: a call that the rules name waits for a person; the first decision before it expires counts,
-// unless the call was withdrawn before; time decides like a person. What came of it is told once, the guard's verdict says the same, nobody was told
-// otherwise, and no such call started that was not approved before.
+// Approvals, told a second time from the log of the stage's inbox: a call that the rules name waits
+// for a person; the first decision before it expires counts, unless the call was withdrawn before;
+// time decides like a person. What came of it is told once, the guard's verdict says the same,
+// nobody was told otherwise, and no such call started that was not approved before.
 
 import type { ApprovalOutcome, CallVerdict } from '../../../shared/contract/messages.ts'
-import type { Checker, Evidence, Violation } from '../evidence.ts'
-import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
+import {
+  addressOf,
+  type Checker,
+  callKey,
+  type Evidence,
+  recordsOf,
+  roundKey,
+  type Violation,
+} from '../evidence.ts'
 
 const checker = 'approvals'
 
 /** A call that waits for a person; `by` and `time`: of what decided it. */
-type Waiting = { key: string; ordinal: number; outcome: ApprovalOutcome | undefined; by: string; time: number; at: string }
+type Waiting = {
+  key: string
+  ordinal: number
+  outcome: ApprovalOutcome | undefined
+  by: string
+  time: number
+  at: string
+}
 
-type Round = { calls: Waiting[]; asked: number[]; withdrawn: number[]; expiresAt: number; time: number; at: string }
+type Round = {
+  calls: Waiting[]
+  asked: number[]
+  withdrawn: number[]
+  expiresAt: number
+  time: number
+  at: string
+}
 
 export const approvals: Checker = {
   name: checker,
   check(evidence) {
     const rounds = roundsOf(evidence)
-    const calls = new Map([...rounds.values()].flatMap((round) => round.calls.map((call) => [call.key, call])))
-    return [...asked(rounds, evidence), ...told(calls, evidence), ...verdicts(rounds, evidence), ...started(calls, evidence)]
+    const calls = new Map(
+      [...rounds.values()].flatMap((round) => round.calls.map((call) => [call.key, call])),
+    )
+    return [
+      ...asked(rounds, evidence),
+      ...told(calls, evidence),
+      ...verdicts(rounds, evidence),
+      ...started(calls, evidence),
+    ]
   },
 }
 
 /** By round. */
 export function roundsOf(evidence: Evidence): Map<string, Round> {
   const rounds = new Map<string, Round>()
-  const until = new Map(recordsOf(evidence, 'approval-pending').map(({ message }) => [roundKey(message), message.until]))
-  for (const record of recordsOf(evidence, 'approval-asked', 'approval-answered', 'approval-withdrawn', 'tick')) {
+  const until = new Map(
+    recordsOf(evidence, 'approval-pending').map(({ message }) => [
+      roundKey(message),
+      message.until,
+    ]),
+  )
+  for (const record of recordsOf(
+    evidence,
+    'approval-asked',
+    'approval-answered',
+    'approval-withdrawn',
+    'tick',
+  )) {
     if (record.topic !== 'approvals') continue
     const { message } = record
     const key = message.type === 'tick' ? message.unit : roundKey(message)
@@ -34,10 +74,24 @@ export function roundsOf(evidence: Evidence): Map<string, Round> {
     if (message.type === 'approval-asked') {
       if (round !== undefined) continue
       const waiting = message.calls.filter(({ arguments: text }) => needsPerson(text))
-      const calls = waiting.map(({ ordinal }) => ({ key: callKey(message, ordinal), ordinal, outcome: undefined, by: '', time: 0, at: '' }))
+      const calls = waiting.map(({ ordinal }) => ({
+        key: callKey(message, ordinal),
+        ordinal,
+        outcome: undefined,
+        by: '',
+        time: 0,
+        at: '',
+      }))
       const asked = message.calls.map(({ ordinal }) => ordinal)
       const expiresAt = until.get(key) ?? message.until
-      rounds.set(key, { calls, asked, withdrawn: [], expiresAt, time: record.time, at: addressOf(record) })
+      rounds.set(key, {
+        calls,
+        asked,
+        withdrawn: [],
+        expiresAt,
+        time: record.time,
+        at: addressOf(record),
+      })
       continue
     }
     if (round === undefined) continue
@@ -46,11 +100,16 @@ export function roundsOf(evidence: Evidence): Map<string, Round> {
     round.time = time
     const decide = (isMeant: (ordinal: number) => boolean, outcome: ApprovalOutcome, by = '') => {
       for (const call of round.calls)
-        if (call.outcome === undefined && isMeant(call.ordinal)) Object.assign(call, { outcome, by, time, at: addressOf(record) })
+        if (call.outcome === undefined && isMeant(call.ordinal))
+          Object.assign(call, { outcome, by, time, at: addressOf(record) })
     }
     if (time >= round.expiresAt) decide(() => true, 'expired')
     if (message.type === 'approval-answered')
-      decide((ordinal) => ordinal === message.ordinal, message.answer === 'approve' ? 'approved' : 'rejected', message.by)
+      decide(
+        (ordinal) => ordinal === message.ordinal,
+        message.answer === 'approve' ? 'approved' : 'rejected',
+        message.by,
+      )
     if (message.type === 'approval-withdrawn') {
       round.withdrawn.push(...message.calls.map(({ ordinal }) => ordinal))
       decide((ordinal) => message.calls.some((call) => call.ordinal === ordinal), 'withdrawn')
@@ -72,20 +131,34 @@ function needsPerson(text: string): boolean {
 /** Every call that the rule names was asked about, and no other. */
 function asked(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const pending = new Map(recordsOf(evidence, 'approval-pending').map((record) => [roundKey(record.message), record]))
+  const pending = new Map(
+    recordsOf(evidence, 'approval-pending').map((record) => [roundKey(record.message), record]),
+  )
   for (const [key, { calls, expiresAt, at }] of rounds) {
     const record = pending.get(key)
     pending.delete(key)
     const shown = (record?.message.calls ?? []).map(({ ordinal }) => ordinal)
     const named = calls.map(({ ordinal }) => ordinal)
     if (`${shown}` !== `${named}`)
-      violations.push({ checker, what: `of ${key} people were asked about [${shown}], and the rule names [${named}]`, at })
+      violations.push({
+        checker,
+        what: `of ${key} people were asked about [${shown}], and the rule names [${named}]`,
+        at,
+      })
     for (const { outcome, ordinal } of calls)
       if (outcome === undefined)
-        violations.push({ checker, what: `call ${ordinal} of ${key} waits for ever; it should have expired at ${expiresAt}`, at })
+        violations.push({
+          checker,
+          what: `call ${ordinal} of ${key} waits for ever; it should have expired at ${expiresAt}`,
+          at,
+        })
   }
   for (const [key, record] of pending)
-    violations.push({ checker, what: `people were asked about ${key}, and nobody wanted it`, at: addressOf(record) })
+    violations.push({
+      checker,
+      what: `people were asked about ${key}, and nobody wanted it`,
+      at: addressOf(record),
+    })
   return violations
 }
 
@@ -97,14 +170,18 @@ function told(calls: Map<string, Waiting>, evidence: Evidence): Violation[] {
     const { message } = record
     const key = callKey(message, message.ordinal)
     const call = calls.get(key)
-    const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
+    const say = (what: string) =>
+      violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
     if (heard.has(key)) say('is decided a second time')
     heard.add(key)
     if (message.outcome !== call?.outcome || message.by !== call.by)
-      say(`is told as ${message.outcome} by '${message.by}', and the log says ${call?.outcome} by '${call?.by}'`)
+      say(
+        `is told as ${message.outcome} by '${message.by}', and the log says ${call?.outcome} by '${call?.by}'`,
+      )
   }
   for (const { key, outcome, at } of calls.values())
-    if (outcome !== undefined && !heard.has(key)) violations.push({ checker, what: `that ${key} is ${outcome} is told to nobody`, at })
+    if (outcome !== undefined && !heard.has(key))
+      violations.push({ checker, what: `that ${key} is ${outcome} is told to nobody`, at })
   for (const { call: key, by, told } of evidence.decisions) {
     const call = calls.get(key)
     const counts = call?.by === by
@@ -125,12 +202,16 @@ function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
     if (record.topic !== 'guard-verdicts.approval') continue
     const key = roundKey(record.message)
     const round = rounds.get(key)
-    const say = (what: string) => violations.push({ checker, what: `the verdict on ${key} ${what}`, at: addressOf(record) })
+    const say = (what: string) =>
+      violations.push({ checker, what: `the verdict on ${key} ${what}`, at: addressOf(record) })
     if (answered.has(key)) say('is given a second time')
     answered.add(key)
-    const said = record.message.verdicts.map(({ ordinal, verdict, code }) => `${ordinal} ${wordOf(verdict, code)}`)
+    const said = record.message.verdicts.map(
+      ({ ordinal, verdict, code }) => `${ordinal} ${wordOf(verdict, code)}`,
+    )
     const expected = round?.asked.map(
-      (ordinal) => `${ordinal} ${round.calls.find((call) => call.ordinal === ordinal)?.outcome ?? 'approved'}`,
+      (ordinal) =>
+        `${ordinal} ${round.calls.find((call) => call.ordinal === ordinal)?.outcome ?? 'approved'}`,
     )
     if (`${said}` !== `${expected}`) say(`is [${said}], and by the log [${expected}]`)
   }
@@ -148,6 +229,12 @@ function started(calls: Map<string, Waiting>, { starts }: Evidence): Violation[]
   return starts.flatMap(({ call: key, at: startedAt }) => {
     const call = calls.get(key)
     if (call === undefined || (call.outcome === 'approved' && startedAt >= call.time)) return []
-    return [{ checker, what: `${key} started at ${startedAt}, and was ${call.outcome ?? 'never decided'} at ${call.time}`, at: call.at }]
+    return [
+      {
+        checker,
+        what: `${key} started at ${startedAt}, and was ${call.outcome ?? 'never decided'} at ${call.time}`,
+        at: call.at,
+      },
+    ]
   })
 }

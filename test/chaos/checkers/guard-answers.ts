@@ -1,15 +1,27 @@
-// What stands in the guards' own topics: an answer to every round that asks a guard which is still there at the end, to no other, about just the calls that it
-// was asked about; as the suite's guards judge (guards/risk.ts, written a second time), with what they must know of the conversation by the log. An answer
-// that comes again, from whichever process of that version, is the same.
+// What stands in the guards' own topics: an answer to every round that asks a guard which is still
+// there at the end, to no other, about just the calls that it was asked about; as the suite's
+// guards judge (guards/risk.ts, written a second time), with what they must know of the
+// conversation by the log. An answer that comes again, from whichever process of that version, is
+// the same.
 
 import type { Call, CallVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
-import type { Checker, Evidence, LoggedMessage, Violation } from '../evidence.ts'
-import { addressOf, recordsOf, roundKey } from '../evidence.ts'
+import {
+  addressOf,
+  type Checker,
+  type Evidence,
+  type LoggedMessage,
+  recordsOf,
+  roundKey,
+  type Violation,
+} from '../evidence.ts'
 import { modeOf } from '../waits.ts'
 
 const checker = 'guard-answers'
 
-/** A round that asks the guard. `seenBefore`: calls of the conversation that it was asked about before. */
+/**
+ * A round that asks the guard. `seenBefore`: calls of the conversation that it was asked about
+ * before.
+ */
 type AskedRound = { cleared: LoggedMessage<'round-cleared'>; calls: Call[]; seenBefore: number }
 
 export const guardAnswers: Checker = {
@@ -28,23 +40,28 @@ function answers(guard: string, rounds: Map<string, AskedRound>, evidence: Evide
   const first = new Map<string, string>()
   // Every record, also one whose id came before: it is what comes again that is compared.
   for (const record of evidence.records) {
-    if (record.topic !== `guard-verdicts.${guard}` || record.message?.type !== 'guard-verdict') continue
+    if (record.topic !== `guard-verdicts.${guard}` || record.message?.type !== 'guard-verdict')
+      continue
     const { message } = record
     const round = roundKey(message)
-    const say = (what: string) => violations.push({ checker, what: `${guard} on ${round}: ${what}`, at: addressOf(record) })
+    const say = (what: string) =>
+      violations.push({ checker, what: `${guard} on ${round}: ${what}`, at: addressOf(record) })
     const asked = rounds.get(round)
     if (asked === undefined) {
       say('nobody asked it')
       continue
     }
     if (asked.cleared.time > record.time) say('it is older than the round')
-    const expected = asked.calls.map((call, i) => wordOn(call, guard, message.version, asked.seenBefore + i))
+    const expected = asked.calls.map((call, i) =>
+      wordOn(call, guard, message.version, asked.seenBefore + i),
+    )
     const said = message.verdicts.map(({ ordinal, verdict, text }) => [ordinal, verdict, text])
     if (JSON.stringify(said) !== JSON.stringify(expected))
       say(`it said ${JSON.stringify(said)}, and had to say ${JSON.stringify(expected)}`)
     const content = JSON.stringify([message.verdicts, message.enforces])
     const name = `${round} ${message.version}`
-    if (first.has(name) && first.get(name) !== content) say(`it said ${first.get(name)} before, and now ${content}`)
+    if (first.has(name) && first.get(name) !== content)
+      say(`it said ${first.get(name)} before, and now ${content}`)
     first.set(name, content)
   }
   return violations
@@ -53,10 +70,14 @@ function answers(guard: string, rounds: Map<string, AskedRound>, evidence: Evide
 function missing(guard: string, rounds: Map<string, AskedRound>, evidence: Evidence): Violation[] {
   if (!guardsAtEnd(evidence).includes(guard)) return []
   const answered = new Set(
-    recordsOf(evidence, 'guard-verdict').flatMap(({ topic, message }) => (topic === `guard-verdicts.${guard}` ? [roundKey(message)] : [])),
+    recordsOf(evidence, 'guard-verdict').flatMap(({ topic, message }) =>
+      topic === `guard-verdicts.${guard}` ? [roundKey(message)] : [],
+    ),
   )
   return [...rounds].flatMap(([round, { cleared }]) =>
-    answered.has(round) ? [] : [{ checker, what: `${guard} never answered ${round}`, at: addressOf(cleared) }],
+    answered.has(round)
+      ? []
+      : [{ checker, what: `${guard} never answered ${round}`, at: addressOf(cleared) }],
   )
 }
 
@@ -79,13 +100,26 @@ function callsFor(guard: string, { policy, calls, decided, declarations }: Round
   const inForce = policy.guards.find(({ name }) => name === guard)
   if (inForce === undefined) return []
   const isOpen = ({ ordinal, name, raw }: Call) =>
-    !decided.some((result) => result.ordinal === ordinal) && declarations.some((one) => one.name === name) && riskIn(raw) !== undefined
-  return calls.filter((call) => isOpen(call) && modeOf(inForce, call.name) !== undefined).sort((a, b) => a.ordinal - b.ordinal)
+    !decided.some((result) => result.ordinal === ordinal) &&
+    declarations.some((one) => one.name === name) &&
+    riskIn(raw) !== undefined
+  return calls
+    .filter((call) => isOpen(call) && modeOf(inForce, call.name) !== undefined)
+    .sort((a, b) => a.ordinal - b.ordinal)
 }
 
-function wordOn({ ordinal, raw }: Call, guard: string, version: string, seenBefore: number): [number, CallVerdict['verdict'], string] {
+function wordOn(
+  { ordinal, raw }: Call,
+  guard: string,
+  version: string,
+  seenBefore: number,
+): [number, CallVerdict['verdict'], string] {
   if (!riskIn(raw)?.includes(guard)) return [ordinal, 'pass', '']
-  return [ordinal, 'reject', `${guard} ${version} has seen ${seenBefore} calls before; it does not want this one.`]
+  return [
+    ordinal,
+    'reject',
+    `${guard} ${version} has seen ${seenBefore} calls before; it does not want this one.`,
+  ]
 }
 
 /** The guards that the arguments name; undefined: they are no arguments. */
@@ -100,7 +134,9 @@ function riskIn(raw: string): string[] | undefined {
 
 /** But the approval guard's, which does not judge by itself (approvals.ts). */
 function guardsOfTopics({ records }: Evidence): string[] {
-  return records.flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1)).filter((guard) => guard !== 'approval')
+  return records
+    .flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1))
+    .filter((guard) => guard !== 'approval')
 }
 
 /** Those whose commits must be at the end. */

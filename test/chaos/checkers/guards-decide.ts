@@ -1,11 +1,18 @@
-// R5, R6, for calls that wait for guards: whoever was asked has a word on it that counted, its own or on-timeout's, unless the call was over before; the word
-// is told once, as it counted; a veto names the guard that gave it, and carries its text to the model.
+// R5, R6, for calls that wait for guards: whoever was asked has a word on it that counted, its own
+// or on-timeout's, unless the call was over before; the word is told once, as it counted; a veto
+// names the guard that gave it, and carries its text to the model.
 
 import type { CallResult } from '../../../shared/contract/messages.ts'
-import type { ClearedCall } from '../claims.ts'
-import { clearedCalls } from '../claims.ts'
-import type { Checker, Evidence, Violation } from '../evidence.ts'
-import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
+import { type ClearedCall, clearedCalls } from '../claims.ts'
+import {
+  addressOf,
+  type Checker,
+  callKey,
+  type Evidence,
+  recordsOf,
+  roundKey,
+  type Violation,
+} from '../evidence.ts'
 import { firstAnswers } from './rejected-never-start.ts'
 
 const checker = 'guards-decide'
@@ -33,17 +40,25 @@ function wordsTold(evidence: Evidence, calls: Map<string, ClearedCall>): Violati
   for (const record of recordsOf(evidence, 'guard-verdict-given')) {
     const { guard, answer, verdicts } = record.message
     const place = `${guard} ${roundKey(record.message)}`
-    const say = (what: string) => violations.push({ checker, what: `the word of ${place} ${what}`, at: addressOf(record) })
+    const say = (what: string) =>
+      violations.push({ checker, what: `the word of ${place} ${what}`, at: addressOf(record) })
     if (told.has(place)) say('is told a second time')
     const said = verdicts.map(({ ordinal, verdict }) => `${answer}: call ${ordinal} ${verdict}`)
     told.set(place, said)
     const expected = counted.get(place) ?? []
-    if (said.toSorted().join() !== expected.toSorted().join()) say(`is told as [${said}], and the log says [${expected}]`)
+    if (said.toSorted().join() !== expected.toSorted().join())
+      say(`is told as [${said}], and the log says [${expected}]`)
   }
   for (const [place, expected] of counted)
-    if (!told.has(place)) violations.push({ checker, what: `the word of ${place}, [${expected}], is told to nobody` })
+    if (!told.has(place))
+      violations.push({ checker, what: `the word of ${place}, [${expected}], is told to nobody` })
   for (const { key, asked, words, ending, at } of calls.values())
-    if (ending !== undefined && ending !== 'skipped' && ending !== 'vetoed' && words.length < asked.length)
+    if (
+      ending !== undefined &&
+      ending !== 'skipped' &&
+      ending !== 'vetoed' &&
+      words.length < asked.length
+    )
       violations.push({
         checker,
         what: `${key} is ${ending}, and of ${asked.map(({ name }) => name)} only ${words.length} let it pass`,
@@ -59,18 +74,26 @@ function vetoes(evidence: Evidence, calls: Map<string, ClearedCall>): Violation[
     for (const result of record.message.results) {
       if (result.status !== 'vetoed') continue
       const key = callKey(record.message, result.ordinal)
-      const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
+      const say = (what: string) =>
+        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
       const word = calls.get(key)?.words.find(({ verdict }) => verdict === 'reject')
       if (word === undefined) {
         say(`is vetoed (${result.reason}), and no guard rejected it`)
         continue
       }
       if (!names(result, word.guard))
-        say(`was vetoed by guard ${word.guard}, and its result does not say so: ${result.reason}; ${result.text}`)
+        say(
+          `was vetoed by guard ${word.guard}, and its result does not say so: ${result.reason}; ${result.text}`,
+        )
       const verdicts = answers.get(word.guard)?.get(roundKey(record.message))?.message.verdicts
       const text = verdicts?.find(({ ordinal }) => ordinal === result.ordinal)?.text
-      if (word.answer === 'verdicts' && (text === undefined || text === '' || !result.text.includes(text)))
-        say(`was vetoed by guard ${word.guard} with the text ${JSON.stringify(text)}, and the model reads: ${result.text}`)
+      if (
+        word.answer === 'verdicts' &&
+        (text === undefined || text === '' || !result.text.includes(text))
+      )
+        say(
+          `was vetoed by guard ${word.guard} with the text ${JSON.stringify(text)}, and the model reads: ${result.text}`,
+        )
     }
   return violations
 }

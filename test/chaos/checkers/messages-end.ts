@@ -1,8 +1,18 @@
-// Every message that was taken stands in the log and ends in exactly one turn-finished, also a queued, a cancelled, a refused and a repeated one;
-// nobody else's does; the client was told what the log says. Turns of a conversation follow one another in the order of their messages.
+// Every message that was taken stands in the log and ends in exactly one turn-finished, also a
+// queued, a cancelled, a refused and a repeated one; nobody else's does; the client was told what
+// the log says. Turns of a conversation follow one another in the order of their messages.
 
-import type { Checker, Evidence, LoggedMessage, Sent, Violation } from '../evidence.ts'
-import { addressOf, messageKey, recordsOf, turnKey } from '../evidence.ts'
+import {
+  addressOf,
+  type Checker,
+  type Evidence,
+  type LoggedMessage,
+  messageKey,
+  recordsOf,
+  type Sent,
+  turnKey,
+  type Violation,
+} from '../evidence.ts'
 
 const checker = 'messages-end'
 
@@ -15,47 +25,79 @@ export const messagesEnd: Checker = {
 
 function ends(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const asked = Map.groupBy(recordsOf(evidence, 'user-message'), ({ message }) => messageKey(message))
-  const finished = Map.groupBy(recordsOf(evidence, 'turn-finished'), ({ message }) => messageKey(message))
-  const started = Map.groupBy(recordsOf(evidence, 'turn-started'), ({ message }) => messageKey(message))
+  const asked = Map.groupBy(recordsOf(evidence, 'user-message'), ({ message }) =>
+    messageKey(message),
+  )
+  const finished = Map.groupBy(recordsOf(evidence, 'turn-finished'), ({ message }) =>
+    messageKey(message),
+  )
+  const started = Map.groupBy(recordsOf(evidence, 'turn-started'), ({ message }) =>
+    messageKey(message),
+  )
   const sent = new Map(evidence.sent.map((message) => [messageKey(message), message]))
   for (const [key, message] of sent) {
-    const say = (what: string, at?: string) => violations.push({ checker, what: `the message ${key} ${what}`, at })
+    const say = (what: string, at?: string) =>
+      violations.push({ checker, what: `the message ${key} ${what}`, at })
     const copies = asked.get(key)?.length ?? 0
     const found = finished.get(key) ?? []
     if (message.taken && copies === 0) say('was acknowledged and is not in the log')
     if (copies === 0 && !message.taken && found.length === 0) continue
     // A refused message is refused each time it comes, because nobody remembers it.
     const most = message.refusable ? copies : 1
-    if (found.length < 1) say('has no turn-finished', addressOf(asked.get(key)?.[0] ?? { topic: '?', partition: 0, offset: 0 }))
+    if (found.length < 1)
+      say(
+        'has no turn-finished',
+        addressOf(asked.get(key)?.[0] ?? { topic: '?', partition: 0, offset: 0 }),
+      )
     if (found.length > most)
-      say(`has ${found.length} turn-finished: ${found.map(({ id }) => id)}`, addressOf(found[1] as LoggedMessage<'turn-finished'>))
+      say(
+        `has ${found.length} turn-finished: ${found.map(({ id }) => id)}`,
+        addressOf(found[1] as LoggedMessage<'turn-finished'>),
+      )
     const turns = started.get(key)?.length ?? 0
     if (turns > (message.refusable ? 0 : 1))
-      say(`opened ${turns} turns`, addressOf(started.get(key)?.at(-1) as LoggedMessage<'turn-started'>))
+      say(
+        `opened ${turns} turns`,
+        addressOf(started.get(key)?.at(-1) as LoggedMessage<'turn-started'>),
+      )
     violations.push(...endingFaults(key, message, found))
   }
   for (const [key, [record]] of finished)
-    if (!sent.has(key)) violations.push({ checker, what: `turn-finished of ${key}, which nobody sent`, at: record && addressOf(record) })
+    if (!sent.has(key))
+      violations.push({
+        checker,
+        what: `turn-finished of ${key}, which nobody sent`,
+        at: record && addressOf(record),
+      })
   return violations
 }
 
-function endingFaults(key: string, { cancelled, refusable, heard }: Sent, found: LoggedMessage<'turn-finished'>[]): Violation[] {
+function endingFaults(
+  key: string,
+  { cancelled, refusable, heard }: Sent,
+  found: LoggedMessage<'turn-finished'>[],
+): Violation[] {
   const violations: Violation[] = []
   for (const record of found) {
     const { outcome, reason, reply } = record.message
-    const say = (what: string) => violations.push({ checker, what: `the message ${key} ${what}`, at: addressOf(record) })
-    if (outcome === 'cancelled' && !cancelled) say(`ended as cancelled (${reason}), and nobody cancelled it`)
+    const say = (what: string) =>
+      violations.push({ checker, what: `the message ${key} ${what}`, at: addressOf(record) })
+    if (outcome === 'cancelled' && !cancelled)
+      say(`ended as cancelled (${reason}), and nobody cancelled it`)
     if (outcome !== 'failed' && refusable) say(`had to be refused, and ended as ${outcome}`)
     if (reason.trim() === '' || reply.trim() === '')
-      say(`ended as ${outcome} with the reason ${JSON.stringify(reason)} and the reply ${JSON.stringify(reply)}`)
+      say(
+        `ended as ${outcome} with the reason ${JSON.stringify(reason)} and the reply ${JSON.stringify(reply)}`,
+      )
   }
   // A message that left the queue was told so once, and whoever missed that cannot ask again.
   if (heard === undefined)
     return cancelled || refusable || found.length === 0
       ? violations
       : [...violations, { checker, what: `the client of ${key} was never told` }]
-  const isKnown = found.some(({ message }) => message.outcome === heard.outcome && message.reply === heard.reply)
+  const isKnown = found.some(
+    ({ message }) => message.outcome === heard.outcome && message.reply === heard.reply,
+  )
   if (!isKnown && found.length > 0)
     violations.push({
       checker,
@@ -78,7 +120,12 @@ function orderOfTurns(evidence: Evidence): Violation[] {
   for (const record of recordsOf(evidence, 'turn-started', 'turn-finished')) {
     const { message } = record
     const { conversation } = message
-    const say = (what: string) => violations.push({ checker, what: `conversation ${conversation}: ${what}`, at: addressOf(record) })
+    const say = (what: string) =>
+      violations.push({
+        checker,
+        what: `conversation ${conversation}: ${what}`,
+        at: addressOf(record),
+      })
     const current = open.get(conversation)
     if (message.type === 'turn-finished') {
       if (current?.turn === turnKey(message)) open.delete(conversation)
@@ -86,7 +133,8 @@ function orderOfTurns(evidence: Evidence): Violation[] {
     }
     if (current !== undefined) say(`turn ${message.turn} began before ${current.turn} was over`)
     const came = cameAt.get(messageKey(message)) ?? -1
-    if (came < (last.get(conversation) ?? -1)) say(`turn ${message.turn} answers an older message than the turn before it`)
+    if (came < (last.get(conversation) ?? -1))
+      say(`turn ${message.turn} answers an older message than the turn before it`)
     last.set(conversation, came)
     open.set(conversation, { turn: turnKey(message), cameAt: came })
   }

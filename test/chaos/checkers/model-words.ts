@@ -1,13 +1,18 @@
-// What the conversation was told is one whole answer of the provider, never pieces of two: text, calls and the bytes of their arguments.
+// What the conversation was told is one whole answer of the provider, never pieces of two: text,
+// calls and the bytes of their arguments.
 
-import type { Checker } from '../evidence.ts'
-import { addressOf, messageKey, recordsOf, turnKey } from '../evidence.ts'
+import { addressOf, type Checker, messageKey, recordsOf, turnKey } from '../evidence.ts'
 
 export const modelWords: Checker = {
   name: 'model-words',
   check(evidence) {
     const said = Map.groupBy(evidence.said, messageKey)
-    const messages = new Map(recordsOf(evidence, 'turn-started').map(({ message }) => [turnKey(message), messageKey(message)]))
+    const messages = new Map(
+      recordsOf(evidence, 'turn-started').map(({ message }) => [
+        turnKey(message),
+        messageKey(message),
+      ]),
+    )
     return recordsOf(evidence, 'round-outcome').flatMap((record) => {
       const { response, failure } = record.message
       if (failure !== null) return []
@@ -25,6 +30,12 @@ export const modelWords: Checker = {
   },
 }
 
-function wordsOf({ text, calls }: { text: string; calls: { name: string; raw: string }[] }): string {
+function wordsOf({
+  text,
+  calls,
+}: {
+  text: string
+  calls: { name: string; raw: string }[]
+}): string {
   return JSON.stringify([text, calls.map(({ name, raw }) => [name, raw])])
 }

@@ -1,10 +1,10 @@
-// R3: a derived id has one content, at one place. And in each partition, whoever drops what is not above the writer's mark loses nothing: what
-// stands below it stood there before, so a writer never goes back but to repeat itself. The numbers n of one input have no hole over all topics,
-// so no output of an input is missing in the middle; and the input is there, older than what was made of it. What guards write is not a stage's, has only
-// observed readers, and is guard-answers.ts's.
+// R3: a derived id has one content, at one place. And in each partition, whoever drops what is not
+// above the writer's mark loses nothing: what stands below it stood there before, so a writer never
+// goes back but to repeat itself. The numbers n of one input have no hole over all topics, so no
+// output of an input is missing in the middle; and the input is there, older than what was made of
+// it. What guards write is not a stage's, has only observed readers, and is guard-answers.ts's.
 
-import type { Checker, Evidence, Logged, Violation } from '../evidence.ts'
-import { addressOf } from '../evidence.ts'
+import { addressOf, type Checker, type Evidence, type Logged, type Violation } from '../evidence.ts'
 
 type Id = { stage: string; partition: number; offset: number; n: number }
 
@@ -12,7 +12,8 @@ export const oneContentPerId: Checker = {
   name: 'one-content-per-id',
   check(evidence) {
     const violations: Violation[] = []
-    const say = (what: string, at?: string) => violations.push({ checker: 'one-content-per-id', what, at })
+    const say = (what: string, at?: string) =>
+      violations.push({ checker: 'one-content-per-id', what, at })
     const first = new Map<string, Logged>()
     const marks = new Map<string, Id>()
     const numbers = new Map<string, Set<number>>()
@@ -25,21 +26,27 @@ export const oneContentPerId: Checker = {
       }
       const known = first.get(record.id)
       if (known === undefined) first.set(record.id, record)
-      else if (!isSame(known, record)) say(`${record.id} has another content than at ${addressOf(known)}`, addressOf(record))
-      if (id.partition !== record.partition) say(`${record.id} stands in partition ${record.partition}`, addressOf(record))
+      else if (!isSame(known, record))
+        say(`${record.id} has another content than at ${addressOf(known)}`, addressOf(record))
+      if (id.partition !== record.partition)
+        say(`${record.id} stands in partition ${record.partition}`, addressOf(record))
 
       const reader = `${record.topic}/${record.partition} ${id.stage}/${id.partition}`
       const mark = marks.get(reader)
       if (mark === undefined || isAbove(id, mark)) marks.set(reader, id)
       else if (known === undefined)
-        say(`${record.id} comes first after ${mark.offset}/${mark.n} of its writer, and would be dropped unread`, addressOf(record))
+        say(
+          `${record.id} comes first after ${mark.offset}/${mark.n} of its writer, and would be dropped unread`,
+          addressOf(record),
+        )
 
       const input = `${id.stage}/${id.partition}/${id.offset}`
       numbers.set(input, (numbers.get(input) ?? new Set()).add(id.n))
     }
     for (const [input, seen] of numbers) {
       const missing = [...new Array(Math.max(...seen)).keys()].filter((n) => !seen.has(n))
-      if (missing.length > 0) say(`of ${input} the records ${missing} were never written, and ${Math.max(...seen)} was`)
+      if (missing.length > 0)
+        say(`of ${input} the records ${missing} were never written, and ${Math.max(...seen)} was`)
     }
     return [...violations, ...orphans(evidence, first)]
   },
@@ -64,14 +71,18 @@ function orphans({ records }: Evidence, first: Map<string, Logged>): Violation[]
     const time = times.get(input)
     if (time !== undefined && time <= record.time) return []
     const what =
-      time === undefined ? `the record ${input} that ${name} was made of is not there` : `${name} is older than its input ${input}`
+      time === undefined
+        ? `the record ${input} that ${name} was made of is not there`
+        : `${name} is older than its input ${input}`
     return [{ checker: 'one-content-per-id', what, at: addressOf(record) }]
   })
 }
 
 function parse(text: string): Id | undefined {
   const [, stage, partition, offset, n] = /^([a-z-]+)\/(\d+)\/(\d+)\/(\d+)$/.exec(text) ?? []
-  return stage === undefined ? undefined : { stage, partition: Number(partition), offset: Number(offset), n: Number(n) }
+  return stage === undefined
+    ? undefined
+    : { stage, partition: Number(partition), offset: Number(offset), n: Number(n) }
 }
 
 function isAbove(id: Id, mark: Id): boolean {
@@ -79,5 +90,10 @@ function isAbove(id: Id, mark: Id): boolean {
 }
 
 function isSame(one: Logged, other: Logged): boolean {
-  return one.topic === other.topic && one.partition === other.partition && one.key === other.key && one.digest === other.digest
+  return (
+    one.topic === other.topic &&
+    one.partition === other.partition &&
+    one.key === other.key &&
+    one.digest === other.digest
+  )
 }

@@ -1,10 +1,18 @@
-// R5: each call that a model made ends in exactly one result: in one round-outcome and in one history entry, which agree. What the executor says of
-// a call it says once, and it is what the accepted claims lead to.
+// R5: each call that a model made ends in exactly one result: in one round-outcome and in one
+// history entry, which agree. What the executor says of a call it says once, and it is what the
+// accepted claims lead to.
 
 import type { CallResult } from '../../../shared/contract/messages.ts'
 import { clearedCalls } from '../claims.ts'
-import type { Checker, Evidence, Violation } from '../evidence.ts'
-import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
+import {
+  addressOf,
+  type Checker,
+  callKey,
+  type Evidence,
+  recordsOf,
+  roundKey,
+  type Violation,
+} from '../evidence.ts'
 
 const checker = 'one-result-per-call'
 
@@ -17,9 +25,16 @@ export const oneResultPerCall: Checker = {
 
 function outcomes(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const found = Map.groupBy(recordsOf(evidence, 'round-outcome'), ({ message }) => roundKey(message))
+  const found = Map.groupBy(recordsOf(evidence, 'round-outcome'), ({ message }) =>
+    roundKey(message),
+  )
   for (const [round, records] of found) {
-    for (const record of records.slice(1)) violations.push({ checker, what: `${round} has a further round-outcome`, at: addressOf(record) })
+    for (const record of records.slice(1))
+      violations.push({
+        checker,
+        what: `${round} has a further round-outcome`,
+        at: addressOf(record),
+      })
     for (const record of records) {
       const { response, results } = record.message
       if (!isPaired(response.calls, results))
@@ -32,30 +47,60 @@ function outcomes(evidence: Evidence): Violation[] {
   }
   for (const record of recordsOf(evidence, 'round-proposed'))
     if (record.message.response.calls.length > 0 && !found.has(roundKey(record.message)))
-      violations.push({ checker, what: `${roundKey(record.message)} has calls and no round-outcome`, at: addressOf(record) })
+      violations.push({
+        checker,
+        what: `${roundKey(record.message)} has calls and no round-outcome`,
+        at: addressOf(record),
+      })
   return violations
 }
 
-/** One entry for each round that was begun, with a result for each call: that of the round-outcome, if the conversation still waited for it. */
+/**
+ * One entry for each round that was begun, with a result for each call: that of the round-outcome,
+ * if the conversation still waited for it.
+ */
 function history(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const outcomes = new Map(recordsOf(evidence, 'round-outcome').map(({ message }) => [roundKey(message), message]))
-  const entries = Map.groupBy(recordsOf(evidence, 'history-entry'), ({ message }) => roundKey(message))
+  const outcomes = new Map(
+    recordsOf(evidence, 'round-outcome').map(({ message }) => [roundKey(message), message]),
+  )
+  const entries = Map.groupBy(recordsOf(evidence, 'history-entry'), ({ message }) =>
+    roundKey(message),
+  )
   for (const [round, records] of entries) {
-    for (const record of records.slice(1)) violations.push({ checker, what: `${round} has a further history entry`, at: addressOf(record) })
+    for (const record of records.slice(1))
+      violations.push({
+        checker,
+        what: `${round} has a further history entry`,
+        at: addressOf(record),
+      })
     for (const record of records) {
       const { response, results } = record.message
-      const say = (what: string) => violations.push({ checker, what: `the history entry ${round} ${what}`, at: addressOf(record) })
+      const say = (what: string) =>
+        violations.push({
+          checker,
+          what: `the history entry ${round} ${what}`,
+          at: addressOf(record),
+        })
       if (!isPaired(response?.calls ?? [], results))
         say(`has the calls ${ordinals(response?.calls ?? [])} and results of ${ordinals(results)}`)
       const outcome = outcomes.get(round)
-      if (outcome !== undefined && response !== null && response.calls.length > 0 && statuses(outcome.results) !== statuses(results))
+      if (
+        outcome !== undefined &&
+        response !== null &&
+        response.calls.length > 0 &&
+        statuses(outcome.results) !== statuses(results)
+      )
         say(`says ${statuses(results)}, its round-outcome ${statuses(outcome.results)}`)
     }
   }
   for (const record of recordsOf(evidence, 'round-started'))
     if (!entries.has(roundKey(record.message)))
-      violations.push({ checker, what: `${roundKey(record.message)} was begun and is not in the history`, at: addressOf(record) })
+      violations.push({
+        checker,
+        what: `${roundKey(record.message)} was begun and is not in the history`,
+        at: addressOf(record),
+      })
   return violations
 }
 
@@ -66,24 +111,36 @@ function executed(evidence: Evidence): Violation[] {
   for (const record of recordsOf(evidence, 'round-executed')) {
     for (const { ordinal, status } of record.message.results) {
       const key = callKey(record.message, ordinal)
-      const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
+      const say = (what: string) =>
+        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
       if (seen.has(key)) say('has a second result of the executor')
       seen.add(key)
       const call = calls.get(key)
       if (call === undefined) say(`was never cleared and has the result ${status}`)
-      else if (call.ending !== status) say(`has the result ${status}, and its claims lead to ${call.ending}`)
+      else if (call.ending !== status)
+        say(`has the result ${status}, and its claims lead to ${call.ending}`)
     }
   }
-  const finished = Map.groupBy(recordsOf(evidence, 'call-finished'), ({ message }) => callKey(message, message.ordinal))
+  const finished = Map.groupBy(recordsOf(evidence, 'call-finished'), ({ message }) =>
+    callKey(message, message.ordinal),
+  )
   for (const [key, records] of finished)
     if (records.length > 1)
-      violations.push({ checker, what: `${key} is told as finished ${records.length} times`, at: records[1] && addressOf(records[1]) })
+      violations.push({
+        checker,
+        what: `${key} is told as finished ${records.length} times`,
+        at: records[1] && addressOf(records[1]),
+      })
   return violations
 }
 
 function isPaired(calls: { ordinal: number }[], results: CallResult[]): boolean {
   const answered = new Set(results.map(({ ordinal }) => ordinal))
-  return results.length === calls.length && answered.size === calls.length && calls.every(({ ordinal }) => answered.has(ordinal))
+  return (
+    results.length === calls.length &&
+    answered.size === calls.length &&
+    calls.every(({ ordinal }) => answered.has(ordinal))
+  )
 }
 
 function ordinals(all: { ordinal: number }[]): string {

@@ -1,4 +1,5 @@
-// Whatever is done to guards, to the broker and to other processes: one that nobody killed goes on, and is not started again.
+// Whatever is done to guards, to the broker and to other processes: one that nobody killed goes on,
+// and is not started again.
 
 import type { Checker } from '../evidence.ts'
 

@@ -1,8 +1,7 @@
-// R8 and the wire: every record can be read with the schemas of the lock, stands in the partition of its conversation, and none went to
-// dead-letters, because nobody wrote rubbish in this run.
+// R8 and the wire: every record can be read with the schemas of the lock, stands in the partition
+// of its conversation, and none went to dead-letters, because nobody wrote rubbish in this run.
 
-import type { Checker, Violation } from '../evidence.ts'
-import { addressOf, recordsOf } from '../evidence.ts'
+import { addressOf, type Checker, recordsOf, type Violation } from '../evidence.ts'
 
 export const readable: Checker = {
   name: 'readable',
@@ -17,12 +16,21 @@ export const readable: Checker = {
       const home = homes.get(message.conversation) ?? partition
       homes.set(message.conversation, home)
       if (home !== partition)
-        say(`${message.type} of ${message.conversation} stands here, and others of it in partition ${home}`, addressOf(record))
+        say(
+          `${message.type} of ${message.conversation} stands here, and others of it in partition ${home}`,
+          addressOf(record),
+        )
     }
     for (const record of recordsOf(evidence, 'dead-letter', 'turn-failed')) {
       const { message } = record
-      const origin = message.type === 'dead-letter' ? `${message.topic}/${message.partition}/${message.offset}` : message.conversation
-      say(`${message.type} of ${message.stage} about ${origin}: ${message.reason}`, addressOf(record))
+      const origin =
+        message.type === 'dead-letter'
+          ? `${message.topic}/${message.partition}/${message.offset}`
+          : message.conversation
+      say(
+        `${message.type} of ${message.stage} about ${origin}: ${message.reason}`,
+        addressOf(record),
+      )
     }
     return violations
   },

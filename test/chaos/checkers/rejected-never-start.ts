@@ -1,10 +1,19 @@
-// What guards are for (R6), by three things that know nothing of the executor's own decisions: whom the round's stamp names, what stands in each guard's own
-// topic, and what the tools wrote down. A call that an enforcing guard rejected never started. None started before every enforcing guard had let it pass,
-// but where on-timeout allows it, and then not before the deadline.
+// What guards are for (R6), by three things that know nothing of the executor's own decisions: whom
+// the round's stamp names, what stands in each guard's own topic, and what the tools wrote down. A
+// call that an enforcing guard rejected never started. None started before every enforcing guard
+// had let it pass, but where on-timeout allows it, and then not before the deadline.
 
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
-import type { Checker, Evidence, LoggedMessage, Start } from '../evidence.ts'
-import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
+import {
+  addressOf,
+  type Checker,
+  callKey,
+  type Evidence,
+  type LoggedMessage,
+  recordsOf,
+  roundKey,
+  type Start,
+} from '../evidence.ts'
 import { modeOf } from '../waits.ts'
 
 export const rejectedNeverStart: Checker = {
@@ -15,14 +24,22 @@ export const rejectedNeverStart: Checker = {
     return recordsOf(evidence, 'round-cleared').flatMap((cleared) =>
       cleared.message.calls.flatMap(({ ordinal, name }) => {
         const key = callKey(cleared.message, ordinal)
-        const enforcing = cleared.message.policy.guards.filter((guard) => modeOf(guard, name) === 'enforce')
+        const enforcing = cleared.message.policy.guards.filter(
+          (guard) => modeOf(guard, name) === 'enforce',
+        )
         return enforcing.flatMap((guard) =>
           (startsOf.get(key) ?? []).flatMap((start) => {
             const answer = answers.get(guard.name)?.get(roundKey(cleared.message))
             const why = forbidden(start, ordinal, guard, cleared.time, answer)
             return why === undefined
               ? []
-              : [{ checker: 'rejected-never-start', what: `${key} started at ${start.at}, ${why}`, at: addressOf(cleared) }]
+              : [
+                  {
+                    checker: 'rejected-never-start',
+                    what: `${key} started at ${start.at}, ${why}`,
+                    at: addressOf(cleared),
+                  },
+                ]
           }),
         )
       }),
@@ -30,8 +47,12 @@ export const rejectedNeverStart: Checker = {
   },
 }
 
-/** By guard and round; the guard is the topic's. Of several answers to one round the first counts. */
-export function firstAnswers(evidence: Evidence): Map<string, Map<string, LoggedMessage<'guard-verdict'>>> {
+/**
+ * By guard and round; the guard is the topic's. Of several answers to one round the first counts.
+ */
+export function firstAnswers(
+  evidence: Evidence,
+): Map<string, Map<string, LoggedMessage<'guard-verdict'>>> {
   const answers = new Map<string, Map<string, LoggedMessage<'guard-verdict'>>>()
   for (const record of recordsOf(evidence, 'guard-verdict')) {
     const [, guard] = record.topic.split('guard-verdicts.')
@@ -55,6 +76,7 @@ function forbidden(
   if (onTimeout === 'allow' && at >= clearedAt + deadlineMs) return undefined // whatever it said, it may have come too late
   if (answer === undefined) return `without a word of guard ${name}, which enforced`
   const verdict = answer.message.verdicts.find((one) => one.ordinal === ordinal)?.verdict
-  if (verdict !== 'pass') return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'said nothing of it'}: ${addressOf(answer)}`
+  if (verdict !== 'pass')
+    return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'said nothing of it'}: ${addressOf(answer)}`
   return at < answer.time ? `before guard ${name} let it pass: ${addressOf(answer)}` : undefined
 }

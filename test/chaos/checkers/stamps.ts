@@ -1,9 +1,10 @@
-// Whom a round waits for is what was registered when the model was asked: each round's stamp is a state that the table `policies` had between the begin of its
-// attempt and its end. A gateway may hear of a change a moment late, and later where the broker, or the gateway itself, stood still meanwhile.
+// Whom a round waits for is what was registered when the model was asked: each round's stamp is a
+// state that the table `policies` had between the begin of its attempt and its end. A gateway may
+// hear of a change a moment late, and later where the broker, or the gateway itself, stood still
+// meanwhile.
 
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
-import type { Checker, Evidence } from '../evidence.ts'
-import { addressOf, recordsOf } from '../evidence.ts'
+import { addressOf, type Checker, type Evidence, recordsOf } from '../evidence.ts'
 
 const checker = 'stamps'
 
@@ -15,19 +16,37 @@ export const stamps: Checker = {
   check(evidence) {
     return stampAges(evidence).flatMap(({ guard, ageMs, before, at }) => {
       if (ageMs === undefined)
-        return [{ checker, what: `guard ${guard} was never registered as this round has it, or never that late`, at }]
-      if (ageMs <= lateMs || isDisturbed(evidence, { from: before - ageMs, to: before + lateMs })) return []
-      return [{ checker, what: `the state of guard ${guard} in this round was over ${ageMs} ms before its attempt began`, at }]
+        return [
+          {
+            checker,
+            what: `guard ${guard} was never registered as this round has it, or never that late`,
+            at,
+          },
+        ]
+      if (ageMs <= lateMs || isDisturbed(evidence, { from: before - ageMs, to: before + lateMs }))
+        return []
+      return [
+        {
+          checker,
+          what: `the state of guard ${guard} in this round was over ${ageMs} ms before its attempt began`,
+          at,
+        },
+      ]
     })
   },
 }
 
-/** `ageMs`: how long the state that was stamped had been over when the attempt began (`before`); undefined: there was none such. */
+/**
+ * `ageMs`: how long the state that was stamped had been over when the attempt began (`before`);
+ * undefined: there was none such.
+ */
 export type StampAge = { guard: string; ageMs: number | undefined; before: number; at: string }
 
 export function stampAges(evidence: Evidence): StampAge[] {
   const histories = historiesOf(evidence)
-  const begun = new Map(recordsOf(evidence, 'attempt-started').map(({ message, time }) => [message.attempt, time]))
+  const begun = new Map(
+    recordsOf(evidence, 'attempt-started').map(({ message, time }) => [message.attempt, time]),
+  )
   return recordsOf(evidence, 'attempt-finished').flatMap((record) => {
     const { attempt, policy } = record.message
     const before = begun.get(attempt)
@@ -35,7 +54,12 @@ export function stampAges(evidence: Evidence): StampAge[] {
     const guards = new Set([...histories.keys(), ...policy.guards.map(({ name }) => name)])
     return [...guards].map((guard) => {
       const stamp = contentOf(policy.guards.find(({ name }) => name === guard))
-      return { guard, ageMs: ageOf(stamp, histories.get(guard) ?? [], { before, until: record.time }), before, at: addressOf(record) }
+      return {
+        guard,
+        ageMs: ageOf(stamp, histories.get(guard) ?? [], { before, until: record.time }),
+        before,
+        at: addressOf(record),
+      }
     })
   })
 }
@@ -46,16 +70,25 @@ type State = { from: number; content: string }
 /** By guard. */
 function historiesOf({ records }: Evidence): Map<string, State[]> {
   const histories = new Map<string, State[]>()
-  const written = records.filter(({ topic, key }) => topic === 'policies' && key.startsWith('guard:'))
+  const written = records.filter(
+    ({ topic, key }) => topic === 'policies' && key.startsWith('guard:'),
+  )
   for (const { key, message, time } of written) {
     const guard = key.slice('guard:'.length)
     const registration = message?.type === 'guard-registration' ? message : undefined
-    histories.set(guard, [...(histories.get(guard) ?? []), { from: time, content: contentOf(registration) }])
+    histories.set(guard, [
+      ...(histories.get(guard) ?? []),
+      { from: time, content: contentOf(registration) },
+    ])
   }
   return histories
 }
 
-function ageOf(stamp: string, history: State[], { before, until }: { before: number; until: number }): number | undefined {
+function ageOf(
+  stamp: string,
+  history: State[],
+  { before, until }: { before: number; until: number },
+): number | undefined {
   const states = [{ from: Number.NEGATIVE_INFINITY, content: contentOf(undefined) }, ...history]
   const ages = states.flatMap(({ from, content }, i) => {
     const to = states[i + 1]?.from ?? Number.POSITIVE_INFINITY
@@ -65,12 +98,19 @@ function ageOf(stamp: string, history: State[], { before, until }: { before: num
 }
 
 function contentOf(guard: Omit<GuardInForce, 'name'> | undefined): string {
-  return guard === undefined ? 'not there' : JSON.stringify([guard.version, guard.tools, guard.deadlineMs, guard.onTimeout])
+  return guard === undefined
+    ? 'not there'
+    : JSON.stringify([guard.version, guard.tools, guard.deadlineMs, guard.onTimeout])
 }
 
-function isDisturbed({ disturbances }: Evidence, { from, to }: { from: number; to: number }): boolean {
+function isDisturbed(
+  { disturbances }: Evidence,
+  { from, to }: { from: number; to: number },
+): boolean {
   return disturbances.some(
     ({ kind, process, ...span }) =>
-      (kind === 'broker' || process.startsWith('llm-gateway') || process.startsWith('all')) && span.from <= to && span.to >= from,
+      (kind === 'broker' || process.startsWith('llm-gateway') || process.startsWith('all')) &&
+      span.from <= to &&
+      span.to >= from,
   )
 }

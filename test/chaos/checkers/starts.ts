@@ -1,11 +1,19 @@
-// R4, R5, R6, by the tools' own records joined with the log. No tool that may not be repeated started twice, an idempotent one at most toolTries
-// times; each start stands on a claim that the log accepted in the name of an owner of that very process, and came before the call's result was
-// given; what was rejected, vetoed or skipped never started, what is said to have worked or to run did.
+// R4, R5, R6, by the tools' own records joined with the log. No tool that may not be repeated
+// started twice, an idempotent one at most toolTries times; each start stands on a claim that the
+// log accepted in the name of an owner of that very process, and came before the call's result was
+// given; what was rejected, vetoed or skipped never started, what is said to have worked or to run
+// did.
 
-import type { ClearedCall } from '../claims.ts'
-import { clearedCalls, neverRan } from '../claims.ts'
-import type { Checker, Evidence, Start, Violation } from '../evidence.ts'
-import { addressOf, callKey, recordsOf } from '../evidence.ts'
+import { type ClearedCall, clearedCalls, neverRan } from '../claims.ts'
+import {
+  addressOf,
+  type Checker,
+  callKey,
+  type Evidence,
+  recordsOf,
+  type Start,
+  type Violation,
+} from '../evidence.ts'
 import { processesOfOwners } from '../owners.ts'
 
 const checker = 'starts'
@@ -20,19 +28,24 @@ export const starts: Checker = {
     const startsOf = Map.groupBy(evidence.starts, ({ call }) => call)
     for (const [key, started] of startsOf) {
       const call = calls.get(key)
-      const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: call?.at })
+      const say = (what: string) =>
+        violations.push({ checker, what: `${key} ${what}`, at: call?.at })
       if (call === undefined) {
         say(`was started (${describe(started)}) and never cleared`)
         continue
       }
       const most = call.idempotent ? call.toolTries : 1
       if (started.length > most)
-        say(`(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`)
-      if (call.decided) say(`was started (${describe(started)}), though its result was decided before`)
+        say(
+          `(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`,
+        )
+      if (call.decided)
+        say(`was started (${describe(started)}), though its result was decided before`)
       violations.push(...withoutClaim(call, started, owners))
       const result = results.get(key)
       for (const { at, process, start } of started) {
-        // A request that was on its way when the call was broken off: its result says that it may still take effect.
+        // A request that was on its way when the call was broken off: its result says that it may
+        // still take effect.
         const isForetold = result?.status === 'outcome_unknown' && start.startsWith('http-')
         if (result !== undefined && at > result.time && !isForetold)
           say(`was started by ${process} ${at - result.time} ms after its result was given`)
@@ -43,16 +56,23 @@ export const starts: Checker = {
 }
 
 /** Each accepted claim starts at most one tool, in a process whose claim it is. */
-function withoutClaim(call: ClearedCall, started: Start[], owners: Map<string, string>): Violation[] {
+function withoutClaim(
+  call: ClearedCall,
+  started: Start[],
+  owners: Map<string, string>,
+): Violation[] {
   const free = call.claims.filter(({ end }) => end.kind !== 'given back')
   return started.flatMap(({ process, at, start }): Violation[] => {
-    const fits = free.findIndex(({ owner, time }) => time <= at && (owners.get(owner) ?? process) === process)
+    const fits = free.findIndex(
+      ({ owner, time }) => time <= at && (owners.get(owner) ?? process) === process,
+    )
     if (fits >= 0) {
       free.splice(fits, 1)
       return []
     }
     const claims = call.claims.map(
-      ({ try: number, owner, time, end }) => `try ${number} of ${owners.get(owner) ?? owner} at ${time}, ${end.kind}`,
+      ({ try: number, owner, time, end }) =>
+        `try ${number} of ${owners.get(owner) ?? owner} at ${time}, ${end.kind}`,
     )
     return [
       {
@@ -72,22 +92,33 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Viola
     for (const { ordinal, status, text } of record.message.results) {
       const key = callKey(record.message, ordinal)
       const started = startsOf.get(key)?.length ?? 0
-      const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
+      const say = (what: string) =>
+        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
       if (neverRan.has(status) && started > 0) say(`is ${status}, and was started ${started} times`)
       if (status === 'ok' && started === 0) say('is ok, and was never started')
       const quoted = /"start":"([^"]+)"/.exec(text)?.[1]
-      if (status === 'ok' && (quoted === undefined || !ids.has(quoted) || !startsOf.get(key)?.some(({ start }) => start === quoted)))
+      if (
+        status === 'ok' &&
+        (quoted === undefined ||
+          !ids.has(quoted) ||
+          !startsOf.get(key)?.some(({ start }) => start === quoted))
+      )
         say(`is ok with the result of another start: ${text.slice(0, 200)}`)
     }
   }
   return violations
 }
 
-/** People are told that a tool runs only when it does (I1.4). One that was stopped at once may not have come to writing that down. */
+/**
+ * People are told that a tool runs only when it does (I1.4). One that was stopped at once may not
+ * have come to writing that down.
+ */
 function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
   const ended = new Set(
     recordsOf(evidence, 'round-outcome').flatMap(({ message }) =>
-      message.results.filter(({ status }) => status !== 'outcome_unknown').map(({ ordinal }) => callKey(message, ordinal)),
+      message.results
+        .filter(({ status }) => status !== 'outcome_unknown')
+        .map(({ ordinal }) => callKey(message, ordinal)),
     ),
   )
   return recordsOf(evidence, 'tool-started').flatMap((record) => {
@@ -101,7 +132,8 @@ function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violatio
 function resultsGiven(evidence: Evidence): Map<string, { time: number; status: string }> {
   const given = new Map<string, { time: number; status: string }>()
   for (const { message, time } of recordsOf(evidence, 'round-executed'))
-    for (const { ordinal, status } of message.results) given.set(callKey(message, ordinal), { time, status })
+    for (const { ordinal, status } of message.results)
+      given.set(callKey(message, ordinal), { time, status })
   return given
 }
 

@@ -1,31 +1,49 @@
-// R5: `outcome_unknown` is said only where somebody could not know. Each one has its cause in what was done to the process that had claimed the call
-// (or, where that process is not known, to some process that runs tools), to the broker, or in a cancel of the turn; and the cause lies between the
-// claim and the result.
+// R5: `outcome_unknown` is said only where somebody could not know. Each one has its cause in what
+// was done to the process that had claimed the call (or, where that process is not known, to some
+// process that runs tools), to the broker, or in a cancel of the turn; and the cause lies between
+// the claim and the result.
 
-import type { AcceptedClaim, ClearedCall } from '../claims.ts'
-import { clearedCalls } from '../claims.ts'
-import type { Checker, Disturbance, Evidence } from '../evidence.ts'
-import { addressOf, callKey, recordsOf, turnKey } from '../evidence.ts'
+import { type AcceptedClaim, type ClearedCall, clearedCalls } from '../claims.ts'
+import {
+  addressOf,
+  type Checker,
+  callKey,
+  type Disturbance,
+  type Evidence,
+  recordsOf,
+  turnKey,
+} from '../evidence.ts'
 import { processesOfOwners } from '../owners.ts'
 
 const checker = 'unknown-explained'
 
-/** Clocks of the broker, the tools and the faults are one machine's, but a fault is noted when it is done, and felt a little later. */
+/**
+ * Clocks of the broker, the tools and the faults are one machine's, but a fault is noted when it is
+ * done, and felt a little later.
+ */
 const slackMs = 1_000
 
 /** How an unknown outcome came about; counted in the report. */
-export type Explanation = 'cancelled' | 'owner disturbed' | 'unknown owner, some executor disturbed' | 'broker disturbed'
+export type Explanation =
+  | 'cancelled'
+  | 'owner disturbed'
+  | 'unknown owner, some executor disturbed'
+  | 'broker disturbed'
 
 export const unknownExplained: Checker = {
   name: checker,
   check(evidence) {
     return explainUnknowns(evidence).flatMap(({ call, why, at, detail }) =>
-      why === undefined ? [{ checker, what: `${call} is outcome_unknown, and nothing explains it: ${detail}`, at }] : [],
+      why === undefined
+        ? [{ checker, what: `${call} is outcome_unknown, and nothing explains it: ${detail}`, at }]
+        : [],
     )
   },
 }
 
-export function explainUnknowns(evidence: Evidence): { call: string; why: Explanation | undefined; at: string; detail: string }[] {
+export function explainUnknowns(
+  evidence: Evidence,
+): { call: string; why: Explanation | undefined; at: string; detail: string }[] {
   const calls = clearedCalls(evidence)
   const owners = processesOfOwners(evidence, calls)
   const cancelled = new Set(recordsOf(evidence, 'cancel').map(({ message }) => turnKey(message)))
@@ -35,25 +53,55 @@ export function explainUnknowns(evidence: Evidence): { call: string; why: Explan
       const key = callKey(record.message, result.ordinal)
       const call = calls.get(key)
       const isCancelled = cancelled.has(turnKey(record.message))
-      const why = call === undefined ? undefined : explain({ call, owners, evidence, isCancelled, until: record.time })
-      const claims = call?.claims.map(({ owner, time, end }) => `${owners.get(owner) ?? owner} claimed at ${time}, ${end.kind}`)
-      return [{ call: key, why, at: addressOf(record), detail: `${result.reason}; ${claims?.join('; ') ?? 'it was never cleared'}` }]
+      const why =
+        call === undefined
+          ? undefined
+          : explain({ call, owners, evidence, isCancelled, until: record.time })
+      const claims = call?.claims.map(
+        ({ owner, time, end }) => `${owners.get(owner) ?? owner} claimed at ${time}, ${end.kind}`,
+      )
+      return [
+        {
+          call: key,
+          why,
+          at: addressOf(record),
+          detail: `${result.reason}; ${claims?.join('; ') ?? 'it was never cleared'}`,
+        },
+      ]
     }),
   )
 }
 
-type Question = { call: ClearedCall; owners: Map<string, string>; evidence: Evidence; isCancelled: boolean; until: number }
+type Question = {
+  call: ClearedCall
+  owners: Map<string, string>
+  evidence: Evidence
+  isCancelled: boolean
+  until: number
+}
 
-function explain({ call, owners, evidence, isCancelled, until }: Question): Explanation | undefined {
+function explain({
+  call,
+  owners,
+  evidence,
+  isCancelled,
+  until,
+}: Question): Explanation | undefined {
   const { disturbances } = evidence
   const lost = call.claims.filter(({ end }) => end.kind === 'lapsed' || end.kind === 'open')
-  const stopped = call.claims.filter(({ end }) => end.kind === 'reported' && end.status === 'outcome_unknown')
+  const stopped = call.claims.filter(
+    ({ end }) => end.kind === 'reported' && end.status === 'outcome_unknown',
+  )
   for (const claim of [...lost, ...stopped]) {
     const window = { from: claim.time - slackMs, to: endOf(claim, until) + slackMs }
     const process = owners.get(claim.owner)
     const hits = disturbances.filter((disturbance) => overlaps(disturbance, window))
-    if (process !== undefined && hits.some((hit) => hit.process === process)) return 'owner disturbed'
-    if (process === undefined && hits.some((hit) => hit.process.startsWith('executor') || hit.process.startsWith('all')))
+    if (process !== undefined && hits.some((hit) => hit.process === process))
+      return 'owner disturbed'
+    if (
+      process === undefined &&
+      hits.some((hit) => hit.process.startsWith('executor') || hit.process.startsWith('all'))
+    )
       return 'unknown owner, some executor disturbed'
     if (hits.some((hit) => hit.kind === 'broker')) return 'broker disturbed'
   }

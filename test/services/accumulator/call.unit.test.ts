@@ -4,7 +4,8 @@ import type { Call, PartEvent, Stop } from '../../../shared/contract/messages.ts
 import { callStart, event, proposedFor } from './stream.ts'
 
 const end = event('call_end')
-const deltas = (...texts: string[]): PartEvent[] => texts.map((text) => event('call_arguments', text))
+const deltas = (...texts: string[]): PartEvent[] =>
+  texts.map((text) => event('call_arguments', text))
 const done = (text: string): PartEvent => event('call_done', text)
 const start = (text: string): PartEvent => callStart({ text })
 
@@ -12,16 +13,51 @@ describe('the source of the arguments', () => {
   it.each([
     ['the deltas, joined', [start(''), ...deltas('{"a"', ':1}'), end], '{"a":1}', 'deltas'],
     ['the start input, where no delta came', [start('{"a":1}'), end], '{"a":1}', 'start'],
-    ['the start input, where the only deltas are empty', [start('{"a":1}'), ...deltas('', ''), end], '{"a":1}', 'start'],
-    ['the deltas, where both came whole', [start('{"a":1}'), ...deltas('{"a":', '1}'), end], '{"a":1}', 'deltas'],
-    ['the deltas, where the start input is a placeholder', [start('{}'), ...deltas('{"a":1}'), end], '{"a":1}', 'deltas'],
-    ['the deltas, where the start input says something else', [start('{"a":1}'), ...deltas('{"a":2}'), end], '{"a":2}', 'deltas'],
+    [
+      'the start input, where the only deltas are empty',
+      [start('{"a":1}'), ...deltas('', ''), end],
+      '{"a":1}',
+      'start',
+    ],
+    [
+      'the deltas, where both came whole',
+      [start('{"a":1}'), ...deltas('{"a":', '1}'), end],
+      '{"a":1}',
+      'deltas',
+    ],
+    [
+      'the deltas, where the start input is a placeholder',
+      [start('{}'), ...deltas('{"a":1}'), end],
+      '{"a":1}',
+      'deltas',
+    ],
+    [
+      'the deltas, where the start input says something else',
+      [start('{"a":1}'), ...deltas('{"a":2}'), end],
+      '{"a":2}',
+      'deltas',
+    ],
     ['the deltas, where they say {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
     ['the start input, where it says {}', [start('{}'), end], '{}', 'start'],
     ['the done event, where no delta came', [start(''), done('{"a":1}'), end], '{"a":1}', 'done'],
-    ['the done event, where the start says something else', [start('{"a":2}'), done('{"a":1}'), end], '{"a":1}', 'done'],
-    ['the deltas, where the done event says something else', [start(''), ...deltas('{"a":1}'), done('{"a":2}'), end], '{"a":1}', 'deltas'],
-    ['the start of the response', [{ ...start('{"a":1}'), kind: 'call_whole' as const }, end], '{"a":1}', 'message_start'],
+    [
+      'the done event, where the start says something else',
+      [start('{"a":2}'), done('{"a":1}'), end],
+      '{"a":1}',
+      'done',
+    ],
+    [
+      'the deltas, where the done event says something else',
+      [start(''), ...deltas('{"a":1}'), done('{"a":2}'), end],
+      '{"a":1}',
+      'deltas',
+    ],
+    [
+      'the start of the response',
+      [{ ...start('{"a":1}'), kind: 'call_whole' as const }, end],
+      '{"a":1}',
+      'message_start',
+    ],
   ])('is %s', (_, events, raw, source) => {
     expect(call(events)).toMatchObject({ raw, source, problem: null })
   })
@@ -42,22 +78,35 @@ describe('the source of the arguments', () => {
       [start('{"a":10000000000000001}'), ...deltas('{"a":10000000000000002}'), end],
       true,
     ],
-    ['two events for its end that differ', [start(''), done('{"a":1}'), done('{"a":2}'), end], true],
+    [
+      'two events for its end that differ',
+      [start(''), done('{"a":1}'), done('{"a":2}'), end],
+      true,
+    ],
     ['one', [start(''), ...deltas('{"a":2}'), end], false],
   ])('is marked where another one said something else: %s', (_, events, disputed) => {
     expect(call(events)).toMatchObject({ disputed, problem: null })
   })
 
   it('is none where no byte came; nobody invents {}', () => {
-    expect(call([start(''), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
-    expect(call([start(''), ...deltas('', ''), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
+    expect(call([start(''), end])).toMatchObject({
+      raw: '',
+      source: 'none',
+      problem: 'no_arguments',
+    })
+    expect(call([start(''), ...deltas('', ''), end])).toMatchObject({
+      raw: '',
+      source: 'none',
+      problem: 'no_arguments',
+    })
   })
 })
 
 describe('the end of a call', () => {
   const half = [start(''), ...deltas('{"a":"x')]
   const whole = [start(''), ...deltas('{"a":"x"}')]
-  const problems = (events: PartEvent[], stops: Stop[]) => stops.map((stop) => call(events, stop).problem)
+  const problems = (events: PartEvent[], stops: Stop[]) =>
+    stops.map((stop) => call(events, stop).problem)
   const finishing: Stop[] = ['calls', 'end']
   const cutting: Stop[] = ['length', 'cut']
   const unclear: Stop[] = ['other', 'refusal']
@@ -67,31 +116,49 @@ describe('the end of a call', () => {
   })
 
   it('was not seen where the provider did not close it, whatever it says of the response', () => {
-    expect(new Set(problems(whole, [...finishing, ...cutting, ...unclear]))).toEqual(new Set(['truncated']))
-    expect(new Set(problems([start('{"a":"x"}')], [...finishing, ...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+    expect(new Set(problems(whole, [...finishing, ...cutting, ...unclear]))).toEqual(
+      new Set(['truncated']),
+    )
+    expect(new Set(problems([start('{"a":"x"}')], [...finishing, ...cutting, ...unclear]))).toEqual(
+      new Set(['truncated']),
+    )
   })
 
   it('was not seen of the last call where the response was cut, even if it was closed and reads well', () => {
-    expect(problems([...whole, end], [...cutting, 'refusal'])).toEqual(['truncated', 'truncated', 'truncated'])
+    expect(problems([...whole, end], [...cutting, 'refusal'])).toEqual([
+      'truncated',
+      'truncated',
+      'truncated',
+    ])
   })
 
   it('was seen of a call before the last one where the response came to its limit, but not where it just stopped', () => {
-    const next = [callStart({ index: 1 }), event('call_arguments', '{"b":1}', 1), event('call_end', '', 1)]
-    const both = (stop: Stop) => proposedFor([...whole, end, ...next], { stop }).response.calls.map(({ problem }) => problem)
+    const next = [
+      callStart({ index: 1 }),
+      event('call_arguments', '{"b":1}', 1),
+      event('call_end', '', 1),
+    ]
+    const both = (stop: Stop) =>
+      proposedFor([...whole, end, ...next], { stop }).response.calls.map(({ problem }) => problem)
     expect(both('length')).toEqual([null, 'truncated'])
     expect(both('refusal')).toEqual([null, 'truncated'])
     expect(both('cut')).toEqual(['truncated', 'truncated'])
   })
 
   it('does not make {} of nothing where the response came to its limit', () => {
-    const next = [callStart({ index: 1 }), event('call_arguments', '{"b":1}', 1), event('call_end', '', 1)]
+    const next = [
+      callStart({ index: 1 }),
+      event('call_arguments', '{"b":1}', 1),
+      event('call_end', '', 1),
+    ]
     const { calls } = proposedFor([start(''), end, ...next], { stop: 'length' }).response
     expect(calls[0]?.problem).toBe('truncated')
   })
 
   it('was not seen when the stream ended before the first byte', () => {
     expect(problems([start('')], cutting)).toEqual(['truncated', 'truncated'])
-    // Also where the server closes what the limit cut: else a tool without required fields would run with {}.
+    // Also where the server closes what the limit cut: else a tool without required fields would
+    // run with {}.
     expect(problems([start(''), end], cutting)).toEqual(['truncated', 'truncated'])
     expect(problems([start(''), end], finishing)).toEqual(['no_arguments', 'no_arguments'])
     // Nor where the response is over by an end mark alone, or by a word that nobody knows.
@@ -99,7 +166,9 @@ describe('the end of a call', () => {
   })
 
   it('was not seen when the text could go on and nobody closed it', () => {
-    expect(new Set(problems(half, [...finishing, ...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+    expect(new Set(problems(half, [...finishing, ...cutting, ...unclear]))).toEqual(
+      new Set(['truncated']),
+    )
   })
 
   it('was not seen when the output limit cut the call and the server closed it all the same', () => {
@@ -107,11 +176,16 @@ describe('the end of a call', () => {
   })
 
   it('was seen when a call was closed and another one began: then its text is just not JSON', () => {
-    const next = [callStart({ index: 1 }), event('call_arguments', '{"b', 1), event('call_end', '', 1)]
-    expect(proposedFor([...half, end, ...next], { stop: 'length' }).response.calls.map(({ problem }) => problem)).toEqual([
-      'invalid_json',
-      'truncated',
-    ])
+    const next = [
+      callStart({ index: 1 }),
+      event('call_arguments', '{"b', 1),
+      event('call_end', '', 1),
+    ]
+    expect(
+      proposedFor([...half, end, ...next], { stop: 'length' }).response.calls.map(
+        ({ problem }) => problem,
+      ),
+    ).toEqual(['invalid_json', 'truncated'])
   })
 
   it('was seen when both the call and the response were finished: then a half text is just not JSON', () => {
@@ -119,7 +193,10 @@ describe('the end of a call', () => {
   })
 
   it('does not excuse a text that could never be JSON', () => {
-    expect(problems([start(''), ...deltas('{"a":1}</call>'), end], finishing)).toEqual(['invalid_json', 'invalid_json'])
+    expect(problems([start(''), ...deltas('{"a":1}</call>'), end], finishing)).toEqual([
+      'invalid_json',
+      'invalid_json',
+    ])
   })
 })
 
@@ -134,13 +211,21 @@ describe('an error inside the stream', () => {
       ],
       { stop: 'cut' },
     )
-    expect(response.calls.map(({ problem }) => problem)).toEqual(['stream_error', 'stream_error', 'stream_error'])
+    expect(response.calls.map(({ problem }) => problem)).toEqual([
+      'stream_error',
+      'stream_error',
+      'stream_error',
+    ])
     expect(response.calls[1]?.raw).toBe('{"command":"rm -rf build')
   })
 
   it('spoils a call that is closed or begins only afterwards', () => {
-    expect(call([start(''), ...deltas('{"a":1}'), event('error', 'x'), end]).problem).toBe('stream_error')
-    expect(call([event('error', 'x'), start(''), ...deltas('{"a":1}'), end]).problem).toBe('stream_error')
+    expect(call([start(''), ...deltas('{"a":1}'), event('error', 'x'), end]).problem).toBe(
+      'stream_error',
+    )
+    expect(call([event('error', 'x'), start(''), ...deltas('{"a":1}'), end]).problem).toBe(
+      'stream_error',
+    )
   })
 })
 
@@ -149,11 +234,24 @@ describe('argument bytes that belong to no call', () => {
     const { response } = proposedFor([
       ...[start(''), end],
       ...[callStart({ index: 1, id: 'id2', text: '{"a":1}' }), event('call_end', '', 1)],
-      ...[callStart({ index: 2, id: 'id3' }), event('call_arguments', '{"b":1}', 2), event('call_end', '', 2)],
-      ...[callStart({ index: 3, id: 'id4' }), event('call_done', '{"c":1}', 3), event('call_end', '', 3)],
+      ...[
+        callStart({ index: 2, id: 'id3' }),
+        event('call_arguments', '{"b":1}', 2),
+        event('call_end', '', 2),
+      ],
+      ...[
+        callStart({ index: 3, id: 'id4' }),
+        event('call_done', '{"c":1}', 3),
+        event('call_end', '', 3),
+      ],
       event('call_arguments', '{"command":"ls"}', 9),
     ])
-    expect(response.calls.map(({ problem }) => problem)).toEqual(['lost_arguments', 'lost_arguments', null, null])
+    expect(response.calls.map(({ problem }) => problem)).toEqual([
+      'lost_arguments',
+      'lost_arguments',
+      null,
+      null,
+    ])
   })
 
   it('may have been sent to another call: behind a whole object another one begins', () => {
@@ -184,12 +282,26 @@ describe('argument texts', () => {
     ['{"a":NaN}', 'invalid_json'],
   ])('are judged as they are: %j', (raw, problem) => {
     const asSent = { raw, source: 'deltas', repair: null, disputed: false }
-    expect(call([start(''), ...deltas(raw), end])).toEqual({ ordinal: 0, id: 'id1', name: 'read', ...asSent, problem })
+    expect(call([start(''), ...deltas(raw), end])).toEqual({
+      ordinal: 0,
+      id: 'id1',
+      name: 'read',
+      ...asSent,
+      problem,
+    })
   })
 
   it('are none where they are only blanks', () => {
-    expect(call([start(''), ...deltas(' ', '\n'), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
-    expect(call([start('{"a":1}'), ...deltas(' '), end])).toMatchObject({ raw: '{"a":1}', source: 'start', problem: null })
+    expect(call([start(''), ...deltas(' ', '\n'), end])).toMatchObject({
+      raw: '',
+      source: 'none',
+      problem: 'no_arguments',
+    })
+    expect(call([start('{"a":1}'), ...deltas(' '), end])).toMatchObject({
+      raw: '{"a":1}',
+      source: 'start',
+      problem: null,
+    })
   })
 
   it('are mended where nothing but the spelling changes, and what was sent stays beside it', () => {
@@ -203,7 +315,9 @@ describe('argument texts', () => {
 
   it('are not mended where bytes may be missing', () => {
     const next = [callStart({ index: 1 }), event('call_arguments', '{"b', 1)]
-    const { calls } = proposedFor([start(''), ...deltas('{"a":1,}'), end, ...next], { stop: 'length' }).response
+    const { calls } = proposedFor([start(''), ...deltas('{"a":1,}'), end, ...next], {
+      stop: 'length',
+    }).response
     expect(calls.map(({ problem, repair }) => [problem, repair])).toEqual([
       ['invalid_json', null],
       ['truncated', null],
@@ -211,11 +325,16 @@ describe('argument texts', () => {
   })
 
   it('that are free text for another kind of tool run nothing, also where they look like an object', () => {
-    expect(call([start(''), event('call_free_text'), ...deltas('{"a":1}'), end]).problem).toBe('free_text')
+    expect(call([start(''), event('call_free_text'), ...deltas('{"a":1}'), end]).problem).toBe(
+      'free_text',
+    )
   })
 
   it.each([
-    ['a member named __proto__', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'],
+    [
+      'a member named __proto__',
+      '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+    ],
     ['half a surrogate pair as an escape', '{"a":"\\ud800"}'],
     ['a member twice', '{"a":1,"a":2}'],
     ['a number that no double can hold', '{"a":12345678901234567890,"b":1e400}'],
@@ -227,8 +346,12 @@ describe('argument texts', () => {
   it('may be nested as deep as the bound and no deeper', () => {
     const nested = (depth: number) => `${`{"a":`.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
     expect(call([start(''), ...deltas(nested(limits.argumentDepthMax)), end]).problem).toBeNull()
-    expect(call([start(''), ...deltas(nested(limits.argumentDepthMax + 1)), end]).problem).toBe('invalid_json')
-    expect(call([start(''), ...deltas('['.repeat(10_000) + ']'.repeat(10_000)), end]).problem).toBe('invalid_json')
+    expect(call([start(''), ...deltas(nested(limits.argumentDepthMax + 1)), end]).problem).toBe(
+      'invalid_json',
+    )
+    expect(call([start(''), ...deltas('['.repeat(10_000) + ']'.repeat(10_000)), end]).problem).toBe(
+      'invalid_json',
+    )
     expect(call([start(''), ...deltas('{"a":'.repeat(100_000)), end]).problem).toBe('invalid_json')
     expect(call([start(''), ...deltas('{"a":'.repeat(100_000))], 'cut').problem).toBe('truncated')
   })
@@ -240,7 +363,11 @@ describe('argument texts', () => {
     expect(over.problem).toBe('truncated')
     expect(over.raw).toHaveLength(limits.argumentBytesMax)
 
-    const wide = call([start(''), ...deltas('{"a":"', '😀'.repeat(limits.argumentBytesMax / 4), '"}'), end])
+    const wide = call([
+      start(''),
+      ...deltas('{"a":"', '😀'.repeat(limits.argumentBytesMax / 4), '"}'),
+      end,
+    ])
     expect(wide.problem).toBe('truncated')
     expect(Buffer.byteLength(wide.raw)).toBeLessThanOrEqual(limits.argumentBytesMax)
     expect(wide.raw.isWellFormed()).toBe(true)

@@ -10,10 +10,30 @@ describe('a text that is nearly JSON', () => {
     ['a fence without a language', '```\n{"a":1}```\n', { a: 1 }, ['fence']],
     ['commas before a bracket', '{"a":[1,2, ],}', { a: [1, 2] }, ['trailing-comma']],
     ['single quotes', `{'a':'say "hi", it\\'s'}`, { a: `say "hi", it's` }, ['single-quotes']],
-    ['words of Python', '{"a":True,"b":[False,None]}', { a: true, b: [false, null] }, ['python-word']],
-    ['control characters in a text', '{"a":"x\ny\tz\u0001"}', { a: 'x\ny\tz\u0001' }, ['control-character']],
-    ['a backslash that begins no escape', '{"a":"C:\\dir \\d+ \\u12"}', { a: 'C:\\dir \\d+ \\u12' }, ['bad-escape']],
-    ['one beside escapes of one reading', '{"a":"\\\\ \\" \\d"}', { a: '\\ " \\d' }, ['bad-escape']],
+    [
+      'words of Python',
+      '{"a":True,"b":[False,None]}',
+      { a: true, b: [false, null] },
+      ['python-word'],
+    ],
+    [
+      'control characters in a text',
+      '{"a":"x\ny\tz\u0001"}',
+      { a: 'x\ny\tz\u0001' },
+      ['control-character'],
+    ],
+    [
+      'a backslash that begins no escape',
+      '{"a":"C:\\dir \\d+ \\u12"}',
+      { a: 'C:\\dir \\d+ \\u12' },
+      ['bad-escape'],
+    ],
+    [
+      'one beside escapes of one reading',
+      '{"a":"\\\\ \\" \\d"}',
+      { a: '\\ " \\d' },
+      ['bad-escape'],
+    ],
   ])('is mended: %s', (_, text, value, how) => {
     const found = mended(text)
     expect([found && JSON.parse(found.text), found?.how]).toEqual([value, how])
@@ -21,7 +41,9 @@ describe('a text that is nearly JSON', () => {
 
   it('keeps what stands in its texts: commas, words, quotes, fences, digits of numbers', () => {
     const text = `{"a":"True, }, 'x' \`\`\`", "n":12345678901234567890,}`
-    expect(mended(text)?.text).toBe(text.replace(',}', '}').replace(', }', ', }').replace('67890,}', '67890}'))
+    expect(mended(text)?.text).toBe(
+      text.replace(',}', '}').replace(', }', ', }').replace('67890,}', '67890}'),
+    )
   })
 
   it.each([
@@ -55,17 +77,23 @@ describe('a text that is nearly JSON', () => {
     const python = (value: unknown): string => {
       if (value === null) return 'None'
       if (typeof value === 'boolean') return value ? 'True' : 'False'
-      if (typeof value === 'string') return `'${JSON.stringify(value).slice(1, -1).replaceAll("'", "\\'").replaceAll('\\"', '"')}'`
+      if (typeof value === 'string')
+        return `'${JSON.stringify(value).slice(1, -1).replaceAll("'", "\\'").replaceAll('\\"', '"')}'`
       if (Array.isArray(value)) return `[${value.map((item) => `${python(item)},`).join(' ')}]`
       if (typeof value !== 'object') return JSON.stringify(value)
       return `{${Object.entries(value)
         .map(([name, member]) => `${python(name)}: ${python(member)},`)
         .join(' ')}}`
     }
-    const anObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1, noNullPrototype: true })
+    const anObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), {
+      minKeys: 1,
+      noNullPrototype: true,
+    })
     fc.assert(
       fc.property(anObject, (value) => {
-        expect(JSON.parse(mended(python(value))?.text ?? '0')).toEqual(JSON.parse(JSON.stringify(value)))
+        expect(JSON.parse(mended(python(value))?.text ?? '0')).toEqual(
+          JSON.parse(JSON.stringify(value)),
+        )
       }),
     )
   })
@@ -73,12 +101,32 @@ describe('a text that is nearly JSON', () => {
   it('gives an object or nothing, and nothing of any beginning of itself', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: fc.constantFrom('{', '}', '[', ']', '"', "'", '\\', ',', ':', '1', 'T', 'True', 'n', '`', '\n', ' ') }),
+        fc.string({
+          unit: fc.constantFrom(
+            '{',
+            '}',
+            '[',
+            ']',
+            '"',
+            "'",
+            '\\',
+            ',',
+            ':',
+            '1',
+            'T',
+            'True',
+            'n',
+            '`',
+            '\n',
+            ' ',
+          ),
+        }),
         (text) => {
           const found = mended(text)
           if (found === undefined) return
           expect(JSON.parse(found.text)).toEqual(expect.any(Object))
-          for (let end = 0; end < text.trimEnd().length; end += 1) expect(mended(text.slice(0, end))).toBeUndefined()
+          for (let end = 0; end < text.trimEnd().length; end += 1)
+            expect(mended(text.slice(0, end))).toBeUndefined()
         },
       ),
       { numRuns: 300 },

@@ -14,10 +14,31 @@ const proposed = proposedFor([
 
 describe('the log of finalized calls', () => {
   it('has the raw argument text, its source and its problem for each call, at debug', () => {
-    const place = { level: 20, conversation: 'c', turn: 7, round: 2, name: 'read', msg: 'call finalized' }
+    const place = {
+      level: 20,
+      conversation: 'c',
+      turn: 7,
+      round: 2,
+      name: 'read',
+      msg: 'call finalized',
+    }
     expect(logged('debug', proposed)).toEqual([
-      { ...place, ordinal: 0, source: 'deltas', problem: 'invalid_json', raw: '{"a":', time: expect.any(Number) },
-      { ...place, ordinal: 1, source: 'none', problem: 'no_arguments', raw: '', time: expect.any(Number) },
+      {
+        ...place,
+        ordinal: 0,
+        source: 'deltas',
+        problem: 'invalid_json',
+        raw: '{"a":',
+        time: expect.any(Number),
+      },
+      {
+        ...place,
+        ordinal: 1,
+        source: 'none',
+        problem: 'no_arguments',
+        raw: '',
+        time: expect.any(Number),
+      },
     ])
   })
 

@@ -16,23 +16,39 @@ const argumentText = fc.oneof(
 describe('whatever a model sends', () => {
   it('any chunking of the same argument text gives the same call', () => {
     fc.assert(
-      fc.property(argumentText, fc.array(fc.nat()), fc.constantFrom(...stops), fc.boolean(), (text, cuts, stop, ended) => {
-        const deltas = chunks(text, cuts).map((chunk) => event('call_arguments', chunk))
-        const end = ended ? [event('call_end')] : []
-        const whole = proposedFor([callStart(), event('call_arguments', text), ...end], { stop })
-        expect(proposedFor([callStart(), ...deltas, ...end], { stop })).toEqual(whole)
-      }),
+      fc.property(
+        argumentText,
+        fc.array(fc.nat()),
+        fc.constantFrom(...stops),
+        fc.boolean(),
+        (text, cuts, stop, ended) => {
+          const deltas = chunks(text, cuts).map((chunk) => event('call_arguments', chunk))
+          const end = ended ? [event('call_end')] : []
+          const whole = proposedFor([callStart(), event('call_arguments', text), ...end], { stop })
+          expect(proposedFor([callStart(), ...deltas, ...end], { stop })).toEqual(whole)
+        },
+      ),
     )
   })
 
   it('the text goes on as it was sent, and a call without a problem is the text of an object', () => {
     fc.assert(
-      fc.property(argumentText, argumentText, fc.constantFrom(...stops), fc.boolean(), (start, text, stop, ended) => {
-        const events = [callStart({ text: start }), event('call_arguments', text), ...(ended ? [event('call_end')] : [])]
-        const [call] = proposedFor(events, { stop }).response.calls
-        expect(call?.raw).toBe([text, start].find((one) => one.trim() !== '') ?? '')
-        if (call?.problem === null) expect(JSON.parse(call.raw)).toEqual(expect.any(Object))
-      }),
+      fc.property(
+        argumentText,
+        argumentText,
+        fc.constantFrom(...stops),
+        fc.boolean(),
+        (start, text, stop, ended) => {
+          const events = [
+            callStart({ text: start }),
+            event('call_arguments', text),
+            ...(ended ? [event('call_end')] : []),
+          ]
+          const [call] = proposedFor(events, { stop }).response.calls
+          expect(call?.raw).toBe([text, start].find((one) => one.trim() !== '') ?? '')
+          if (call?.problem === null) expect(JSON.parse(call.raw)).toEqual(expect.any(Object))
+        },
+      ),
     )
   })
 
@@ -46,11 +62,16 @@ describe('whatever a model sends', () => {
       name: fc.constant(null),
     })
     fc.assert(
-      fc.property(fc.array(anyEvent), fc.subarray([0, 1, 2, 3]), fc.constantFrom(...stops), (events, begun, stop) => {
-        const starts = begun.map((index) => callStart({ index, id: `id${index}` }))
-        const proposed = proposedFor([...starts, ...events], { stop })
-        expect(proposed.response.calls.length).toBe(proposed.failure === null ? begun.length : 0)
-      }),
+      fc.property(
+        fc.array(anyEvent),
+        fc.subarray([0, 1, 2, 3]),
+        fc.constantFrom(...stops),
+        (events, begun, stop) => {
+          const starts = begun.map((index) => callStart({ index, id: `id${index}` }))
+          const proposed = proposedFor([...starts, ...events], { stop })
+          expect(proposed.response.calls.length).toBe(proposed.failure === null ? begun.length : 0)
+        },
+      ),
     )
   })
 })
@@ -66,14 +87,24 @@ describe('whatever the log does', () => {
 
   it('any order of parts, with any of them repeated and parts of another attempt between them, gives the same response', () => {
     const parts = events.map((each, i) => part(i, each))
-    const whole = given(accumulator, opened(), ...parts, finished({ parts: parts.length })).to('next')
-    const others = parts.map((each) => ({ ...each, attempt: 'other', events: [event('call_arguments', '"spliced"')] }))
+    const whole = given(accumulator, opened(), ...parts, finished({ parts: parts.length })).to(
+      'next',
+    )
+    const others = parts.map((each) => ({
+      ...each,
+      attempt: 'other',
+      events: [event('call_arguments', '"spliced"')],
+    }))
     const log = fc
       .tuple(fc.array(fc.constantFrom(...parts, ...others)), fc.constant(parts))
-      .chain(([repeated, all]) => fc.shuffledSubarray([...all, ...repeated], { minLength: all.length + repeated.length }))
+      .chain(([repeated, all]) =>
+        fc.shuffledSubarray([...all, ...repeated], { minLength: all.length + repeated.length }),
+      )
     fc.assert(
       fc.property(log, (records) => {
-        expect(given(accumulator, opened(), ...records, finished({ parts: parts.length })).to('next')).toEqual(whole)
+        expect(
+          given(accumulator, opened(), ...records, finished({ parts: parts.length })).to('next'),
+        ).toEqual(whole)
       }),
     )
   })
@@ -84,7 +115,9 @@ describe('whatever the log does', () => {
       fc.property(fc.array(fc.nat(events.length), { maxLength: 6 }), (cuts) => {
         const groups = slices(events, cuts)
         const parts = groups.map((group, i) => part(i, ...group))
-        expect(given(accumulator, opened(), ...parts, finished({ parts: parts.length })).to('next')).toEqual([whole])
+        expect(
+          given(accumulator, opened(), ...parts, finished({ parts: parts.length })).to('next'),
+        ).toEqual([whole])
       }),
     )
   })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { OpenRound } from '../../../services/accumulator/reducer.ts'
-import { accumulator } from '../../../services/accumulator/reducer.ts'
+import { accumulator, type OpenRound } from '../../../services/accumulator/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Part, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
 import { eventWeight } from '../../../shared/contract/part-weight.ts'
@@ -13,11 +12,18 @@ const hello = [event('text', 'hel'), event('text', 'lo')]
 describe('a round', () => {
   it('opens with model-opened and waits until it expires', () => {
     const open = given(accumulator, opened({ expiresAt: 5_000 }))
-    expect(open).toMatchObject({ state: { offered: ['read', 'write'] }, due: 5_000 + limits.turnLingerMs, records: [], wants: [] })
+    expect(open).toMatchObject({
+      state: { offered: ['read', 'write'] },
+      due: 5_000 + limits.turnLingerMs,
+      records: [],
+      wants: [],
+    })
   })
 
   it('becomes one proposal, with what the gateway said about it and the names that were offered', () => {
-    const round = given(accumulator, opened(), part(0, ...hello)).when(finished({ stop: 'end', finish: 'end_turn', parts: 1 }))
+    const round = given(accumulator, opened(), part(0, ...hello)).when(
+      finished({ stop: 'end', finish: 'end_turn', parts: 1 }),
+    )
     expect(round.state).toBeUndefined()
     expect(round.records).toEqual([{ to: 'next', message: expect.anything() }])
     expect(round.to('next')).toEqual([
@@ -25,7 +31,15 @@ describe('a round', () => {
         type: 'round-proposed',
         ...{ conversation: 'c', turn: 7, round: 2 },
         response: {
-          ...{ attempt: 'a1', text: 'hello', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', textCalls: null },
+          ...{
+            attempt: 'a1',
+            text: 'hello',
+            reasoning: '',
+            calls: [],
+            stop: 'end',
+            finish: 'end_turn',
+            textCalls: null,
+          },
           usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
         },
         failure: null,
@@ -41,8 +55,13 @@ describe('a round', () => {
 
   it('drops parts and an answer that come without model-opened', () => {
     expect(given(accumulator, part(0, ...hello))).toMatchObject({ state: undefined, records: [] })
-    expect(given(accumulator, part(0, ...hello), finished())).toMatchObject({ state: undefined, all: [] })
-    expect(given(accumulator, part(0, ...hello), opened(), finished()).to('next')).toMatchObject([{ failure: { class: 'transient' } }])
+    expect(given(accumulator, part(0, ...hello), finished())).toMatchObject({
+      state: undefined,
+      all: [],
+    })
+    expect(given(accumulator, part(0, ...hello), opened(), finished()).to('next')).toMatchObject([
+      { failure: { class: 'transient' } },
+    ])
   })
 
   it('writes nothing for parts', () => {
@@ -50,7 +69,9 @@ describe('a round', () => {
   })
 
   it('keeps its parts when it is opened once more', () => {
-    expect(text(given(accumulator, opened(), part(0, ...hello), opened(), finished()))).toBe('hello')
+    expect(text(given(accumulator, opened(), part(0, ...hello), opened(), finished()))).toBe(
+      'hello',
+    )
   })
 
   it('does not mix with another round, turn or conversation', () => {
@@ -59,24 +80,37 @@ describe('a round', () => {
       { ...part(0, event('text', 'other turn')), turn: 8 },
       { ...part(0, event('text', 'other conversation')), conversation: 'c"' },
     ]
-    expect(text(given(accumulator, opened(), ...others, part(0, ...hello), finished()))).toBe('hello')
+    expect(text(given(accumulator, opened(), ...others, part(0, ...hello), finished()))).toBe(
+      'hello',
+    )
   })
 
   it('closes without a word a while after it expired, and drops what still comes', () => {
     const tick = { type: 'tick', conversation: 'c', unit } as const
-    const expired = given(accumulator, opened({ expiresAt: 5_000 }), part(0, ...hello)).when(at(5_000 + limits.turnLingerMs, tick))
+    const expired = given(accumulator, opened({ expiresAt: 5_000 }), part(0, ...hello)).when(
+      at(5_000 + limits.turnLingerMs, tick),
+    )
     expect(expired).toMatchObject({ state: undefined, all: [] })
     expect(expired.when(finished())).toMatchObject({ state: undefined, records: [] })
-    expect(given(accumulator, opened({ expiresAt: 5_000 })).when(at(4_999 + limits.turnLingerMs, tick)).state).toBeDefined()
+    expect(
+      given(accumulator, opened({ expiresAt: 5_000 })).when(at(4_999 + limits.turnLingerMs, tick))
+        .state,
+    ).toBeDefined()
   })
 
   it('closes when a record made it throw: the runtime speaks for it', () => {
-    expect(given(accumulator, opened()).whenFails(part(0))).toMatchObject({ state: undefined, records: [] })
+    expect(given(accumulator, opened()).whenFails(part(0))).toMatchObject({
+      state: undefined,
+      records: [],
+    })
   })
 })
 
 describe('attempts', () => {
-  const b1 = (i: number, ...events: Part['events']): Part => ({ ...part(i, ...events), attempt: 'b1' })
+  const b1 = (i: number, ...events: Part['events']): Part => ({
+    ...part(i, ...events),
+    attempt: 'b1',
+  })
 
   it('never mix: the one that model-finished names is folded', () => {
     const both = given(
@@ -92,22 +126,48 @@ describe('attempts', () => {
   })
 
   it('are folded in the order of their parts, whatever the order in the log', () => {
-    expect(text(given(accumulator, opened(), part(1, event('text', 'lo')), part(0, event('text', 'hel')), finished({ parts: 2 })))).toBe(
-      'hello',
-    )
+    expect(
+      text(
+        given(
+          accumulator,
+          opened(),
+          part(1, event('text', 'lo')),
+          part(0, event('text', 'hel')),
+          finished({ parts: 2 }),
+        ),
+      ),
+    ).toBe('hello')
   })
 
   it('take each part once: the first one counts', () => {
-    const twice = given(accumulator, opened(), part(0, ...hello), part(0, ...hello), part(0, event('text', 'else')))
+    const twice = given(
+      accumulator,
+      opened(),
+      part(0, ...hello),
+      part(0, ...hello),
+      part(0, event('text', 'else')),
+    )
     expect(text(twice.when(finished()))).toBe('hello')
   })
 
   it('end where model-finished says: parts behind that are not folded', () => {
-    expect(text(given(accumulator, opened(), part(0, ...hello), part(1, event('text', ' and more')), finished()))).toBe('hello')
+    expect(
+      text(
+        given(
+          accumulator,
+          opened(),
+          part(0, ...hello),
+          part(1, event('text', ' and more')),
+          finished(),
+        ),
+      ),
+    ).toBe('hello')
   })
 
   it('may be empty', () => {
-    expect(given(accumulator, opened(), finished({ parts: 0, stop: 'end' })).to('next')).toMatchObject([
+    expect(
+      given(accumulator, opened(), finished({ parts: 0, stop: 'end' })).to('next'),
+    ).toMatchObject([
       { failure: null, response: { text: '', reasoning: '', calls: [], stop: 'end' } },
     ])
   })
@@ -117,25 +177,44 @@ describe('attempts', () => {
     ['one in the middle', [0, 2], 2],
     ['the last', [0, 1], 3],
   ])('of which a part is missing are a failure, not a shorter answer: %s', (_, sent, missing) => {
-    const parts = sent.map((i) => part(i, callStart({ index: i }), event('call_arguments', '{}', i), event('call_end', '', i)))
-    expect(given(accumulator, opened(), ...parts, finished({ parts: 3 })).to('next')).toMatchObject([
-      {
-        response: { attempt: 'a1', text: '', calls: [], stop: 'cut', usage: { outputTokens: 5 } },
-        failure: { class: 'transient', reason: `the response was cut: part ${missing} of 3 is missing` },
-      },
-    ])
+    const parts = sent.map((i) =>
+      part(i, callStart({ index: i }), event('call_arguments', '{}', i), event('call_end', '', i)),
+    )
+    expect(given(accumulator, opened(), ...parts, finished({ parts: 3 })).to('next')).toMatchObject(
+      [
+        {
+          response: { attempt: 'a1', text: '', calls: [], stop: 'cut', usage: { outputTokens: 5 } },
+          failure: {
+            class: 'transient',
+            reason: `the response was cut: part ${missing} of 3 is missing`,
+          },
+        },
+      ],
+    )
   })
 
   it('that nobody saw are a failure', () => {
-    expect(given(accumulator, opened(), part(0, ...hello), finished({ attempt: 'unseen' })).to('next')).toMatchObject([
-      { response: { attempt: 'unseen', calls: [] }, failure: { reason: expect.stringContaining('cut') } },
+    expect(
+      given(accumulator, opened(), part(0, ...hello), finished({ attempt: 'unseen' })).to('next'),
+    ).toMatchObject([
+      {
+        response: { attempt: 'unseen', calls: [] },
+        failure: { reason: expect.stringContaining('cut') },
+      },
     ])
   })
 
   it("that failed are an empty response with the gateway's reason, whatever parts came", () => {
     const failure = { class: 'provider', reason: 'overloaded' } as const
-    const failed = given(accumulator, opened(), part(0, ...hello), finished({ failure, stop: 'cut', finish: '' }))
-    expect(failed.to('next')).toMatchObject([{ response: { text: '', calls: [], stop: 'cut' }, failure, offered: ['read', 'write'] }])
+    const failed = given(
+      accumulator,
+      opened(),
+      part(0, ...hello),
+      finished({ failure, stop: 'cut', finish: '' }),
+    )
+    expect(failed.to('next')).toMatchObject([
+      { response: { text: '', calls: [], stop: 'cut' }, failure, offered: ['read', 'write'] },
+    ])
   })
 })
 
@@ -154,12 +233,22 @@ describe('the bound on the bytes of a round', () => {
       },
     ])
     // Not even by a count of parts that would leave out the one that did not fit.
-    expect(over.when(finished({ parts: 1 })).to('next')).toMatchObject([{ failure: { class: 'provider' } }])
+    expect(over.when(finished({ parts: 1 })).to('next')).toMatchObject([
+      { failure: { class: 'provider' } },
+    ])
   })
 
   it('holds over all attempts together, and one that is given up makes room for the next', () => {
-    const again = given(accumulator, opened(), part(0, half), part(1, half), of('b1', part(0, half)))
-    expect(text(again.when(finished({ attempt: 'b1' })))).toHaveLength(limits.roundPartsBytesMax / 2)
+    const again = given(
+      accumulator,
+      opened(),
+      part(0, half),
+      part(1, half),
+      of('b1', part(0, half)),
+    )
+    expect(text(again.when(finished({ attempt: 'b1' })))).toHaveLength(
+      limits.roundPartsBytesMax / 2,
+    )
   })
 
   it('gives up the attempt of which nothing came for longest, so an attempt that failed late costs its retry nothing', () => {
@@ -168,8 +257,12 @@ describe('the bound on the bytes of a round', () => {
     const first = [0, 1, 2, 3].map(piece)
     const retry = [0, 1, 2].map((i) => of('b1', piece(i)))
     const round = given(accumulator, opened(), ...first, ...retry)
-    expect(text(round.when(finished({ attempt: 'b1', parts: 3 })))).toHaveLength(3 * Math.floor(sixth))
-    expect(round.when(finished({ parts: 4 })).to('next')).toMatchObject([{ failure: { class: 'provider' } }])
+    expect(text(round.when(finished({ attempt: 'b1', parts: 3 })))).toHaveLength(
+      3 * Math.floor(sixth),
+    )
+    expect(round.when(finished({ parts: 4 })).to('next')).toMatchObject([
+      { failure: { class: 'provider' } },
+    ])
     expect(round.state?.bytes).toBeLessThan(4 * sixth)
   })
 
@@ -186,14 +279,26 @@ describe('the bound on the bytes of a round', () => {
     )
     expect(text(round.when(finished({ attempt: 'b1' })))).toContain('failed')
     expect(text(round.when(finished({ attempt: 'a1', parts: 2 })))).toContain('failed')
-    const smaller = given(accumulator, opened(), part(0, third), of('b1', part(0, third)), part(1, short), of('c1', part(0, third)))
+    const smaller = given(
+      accumulator,
+      opened(),
+      part(0, third),
+      of('b1', part(0, third)),
+      part(1, short),
+      of('c1', part(0, third)),
+    )
     expect(text(smaller.when(finished({ attempt: 'b1' })))).toContain('failed')
     expect(text(smaller.when(finished({ parts: 2 })))).toContain('more')
     expect(text(smaller.when(finished({ attempt: 'c1' })))).not.toContain('failed')
   })
 
   it('an attempt that is too much by itself takes no other with it', () => {
-    const round = given(accumulator, opened(), part(0, half), of('b1', part(0, event('text', 'x'.repeat(limits.roundPartsBytesMax)))))
+    const round = given(
+      accumulator,
+      opened(),
+      part(0, half),
+      of('b1', part(0, event('text', 'x'.repeat(limits.roundPartsBytesMax)))),
+    )
     expect(text(round.when(finished()))).toHaveLength(limits.roundPartsBytesMax / 2)
     expect(text(round.when(finished({ attempt: 'b1' })))).toContain('failed')
   })
@@ -209,7 +314,9 @@ describe('the bound on the bytes of a round', () => {
 
   it('is counted in bytes, not in characters, and a part without events is not free', () => {
     const wide = event('text', 'ä'.repeat(limits.roundPartsBytesMax / 2))
-    expect(given(accumulator, opened(), part(0, wide), finished()).to('next')).toMatchObject([{ failure: { class: 'provider' } }])
+    expect(given(accumulator, opened(), part(0, wide), finished()).to('next')).toMatchObject([
+      { failure: { class: 'provider' } },
+    ])
 
     const open: OpenRound = { offered: [], expiresAt: 1, bytes: 0, attempts: new Map() }
     react(open, part(0))
@@ -230,7 +337,8 @@ describe('a long response', () => {
     for (let i = 1; i <= count; i += 1) react(open, part(i, event('call_arguments', 'word ')))
     react(open, part(count + 1, event('call_arguments', '"}'), event('call_end')))
 
-    const message = react(open, finished({ parts: count + 2 })).records?.[0]?.message as RoundProposed
+    const message = react(open, finished({ parts: count + 2 })).records?.[0]
+      ?.message as RoundProposed
     expect(message.response.calls[0]).toMatchObject({ source: 'deltas', problem: null })
     expect(message.response.calls[0]?.raw).toBe(`{"text":"${'word '.repeat(count)}"}`)
   })
@@ -238,7 +346,11 @@ describe('a long response', () => {
   it('that says one object again and again, and then nothing for megabytes, is read in one pass', () => {
     const again = Array.from({ length: 1_000 }, () => event('call_arguments', '{"a":1}'))
     const blanks = event('call_arguments', ' '.repeat(limits.roundPartsBytesMax / 2))
-    const parts = [[callStart()], ...Array.from({ length: 40 }, () => again), [blanks, event('call_end')]]
+    const parts = [
+      [callStart()],
+      ...Array.from({ length: 40 }, () => again),
+      [blanks, event('call_end')],
+    ]
     const [call] = proposedInParts(parts, { twice: false }).response.calls
     expect(call).toMatchObject({ raw: '{"a":1}', problem: null })
   })
@@ -279,8 +391,26 @@ describe('a response', () => {
       event('call_end', '', 4),
     ])
     expect(response.calls).toEqual([
-      { ordinal: 0, id: 'x', name: 'write', raw: '{"a":1}', source: 'deltas', problem: null, repair: null, disputed: false },
-      { ordinal: 1, id: 'y', name: 'read', raw: '{"b":2}', source: 'deltas', problem: null, repair: null, disputed: false },
+      {
+        ordinal: 0,
+        id: 'x',
+        name: 'write',
+        raw: '{"a":1}',
+        source: 'deltas',
+        problem: null,
+        repair: null,
+        disputed: false,
+      },
+      {
+        ordinal: 1,
+        id: 'y',
+        name: 'read',
+        raw: '{"b":2}',
+        source: 'deltas',
+        problem: null,
+        repair: null,
+        disputed: false,
+      },
     ])
   })
 
@@ -297,17 +427,25 @@ describe('a response', () => {
     ])
   })
 
-  it.each(['', '   ', 'a\u0000b', '__proto__', "'; drop"])('keeps the tool name as sent: %j', (name) => {
-    expect(proposedFor([callStart({ name })]).response.calls).toMatchObject([{ name }])
-  })
+  it.each(['', '   ', 'a\u0000b', '__proto__', "'; drop"])(
+    'keeps the tool name as sent: %j',
+    (name) => {
+      expect(proposedFor([callStart({ name })]).response.calls).toMatchObject([{ name }])
+    },
+  )
 
   it('has a call once that came twice: the same id, name and arguments', () => {
     const come = (...calls: Partial<PartEvent>[]) => {
-      const events = calls.flatMap((fields, index) => [callStart({ index, ...fields }), event('call_end', '', index)])
+      const events = calls.flatMap((fields, index) => [
+        callStart({ index, ...fields }),
+        event('call_end', '', index),
+      ])
       return proposedFor(events).response.calls.map(({ ordinal, id, raw }) => [ordinal, id, raw])
     }
     const [one, other] = ['{"a":1}', '{"a":2}']
-    expect(come({ id: 'x', text: one }, { id: 'x', text: '{ "a": 1 }' }, { id: 'y', text: one })).toEqual([
+    expect(
+      come({ id: 'x', text: one }, { id: 'x', text: '{ "a": 1 }' }, { id: 'y', text: one }),
+    ).toEqual([
       [0, 'x', one],
       [1, 'y', one],
     ])
@@ -317,18 +455,31 @@ describe('a response', () => {
   })
 
   it('is a failure when it has more calls than a response may have', () => {
-    const calls = (count: number) => Array.from({ length: count }, (_, index) => callStart({ index, id: `id${index}`, text: '{}' }))
-    expect(proposedFor(calls(limits.responseCallsMax)).response.calls).toHaveLength(limits.responseCallsMax)
+    const calls = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        callStart({ index, id: `id${index}`, text: '{}' }),
+      )
+    expect(proposedFor(calls(limits.responseCallsMax)).response.calls).toHaveLength(
+      limits.responseCallsMax,
+    )
     expect(proposedFor(calls(limits.responseCallsMax + 1))).toMatchObject({
       response: { calls: [] },
-      failure: { class: 'provider', reason: 'the response has 257 calls, and at most 256 are taken' },
+      failure: {
+        class: 'provider',
+        reason: 'the response has 257 calls, and at most 256 are taken',
+      },
     })
   })
 
   it('is a failure when the provider reported an error and no call can say so', () => {
-    expect(proposedFor([event('text', 'The answer is'), event('error', 'Overloaded')], { stop: 'cut' })).toMatchObject({
+    expect(
+      proposedFor([event('text', 'The answer is'), event('error', 'Overloaded')], { stop: 'cut' }),
+    ).toMatchObject({
       response: { text: '' },
-      failure: { class: 'provider', reason: 'the provider reported an error inside its stream: Overloaded' },
+      failure: {
+        class: 'provider',
+        reason: 'the provider reported an error inside its stream: Overloaded',
+      },
     })
     const long = proposedFor([event('error', 'ä'.repeat(10_000))]).failure?.reason ?? ''
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(limits.reasonBytesMax)
@@ -337,13 +488,18 @@ describe('a response', () => {
 
   it('is a failure when argument bytes came and no call ever began', () => {
     expect(proposedFor([event('call_arguments', '{"a":1}')])).toMatchObject({
-      failure: { class: 'provider', reason: 'the response has arguments of a call that never began' },
+      failure: {
+        class: 'provider',
+        reason: 'the response has arguments of a call that never began',
+      },
     })
     expect(proposedFor([event('call_arguments', '')]).failure).toBeNull()
   })
 
   it('throws on what only a broken gateway can write', () => {
-    expect(() => proposedFor([callStart(), callStart()])).toThrow('began two calls with the index 0')
+    expect(() => proposedFor([callStart(), callStart()])).toThrow(
+      'began two calls with the index 0',
+    )
     expect(() => proposedFor([event('reasoning_block', '{"type":')])).toThrow('is not JSON')
   })
 })

@@ -1,15 +1,26 @@
 // A round's records for tests of the accumulator, from the events of a stream.
 
-import type { OpenRound } from '../../../services/accumulator/reducer.ts'
-import { accumulator } from '../../../services/accumulator/reducer.ts'
+import { accumulator, type OpenRound } from '../../../services/accumulator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import type { ModelFinished, ModelOpened, Part, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
+import type {
+  ModelFinished,
+  ModelOpened,
+  Part,
+  PartEvent,
+  RoundProposed,
+} from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 
 const place = { conversation: 'c', turn: 7, round: 2 }
 
 export function opened(fields: Partial<ModelOpened> = {}): ModelOpened {
-  return { type: 'model-opened', ...place, offered: ['read', 'write'], expiresAt: 60_000, ...fields }
+  return {
+    type: 'model-opened',
+    ...place,
+    offered: ['read', 'write'],
+    expiresAt: 60_000,
+    ...fields,
+  }
 }
 
 export function part(i: number, ...events: PartEvent[]): Part {
@@ -45,18 +56,38 @@ export function callStart(fields: Partial<PartEvent> = {}): PartEvent {
 }
 
 /** What the accumulator proposes for these events, sent as one part. */
-export function proposedFor(events: PartEvent[], fields: Partial<ModelFinished> = {}): RoundProposed {
+export function proposedFor(
+  events: PartEvent[],
+  fields: Partial<ModelFinished> = {},
+): RoundProposed {
   const [record] = given(accumulator, opened(), part(0, ...events), finished(fields)).to('next')
   if (record?.type !== 'round-proposed') throw new Error('no round was proposed')
   return record
 }
 
-/** As proposedFor, with a part for each list of events; `twice`: each part comes again, right after itself and once more at the end. */
-export function proposedInParts(lists: PartEvent[][], { twice }: { twice: boolean }): RoundProposed {
+/**
+ * As proposedFor, with a part for each list of events; `twice`: each part comes again, right after
+ * itself and once more at the end.
+ */
+export function proposedInParts(
+  lists: PartEvent[][],
+  { twice }: { twice: boolean },
+): RoundProposed {
   const parts = lists.map((events, i) => part(i, ...events))
   const sent = twice ? [...parts.flatMap((one) => [one, one]), ...parts] : parts
-  const open: OpenRound = { offered: ['read', 'write'], expiresAt: 60_000, bytes: 0, attempts: new Map() }
-  for (const message of sent) accumulator.react(open, { message, offset: 0, previous: undefined, time: 0 })
-  const last = { message: finished({ parts: parts.length }), offset: 0, previous: undefined, time: 0 }
+  const open: OpenRound = {
+    offered: ['read', 'write'],
+    expiresAt: 60_000,
+    bytes: 0,
+    attempts: new Map(),
+  }
+  for (const message of sent)
+    accumulator.react(open, { message, offset: 0, previous: undefined, time: 0 })
+  const last = {
+    message: finished({ parts: parts.length }),
+    offset: 0,
+    previous: undefined,
+    time: 0,
+  }
   return accumulator.react(open, last).records?.[0]?.message as RoundProposed
 }

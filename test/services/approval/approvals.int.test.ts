@@ -1,14 +1,13 @@
-// Approval as a program uses it: real stages on a real file, a scripted model behind real HTTP, real processes as tools, whose own word says what ran.
+// Approval as a program uses it: real stages on a real file, a scripted model behind real HTTP,
+// real processes as tools, whose own word says what ran.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { AnthropicServer } from '../../../apps/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../../apps/demo/anthropic-server.ts'
-import type { ApprovalSettings, Turn, TurnEvent } from '../../../client/weir.ts'
-import { Weir } from '../../../client/weir.ts'
+import { type AnthropicServer, startAnthropicServer } from '../../../apps/demo/anthropic-server.ts'
+import { type ApprovalSettings, type Turn, type TurnEvent, Weir } from '../../../client/weir.ts'
 import { until } from '../../support/inbox.ts'
 import { recordedTool, testAgent } from '../../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../../support/script.ts'
@@ -24,7 +23,10 @@ let weir: Weir
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-approvals-'))
   server = await startAnthropicServer(
-    script(says(call('act', '{"env":"prod",  "n":1}'), call('act', { env: 'test' })), says(text('Done.'))),
+    script(
+      says(call('act', '{"env":"prod",  "n":1}'), call('act', { env: 'test' })),
+      says(text('Done.')),
+    ),
   )
 })
 
@@ -36,8 +38,15 @@ afterEach(async () => {
 
 async function open(approvals?: ApprovalSettings): Promise<void> {
   const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' } }, file)]
-  const agents = new Map([[agent, testAgent(server.url, { tools, settings: {} }, join(folder, 'starts'))]])
-  weir = await Weir.open({ agents, dataFolder: join(folder, 'data'), log, ...(approvals && { approvals }) })
+  const agents = new Map([
+    [agent, testAgent(server.url, { tools, settings: {} }, join(folder, 'starts'))],
+  ])
+  weir = await Weir.open({
+    agents,
+    dataFolder: join(folder, 'data'),
+    log,
+    ...(approvals && { approvals }),
+  })
 }
 
 /** A turn that waits for a person, and the call's id. */
@@ -49,7 +58,8 @@ async function untilPending(message = { agent, text: 'go', conversation: 'c', me
     const { value, done } = await iterator.next()
     if (done === true) throw new Error(`nothing waited: ${JSON.stringify(events)}`)
     events.push(value)
-    if (value.type === 'approval-pending') return { turn, pending: value, id: value.calls[0]?.id ?? '', rest: () => restOf(iterator) }
+    if (value.type === 'approval-pending')
+      return { turn, pending: value, id: value.calls[0]?.id ?? '', rest: () => restOf(iterator) }
   }
 }
 
@@ -64,7 +74,9 @@ async function restOf(iterator: AsyncIterator<TurnEvent>): Promise<TurnEvent[]> 
 
 async function starts(): Promise<string[]> {
   const lines = await readFile(join(folder, 'starts'), 'utf8').catch(() => '')
-  return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).arguments as string]))
+  return lines
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line).arguments as string]))
 }
 
 const ended = async ({ finished }: Turn) => (await finished).outcome
@@ -74,39 +86,67 @@ describe('a call that waits for a person', () => {
   it('is listed with its exact arguments, runs when somebody approves, and a second word changes nothing', async () => {
     await open({ rules })
     const { turn, id, pending, rest } = await untilPending()
-    expect(pending.calls).toMatchObject([{ ordinal: 0, name: 'act', arguments: '{"env":"prod",  "n":1}', rule: 'production' }])
+    expect(pending.calls).toMatchObject([
+      { ordinal: 0, name: 'act', arguments: '{"env":"prod",  "n":1}', rule: 'production' },
+    ])
     expect(await weir.approvals()).toMatchObject([
-      { id, conversation: 'c', tool: 'act', arguments: '{"env":"prod",  "n":1}', agent, rule: 'production', until: pending.until },
+      {
+        id,
+        conversation: 'c',
+        tool: 'act',
+        arguments: '{"env":"prod",  "n":1}',
+        agent,
+        rule: 'production',
+        until: pending.until,
+      },
     ])
     expect(await starts()).toEqual([])
 
     const typed = id.replaceAll('-', '').toUpperCase()
-    expect(await weir.approve(typed, { by: 'ann' })).toMatchObject({ counted: true, outcome: 'approved' })
-    expect(await weir.approve(id, { by: 'bob' })).toMatchObject({ counted: false, text: expect.stringContaining('was approved by ann at') })
+    expect(await weir.approve(typed, { by: 'ann' })).toMatchObject({
+      counted: true,
+      outcome: 'approved',
+    })
+    expect(await weir.approve(id, { by: 'bob' })).toMatchObject({
+      counted: false,
+      text: expect.stringContaining('was approved by ann at'),
+    })
     expect(await weir.reject(id)).toMatchObject({ counted: false, outcome: 'approved' })
 
     expect(await ended(turn)).toBe('answered')
     expect((await starts()).toSorted()).toEqual(['{"env":"prod",  "n":1}', '{"env":"test"}'])
-    expect(await rest()).toContainEqual(expect.objectContaining({ type: 'approval-decided', id, outcome: 'approved', by: 'ann' }))
+    expect(await rest()).toContainEqual(
+      expect.objectContaining({ type: 'approval-decided', id, outcome: 'approved', by: 'ann' }),
+    )
     expect(await weir.approvals()).toEqual([])
   })
 
   it('does not run when somebody rejects it, and the model reads why', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
-    expect(await weir.reject(id, { reason: 'not on a Friday' })).toMatchObject({ counted: true, outcome: 'rejected' })
+    expect(await weir.reject(id, { reason: 'not on a Friday' })).toMatchObject({
+      counted: true,
+      outcome: 'rejected',
+    })
     expect(await ended(turn)).toBe('answered')
-    expect(told()).toContain('Tool call vetoed before execution: the guard "approval" says: a person rejected this call of act.')
+    expect(told()).toContain(
+      'Tool call vetoed before execution: the guard "approval" says: a person rejected this call of act.',
+    )
     expect(told()).toContain('not on a Friday')
     expect(await starts()).toEqual(['{"env":"test"}'])
-    expect(await weir.approve(id)).toMatchObject({ counted: false, text: expect.stringContaining('was rejected by') })
+    expect(await weir.approve(id)).toMatchObject({
+      counted: false,
+      text: expect.stringContaining('was rejected by'),
+    })
   })
 
   it('is rejected when nobody decides in time, in the words of approval and not of a silent guard', async () => {
     await open({ rules, waitMs: 4_000 })
     const { turn, id } = await untilPending()
     expect(await ended(turn)).toBe('answered')
-    expect(told()).toContain("act needs a person's approval for these arguments, and nobody gave it in time.")
+    expect(told()).toContain(
+      "act needs a person's approval for these arguments, and nobody gave it in time.",
+    )
     expect(await starts()).toEqual(['{"env":"test"}'])
     expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'expired' })
   })
@@ -118,7 +158,9 @@ describe('a call that waits for a person', () => {
     await open({ rules: [{ name: 'nothing', tools: ['none'] }] })
     expect(await weir.approvals()).toMatchObject([{ id, rule: 'production' }])
     expect(await weir.approve(id)).toMatchObject({ counted: true })
-    expect(await ended(weir.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' }))).toBe('answered')
+    expect(await ended(weir.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' }))).toBe(
+      'answered',
+    )
     expect(await starts()).toHaveLength(2)
   })
 
@@ -131,7 +173,9 @@ describe('a call that waits for a person', () => {
       text: expect.stringContaining('other arguments'),
     })
     await expect(weir.approve('0000-0000-0000')).rejects.toMatchObject({ code: 'approval.unknown' })
-    await expect(weir.reject(id, { reason: 'x'.repeat(5_000) })).rejects.toMatchObject({ code: 'message.invalid' })
+    await expect(weir.reject(id, { reason: 'x'.repeat(5_000) })).rejects.toMatchObject({
+      code: 'message.invalid',
+    })
     expect(await starts()).toEqual([])
     const { hash } = pending.calls[0] ?? {}
     expect(await weir.approve(id, { ...(hash && { hash }) })).toMatchObject({ counted: true })
@@ -141,7 +185,10 @@ describe('a call that waits for a person', () => {
   it('has one decision when two people decide at once, and both are told which', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
-    const both = await Promise.all([weir.approve(id, { by: 'ann' }), weir.reject(id, { by: 'bob' })])
+    const both = await Promise.all([
+      weir.approve(id, { by: 'ann' }),
+      weir.reject(id, { by: 'bob' }),
+    ])
     expect(both.map(({ counted }) => counted).toSorted()).toEqual([false, true])
     expect(both[0]?.outcome).toBe(both[1]?.outcome)
     expect(await ended(turn)).toBe('answered')
@@ -174,9 +221,24 @@ it('the name of the approval guard is not to be had by another', async () => {
   await open()
   await weir.close()
   const judge = () => ({ state: undefined, verdicts: [] })
-  const guard = { name: 'approval', version: '1', tools: ['*'], deadlineMs: 1_000, onTimeout: 'reject' as const, judge }
-  const options = { agents: weir.agents, dataFolder: join(folder, 'data'), log, guards: { guards: [guard] } }
-  await expect(Weir.open(options)).rejects.toMatchObject({ code: 'guard.taken', message: expect.stringContaining("Weir's own guard") })
+  const guard = {
+    name: 'approval',
+    version: '1',
+    tools: ['*'],
+    deadlineMs: 1_000,
+    onTimeout: 'reject' as const,
+    judge,
+  }
+  const options = {
+    agents: weir.agents,
+    dataFolder: join(folder, 'data'),
+    log,
+    guards: { guards: [guard] },
+  }
+  await expect(Weir.open(options)).rejects.toMatchObject({
+    code: 'guard.taken',
+    message: expect.stringContaining("Weir's own guard"),
+  })
 })
 
 describe('rules that cannot be used', () => {
@@ -184,10 +246,17 @@ describe('rules that cannot be used', () => {
     ['none', { rules: [] }, /a list of 1 to 64/],
     ['an unknown key', { rules, wait: 5 } as ApprovalSettings, /there is no key "wait"/],
     ['a wait without end', { rules, waitMs: 1e12 }, /its deadline is 1000000000000 ms/],
-    ['too much text', { rules: [{ name: 'x'.repeat(20_000), tools: ['act'] }] }, /at most 16384 ride in each round/],
+    [
+      'too much text',
+      { rules: [{ name: 'x'.repeat(20_000), tools: ['act'] }] },
+      /at most 16384 ride in each round/,
+    ],
   ])('with %s keep Weir from starting, and say why', async (_, settings, why) => {
     await open()
     await weir.close()
-    await expect(open(settings)).rejects.toMatchObject({ code: 'settings.invalid', message: expect.stringMatching(why) })
+    await expect(open(settings)).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: expect.stringMatching(why),
+    })
   })
 })

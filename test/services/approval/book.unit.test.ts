@@ -1,4 +1,5 @@
-// The book against the stage itself, in the runtime's own fold: what one says of a call, the other says too.
+// The book against the stage itself, in the runtime's own fold: what one says of a call, the other
+// says too.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -6,14 +7,32 @@ import { readBook } from '../../../services/approval/book.ts'
 import { approval } from '../../../services/approval/reducer.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, Tick } from '../../../shared/contract/messages.ts'
+import type {
+  ApprovalAnswered,
+  ApprovalAsked,
+  ApprovalWithdrawn,
+  Tick,
+} from '../../../shared/contract/messages.ts'
 import { formatId } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { answer, asked, clearedAt, expiresAt, test as other, prod, prodToo, tick, withdrawal } from './samples.ts'
+import {
+  answer,
+  asked,
+  clearedAt,
+  expiresAt,
+  test as other,
+  prod,
+  prodToo,
+  tick,
+  withdrawal,
+} from './samples.ts'
 
 /** `again`: what the executor wrote last comes a second time. */
-type Happened = { time: number; message: ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick | 'again' }
+type Happened = {
+  time: number
+  message: ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick | 'again'
+}
 
 const both = asked({ calls: [prod, prodToo, other] })
 
@@ -36,13 +55,20 @@ async function byStage(log: StoredRecord[]): Promise<Outcomes> {
   async function* readBack(from: number, to: number) {
     yield log.slice(from, to)
   }
-  const fold = createFold({ stage: approval, partition: 0, topicPrefix: 'weir.', marks: {}, readBack })
+  const fold = createFold({
+    stage: approval,
+    partition: 0,
+    topicPrefix: 'weir.',
+    marks: {},
+    readBack,
+  })
   const outcomes: Outcomes = {}
   for (const record of log) {
     const { records } = await fold.take(record)
     for (const { value } of records) {
       const message = value && decode(value)
-      if (message && message.type === 'approval-decided') outcomes[message.ordinal] = message.outcome
+      if (message && message.type === 'approval-decided')
+        outcomes[message.ordinal] = message.outcome
     }
   }
   return outcomes
@@ -51,13 +77,22 @@ async function byStage(log: StoredRecord[]): Promise<Outcomes> {
 async function byBook(log: StoredRecord[]): Promise<Outcomes> {
   const bus = {
     ends: async () => [{ partition: 0, begin: 0, end: log.length }],
-    read: async ({ from, to = log.length, limit }: { from: number; to?: number | undefined; limit: number }) =>
-      log.slice(from, Math.min(to, from + limit)),
+    read: async ({
+      from,
+      to = log.length,
+      limit,
+    }: {
+      from: number
+      to?: number | undefined
+      limit: number
+    }) => log.slice(from, Math.min(to, from + limit)),
     clock: manualClock(expiresAt),
   }
   const entries = await readBook({ bus, topicPrefix: 'weir.' })
   return Object.fromEntries(
-    entries.flatMap(({ approval: { kind, request } }) => (kind === 'pending' ? [] : [[request.ordinal, kind] as const])),
+    entries.flatMap(({ approval: { kind, request } }) =>
+      kind === 'pending' ? [] : [[request.ordinal, kind] as const],
+    ),
   )
 }
 
@@ -65,13 +100,21 @@ const opening: Happened = { time: clearedAt, message: both }
 
 describe('the book', () => {
   it('says that a call expired where the tick came before the decision, though the decision has an earlier time', async () => {
-    const log = logOf([opening, { time: expiresAt, message: tick }, { time: expiresAt - 400, message: answer({}, both) }])
+    const log = logOf([
+      opening,
+      { time: expiresAt, message: tick },
+      { time: expiresAt - 400, message: answer({}, both) },
+    ])
     expect(await byStage(log)).toEqual({ 0: 'expired', 2: 'expired' })
     expect(await byBook(log)).toEqual({ 0: 'expired', 2: 'expired' })
   })
 
   it('lets a decision count after a tick that came too early', async () => {
-    const log = logOf([opening, { time: expiresAt - 1, message: tick }, { time: expiresAt - 400, message: answer({}, both) }])
+    const log = logOf([
+      opening,
+      { time: expiresAt - 1, message: tick },
+      { time: expiresAt - 400, message: answer({}, both) },
+    ])
     expect(await byStage(log)).toEqual({ 0: 'approved' })
     expect(await byBook(log)).toEqual({ 0: 'approved' })
   })
@@ -83,10 +126,15 @@ describe('the book', () => {
       fc.constant('again' as const),
       ordinal.map((ordinal) => withdrawal(ordinal)),
       fc.constant(withdrawal(1)),
-      fc.record({ ordinal, answer: fc.constantFrom('approve' as const, 'reject' as const) }).map((fields) => answer(fields, both)),
+      fc
+        .record({ ordinal, answer: fc.constantFrom('approve' as const, 'reject' as const) })
+        .map((fields) => answer(fields, both)),
       ordinal.map((ordinal) => answer({ ordinal, hash: 'of something else' }, both)),
     )
-    const time = fc.oneof(fc.integer({ min: expiresAt - 3, max: expiresAt + 2 }), fc.constant(clearedAt))
+    const time = fc.oneof(
+      fc.integer({ min: expiresAt - 3, max: expiresAt + 2 }),
+      fc.constant(clearedAt),
+    )
     const histories = fc.array(fc.record({ time, message }), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(histories, async (happened) => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Approval } from '../../../services/approval/approval.ts'
-import { expired } from '../../../services/approval/approval.ts'
+import { type Approval, expired } from '../../../services/approval/approval.ts'
 import { askedRound } from '../../../services/approval/asked-round.ts'
 import { entryUnder } from '../../../services/approval/desk.ts'
 import { approvalOf, asked, expiresAt } from './samples.ts'
@@ -12,7 +11,10 @@ const { id } = pending.request
 
 /** Another call that somebody made to have the same id. */
 function twin(conversation: string): Approval {
-  return { kind: 'pending', request: { ...approvalOf(askedRound(asked({ conversation })), 0).request, id } }
+  return {
+    kind: 'pending',
+    request: { ...approvalOf(askedRound(asked({ conversation })), 0).request, id },
+  }
 }
 
 describe('a decision under an id', () => {
@@ -29,6 +31,8 @@ describe('a decision under an id', () => {
   })
 
   it('under which nothing waits is refused', () => {
-    expect(() => entryUnder('0000-0000-0000', [entry(pending)], now)).toThrow(expect.objectContaining({ code: 'approval.unknown' }))
+    expect(() => entryUnder('0000-0000-0000', [entry(pending)], now)).toThrow(
+      expect.objectContaining({ code: 'approval.unknown' }),
+    )
   })
 })

@@ -1,7 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
 import { approval } from '../../../services/approval/reducer.ts'
 import { at, given } from '../../support/given.ts'
-import { answer, asked, clearedAt, expiresAt, place, prod, prodToo, test, tick, withdrawal } from './samples.ts'
+import {
+  answer,
+  asked,
+  clearedAt,
+  expiresAt,
+  place,
+  prod,
+  prodToo,
+  test,
+  tick,
+  withdrawal,
+} from './samples.ts'
 
 const waiting = given(approval, at(clearedAt, asked()))
 const both = asked({ calls: [prod, prodToo] })
@@ -23,7 +34,9 @@ describe('calls that are asked about', () => {
   it('pass at once where no rule names any', () => {
     const passed = given(approval, asked({ calls: [test] }))
     expect(passed.state).toBeUndefined()
-    expect(passed.to('verdict')).toMatchObject([{ guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] }])
+    expect(passed.to('verdict')).toMatchObject([
+      { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] },
+    ])
   })
 
   it('do not run under rules that cannot be read, and bother nobody', () => {
@@ -31,14 +44,22 @@ describe('calls that are asked about', () => {
       const refused = given(approval, asked({ rules }))
       expect(refused.all).toHaveLength(1)
       expect(refused.to('verdict')).toMatchObject([
-        { verdicts: [0, 1].map((ordinal) => ({ ordinal, verdict: 'reject', code: 'approval.rules-unusable' })) },
+        {
+          verdicts: [0, 1].map((ordinal) => ({
+            ordinal,
+            verdict: 'reject',
+            code: 'approval.rules-unusable',
+          })),
+        },
       ])
     }
   })
 
   it('wait for a person where their arguments cannot be read', () => {
     const calls = [{ ...prod, arguments: '{"env":' }]
-    expect(given(approval, asked({ calls })).to('activity')).toMatchObject([{ type: 'approval-pending', calls }])
+    expect(given(approval, asked({ calls })).to('activity')).toMatchObject([
+      { type: 'approval-pending', calls },
+    ])
   })
 
   it('are asked about once, however often the record comes', () => {
@@ -52,19 +73,41 @@ describe('a decision', () => {
     const approved = waiting.when(at(5_000, answer()))
     expect(approved.to('verdict')).toEqual([
       {
-        ...{ type: 'guard-verdict', ...place, guard: 'approval', version: 'v', intervention: null, judgedMs: 0 },
+        ...{
+          type: 'guard-verdict',
+          ...place,
+          guard: 'approval',
+          version: 'v',
+          intervention: null,
+          judgedMs: 0,
+        },
         ...{ clearedAt, deadlineMs: 60_000, enforces: [0, 1] },
-        verdicts: [0, 1].map((ordinal) => ({ ordinal, verdict: 'pass', code: '', text: '', evidence: null })),
+        verdicts: [0, 1].map((ordinal) => ({
+          ordinal,
+          verdict: 'pass',
+          code: '',
+          text: '',
+          evidence: null,
+        })),
       },
     ])
     expect(approved.to('activity')).toMatchObject([
-      { type: 'approval-decided', ordinal: 0, name: 'deploy', outcome: 'approved', by: 'ann', waitedMs: 4_000 },
+      {
+        type: 'approval-decided',
+        ordinal: 0,
+        name: 'deploy',
+        outcome: 'approved',
+        by: 'ann',
+        waitedMs: 4_000,
+      },
     ])
     expect(approved.state).toBeUndefined()
   })
 
   it('that rejects is a veto with its reason, in words for the model', () => {
-    const rejected = waiting.when(answer({ answer: 'reject', by: 'bob', reason: 'not on a Friday' }))
+    const rejected = waiting.when(
+      answer({ answer: 'reject', by: 'bob', reason: 'not on a Friday' }),
+    )
     expect(rejected.to('verdict')).toMatchObject([
       {
         verdicts: [
@@ -82,7 +125,9 @@ describe('a decision', () => {
 
   it('counts once: of two people the first is heard, and nothing follows from the second', () => {
     const pending = given(approval, both)
-    const first = pending.when(answer({ by: 'ann' }, both)).when(answer({ answer: 'reject', by: 'bob' }, both))
+    const first = pending
+      .when(answer({ by: 'ann' }, both))
+      .when(answer({ answer: 'reject', by: 'bob' }, both))
     expect(first.records).toEqual([])
     expect(first.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
       {
@@ -128,29 +173,44 @@ describe('time', () => {
     expect(expired.to('verdict')).toMatchObject([
       {
         verdicts: [
-          { ordinal: 0, verdict: 'reject', code: 'approval.expired', text: expect.stringContaining("needs a person's approval") },
+          {
+            ordinal: 0,
+            verdict: 'reject',
+            code: 'approval.expired',
+            text: expect.stringContaining("needs a person's approval"),
+          },
           { ordinal: 1, verdict: 'pass' },
         ],
       },
     ])
-    expect(expired.to('activity')).toMatchObject([{ type: 'approval-decided', outcome: 'expired', by: '' }])
+    expect(expired.to('activity')).toMatchObject([
+      { type: 'approval-decided', outcome: 'expired', by: '' },
+    ])
     expect(expired.state).toBeUndefined()
   })
 
   it('keeps no more than a quarter of a short wait for the way of the answer', () => {
-    expect(given(approval, at(clearedAt, asked({ until: clearedAt + 8_000 }))).due).toBe(clearedAt + 6_000)
+    expect(given(approval, at(clearedAt, asked({ until: clearedAt + 8_000 }))).due).toBe(
+      clearedAt + 6_000,
+    )
   })
 
   it('rejects also without a tick: an approval in that millisecond comes too late', () => {
-    expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([{ verdicts: [{ verdict: 'pass' }, {}] }])
-    expect(waiting.when(at(expiresAt, answer())).to('verdict')).toMatchObject([{ verdicts: [{ code: 'approval.expired' }, {}] }])
+    expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([
+      { verdicts: [{ verdict: 'pass' }, {}] },
+    ])
+    expect(waiting.when(at(expiresAt, answer())).to('verdict')).toMatchObject([
+      { verdicts: [{ code: 'approval.expired' }, {}] },
+    ])
   })
 })
 
 describe('calls that wait no more', () => {
   it('are no longer asked about; where others wait, the verdict is on all of them', () => {
     const one = given(approval, both).when(withdrawal(0))
-    expect(one.to('activity')).toMatchObject([{ outcome: 'withdrawn', reason: 'vetoed by guard shell: secrets' }])
+    expect(one.to('activity')).toMatchObject([
+      { outcome: 'withdrawn', reason: 'vetoed by guard shell: secrets' },
+    ])
     expect(one.to('verdict')).toEqual([])
     expect(one.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
       {
@@ -170,6 +230,8 @@ describe('calls that wait no more', () => {
   })
 
   it('give the word on those that still wait and that no rule names', () => {
-    expect(waiting.when(withdrawal(0)).to('verdict')).toMatchObject([{ verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'pass' }] }])
+    expect(waiting.when(withdrawal(0)).to('verdict')).toMatchObject([
+      { verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'pass' }] },
+    ])
   })
 })

@@ -1,10 +1,12 @@
 import { describe, expect, it, test } from '@jest/globals'
-import type { ApprovalRule } from '../../../services/approval/rules.ts'
-import { compiledRules, ruleFor } from '../../../services/approval/rules.ts'
+import { type ApprovalRule, compiledRules, ruleFor } from '../../../services/approval/rules.ts'
 import type { JsonObject } from '../../../shared/contract/guard.ts'
 
 function waits(rule: Partial<ApprovalRule>, args: JsonObject, tool = 'pay'): boolean {
-  return ruleFor({ tool, arguments: args }, compiledRules([{ name: 'r', tools: ['pay'], ...rule }])) !== undefined
+  return (
+    ruleFor({ tool, arguments: args }, compiledRules([{ name: 'r', tools: ['pay'], ...rule }])) !==
+    undefined
+  )
 }
 
 describe('a rule', () => {
@@ -15,7 +17,10 @@ describe('a rule', () => {
   })
 
   it('takes the arguments that its JSON Schema describes', () => {
-    const schema: JsonObject = { required: ['amount'], properties: { amount: { type: 'number', exclusiveMinimum: 100 } } }
+    const schema: JsonObject = {
+      required: ['amount'],
+      properties: { amount: { type: 'number', exclusiveMinimum: 100 } },
+    }
     expect(waits({ arguments: schema }, { amount: 101 })).toBe(true)
     expect(waits({ arguments: schema }, { amount: 100 })).toBe(false)
     expect(waits({ arguments: schema }, {})).toBe(false)
@@ -30,7 +35,10 @@ describe('a rule', () => {
   })
 
   it('wants both parts to match where it has both', () => {
-    const rule: Partial<ApprovalRule> = { arguments: { required: ['a'] }, pattern: { path: 'b', matches: 'x' } }
+    const rule: Partial<ApprovalRule> = {
+      arguments: { required: ['a'] },
+      pattern: { path: 'b', matches: 'x' },
+    }
     expect(waits(rule, { a: 1, b: 'x' })).toBe(true)
     expect(waits(rule, { a: 1, b: 'y' })).toBe(false)
     expect(waits(rule, { b: 'x' })).toBe(false)
@@ -39,13 +47,20 @@ describe('a rule', () => {
   it('lets a call wait whose arguments it cannot match', () => {
     const long = 'a'.repeat(20_000)
     expect(waits({ pattern: { path: 'a', matches: 'b' } }, { a: long })).toBe(true)
-    expect(waits({ arguments: { properties: { a: { pattern: 'b' } }, required: ['a'] } }, { a: long })).toBe(true)
+    expect(
+      waits({ arguments: { properties: { a: { pattern: 'b' } }, required: ['a'] } }, { a: long }),
+    ).toBe(true)
   })
 
   it('matches patterns in linear time, also those that take others for ever', () => {
     const text = `${'a'.repeat(15_000)}!`
     expect(waits({ pattern: { path: 'a', matches: '^(a+)+$' } }, { a: text })).toBe(false)
-    expect(waits({ arguments: { properties: { a: { pattern: '^(a|aa)+$' } }, required: ['a'] } }, { a: text })).toBe(false)
+    expect(
+      waits(
+        { arguments: { properties: { a: { pattern: '^(a|aa)+$' } }, required: ['a'] } },
+        { a: text },
+      ),
+    ).toBe(false)
   })
 
   it('compares many items without looking at each for each other', () => {
@@ -56,7 +71,9 @@ describe('a rule', () => {
         return n
       },
     })
-    const rule: Partial<ApprovalRule> = { arguments: { properties: { items: { uniqueItems: true } } } }
+    const rule: Partial<ApprovalRule> = {
+      arguments: { properties: { items: { uniqueItems: true } } },
+    }
     expect(waits(rule, { items: Array.from({ length: 300 }, (_, n) => item(n)) })).toBe(true)
     expect(looks).toBe(300)
     expect(waits(rule, { items: [item(1), item(2), item(1)] })).toBe(false)
@@ -67,11 +84,18 @@ describe('a rule', () => {
       expect(waits({ pattern: { path: 'a', matches } }, { a: 'ab' })).toBe(true)
       expect(waits({ pattern: { path: 'a', matches } }, { a: '-' })).toBe(false)
     }
-    expect(waits({ arguments: { properties: { a: { pattern: '^\\u0061' } } } }, { a: 'b' })).toBe(false)
+    expect(waits({ arguments: { properties: { a: { pattern: '^\\u0061' } } } }, { a: 'b' })).toBe(
+      false,
+    )
   })
 
   it('tells the patterns of one schema apart', () => {
-    const rule: Partial<ApprovalRule> = { arguments: { properties: { a: { pattern: '^x' }, b: { pattern: '^y' } }, required: ['a', 'b'] } }
+    const rule: Partial<ApprovalRule> = {
+      arguments: {
+        properties: { a: { pattern: '^x' }, b: { pattern: '^y' } },
+        required: ['a', 'b'],
+      },
+    }
     expect(waits(rule, { a: 'x', b: 'y' })).toBe(true)
     expect(waits(rule, { a: 'x', b: 'x' })).toBe(false)
   })
@@ -83,7 +107,11 @@ describe('a rule', () => {
 
   it('is the first that matches', () => {
     const rules = compiledRules([
-      { name: 'large', tools: ['pay'], arguments: { properties: { amount: { minimum: 100 } }, required: ['amount'] } },
+      {
+        name: 'large',
+        tools: ['pay'],
+        arguments: { properties: { amount: { minimum: 100 } }, required: ['amount'] },
+      },
       { name: 'any', tools: ['*'] },
     ])
     expect(ruleFor({ tool: 'pay', arguments: { amount: 100 } }, rules)?.name).toBe('large')
@@ -91,7 +119,9 @@ describe('a rule', () => {
   })
 
   it('holds every call of its tools whose arguments cannot be read', () => {
-    const rules = compiledRules([{ name: 'large', tools: ['pay'], arguments: { required: ['amount'] } }])
+    const rules = compiledRules([
+      { name: 'large', tools: ['pay'], arguments: { required: ['amount'] } },
+    ])
     expect(ruleFor({ tool: 'pay', arguments: undefined }, rules)?.name).toBe('large')
     expect(ruleFor({ tool: 'look', arguments: undefined }, rules)).toBeUndefined()
   })
@@ -103,15 +133,30 @@ describe('a rule', () => {
     ['no tools', [{ name: 'x', tools: [] }]],
     ['a schema that is none', [{ name: 'x', tools: ['x'], arguments: { type: 'strin' } }]],
     ['an unknown keyword', [{ name: 'x', tools: ['x'], arguments: { propertys: {} } }]],
-    ['a pattern with look-ahead', [{ name: 'x', tools: ['x'], pattern: { path: 'a', matches: '(?=a)' } }]],
+    [
+      'a pattern with look-ahead',
+      [{ name: 'x', tools: ['x'], pattern: { path: 'a', matches: '(?=a)' } }],
+    ],
     [
       'a pattern with a back-reference in a schema',
-      [{ name: 'x', tools: ['x'], arguments: { properties: { a: { type: 'string', pattern: '(a)\\1' } } } }],
+      [
+        {
+          name: 'x',
+          tools: ['x'],
+          arguments: { properties: { a: { type: 'string', pattern: '(a)\\1' } } },
+        },
+      ],
     ],
     ['a schema that is false', [{ name: 'x', tools: ['x'], arguments: false }]],
     ['a pattern that is null', [{ name: 'x', tools: ['x'], pattern: null }]],
-    ['a pattern with flags', [{ name: 'x', tools: ['x'], pattern: { path: 'a', matches: 'a', flags: 'i' } }]],
-    ['a pattern without a path', [{ name: 'x', tools: ['x'], pattern: { path: '', matches: 'a' } }]],
+    [
+      'a pattern with flags',
+      [{ name: 'x', tools: ['x'], pattern: { path: 'a', matches: 'a', flags: 'i' } }],
+    ],
+    [
+      'a pattern without a path',
+      [{ name: 'x', tools: ['x'], pattern: { path: '', matches: 'a' } }],
+    ],
   ])('with %s is refused', (_, rules) => {
     expect(() => compiledRules(rules as ApprovalRule[])).toThrow("the approval guard's rules")
   })

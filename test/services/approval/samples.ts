@@ -1,16 +1,23 @@
-// A round of conversation `c` with a call that needs a person and one that does not, and what people say of it.
+// A round of conversation `c` with a call that needs a person and one that does not, and what
+// people say of it.
 
 import type { Approval } from '../../../services/approval/approval.ts'
-import type { AskedRound } from '../../../services/approval/asked-round.ts'
-import { askedRound } from '../../../services/approval/asked-round.ts'
-import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, Tick } from '../../../shared/contract/messages.ts'
+import { type AskedRound, askedRound } from '../../../services/approval/asked-round.ts'
+import type {
+  ApprovalAnswered,
+  ApprovalAsked,
+  ApprovalWithdrawn,
+  Tick,
+} from '../../../shared/contract/messages.ts'
 
 export const place = { conversation: 'c', turn: 7, round: 2 }
 export const clearedAt = 1_000
 export const until = 61_000
 /** Ten seconds are kept for the answer's way back. */
 export const expiresAt = 51_000
-export const rules = JSON.stringify([{ name: 'production', tools: ['deploy'], pattern: { path: 'env', matches: '^prod' } }])
+export const rules = JSON.stringify([
+  { name: 'production', tools: ['deploy'], pattern: { path: 'env', matches: '^prod' } },
+])
 
 export const prod = { ordinal: 0, name: 'deploy', arguments: '{"env":"prod", "count":3}' }
 export const test = { ordinal: 1, name: 'deploy', arguments: '{"env":"test"}' }
@@ -18,18 +25,44 @@ export const prodToo = { ordinal: 2, name: 'deploy', arguments: '{"env":"prod-2"
 
 export function asked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
   const times = { clearedAt, deadlineMs: until - clearedAt, until }
-  return { type: 'approval-asked', ...place, agent: 'releaser', calls: [prod, test], rules, version: 'v', ...times, ...fields }
+  return {
+    type: 'approval-asked',
+    ...place,
+    agent: 'releaser',
+    calls: [prod, test],
+    rules,
+    version: 'v',
+    ...times,
+    ...fields,
+  }
 }
 
 /** What a person says who looked at the round as it was asked. */
-export function answer(fields: Partial<ApprovalAnswered> = {}, of: ApprovalAsked = asked()): ApprovalAnswered {
+export function answer(
+  fields: Partial<ApprovalAnswered> = {},
+  of: ApprovalAsked = asked(),
+): ApprovalAnswered {
   const { ordinal = 0 } = fields
   const { id, hash } = approvalOf(askedRound(of), ordinal).request
-  return { type: 'approval-answered', ...place, ordinal, id, hash, answer: 'approve', by: 'ann', reason: '', ...fields }
+  return {
+    type: 'approval-answered',
+    ...place,
+    ordinal,
+    id,
+    hash,
+    answer: 'approve',
+    by: 'ann',
+    reason: '',
+    ...fields,
+  }
 }
 
 export function withdrawal(...ordinals: number[]): ApprovalWithdrawn {
-  return { type: 'approval-withdrawn', ...place, calls: ordinals.map((ordinal) => ({ ordinal, reason: 'vetoed by guard shell: secrets' })) }
+  return {
+    type: 'approval-withdrawn',
+    ...place,
+    calls: ordinals.map((ordinal) => ({ ordinal, reason: 'vetoed by guard shell: secrets' })),
+  }
 }
 
 export const tick: Tick = { type: 'tick', conversation: 'c', unit: '["c",7,2]' }

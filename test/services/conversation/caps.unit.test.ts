@@ -12,7 +12,8 @@ import type { Output } from '../../../shared/contract/stage.ts'
 import { at, given } from '../../support/given.ts'
 import { all, fallback, intervention, names, only, outcome, says, settingsWith } from './samples.ts'
 
-const openedWith = (caps: Partial<Caps>) => given(conversation, at(0, says('m1', { settings: settingsWith(caps) })))
+const openedWith = (caps: Partial<Caps>) =>
+  given(conversation, at(0, says('m1', { settings: settingsWith(caps) })))
 
 describe('the cap on rounds', () => {
   const last = openedWith({ rounds: 2 })
@@ -20,7 +21,11 @@ describe('the cap on rounds', () => {
     .when(outcome(0, 2, { calls: 1 }))
 
   it('leads to one last text-only request that tells the model', () => {
-    expect(only(last.records, 'model-request')).toMatchObject({ round: 3, callsLeft: 0, nudge: capNudge('rounds', 2) })
+    expect(only(last.records, 'model-request')).toMatchObject({
+      round: 3,
+      callsLeft: 0,
+      nudge: capNudge('rounds', 2),
+    })
   })
 
   it('is named in an answer to it', () => {
@@ -36,7 +41,10 @@ describe('the cap on rounds', () => {
 
   it('is named in an answer beside calls that were skipped', () => {
     const over = last.when(outcome(0, 3, { text: 'So far I know this.', calls: 1 }))
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', cap: 'rounds' })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'answered',
+      cap: 'rounds',
+    })
   })
 
   it('gives the fallback when no text comes of it', () => {
@@ -46,13 +54,16 @@ describe('the cap on rounds', () => {
       class: 'budget',
       cap: 'rounds',
       reply: fallback,
-      reason: 'the limit of 2 model rounds is reached, and the last text-only response brought no text',
+      reason:
+        'the limit of 2 model rounds is reached, and the last text-only response brought no text',
       totals: { rounds: 3, calls: 3 },
     })
   })
 
   it('of one round still leaves the round to answer in', () => {
-    expect(only(openedWith({ rounds: 1 }).when(outcome(0, 1)).records, 'model-request')).toMatchObject({ round: 2, callsLeft: 0 })
+    expect(
+      only(openedWith({ rounds: 1 }).when(outcome(0, 1)).records, 'model-request'),
+    ).toMatchObject({ round: 2, callsLeft: 0 })
   })
 })
 
@@ -65,8 +76,16 @@ describe('the cap on calls', () => {
 
   it.each([2, 3, 200])('of 2 leads to one last text-only request after %i', (calls) => {
     const last = openedWith({ calls: 2 }).when(outcome(0, 1, { calls }))
-    expect(only(last.records, 'model-request')).toMatchObject({ round: 2, callsLeft: 0, nudge: capNudge('calls', 2) })
-    expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'calls', class: 'budget' })
+    expect(only(last.records, 'model-request')).toMatchObject({
+      round: 2,
+      callsLeft: 0,
+      nudge: capNudge('calls', 2),
+    })
+    expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      cap: 'calls',
+      class: 'budget',
+    })
   })
 })
 
@@ -91,7 +110,9 @@ describe('the cap on tokens', () => {
   })
 
   it('goes before the others', () => {
-    const over = openedWith({ tokens: 1, rounds: 1, calls: 1, wallMs: 1 }).when(outcome(0, 1, { calls: 1, tokens: 1 }))
+    const over = openedWith({ tokens: 1, rounds: 1, calls: 1, wallMs: 1 }).when(
+      outcome(0, 1, { calls: 1, tokens: 1 }),
+    )
     expect(only(over.records, 'turn-finished').cap).toBe('tokens')
   })
 })
@@ -106,7 +127,12 @@ describe('the cap on wall time', () => {
       'activity: turn-finished',
       'self: carried',
     ])
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall', class: 'budget', reply: fallback })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      cap: 'wall',
+      class: 'budget',
+      reply: fallback,
+    })
   })
 
   it('lets a round go on that is over just in time', () => {
@@ -117,25 +143,36 @@ describe('the cap on wall time', () => {
 
 describe("the operator's caps", () => {
   it('count where they are lower, from the round on that was stamped with them', () => {
-    const turn = openedWith({ rounds: 20, calls: 20, wallMs: 60_000 }).when(outcome(0, 1, { calls: 1, caps: { calls: 4, wallMs: 9_000 } }))
+    const turn = openedWith({ rounds: 20, calls: 20, wallMs: 60_000 }).when(
+      outcome(0, 1, { calls: 1, caps: { calls: 4, wallMs: 9_000 } }),
+    )
     expect(only(turn.records, 'model-request')).toMatchObject({ callsLeft: 3, expiresAt: 9_000 })
     expect(turn.due).toBe(9_000)
     const capped = turn.when(outcome(0, 2, { calls: 1, caps: { rounds: 2 } }))
-    expect(only(capped.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: capNudge('rounds', 2) })
+    expect(only(capped.records, 'model-request')).toMatchObject({
+      callsLeft: 0,
+      nudge: capNudge('rounds', 2),
+    })
   })
 
   it('do not lift those of the message', () => {
-    const turn = openedWith({ calls: 2 }).when(outcome(0, 1, { calls: 1, caps: { calls: 1_000, tokens: 7 } }))
+    const turn = openedWith({ calls: 2 }).when(
+      outcome(0, 1, { calls: 1, caps: { calls: 1_000, tokens: 7 } }),
+    )
     expect(only(turn.records, 'model-request').callsLeft).toBe(1)
   })
 
   it('cap tokens where the message does not', () => {
-    const over = openedWith({ tokens: null }).when(outcome(0, 1, { calls: 1, tokens: 10, caps: { tokens: 10 } }))
+    const over = openedWith({ tokens: null }).when(
+      outcome(0, 1, { calls: 1, tokens: 10, caps: { tokens: 10 } }),
+    )
     expect(only(over.records, 'turn-finished').cap).toBe('tokens')
   })
 
   it('end a turn at once whose time they have cut to less than has passed', () => {
-    const over = openedWith({ wallMs: 60_000 }).when(at(5_000, outcome(0, 1, { calls: 1, caps: { wallMs: 1_000 } })))
+    const over = openedWith({ wallMs: 60_000 }).when(
+      at(5_000, outcome(0, 1, { calls: 1, caps: { wallMs: 1_000 } })),
+    )
     expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall' })
   })
 
@@ -149,17 +186,32 @@ describe("the operator's caps", () => {
 
 describe('a cap and an intervention at once', () => {
   it.each(['nudge', 'text_only'] as const)('show both texts: %s', (rung) => {
-    const last = openedWith({ rounds: 1 }).when(outcome(0, 1, { calls: 1, intervention: intervention(rung) }))
-    expect(only(last.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: `text of the ${rung}\n\n${capNudge('rounds', 1)}` })
-    expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'rounds', class: 'budget' })
+    const last = openedWith({ rounds: 1 }).when(
+      outcome(0, 1, { calls: 1, intervention: intervention(rung) }),
+    )
+    expect(only(last.records, 'model-request')).toMatchObject({
+      callsLeft: 0,
+      nudge: `text of the ${rung}\n\n${capNudge('rounds', 1)}`,
+    })
+    expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      cap: 'rounds',
+      class: 'budget',
+    })
   })
 })
 
 describe('a silent last request that both a cap and an intervention asked for', () => {
   it('ends the turn as capped, with the cap named', () => {
-    const last = openedWith({ rounds: 1 }).when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
+    const last = openedWith({ rounds: 1 }).when(
+      outcome(0, 1, { calls: 1, intervention: intervention('text_only') }),
+    )
     const over = last.when(outcome(0, 2, { calls: 1, intervention: intervention('end') }))
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'rounds', class: 'budget' })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      cap: 'rounds',
+      class: 'budget',
+    })
   })
 })
 
@@ -198,10 +250,17 @@ describe('termination (I3)', () => {
         const requests = all(turn.all, 'model-request')
         expect(requests.length).toBeLessThanOrEqual(limited.rounds + 1)
         expect(requests.filter(({ callsLeft }) => callsLeft === 0).length).toBeLessThanOrEqual(1)
-        expect(requests.every(({ expiresAt, callsLeft }) => expiresAt <= limited.wallMs && callsLeft <= limited.calls)).toBe(true)
+        expect(
+          requests.every(
+            ({ expiresAt, callsLeft }) => expiresAt <= limited.wallMs && callsLeft <= limited.calls,
+          ),
+        ).toBe(true)
         expect(all(turn.all, 'turn-finished')).toHaveLength(1)
         // C5: one entry for each round, and for the user's message.
-        expect(all(turn.all, 'history-entry').map(({ round }) => round)).toEqual([0, ...requests.map(({ round }) => round)])
+        expect(all(turn.all, 'history-entry').map(({ round }) => round)).toEqual([
+          0,
+          ...requests.map(({ round }) => round),
+        ])
       }),
       { numRuns: 300 },
     )
@@ -213,7 +272,9 @@ describe('what is written for a round', () => {
     let turn = openedWith({ rounds: limits.turnRoundsMax, calls: limits.turnCallsMax })
     const bytes: number[] = []
     for (let round = 1; round <= 200; round++) {
-      turn = turn.when(outcome(0, round, { calls: 1, tokens: 1_000, caps: { rounds: 1_000, calls: 10_000 } }))
+      turn = turn.when(
+        outcome(0, round, { calls: 1, tokens: 1_000, caps: { rounds: 1_000, calls: 10_000 } }),
+      )
       bytes.push(bytesOf(turn.records))
     }
     const [fifth, twoHundredth] = [bytes[4] as number, bytes[199] as number]
@@ -227,7 +288,9 @@ function bytesOf(records: Output[]): number {
 
 // The traces of the kind "budget", as rounds of a turn whose caps are their limits.
 const scenarios = new URL('../../../../shared/fixtures/loop-scenarios.jsonl', import.meta.url)
-const traces = existsSync(scenarios) ? readFileSync(scenarios, 'utf8').split('\n').filter(Boolean).map(readTrace).filter(isBudget) : []
+const traces = existsSync(scenarios)
+  ? readFileSync(scenarios, 'utf8').split('\n').filter(Boolean).map(readTrace).filter(isBudget)
+  : []
 
 type Trace = {
   id: string
@@ -242,13 +305,19 @@ describe('traces with a limit', () => {
 
   for (const trace of traces) {
     it(`${trace.id} is stopped in time, or not at all`, () => {
-      const caps = { calls: trace.limits.max_tool_calls ?? 1_000, rounds: trace.limits.max_turns ?? 1_000 }
+      const caps = {
+        calls: trace.limits.max_tool_calls ?? 1_000,
+        rounds: trace.limits.max_turns ?? 1_000,
+      }
       let turn = openedWith(caps)
       let stoppedAfter = Number.POSITIVE_INFINITY
       for (const { round, step } of roundsOf(trace)) {
         turn = turn.when({ ...round, policy: settingsWith(caps).policy })
-        const refusesCalls = all(turn.records, 'model-request').some(({ callsLeft }) => callsLeft === 0)
-        if (refusesCalls || all(turn.records, 'turn-finished').some(({ cap }) => cap !== null)) stoppedAfter = Math.min(stoppedAfter, step)
+        const refusesCalls = all(turn.records, 'model-request').some(
+          ({ callsLeft }) => callsLeft === 0,
+        )
+        if (refusesCalls || all(turn.records, 'turn-finished').some(({ cap }) => cap !== null))
+          stoppedAfter = Math.min(stoppedAfter, step)
       }
       if (trace.expect.fires) expect(stoppedAfter).toBeLessThanOrEqual(trace.expect.by_step)
       else expect(stoppedAfter).toBe(Number.POSITIVE_INFINITY)

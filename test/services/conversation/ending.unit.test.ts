@@ -1,16 +1,31 @@
-// Turns that end early: cancelled or out of time; the wait for what is outstanding; what is carried; and the end of a conversation.
+// Turns that end early: cancelled or out of time; the wait for what is outstanding; what is
+// carried; and the end of a conversation.
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { notes } from '../../../services/conversation/texts.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { at, given } from '../../support/given.ts'
-import { cancels, carriedIn, fallback, intervention, names, only, outcome, says, search, settingsWith, tick } from './samples.ts'
+import {
+  cancels,
+  carriedIn,
+  fallback,
+  intervention,
+  names,
+  only,
+  outcome,
+  says,
+  search,
+  settingsWith,
+  tick,
+} from './samples.ts'
 
 const settings = settingsWith({ wallMs: 60_000 })
 const { startWithinMs, graceMs } = settings.policy
 const opened = given(conversation, at(0, says('m1', { settings })))
-const inRoundTwo = opened.when(at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })))
+const inRoundTwo = opened.when(
+  at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })),
+)
 const stops = ['model: cancel', 'verdict: cancel', 'tools: cancel', 'activity: turn-finished']
 const waitedOut = 60_000 + startWithinMs + search.timeoutMs + 2 * graceMs
 
@@ -19,7 +34,9 @@ describe('a cancel of the open turn', () => {
 
   it('stops the outstanding round everywhere and answers the user at once', () => {
     expect(names(cancelled.records)).toEqual(stops)
-    expect(cancelled.to('tools')).toEqual([{ type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 }])
+    expect(cancelled.to('tools')).toEqual([
+      { type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 },
+    ])
     expect(cancelled.to('model')).toEqual(cancelled.to('tools'))
     expect(cancelled.to('verdict')).toEqual(cancelled.to('tools'))
     expect(only(cancelled.records, 'turn-finished')).toEqual({
@@ -45,14 +62,21 @@ describe('a cancel of the open turn', () => {
     const queued = cancelled.when(says('m2'))
     expect(queued.records).toEqual([])
     const over = queued.when(outcome(0, 2, { calls: 2 }))
-    expect(names(over.records)).toEqual(['history: history-entry', 'verdict: turn-ended', 'tools: turn-ended', 'self: carried'])
+    expect(names(over.records)).toEqual([
+      'history: history-entry',
+      'verdict: turn-ended',
+      'tools: turn-ended',
+      'self: carried',
+    ])
     expect(only(over.records, 'history-entry')).toMatchObject({
       round: 2,
       nudge: 'text of the nudge',
       results: outcome(0, 2, { calls: 2 }).results,
       note: null,
     })
-    expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({ messageId: 'm2' })
+    expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({
+      messageId: 'm2',
+    })
   })
 
   it('takes what the outstanding round brings as history only, even an answer', () => {
@@ -62,7 +86,9 @@ describe('a cancel of the open turn', () => {
   })
 
   it('enters a round that was cancelled at the model with a note', () => {
-    const over = cancelled.when(outcome(0, 2, { failure: { class: 'cancelled', reason: 'the turn was cancelled' } }))
+    const over = cancelled.when(
+      outcome(0, 2, { failure: { class: 'cancelled', reason: 'the turn was cancelled' } }),
+    )
     expect(only(over.records, 'history-entry')).toMatchObject({
       response: null,
       note: 'There is no response in this round: the turn was cancelled',
@@ -81,13 +107,19 @@ describe('a cancel of the open turn', () => {
   })
 
   it('expires when the operator says so, if that is earlier', () => {
-    const short = opened.when(at(10, outcome(0, 1, { calls: 1, caps: { wallMs: 2_000 } }))).when(cancels('m1'))
+    const short = opened
+      .when(at(10, outcome(0, 1, { calls: 1, caps: { wallMs: 2_000 } })))
+      .when(cancels('m1'))
     expect(short.to('tools')).toMatchObject([{ expiresAt: 2_000 }])
     expect(short.due).toBe(waitedOut - 58_000)
   })
 
   it('waits only for starting and stopping where no tools are offered', () => {
-    const folded = given(conversation, at(0, says('m1', { settings, declarations: [] })), cancels('m1'))
+    const folded = given(
+      conversation,
+      at(0, says('m1', { settings, declarations: [] })),
+      cancels('m1'),
+    )
     expect(folded.due).toBe(60_000 + startWithinMs + 2 * graceMs)
   })
 })
@@ -111,10 +143,21 @@ describe('a cancel of another message', () => {
   it('takes it out while a carried is in flight, which then does not count', () => {
     const carrying = opened.when(says('m2')).when(outcome(0, 1, { text: 'done' }))
     const taken = carrying.when(cancels('m2'))
-    expect(only(taken.records, 'turn-finished')).toMatchObject({ messageId: 'm2', outcome: 'cancelled' })
+    expect(only(taken.records, 'turn-finished')).toMatchObject({
+      messageId: 'm2',
+      outcome: 'cancelled',
+    })
     const landed = taken.when(carriedIn(carrying.records)) // offset 4
     expect(landed.records).toEqual([
-      { to: 'self', message: { type: 'carried', conversation: 'c', from: 4, state: { queue: [], recentMessageIds: ['m1', 'm2'] } } },
+      {
+        to: 'self',
+        message: {
+          type: 'carried',
+          conversation: 'c',
+          from: 4,
+          state: { queue: [], recentMessageIds: ['m1', 'm2'] },
+        },
+      },
     ])
     expect(landed.when(carriedIn(landed.records)).state).toMatchObject({ phase: 'idle' })
   })
@@ -159,7 +202,10 @@ describe('the wall limit', () => {
     const muchLater = inRoundTwo.when(at(10 * waitedOut, tick()))
     expect(muchLater.state).toMatchObject({ phase: 'waiting' })
     expect(muchLater.due).toBe(10 * waitedOut + 1)
-    expect(names(muchLater.when(at(10 * waitedOut + 1, tick())).records)).toEqual(['history: history-entry', 'self: carried'])
+    expect(names(muchLater.when(at(10 * waitedOut + 1, tick())).records)).toEqual([
+      'history: history-entry',
+      'self: carried',
+    ])
   })
 
   it('moves what is due even where a tool may take no time at all', () => {
@@ -188,7 +234,9 @@ describe('the end of a wait without an outcome', () => {
       note: notes.neverArrived,
     })
     expect(notes.neverArrived).toContain('may have run')
-    expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({ messageId: 'm2' })
+    expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({
+      messageId: 'm2',
+    })
   })
 
   it('leaves an outcome that comes later without effect', () => {
@@ -206,7 +254,9 @@ describe('a conversation in which nothing happens', () => {
   it('remembers ids for ten minutes, then carries nothing and is gone', () => {
     expect(idle.due).toBe(20 + limits.conversationIdleMs)
     const ticked = idle.when(at(20 + limits.conversationIdleMs, tick())) // offset 4
-    expect(ticked.records).toEqual([{ to: 'self', message: { type: 'carried', conversation: 'c', from: 4, state: null } }])
+    expect(ticked.records).toEqual([
+      { to: 'self', message: { type: 'carried', conversation: 'c', from: 4, state: null } },
+    ])
     expect(ticked.due).toBeUndefined()
     expect(ticked.when(carriedIn(ticked.records)).state).toBeUndefined()
   })
@@ -216,7 +266,10 @@ describe('a conversation in which nothing happens', () => {
     const queued = ticked.when(says('m2')) // offset 5
     expect(queued.records).toEqual([])
     const landed = queued.when(carriedIn(ticked.records)) // offset 6: does not count
-    expect(carriedIn(landed.records)).toMatchObject({ from: 6, state: { queue: [{ messageId: 'm2' }], recentMessageIds: ['m1', 'm2'] } })
+    expect(carriedIn(landed.records)).toMatchObject({
+      from: 6,
+      state: { queue: [{ messageId: 'm2' }], recentMessageIds: ['m1', 'm2'] },
+    })
     const next = landed.when(carriedIn(landed.records))
     expect(only(next.records, 'turn-started')).toMatchObject({ turn: 7, messageId: 'm2' })
   })
@@ -238,12 +291,17 @@ function idleAfter(turn: typeof inRoundTwo): typeof inRoundTwo {
 describe('a carried', () => {
   it('opens a conversation that is not open: the log is read from there', () => {
     const over = opened.when(says('m2')).when(outcome(0, 1, { text: 'done' }))
-    const { turn: _, ...started } = only(given(conversation, carriedIn(over.records)).records, 'turn-started')
+    const { turn: _, ...started } = only(
+      given(conversation, carriedIn(over.records)).records,
+      'turn-started',
+    )
     expect(started).toMatchObject({ messageId: 'm2' })
   })
 
   it('with nothing leaves closed what is not open', () => {
-    expect(given(conversation, { type: 'carried', conversation: 'c', from: 3, state: null }).state).toBeUndefined()
+    expect(
+      given(conversation, { type: 'carried', conversation: 'c', from: 3, state: null }).state,
+    ).toBeUndefined()
   })
 
   it('that is not the newest of its unit changes nothing where none is awaited', () => {
@@ -254,7 +312,12 @@ describe('a carried', () => {
 
   it('that follows its record counts in whatever phase the unit seems to be: a fold from the middle comes right by it', () => {
     const seemsOpen = given(conversation, says('m2')) // in truth it waits, but the log is read from here
-    const landed = seemsOpen.when({ type: 'carried', conversation: 'c', from: 0, state: { queue: [], recentMessageIds: ['m1'] } })
+    const landed = seemsOpen.when({
+      type: 'carried',
+      conversation: 'c',
+      from: 0,
+      state: { queue: [], recentMessageIds: ['m1'] },
+    })
     expect(landed.state).toEqual({ phase: 'idle', since: 2, queue: [], recentMessageIds: ['m1'] })
   })
 
@@ -264,7 +327,11 @@ describe('a carried', () => {
     expect(conversation.react(over.state, { ...place, previous: 1 }).anew).toBe(true)
     const queued = over.when(says('m2'))
     expect(conversation.react(queued.state, { ...place, previous: 2 }).anew).toBeUndefined()
-    const next = conversation.react(queued.state, { ...place, message: { ...place.message, state: queued.state ?? null }, previous: 1 })
+    const next = conversation.react(queued.state, {
+      ...place,
+      message: { ...place.message, state: queued.state ?? null },
+      previous: 1,
+    })
     expect(next).toMatchObject({ anew: true, state: { phase: 'open' } })
   })
 })

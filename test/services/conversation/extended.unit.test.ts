@@ -42,7 +42,8 @@ describe('a turn whose round waits for slow guards', () => {
   })
 
   it('is that very turn in that very round', () => {
-    for (const other of [extended(900_000, { round: 2 }), extended(900_000, { turn: 5 })]) expect(story.when(other).due).toBe(500_000)
+    for (const other of [extended(900_000, { round: 2 }), extended(900_000, { turn: 5 })])
+      expect(story.when(other).due).toBe(500_000)
     const unknown = given(conversation, extended(500_000))
     expect([unknown.state, unknown.records]).toEqual([undefined, []])
   })

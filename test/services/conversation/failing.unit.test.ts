@@ -5,38 +5,70 @@ import { conversation } from '../../../services/conversation/reducer.ts'
 import { notes } from '../../../services/conversation/texts.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { at, given } from '../../support/given.ts'
-import { cancels, carriedIn, fallback, intervention, names, only, outcome, says, settingsWith, tick, turnFailed } from './samples.ts'
+import {
+  cancels,
+  carriedIn,
+  fallback,
+  intervention,
+  names,
+  only,
+  outcome,
+  says,
+  settingsWith,
+  tick,
+  turnFailed,
+} from './samples.ts'
 
-const opened = given(conversation, at(0, says('m1', { settings: settingsWith({ wallMs: 60_000 }) })))
-const inRoundTwo = opened.when(at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })))
-const givenUp = ['history: history-entry', 'model: cancel', 'verdict: cancel', 'tools: cancel', 'activity: turn-finished', 'self: carried']
+const opened = given(
+  conversation,
+  at(0, says('m1', { settings: settingsWith({ wallMs: 60_000 }) })),
+)
+const inRoundTwo = opened.when(
+  at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })),
+)
+const givenUp = [
+  'history: history-entry',
+  'model: cancel',
+  'verdict: cancel',
+  'tools: cancel',
+  'activity: turn-finished',
+  'self: carried',
+]
 
 describe('turn-failed', () => {
-  it.each(['llm-gateway', 'accumulator', 'validator'])('from %s ends the open turn with the fallback, and nothing ran', (stage) => {
-    const over = inRoundTwo.when(at(700, turnFailed({ stage })))
-    expect(names(over.records)).toEqual(givenUp)
-    expect(only(over.records, 'history-entry')).toMatchObject({
-      round: 2,
-      response: null,
-      results: [],
-      nudge: 'text of the nudge',
-      note: notes.brokenInTheModel,
-    })
-    expect(over.to('tools')).toEqual([{ type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 }])
-    expect(only(over.records, 'turn-finished')).toMatchObject({
-      outcome: 'failed',
-      class: 'internal',
-      reply: fallback,
-      reason: `internal failure in ${stage}: it threw`,
-      totals: { rounds: 2, wallMs: 700 },
-    })
-  })
+  it.each(['llm-gateway', 'accumulator', 'validator'])(
+    'from %s ends the open turn with the fallback, and nothing ran',
+    (stage) => {
+      const over = inRoundTwo.when(at(700, turnFailed({ stage })))
+      expect(names(over.records)).toEqual(givenUp)
+      expect(only(over.records, 'history-entry')).toMatchObject({
+        round: 2,
+        response: null,
+        results: [],
+        nudge: 'text of the nudge',
+        note: notes.brokenInTheModel,
+      })
+      expect(over.to('tools')).toEqual([
+        { type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 },
+      ])
+      expect(only(over.records, 'turn-finished')).toMatchObject({
+        outcome: 'failed',
+        class: 'internal',
+        reply: fallback,
+        reason: `internal failure in ${stage}: it threw`,
+        totals: { rounds: 2, wallMs: 700 },
+      })
+    },
+  )
 
-  it.each(['loop-detector', 'executor', 'approval', 'a-stage-of-later'])('from %s says that calls may have run', (stage) => {
-    const over = inRoundTwo.when(turnFailed({ stage }))
-    expect(only(over.records, 'history-entry').note).toBe(notes.brokenInTheTools)
-    expect(notes.brokenInTheTools).toContain('may have run')
-  })
+  it.each(['loop-detector', 'executor', 'approval', 'a-stage-of-later'])(
+    'from %s says that calls may have run',
+    (stage) => {
+      const over = inRoundTwo.when(turnFailed({ stage }))
+      expect(only(over.records, 'history-entry').note).toBe(notes.brokenInTheTools)
+      expect(notes.brokenInTheTools).toContain('may have run')
+    },
+  )
 
   it('without a turn means the open one', () => {
     expect(names(inRoundTwo.when(turnFailed({ turn: null })).records)).toEqual(givenUp)
@@ -51,13 +83,19 @@ describe('turn-failed', () => {
   it('lets the next turn start clean', () => {
     const over = inRoundTwo.when(says('m2')).when(turnFailed())
     expect(over.state).toMatchObject({ phase: 'carrying', recentMessageIds: ['m1', 'm2'] })
-    expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({ messageId: 'm2' })
+    expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({
+      messageId: 'm2',
+    })
   })
 
   it('ends the wait for a cancelled turn, whose user has been answered already', () => {
     const over = inRoundTwo.when(cancels('m1')).when(turnFailed({ stage: 'executor' }))
-    expect(names(over.records)).toEqual(givenUp.filter((name) => name !== 'activity: turn-finished'))
-    expect(over.to('tools')).toEqual([{ type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 }])
+    expect(names(over.records)).toEqual(
+      givenUp.filter((name) => name !== 'activity: turn-finished'),
+    )
+    expect(over.to('tools')).toEqual([
+      { type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 },
+    ])
   })
 
   it('without a turn does not shorten a wait', () => {
@@ -98,7 +136,10 @@ describe('a record that makes the conversation throw', () => {
       expect(failed.state).toEqual(folded.state)
     }
     const first = given(conversation).whenFails(says('m1'))
-    expect(only(first.records, 'turn-finished')).toMatchObject({ messageId: 'm1', class: 'internal' })
+    expect(only(first.records, 'turn-finished')).toMatchObject({
+      messageId: 'm1',
+      class: 'internal',
+    })
     expect(first.state).toBeUndefined()
   })
 
@@ -117,15 +158,27 @@ describe('a record that makes the conversation throw', () => {
   ])('and is %s of the open turn ends it; the next one starts clean', (_, record) => {
     const failed = inRoundTwo.when(says('m2')).whenFails(record)
     expect(names(failed.records)).toEqual(givenUp)
-    expect(only(failed.records, 'turn-finished')).toMatchObject({ messageId: 'm1', outcome: 'failed', class: 'internal' })
-    expect(only(failed.records, 'history-entry')).toMatchObject({ round: 2, response: null, note: notes.brokenInTheTools })
+    expect(only(failed.records, 'turn-finished')).toMatchObject({
+      messageId: 'm1',
+      outcome: 'failed',
+      class: 'internal',
+    })
+    expect(only(failed.records, 'history-entry')).toMatchObject({
+      round: 2,
+      response: null,
+      note: notes.brokenInTheTools,
+    })
     expect(carriedIn(failed.records).state?.queue).toMatchObject([{ messageId: 'm2' }])
-    expect(only(failed.when(carriedIn(failed.records)).records, 'turn-started')).toMatchObject({ messageId: 'm2' })
+    expect(only(failed.when(carriedIn(failed.records)).records, 'turn-started')).toMatchObject({
+      messageId: 'm2',
+    })
   })
 
   it('and ends a wait is not answered twice', () => {
     const failed = inRoundTwo.when(cancels('m1')).whenFails(outcome(0, 2))
-    expect(names(failed.records)).toEqual(givenUp.filter((name) => name !== 'activity: turn-finished'))
+    expect(names(failed.records)).toEqual(
+      givenUp.filter((name) => name !== 'activity: turn-finished'),
+    )
   })
 
   it('and is a carried gives up the message that it would have opened, and carries the others', () => {
@@ -135,12 +188,18 @@ describe('a record that makes the conversation throw', () => {
       .when(outcome(0, 2, { text: 'done' }))
     const failed = over.whenFails(carriedIn(over.records))
     expect(names(failed.records)).toEqual(['activity: turn-finished', 'self: carried'])
-    expect(only(failed.records, 'turn-finished')).toMatchObject({ turn: 5, messageId: 'm2', class: 'internal' })
+    expect(only(failed.records, 'turn-finished')).toMatchObject({
+      turn: 5,
+      messageId: 'm2',
+      class: 'internal',
+    })
     expect(carriedIn(failed.records)).toMatchObject({
       from: 5,
       state: { queue: [{ messageId: 'm3' }], recentMessageIds: ['m1', 'm2', 'm3'] },
     })
-    expect(only(failed.when(carriedIn(failed.records)).records, 'turn-started')).toMatchObject({ messageId: 'm3' })
+    expect(only(failed.when(carriedIn(failed.records)).records, 'turn-started')).toMatchObject({
+      messageId: 'm3',
+    })
   })
 
   it('and is a carried without messages closes the conversation rather than throwing for ever', () => {
@@ -152,7 +211,10 @@ describe('a record that makes the conversation throw', () => {
   it('and is a carried that does not count is written again', () => {
     const over = inRoundTwo.when(outcome(0, 2, { text: 'done' }))
     const failed = over.when(says('m2')).whenFails(carriedIn(over.records)) // offset 4
-    expect(carriedIn(failed.records)).toMatchObject({ from: 4, state: { queue: [{ messageId: 'm2' }] } })
+    expect(carriedIn(failed.records)).toMatchObject({
+      from: 4,
+      state: { queue: [{ messageId: 'm2' }] },
+    })
   })
 
   it('while a carried is in flight is left out', () => {

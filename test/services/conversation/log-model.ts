@@ -1,11 +1,18 @@
-// A partition of the conversation's inbox, folded as the runtime must fold it, with everything that may be appended next: the setting in which
-// shared claims about whole logs are tried out (refold.unit.test.ts). Each variant but `checked` leaves one rule of C2 out.
-// Kinder than the runtime: no duplicates, no crashes between outputs, and append times that never go back.
+// A partition of the conversation's inbox, folded as the runtime must fold it, with everything that
+// may be appended next: the setting in which shared claims about whole logs are tried out
+// (refold.unit.test.ts). Each variant but `checked` leaves one rule of C2 out. Kinder than the
+// runtime: no duplicates, no crashes between outputs, and append times that never go back.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Conversation } from '../../../services/conversation/reducer.ts'
-import { conversation } from '../../../services/conversation/reducer.ts'
-import type { CancelRequested, Carried, RoundOutcome, Tick, TurnFailed, UserMessage } from '../../../shared/contract/messages.ts'
+import { type Conversation, conversation } from '../../../services/conversation/reducer.ts'
+import type {
+  CancelRequested,
+  Carried,
+  RoundOutcome,
+  Tick,
+  TurnFailed,
+  UserMessage,
+} from '../../../shared/contract/messages.ts'
 import type { Output, Reaction, Received } from '../../../shared/contract/stage.ts'
 import { all, cancels, outcome, says, tick, turnFailed } from './samples.ts'
 
@@ -24,8 +31,8 @@ export type Unit = { first: number; last: number; state: Conversation }
 export type Entry = { message: In; time: number }
 
 /**
- * What everybody knows: the log, the units that it folds to, what is in flight, and what became of the messages; `dropped` are those that were
- * finished without a turn.
+ * What everybody knows: the log, the units that it folds to, what is in flight, and what became of
+ * the messages; `dropped` are those that were finished without a turn.
  */
 export type World = {
   log: Entry[]
@@ -37,7 +44,15 @@ export type World = {
   dropped: string[]
 }
 
-export const start: World = { log: [], units: new Map(), inFlight: [], sent: [], opened: [], finished: [], dropped: [] }
+export const start: World = {
+  log: [],
+  units: new Map(),
+  inFlight: [],
+  sent: [],
+  opened: [],
+  finished: [],
+  dropped: [],
+}
 
 /** One record, as the runtime hands it to the reducer; which unit is left, and what is written. */
 function step(
@@ -49,28 +64,53 @@ function step(
   if (message.type === 'tick') {
     if (unit === undefined) return { unit, records: [] }
     const due = conversation.due(unit.state)
-    if (due === undefined || time < due) return { unit: variant === 'sleep' ? unit : { ...unit, last: at }, records: [] }
+    if (due === undefined || time < due)
+      return { unit: variant === 'sleep' ? unit : { ...unit, last: at }, records: [] }
   }
-  const { state, records = [], anew } = reactAs(variant, unit?.state, { message, offset: at, previous: unit?.last, time })
+  const {
+    state,
+    records = [],
+    anew,
+  } = reactAs(variant, unit?.state, { message, offset: at, previous: unit?.last, time })
   if (state === undefined) return { unit: undefined, records }
   if (unit !== undefined && variant === 'stay' && state === unit.state) return { unit, records }
-  return { unit: { first: unit === undefined || anew === true ? at : unit.first, last: at, state: frozen(state) }, records }
+  return {
+    unit: {
+      first: unit === undefined || anew === true ? at : unit.first,
+      last: at,
+      state: frozen(state),
+    },
+    records,
+  }
 }
 
-function reactAs(variant: Variant, state: Conversation | undefined, record: Received<In>): Reaction<Conversation> {
+function reactAs(
+  variant: Variant,
+  state: Conversation | undefined,
+  record: Received<In>,
+): Reaction<Conversation> {
   const { message, time } = record
   if (variant === 'open' && state?.phase === 'carrying' && message.type === 'user-message') {
-    return conversation.react({ phase: 'idle', since: time, queue: state.queue, recentMessageIds: state.recentMessageIds }, record)
+    return conversation.react(
+      { phase: 'idle', since: time, queue: state.queue, recentMessageIds: state.recentMessageIds },
+      record,
+    )
   }
   const reaction = conversation.react(state, record)
   if (variant !== 'keep' || message.type !== 'carried') return reaction
   const records = reaction.records?.map(
-    (output): Output => (output.message.type === 'carried' ? { ...output, message: { ...output.message, state: message.state } } : output),
+    (output): Output =>
+      output.message.type === 'carried'
+        ? { ...output, message: { ...output.message, state: message.state } }
+        : output,
   )
   return { ...reaction, records: records ?? [] }
 }
 
-/** The units that the records of a log leave from `from` on: what a new owner knows that begins there. */
+/**
+ * The units that the records of a log leave from `from` on: what a new owner knows that begins
+ * there.
+ */
 export function fold(variant: Variant, log: Entry[], from: number): Map<string, Unit> {
   const units = new Map<string, Unit>()
   for (const [at, entry] of log.entries()) {
@@ -89,7 +129,10 @@ export function append(variant: Variant, world: World, message: In, time: number
   put(units, message.conversation, unit)
   const landed = message.type === 'carried' ? world.inFlight.indexOf(message) : -1
   const isNew = message.type === 'user-message' && !world.sent.includes(message.messageId)
-  const opened = [...world.opened, ...all(records, 'turn-started').map(({ messageId }) => messageId)]
+  const opened = [
+    ...world.opened,
+    ...all(records, 'turn-started').map(({ messageId }) => messageId),
+  ]
   const finished = all(records, 'turn-finished').map(({ messageId }) => messageId)
   return {
     log: [...world.log, entry],
@@ -105,22 +148,30 @@ export function append(variant: Variant, world: World, message: In, time: number
 /** A record that may come next; `time`: not before. */
 export type Next = { message: In; time: number }
 
-/** Everything that may be appended to the log of these conversations: each record that fits, and some that do not. */
+/**
+ * Everything that may be appended to the log of these conversations: each record that fits, and
+ * some that do not.
+ */
 export function nextOf(world: World, conversations: string[]): Next[] {
   const now = (world.log.at(-1)?.time ?? 0) + 1
   const next: Next[] = []
   for (const key of conversations) {
     const sent = world.sent.filter((id) => id.startsWith(key)).length
-    next.push({ message: says(`${key}${sent}`, { conversation: key, declarations: [] }), time: now })
+    next.push({
+      message: says(`${key}${sent}`, { conversation: key, declarations: [] }),
+      time: now,
+    })
     const unit = world.units.get(key)
     const landing = world.inFlight.find((carried) => carried.conversation === key)
     if (landing !== undefined) next.push({ message: landing, time: now })
     if (unit === undefined) continue
     const { state } = unit
     next.push({ message: cancels('nobody', key), time: now })
-    if (state.phase === 'open') next.push({ message: cancels(state.turn.message.messageId, key), time: now })
+    if (state.phase === 'open')
+      next.push({ message: cancels(state.turn.message.messageId, key), time: now })
     if (state.phase === 'open') next.push({ message: answer(key, state.turn.turn), time: now })
-    if (state.phase === 'waiting') next.push({ message: answer(key, state.outstanding.turn), time: now })
+    if (state.phase === 'waiting')
+      next.push({ message: answer(key, state.outstanding.turn), time: now })
     const due = conversation.due(state)
     if (due !== undefined) next.push({ message: tick(key), time: Math.max(now, due) })
     if (due === undefined || due > now) next.push({ message: tick(key), time: now })
@@ -128,7 +179,10 @@ export function nextOf(world: World, conversations: string[]): Next[] {
   return next
 }
 
-/** Further records of the same kinds, left out where all logs are tried: repeats, cancels of waiting messages, failures, refused messages. */
+/**
+ * Further records of the same kinds, left out where all logs are tried: repeats, cancels of waiting
+ * messages, failures, refused messages.
+ */
 export function furtherOf(world: World, conversations: string[]): Next[] {
   const time = (world.log.at(-1)?.time ?? 0) + 1
   const further: Next[] = []
@@ -137,11 +191,20 @@ export function furtherOf(world: World, conversations: string[]): Next[] {
     further.push({ message: says(`${key}${number}`, { conversation: key, agent: '' }), time })
     const unit = world.units.get(key)
     if (unit === undefined) continue
-    for (const id of unit.state.recentMessageIds) further.push({ message: says(id, { conversation: key }), time })
-    for (const { messageId } of unit.state.queue) further.push({ message: cancels(messageId, key), time })
+    for (const id of unit.state.recentMessageIds)
+      further.push({ message: says(id, { conversation: key }), time })
+    for (const { messageId } of unit.state.queue)
+      further.push({ message: cancels(messageId, key), time })
     further.push({ message: turnFailed({ conversation: key, turn: null }), time })
     if (unit.state.phase === 'waiting') {
-      further.push({ message: turnFailed({ conversation: key, turn: unit.state.outstanding.turn, stage: 'executor' }), time })
+      further.push({
+        message: turnFailed({
+          conversation: key,
+          turn: unit.state.outstanding.turn,
+          stage: 'executor',
+        }),
+        time,
+      })
     }
   }
   return further
@@ -152,18 +215,25 @@ function answer(key: string, turn: number): RoundOutcome {
 }
 
 /** What is wrong in this world; undefined: nothing. */
-export function wrongIn(variant: Variant, world: World, conversations: string[]): string | undefined {
+export function wrongIn(
+  variant: Variant,
+  world: World,
+  conversations: string[],
+): string | undefined {
   const { log, units, finished, dropped } = world
   const low = Math.min(log.length, ...[...units.values()].map(({ first }) => first))
   const again = fold(variant, log, low)
-  if (!isDeepStrictEqual(again, units)) return `from ${low} the fold gives ${brief(again)}, it was ${brief(units)}`
+  if (!isDeepStrictEqual(again, units))
+    return `from ${low} the fold gives ${brief(again)}, it was ${brief(units)}`
   for (const key of conversations) {
     const mine = (ids: string[]) => ids.filter((id) => id.startsWith(key))
     const [sent, opened] = [mine(world.sent), mine(world.opened)]
     const waiting = units.get(key)?.state.queue.map(({ messageId }) => messageId) ?? []
     const expected = sent.filter((id) => !dropped.includes(id))
-    if (!isDeepStrictEqual([...opened, ...waiting], expected)) return `${key}: sent ${expected}; opened ${opened}; waiting ${waiting}`
-    if (new Set(mine(finished)).size !== mine(finished).length) return `${key}: answered twice: ${mine(finished)}`
+    if (!isDeepStrictEqual([...opened, ...waiting], expected))
+      return `${key}: sent ${expected}; opened ${opened}; waiting ${waiting}`
+    if (new Set(mine(finished)).size !== mine(finished).length)
+      return `${key}: answered twice: ${mine(finished)}`
   }
   return undefined
 }
@@ -181,7 +251,9 @@ function brief(units: Map<string, Unit>): string {
 
 /** The log as a person reads it. */
 export function told({ log }: World): string {
-  return log.map(({ message, time }, at) => `${at} ${message.conversation} ${message.type} at ${time}`).join('\n')
+  return log
+    .map(({ message, time }, at) => `${at} ${message.conversation} ${message.type} at ${time}`)
+    .join('\n')
 }
 
 /** Worlds share states, so nobody may change one in place. */

@@ -6,7 +6,19 @@ import { declarationHash, defaultPolicy } from '../../../shared/agents/agents.ts
 import { limits } from '../../../shared/contract/limits.ts'
 import type { AgentSettings, Caps, UserMessage } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
-import { all, cancels, carriedIn, fallback, names, only, outcome, says, search, settingsWith, tick } from './samples.ts'
+import {
+  all,
+  cancels,
+  carriedIn,
+  fallback,
+  names,
+  only,
+  outcome,
+  says,
+  search,
+  settingsWith,
+  tick,
+} from './samples.ts'
 
 describe('a message to a conversation with nothing open', () => {
   it('opens a turn: its history entry, its first request and what clients see, in this order', () => {
@@ -44,8 +56,27 @@ describe('a message to a conversation with nothing open', () => {
           expiresAt: 6_000,
         },
       },
-      { to: 'activity', message: { type: 'turn-started', conversation: 'c', turn: 0, messageId: 'm1', agent: 'helper' } },
-      { to: 'activity', message: { type: 'round-started', conversation: 'c', turn: 0, round: 1, callsLeft: 7, nudged: false } },
+      {
+        to: 'activity',
+        message: {
+          type: 'turn-started',
+          conversation: 'c',
+          turn: 0,
+          messageId: 'm1',
+          agent: 'helper',
+        },
+      },
+      {
+        to: 'activity',
+        message: {
+          type: 'round-started',
+          conversation: 'c',
+          turn: 0,
+          round: 1,
+          callsLeft: 7,
+          nudged: false,
+        },
+      },
     ])
     expect(opened.due).toBe(6_000)
     expect(opened.wants).toEqual([])
@@ -57,8 +88,16 @@ describe('a message to a conversation with nothing open', () => {
   })
 
   it('lowers caps to the hard ceilings', () => {
-    const settings = settingsWith({ rounds: 1_000_000, calls: 1_000_000, wallMs: 1_000 * limits.turnWallMsMax, tokens: null })
-    const request = only(given(conversation, at(0, says('m1', { settings }))).records, 'model-request')
+    const settings = settingsWith({
+      rounds: 1_000_000,
+      calls: 1_000_000,
+      wallMs: 1_000 * limits.turnWallMsMax,
+      tokens: null,
+    })
+    const request = only(
+      given(conversation, at(0, says('m1', { settings }))).records,
+      'model-request',
+    )
     expect(request.callsLeft).toBe(limits.turnCallsMax)
     expect(request.expiresAt).toBe(limits.turnWallMsMax)
   })
@@ -67,7 +106,9 @@ describe('a message to a conversation with nothing open', () => {
     const settings = settingsWith({ rounds: 1_000_000 })
     const turn = given(conversation, says('m1', { settings }))
     expect(turn.state).toMatchObject({ turn: { caps: { rounds: limits.turnRoundsMax } } })
-    expect(turn.when(outcome(0, 1, { calls: 1, caps: { rounds: 25 } })).state).toMatchObject({ turn: { caps: { rounds: 25 } } })
+    expect(turn.when(outcome(0, 1, { calls: 1, caps: { rounds: 25 } })).state).toMatchObject({
+      turn: { caps: { rounds: 25 } },
+    })
   })
 })
 
@@ -98,7 +139,9 @@ describe('a message to a conversation that is busy', () => {
   })
 
   it('does not believe a tool that wants to run longer than any tool may', () => {
-    const queued = open.when(says('m2', { declarations: [{ ...search, timeoutMs: 10 * limits.toolTimeoutMsMax }] })).state?.queue[0]
+    const queued = open.when(
+      says('m2', { declarations: [{ ...search, timeoutMs: 10 * limits.toolTimeoutMsMax }] }),
+    ).state?.queue[0]
     expect(queued?.toolTimeoutMsMax).toBe(limits.toolTimeoutMsMax)
   })
 
@@ -122,12 +165,21 @@ describe('a message to a conversation that is busy', () => {
     expect(full.state?.queue).toHaveLength(1)
     const refused = full.when(says('m3', { text: half }))
     expect(refused.state).toEqual(full.state)
-    expect(only(refused.records, 'turn-finished')).toMatchObject({ messageId: 'm3', class: 'transient' })
+    expect(only(refused.records, 'turn-finished')).toMatchObject({
+      messageId: 'm3',
+      class: 'transient',
+    })
     expect(refused.when(says('m3')).state?.queue).toHaveLength(2) // a refused id is not a known one
   })
 
   it('opens the turns of waiting messages in their order, one after the other', () => {
-    let folded = given(conversation, says('m1'), says('m2'), says('m3'), outcome(0, 1, { text: 'one' }))
+    let folded = given(
+      conversation,
+      says('m1'),
+      says('m2'),
+      says('m3'),
+      outcome(0, 1, { text: 'one' }),
+    )
     folded = folded.when(carriedIn(folded.records)) // offset 4
     expect(names(folded.records)).toEqual([
       'history: history-entry',
@@ -136,7 +188,11 @@ describe('a message to a conversation that is busy', () => {
       'activity: round-started',
     ])
     expect(only(folded.records, 'turn-started')).toMatchObject({ turn: 4, messageId: 'm2' })
-    expect(only(folded.records, 'history-entry')).toMatchObject({ turn: 4, round: 0, user: 'text of m2' })
+    expect(only(folded.records, 'history-entry')).toMatchObject({
+      turn: 4,
+      round: 0,
+      user: 'text of m2',
+    })
     folded = folded.when(outcome(4, 1, { text: 'two' })) // offset 5
     folded = folded.when(carriedIn(folded.records))
     expect(only(folded.records, 'turn-started')).toMatchObject({ turn: 6, messageId: 'm3' })
@@ -181,7 +237,9 @@ describe('a message that is known', () => {
     folded = folded.when(carriedIn(folded.records))
     for (let i = 1; i <= limits.recentMessageIdsMax; i++) {
       const opened = folded.when(says(`m${i}`))
-      const over = opened.when(outcome(only(opened.records, 'model-request').turn, 1, { text: 'done' }))
+      const over = opened.when(
+        outcome(only(opened.records, 'model-request').turn, 1, { text: 'done' }),
+      )
       folded = over.when(carriedIn(over.records))
     }
     expect(folded.state?.recentMessageIds).toHaveLength(limits.recentMessageIdsMax)
@@ -191,7 +249,8 @@ describe('a message that is known', () => {
 
   it('is known while its turn is open or it waits, however many ids came after it', () => {
     let folded = given(conversation, says('m0'), says('waits'))
-    for (let i = 1; i <= 2 * limits.recentMessageIdsMax; i++) folded = folded.when(says(`m${i}`)).when(cancels(`m${i}`))
+    for (let i = 1; i <= 2 * limits.recentMessageIdsMax; i++)
+      folded = folded.when(says(`m${i}`)).when(cancels(`m${i}`))
     expect(folded.state?.recentMessageIds).not.toContain('m0')
     expect(folded.when(says('m0')).state).toEqual(folded.state)
     expect(folded.state?.recentMessageIds).not.toContain('waits')
@@ -205,35 +264,79 @@ describe('a message that is refused', () => {
     settings: settingsWith({}, { policy: { ...defaultPolicy, ...others } }),
   })
   const cases: [string, Partial<UserMessage>, RegExp][] = [
-    ['no rounds', capsOf({ rounds: 0 }), /^settings\.policy\.caps\.rounds is 0; it must be at least 1$/],
+    [
+      'no rounds',
+      capsOf({ rounds: 0 }),
+      /^settings\.policy\.caps\.rounds is 0; it must be at least 1$/,
+    ],
     ['no calls', capsOf({ calls: 0 }), /caps\.calls is 0/],
     ['no time', capsOf({ wallMs: -1 }), /caps\.wallMs is -1/],
     ['no tokens', capsOf({ tokens: 0 }), /caps\.tokens is 0/],
     ['no attempts', { settings: settingsWith({}, { attempts: 0 }) }, /settings\.attempts is 0/],
     ['no stall limit', { settings: settingsWith({}, { stallMs: 0 }) }, /settings\.stallMs is 0/],
-    ['a blank fallback', { settings: settingsWith({}, { fallback: ' \n' }) }, /settings\.fallback is blank/],
+    [
+      'a blank fallback',
+      { settings: settingsWith({}, { fallback: ' \n' }) },
+      /settings\.fallback is blank/,
+    ],
     [
       'an endless fallback',
       { settings: settingsWith({}, { fallback: 'f'.repeat(limits.fallbackBytesMax + 1) }) },
       /settings\.fallback has 65537 bytes/,
     ],
-    ['an endless name of an agent', { agent: 'a'.repeat(limits.agentNameBytesMax + 1) }, /agent has 257 bytes/],
+    [
+      'an endless name of an agent',
+      { agent: 'a'.repeat(limits.agentNameBytesMax + 1) },
+      /agent has 257 bytes/,
+    ],
     ['no agent', { agent: '' }, /agent is blank/],
-    ['a threshold of nothing', policyOf({ loop: { ...defaultPolicy.loop, identicalFailures: 0 } }), /loop\.identicalFailures is 0/],
-    ['a negative allowance', policyOf({ empty: { ...defaultPolicy.empty, perTurn: -1 } }), /empty\.perTurn is -1/],
-    ['no time to start', policyOf({ startWithinMs: 0 }), /startWithinMs is 0; it must be at least 1/],
-    ['a start that may take for ever', policyOf({ startWithinMs: 1e12 }), /startWithinMs is 1000000000000; it must be at most/],
-    ['a grace without end', policyOf({ graceMs: 1e12 }), /graceMs is 1000000000000; it must be at most/],
+    [
+      'a threshold of nothing',
+      policyOf({ loop: { ...defaultPolicy.loop, identicalFailures: 0 } }),
+      /loop\.identicalFailures is 0/,
+    ],
+    [
+      'a negative allowance',
+      policyOf({ empty: { ...defaultPolicy.empty, perTurn: -1 } }),
+      /empty\.perTurn is -1/,
+    ],
+    [
+      'no time to start',
+      policyOf({ startWithinMs: 0 }),
+      /startWithinMs is 0; it must be at least 1/,
+    ],
+    [
+      'a start that may take for ever',
+      policyOf({ startWithinMs: 1e12 }),
+      /startWithinMs is 1000000000000; it must be at most/,
+    ],
+    [
+      'a grace without end',
+      policyOf({ graceMs: 1e12 }),
+      /graceMs is 1000000000000; it must be at most/,
+    ],
     [
       'rules in shadow without end',
       policyOf({ shadowed: Array.from({ length: 2_000 }, () => 'cycle') }),
       /policy\.shadowed has 12000 bytes; at most 4096/,
     ],
     ['no tries', policyOf({ toolTries: 0 }), /toolTries is 0/],
-    ['a text that is too long', { text: 'é'.repeat(limits.userMessageBytesMax / 2 + 1) }, /the message has 1048578 bytes/],
+    [
+      'a text that is too long',
+      { text: 'é'.repeat(limits.userMessageBytesMax / 2 + 1) },
+      /the message has 1048578 bytes/,
+    ],
     ['no message id', { messageId: '' }, /the message id has 0 bytes/],
-    ['a long message id', { messageId: 'i'.repeat(limits.messageIdBytesMax + 1) }, /the message id has 257 bytes/],
-    ['a long conversation id', { conversation: 'i'.repeat(limits.conversationIdBytesMax + 1) }, /the conversation's id has 257 bytes/],
+    [
+      'a long message id',
+      { messageId: 'i'.repeat(limits.messageIdBytesMax + 1) },
+      /the message id has 257 bytes/,
+    ],
+    [
+      'a long conversation id',
+      { conversation: 'i'.repeat(limits.conversationIdBytesMax + 1) },
+      /the conversation's id has 257 bytes/,
+    ],
     ['no conversation id', { conversation: '' }, /the conversation's id has 0 bytes/],
   ]
 
@@ -242,9 +345,20 @@ describe('a message that is refused', () => {
     expect(refused.state).toBeUndefined()
     expect(names(refused.records)).toEqual(['activity: turn-finished'])
     const finished = only(refused.records, 'turn-finished')
-    expect(finished).toMatchObject({ turn: 0, outcome: 'failed', class: 'deterministic', cap: null })
+    expect(finished).toMatchObject({
+      turn: 0,
+      outcome: 'failed',
+      class: 'deterministic',
+      cap: null,
+    })
     expect(finished.reason).toMatch(reason)
-    expect(finished.totals).toEqual({ rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 })
+    expect(finished.totals).toEqual({
+      rounds: 0,
+      calls: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      wallMs: 0,
+    })
   })
 
   it('leaves what is open as it is, and names the offset of its own record', () => {

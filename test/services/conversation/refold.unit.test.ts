@@ -1,11 +1,21 @@
-// C2, for whole logs: at every point at which an owner may commit, a fold that begins at the first record of the oldest open unit gives what the full
-// fold gives; and each message opens exactly one turn, in order. First all short logs, then long ones by chance. A variant of the rules that leaves
-// one of them out must not pass.
+// C2, for whole logs: at every point at which an owner may commit, a fold that begins at the first
+// record of the oldest open unit gives what the full fold gives; and each message opens exactly one
+// turn, in order. First all short logs, then long ones by chance. A variant of the rules that
+// leaves one of them out must not pass.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { Next, Variant, World } from './log-model.ts'
-import { append, furtherOf, nextOf, start, told, wrongIn } from './log-model.ts'
+import {
+  append,
+  furtherOf,
+  type Next,
+  nextOf,
+  start,
+  told,
+  type Variant,
+  type World,
+  wrongIn,
+} from './log-model.ts'
 
 const conversations = ['a', 'b']
 
@@ -22,7 +32,9 @@ function search(variant: Variant, length: number): { logs: number; wrong: string
     if (n === length) break
     // Both conversations are alike, so the first record is always of the first.
     const grow = (world: World) =>
-      nextOf(world, n === 0 ? ['a'] : conversations).map(({ message, time }) => append(variant, world, message, time))
+      nextOf(world, n === 0 ? ['a'] : conversations).map(({ message, time }) =>
+        append(variant, world, message, time),
+      )
     worlds = worlds.flatMap(grow)
   }
   return { logs, wrong: undefined }
@@ -49,7 +61,10 @@ describe('long logs of several conversations', () => {
   const several = ['a', 'b', 'c']
   const choices = fc.array(fc.nat(), { minLength: 60, maxLength: 60 })
 
-  /** What comes next by chance: half of the time what moves a conversation on, half of the time anything at all. */
+  /**
+   * What comes next by chance: half of the time what moves a conversation on, half of the time
+   * anything at all.
+   */
   function byChance(world: World, pick: number): World {
     const next = [...nextOf(world, several), ...(pick % 2 === 0 ? furtherOf(world, several) : [])]
     const { message, time } = next[Math.floor(pick / 2) % next.length] as Next
@@ -85,11 +100,17 @@ describe('long logs of several conversations', () => {
     )
   })
 
-  /** One more record that brings the world towards its end: what is in flight lands, then what is due comes due. */
+  /**
+   * One more record that brings the world towards its end: what is in flight lands, then what is
+   * due comes due.
+   */
   function settle(world: World): World {
     const next = nextOf(world, several)
-    const landing = next.find(({ message }) => message.type === 'carried') ?? next.find(({ message }) => message.type === 'tick')
-    if (landing === undefined) throw new Error(`nothing is in flight and nothing is due:\n${told(world)}`)
+    const landing =
+      next.find(({ message }) => message.type === 'carried') ??
+      next.find(({ message }) => message.type === 'tick')
+    if (landing === undefined)
+      throw new Error(`nothing is in flight and nothing is due:\n${told(world)}`)
     return append('checked', world, landing.message, landing.time)
   }
 })

@@ -4,10 +4,25 @@ import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { capNudge } from '../../../services/conversation/texts.ts'
 import { at, given } from '../../support/given.ts'
-import { carriedIn, fallback, intervention, names, only, outcome, says, settingsWith } from './samples.ts'
+import {
+  carriedIn,
+  fallback,
+  intervention,
+  names,
+  only,
+  outcome,
+  says,
+  settingsWith,
+} from './samples.ts'
 
 const goesOn = ['history: history-entry', 'model: model-request', 'activity: round-started']
-const ends = ['history: history-entry', 'verdict: turn-ended', 'tools: turn-ended', 'activity: turn-finished', 'self: carried']
+const ends = [
+  'history: history-entry',
+  'verdict: turn-ended',
+  'tools: turn-ended',
+  'activity: turn-finished',
+  'self: carried',
+]
 const opened = given(conversation, at(1_000, says('m1', { settings: settingsWith({ calls: 10 }) })))
 
 describe('a round with calls', () => {
@@ -27,12 +42,23 @@ describe('a round with calls', () => {
       nudge: null,
       note: null,
     })
-    expect(only(second.records, 'model-request')).toMatchObject({ turn: 0, round: 2, historyRound: 1, nudge: null, callsLeft: 7 })
+    expect(only(second.records, 'model-request')).toMatchObject({
+      turn: 0,
+      round: 2,
+      historyRound: 1,
+      nudge: null,
+      callsLeft: 7,
+    })
   })
 
   it('asks with the same agent, tools, settings and expiry as before', () => {
     const { agent, tools, settings, expiresAt } = only(opened.records, 'model-request')
-    expect(only(second.records, 'model-request')).toMatchObject({ agent, tools, settings, expiresAt })
+    expect(only(second.records, 'model-request')).toMatchObject({
+      agent,
+      tools,
+      settings,
+      expiresAt,
+    })
   })
 
   it('counts each call that the model made, also with text beside it', () => {
@@ -62,7 +88,9 @@ describe('the outcome of a round that is not awaited', () => {
 
 describe('visible text without a call', () => {
   it('is the reply: the turn ends, and what is left is carried', () => {
-    const over = opened.when(says('m2')).when(at(4_000, outcome(0, 1, { text: 'Here you are.', tokens: 12 })))
+    const over = opened
+      .when(says('m2'))
+      .when(at(4_000, outcome(0, 1, { text: 'Here you are.', tokens: 12 })))
     expect(names(over.records)).toEqual(ends)
     expect(only(over.records, 'turn-finished')).toEqual({
       type: 'turn-finished',
@@ -91,20 +119,35 @@ describe('visible text without a call', () => {
     ['length', /^the model answered; its reply was cut at .*limit on output tokens$/],
     ['refusal', /^the model answered; its reply was ended by a filter/],
     ['end', /^the model answered$/],
-  ] as const)('that ended by %s is a reply whose reason says whether it is whole', (stop, reason) => {
-    const over = opened.when(outcome(0, 1, { text: 'Here you', stop }))
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reason: expect.stringMatching(reason) })
-  })
+  ] as const)(
+    'that ended by %s is a reply whose reason says whether it is whole',
+    (stop, reason) => {
+      const over = opened.when(outcome(0, 1, { text: 'Here you', stop }))
+      expect(only(over.records, 'turn-finished')).toMatchObject({
+        outcome: 'answered',
+        reason: expect.stringMatching(reason),
+      })
+    },
+  )
 
   it('ends the turn even if the detector wanted to remind the model', () => {
-    const over = opened.when(outcome(0, 1, { text: 'Here you are.', intervention: { ...intervention('nudge'), ordinary: true } }))
+    const over = opened.when(
+      outcome(0, 1, {
+        text: 'Here you are.',
+        intervention: { ...intervention('nudge'), ordinary: true },
+      }),
+    )
     expect(only(over.records, 'turn-finished').outcome).toBe('answered')
   })
 
   it('is none where an intervention speaks against it, as against one that repeats itself: the model is asked again', () => {
-    const again = opened.when(outcome(0, 1, { text: 'So. So. So.', intervention: intervention('nudge') }))
+    const again = opened.when(
+      outcome(0, 1, { text: 'So. So. So.', intervention: intervention('nudge') }),
+    )
     expect(names(again.records)).toEqual(goesOn)
-    expect(only(again.records, 'model-request')).toMatchObject({ nudge: intervention('nudge').text })
+    expect(only(again.records, 'model-request')).toMatchObject({
+      nudge: intervention('nudge').text,
+    })
   })
 
   it('is none where it is a call that could not be read, and the model is told so; untold, it is the reply', () => {
@@ -112,16 +155,28 @@ describe('visible text without a call', () => {
     const told = intervention('nudge', { ordinary: true, text: 'That was no call.' })
     const answered = opened.when(outcome(0, 1, { text: '{"name":', textCalls, intervention: told }))
     expect(names(answered.records)).toEqual(goesOn)
-    expect(only(answered.records, 'model-request')).toMatchObject({ round: 2, nudge: 'That was no call.' })
+    expect(only(answered.records, 'model-request')).toMatchObject({
+      round: 2,
+      nudge: 'That was no call.',
+    })
     expect(names(opened.when(outcome(0, 1, { text: '{"name":', textCalls })).records)).toEqual(ends)
   })
 
   it('is the reply in a request without tools, also where an intervention speaks against it, short of the end', () => {
-    const asked = opened.when(outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }))
+    const asked = opened.when(
+      outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }),
+    )
     expect(only(asked.records, 'model-request')).toMatchObject({ callsLeft: 0 })
-    expect(only(asked.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome).toBe('answered')
-    const ended = asked.when(outcome(0, 2, { text: 'So. So. So.', intervention: intervention('end') }))
-    expect(only(ended.records, 'turn-finished')).toMatchObject({ outcome: 'failed', class: 'no_progress' })
+    expect(only(asked.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome).toBe(
+      'answered',
+    )
+    const ended = asked.when(
+      outcome(0, 2, { text: 'So. So. So.', intervention: intervention('end') }),
+    )
+    expect(only(ended.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'no_progress',
+    })
   })
 
   it('that is blank is none: the model is asked again', () => {
@@ -130,9 +185,17 @@ describe('visible text without a call', () => {
 
   it('counts tokens read from and written to the cache as input', () => {
     const said = outcome(0, 1, { text: 'done' })
-    const usage = { inputTokens: 1, outputTokens: 20, cacheReadTokens: 300, cacheWriteTokens: 4_000 }
+    const usage = {
+      inputTokens: 1,
+      outputTokens: 20,
+      cacheReadTokens: 300,
+      cacheWriteTokens: 4_000,
+    }
     const over = opened.when({ ...said, response: { ...said.response, usage } })
-    expect(only(over.records, 'turn-finished').totals).toMatchObject({ inputTokens: 4_301, outputTokens: 20 })
+    expect(only(over.records, 'turn-finished').totals).toMatchObject({
+      inputTokens: 4_301,
+      outputTokens: 20,
+    })
   })
 })
 
@@ -154,23 +217,37 @@ describe('a round that failed', () => {
   it('enters the history with a note and without a response', () => {
     const entry = only(over.records, 'history-entry')
     expect(entry.response).toBeNull()
-    expect(entry.note).toBe('There is no response in this round: the provider answered 529 three times')
+    expect(entry.note).toBe(
+      'There is no response in this round: the provider answered 529 three times',
+    )
   })
 
   it('puts no more of a long reason into the history than a reason may have', () => {
-    const long = opened.when(outcome(0, 1, { failure: { class: 'provider', reason: 'ü'.repeat(5_000) } }))
-    expect(Buffer.byteLength(only(long.records, 'history-entry').note ?? '')).toBeLessThanOrEqual(512)
+    const long = opened.when(
+      outcome(0, 1, { failure: { class: 'provider', reason: 'ü'.repeat(5_000) } }),
+    )
+    expect(Buffer.byteLength(only(long.records, 'history-entry').note ?? '')).toBeLessThanOrEqual(
+      512,
+    )
   })
 
   it('at the wall limit ends the turn as capped, whichever record came first', () => {
     const { expiresAt } = only(opened.records, 'model-request')
-    const late = opened.when(at(expiresAt, outcome(0, 1, { failure: { class: 'transient', reason: 'expired' } })))
+    const late = opened.when(
+      at(expiresAt, outcome(0, 1, { failure: { class: 'transient', reason: 'expired' } })),
+    )
     expect(names(late.records)).toEqual(ends)
-    expect(only(late.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall', class: 'budget' })
+    expect(only(late.records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      cap: 'wall',
+      class: 'budget',
+    })
   })
 
   it('goes before what the detector says', () => {
-    const both = opened.when(outcome(0, 1, { failure, intervention: intervention('end', { class: 'no_progress' }) }))
+    const both = opened.when(
+      outcome(0, 1, { failure, intervention: intervention('end', { class: 'no_progress' }) }),
+    )
     expect(only(both.records, 'turn-finished').class).toBe('provider')
   })
 })
@@ -178,8 +255,16 @@ describe('a round that failed', () => {
 describe('an intervention', () => {
   it('that nudges is shown in the very next request, and the history says so', () => {
     const nudged = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('nudge') }))
-    expect(only(nudged.records, 'model-request')).toMatchObject({ round: 2, nudge: 'text of the nudge', callsLeft: 9 })
-    expect(only(nudged.records, 'round-started')).toMatchObject({ round: 2, callsLeft: 9, nudged: true })
+    expect(only(nudged.records, 'model-request')).toMatchObject({
+      round: 2,
+      nudge: 'text of the nudge',
+      callsLeft: 9,
+    })
+    expect(only(nudged.records, 'round-started')).toMatchObject({
+      round: 2,
+      callsLeft: 9,
+      nudged: true,
+    })
     expect(only(nudged.records, 'history-entry').nudge).toBeNull()
     const next = nudged.when(outcome(0, 2, { calls: 1 }))
     expect(only(next.records, 'history-entry').nudge).toBe('text of the nudge')
@@ -188,16 +273,24 @@ describe('an intervention', () => {
 
   it('that wants text only takes the calls from the next request, not the tools', () => {
     const bare = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
-    expect(only(bare.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: 'text of the text_only', tools: [{ name: 'search' }] })
+    expect(only(bare.records, 'model-request')).toMatchObject({
+      callsLeft: 0,
+      nudge: 'text of the text_only',
+      tools: [{ name: 'search' }],
+    })
   })
 
   it('without a text shows none', () => {
-    const bare = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only', { text: '' }) }))
+    const bare = opened.when(
+      outcome(0, 1, { calls: 1, intervention: intervention('text_only', { text: '' }) }),
+    )
     expect(only(bare.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: null })
   })
 
   it('that ends the turn gives the fallback with its class and reason', () => {
-    const over = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('end', { class: 'deterministic' }) }))
+    const over = opened.when(
+      outcome(0, 1, { calls: 1, intervention: intervention('end', { class: 'deterministic' }) }),
+    )
     expect(names(over.records)).toEqual(ends)
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'failed',
@@ -208,8 +301,13 @@ describe('an intervention', () => {
   })
 
   it('that ends the turn without a class means no progress', () => {
-    const over = opened.when(outcome(0, 1, { text: 'and yet a text', intervention: intervention('end') }))
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'failed', class: 'no_progress' })
+    const over = opened.when(
+      outcome(0, 1, { text: 'and yet a text', intervention: intervention('end') }),
+    )
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'no_progress',
+    })
   })
 })
 
@@ -218,12 +316,20 @@ describe('a text-only round that the detector wanted', () => {
 
   it('with text is the reply, and no cap is named', () => {
     const over = asked.when(outcome(0, 2, { text: 'I am stuck.' }))
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reply: 'I am stuck.', cap: null })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'answered',
+      reply: 'I am stuck.',
+      cap: null,
+    })
   })
 
   it('with text beside calls that were skipped is the reply too', () => {
     const over = asked.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reply: 'I am stuck.', totals: { calls: 3 } })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'answered',
+      reply: 'I am stuck.',
+      totals: { calls: 3 },
+    })
   })
 
   it.each([
@@ -253,13 +359,26 @@ describe('the text at a cap', () => {
 describe('a refusal without a word', () => {
   it('ends the turn as refused: asking again would be refused again', () => {
     const refused = outcome(0, 1)
-    const over = given(conversation, at(0, says('m1'))).when({ ...refused, response: { ...refused.response, stop: 'refusal' } })
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'failed', class: 'refused', reply: fallback })
+    const over = given(conversation, at(0, says('m1'))).when({
+      ...refused,
+      response: { ...refused.response, stop: 'refusal' },
+    })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'refused',
+      reply: fallback,
+    })
   })
 
   it('with visible text is an answer', () => {
     const refused = outcome(0, 1, { text: 'I cannot help with that.' })
-    const over = given(conversation, at(0, says('m1'))).when({ ...refused, response: { ...refused.response, stop: 'refusal' } })
-    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reply: 'I cannot help with that.' })
+    const over = given(conversation, at(0, says('m1'))).when({
+      ...refused,
+      response: { ...refused.response, stop: 'refusal' },
+    })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'answered',
+      reply: 'I cannot help with that.',
+    })
   })
 })

@@ -1,4 +1,5 @@
-// The records that the conversation reads, with everything that a test does not care about filled in.
+// The records that the conversation reads, with everything that a test does not care about filled
+// in.
 
 import { defaultSettings } from '../../../shared/agents/agents.ts'
 import type {
@@ -22,9 +23,17 @@ import type { Output } from '../../../shared/contract/stage.ts'
 
 export const fallback = 'Sorry, no answer this time.'
 
-export function settingsWith(caps: Partial<Caps> = {}, others: Partial<AgentSettings> = {}): AgentSettings {
+export function settingsWith(
+  caps: Partial<Caps> = {},
+  others: Partial<AgentSettings> = {},
+): AgentSettings {
   const { policy } = defaultSettings
-  return { ...defaultSettings, fallback, policy: { ...policy, caps: { ...policy.caps, ...caps } }, ...others }
+  return {
+    ...defaultSettings,
+    fallback,
+    policy: { ...policy, caps: { ...policy.caps, ...caps } },
+    ...others,
+  }
 }
 
 export const search: Declaration = {
@@ -59,11 +68,19 @@ export function tick(conversation = 'c'): Tick {
 }
 
 export function turnFailed(others: Partial<TurnFailed> = {}): TurnFailed {
-  return { type: 'turn-failed', conversation: 'c', turn: 0, stage: 'accumulator', reason: 'it threw', ...others }
+  return {
+    type: 'turn-failed',
+    conversation: 'c',
+    turn: 0,
+    stage: 'accumulator',
+    reason: 'it threw',
+    ...others,
+  }
 }
 
 type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps> } & Partial<
-  Pick<RoundOutcome['response'], 'stop' | 'textCalls'> & Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
+  Pick<RoundOutcome['response'], 'stop' | 'textCalls'> &
+    Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
 >
 
 /** The outcome of a round: its text, how many calls it made, and what it cost. */
@@ -81,7 +98,12 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
       calls,
       stop: of.stop ?? (calls.length > 0 ? 'calls' : 'end'),
       finish: '',
-      usage: { inputTokens: of.tokens ?? 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      usage: {
+        inputTokens: of.tokens ?? 0,
+        outputTokens: 0,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+      },
       textCalls: of.textCalls ?? null,
     },
     failure: of.failure ?? null,
@@ -108,7 +130,10 @@ function resultAt(ordinal: number): CallResult {
   return { ordinal, status: 'ok', text: 'the same page again', reason: '', durationMs: 5 }
 }
 
-export function intervention(rung: Intervention['rung'], others: Partial<Intervention> = {}): Intervention {
+export function intervention(
+  rung: Intervention['rung'],
+  others: Partial<Intervention> = {},
+): Intervention {
   return {
     rung,
     ordinary: false,
@@ -126,12 +151,15 @@ export function intervention(rung: Intervention['rung'], others: Partial<Interve
 /** The only message of a type among some records; fails the test when there are none or several. */
 export function only<T extends MessageType>(records: Output[], type: T): MessageOf<T> {
   const found = all(records, type)
-  if (found.length !== 1) throw new Error(`${found.length} of ${type} among ${names(records).join(', ') || 'no records'}`)
+  if (found.length !== 1)
+    throw new Error(`${found.length} of ${type} among ${names(records).join(', ') || 'no records'}`)
   return found[0] as MessageOf<T>
 }
 
 export function all<T extends MessageType>(records: Output[], type: T): MessageOf<T>[] {
-  return records.map(({ message }) => message).filter((message: Message): message is MessageOf<T> => message.type === type)
+  return records
+    .map(({ message }) => message)
+    .filter((message: Message): message is MessageOf<T> => message.type === type)
 }
 
 /** `port: type` of each record, in order. */

@@ -1,8 +1,26 @@
 import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../services/executor/reducer.ts'
-import type { CallVerdict, GuardInForce, GuardVerdict, Message, RoundCleared, RoundExecuted } from '../../../shared/contract/messages.ts'
+import type {
+  CallVerdict,
+  GuardInForce,
+  GuardVerdict,
+  Message,
+  RoundCleared,
+  RoundExecuted,
+} from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
-import { callOf, cancel, claim, expiresAt, ok, outcome, place, policy, roundCleared, tick } from './samples.ts'
+import {
+  callOf,
+  cancel,
+  claim,
+  expiresAt,
+  ok,
+  outcome,
+  place,
+  policy,
+  roundCleared,
+  tick,
+} from './samples.ts'
 
 const clearedAt = 1_000
 const deadlineMs = 5_000
@@ -23,9 +41,21 @@ function guarded(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
   return at(clearedAt, roundCleared({ policy: { ...policy, guards }, ...fields }))
 }
 
-const pass = (ordinal = 0): CallVerdict => ({ ordinal, verdict: 'pass', code: '', text: '', evidence: null })
+const pass = (ordinal = 0): CallVerdict => ({
+  ordinal,
+  verdict: 'pass',
+  code: '',
+  text: '',
+  evidence: null,
+})
 const reject = (ordinal = 0, fields: Partial<CallVerdict> = {}): CallVerdict => ({
-  ...{ ordinal, verdict: 'reject', code: 'outside-folder', text: 'Only files in /work may be written.', evidence: null },
+  ...{
+    ordinal,
+    verdict: 'reject',
+    code: 'outside-folder',
+    text: 'Only files in /work may be written.',
+    evidence: null,
+  },
   ...fields,
 })
 
@@ -39,20 +69,26 @@ function verdict(verdicts: CallVerdict[], fields: Partial<GuardVerdict> = {}): G
 type Answering = { to(port: 'verdict' | 'activity'): Message[] }
 const resultsOf = (folded: Answering) => (folded.to('verdict') as RoundExecuted[])[0]?.results
 const kindsOf = (folded: { wants: { kind: string }[] }) => folded.wants.map(({ kind }) => kind)
-const linesOf = (folded: Answering, type: string) => folded.to('activity').filter((message) => message.type === type)
+const linesOf = (folded: Answering, type: string) =>
+  folded.to('activity').filter((message) => message.type === type)
 
 describe('a call of a tool that an enforcing guard judges', () => {
   const waiting = given(executor, guarded([guard()]))
 
   it('waits: nobody may claim it, the performer listens to the guard, and clients hear of it', () => {
-    expect(waiting.wants).toEqual([{ kind: 'hear', ...place, round: 1, guard: 'shell', since: clearedAt }])
+    expect(waiting.wants).toEqual([
+      { kind: 'hear', ...place, round: 1, guard: 'shell', since: clearedAt },
+    ])
     expect(waiting.due).toBe(clearedAt + deadlineMs)
     expect(waiting.records).toEqual([
       {
         to: 'activity',
         message: {
           ...{ type: 'calls-waiting', ...place, round: 1 },
-          ...{ calls: [{ ordinal: 0, name: 'mail', guards: ['shell'] }], until: clearedAt + deadlineMs },
+          ...{
+            calls: [{ ordinal: 0, name: 'mail', guards: ['shell'] }],
+            until: clearedAt + deadlineMs,
+          },
         },
       },
     ])
@@ -63,15 +99,24 @@ describe('a call of a tool that an enforcing guard judges', () => {
     const passed = waiting.when(at(clearedAt + 40, verdict([pass()])))
     expect(kindsOf(passed)).toEqual(['claim'])
     expect(passed.due).toBe(expiresAt)
-    expect(linesOf(passed, 'guard-verdict-given')).toMatchObject([{ guard: 'shell', answer: 'verdicts', verdicts: [pass()], waitedMs: 40 }])
-    expect(resultsOf(passed.when(claim('a')).when(outcome('a', ok())))).toMatchObject([{ status: 'ok' }])
+    expect(linesOf(passed, 'guard-verdict-given')).toMatchObject([
+      { guard: 'shell', answer: 'verdicts', verdicts: [pass()], waitedMs: 40 },
+    ])
+    expect(resultsOf(passed.when(claim('a')).when(outcome('a', ok())))).toMatchObject([
+      { status: 'ok' },
+    ])
   })
 
   it('is vetoed by a rejection, in the words of the guard, and never runs', () => {
     const rejected = waiting.when(verdict([reject()]))
     expect(resultsOf(rejected)).toEqual([
       {
-        ...{ ordinal: 0, status: 'vetoed', durationMs: 0, reason: 'vetoed by guard shell: outside-folder' },
+        ...{
+          ordinal: 0,
+          status: 'vetoed',
+          durationMs: 0,
+          reason: 'vetoed by guard shell: outside-folder',
+        },
         text: 'Tool call vetoed before execution: the guard "shell" says: Only files in /work may be written.',
       },
     ])
@@ -89,7 +134,10 @@ describe('a call of a tool that an enforcing guard judges', () => {
   })
 
   it('is not moved by a guard that it does not wait for, or by a word about another round or turn', () => {
-    for (const other of [verdict([reject()], { guard: 'spend' }), verdict([reject()], { round: 2 })])
+    for (const other of [
+      verdict([reject()], { guard: 'spend' }),
+      verdict([reject()], { round: 2 }),
+    ])
       expect(waiting.when(other).state).toEqual(waiting.state)
     const ofOther = given(executor, verdict([reject()], { turn: 8 }))
     expect([ofOther.state, ofOther.records]).toEqual([undefined, []])
@@ -97,7 +145,9 @@ describe('a call of a tool that an enforcing guard judges', () => {
 
   it('is vetoed when the answer says nothing of it, and when the answer says both', () => {
     const unusable = waiting.when(verdict([]))
-    expect(resultsOf(unusable)).toMatchObject([{ status: 'vetoed', reason: 'vetoed by guard shell: guard.unusable' }])
+    expect(resultsOf(unusable)).toMatchObject([
+      { status: 'vetoed', reason: 'vetoed by guard shell: guard.unusable' },
+    ])
     expect(linesOf(unusable, 'guard-verdict-given')).toMatchObject([
       { answer: 'unusable', verdicts: [{ evidence: 'it said nothing of call 0' }] },
     ])
@@ -116,17 +166,23 @@ describe('a call of a tool that an enforcing guard judges', () => {
   })
 
   it('is vetoed within bounds, whatever the guard writes', () => {
-    const long = reject(0, { code: 'é\n'.repeat(1_000), text: 'é'.repeat(100_000), evidence: 'e'.repeat(100_000) })
+    const long = reject(0, {
+      code: 'é\n'.repeat(1_000),
+      text: 'é'.repeat(100_000),
+      evidence: 'e'.repeat(100_000),
+    })
     const rejected = waiting.when(verdict([long], { version: 'v'.repeat(1_000) }))
     const [result] = resultsOf(rejected)!
     expect(Buffer.byteLength(result!.text)).toBeLessThan(5_000)
     expect(result!.reason).not.toContain('\n')
     expect(JSON.stringify(linesOf(rejected, 'guard-verdict-given')).length).toBeLessThan(15_000)
     expect(resultsOf(waiting.when(verdict([reject(0, { code: '', text: '' })])))).toMatchObject(
-      [{ text: /it gives no reason/, reason: 'vetoed by guard shell: rejected' }].map(({ text, reason }) => ({
-        text: expect.stringMatching(text),
-        reason,
-      })),
+      [{ text: /it gives no reason/, reason: 'vetoed by guard shell: rejected' }].map(
+        ({ text, reason }) => ({
+          text: expect.stringMatching(text),
+          reason,
+        }),
+      ),
     )
   })
 })
@@ -144,7 +200,9 @@ describe('the deadline of a guard', () => {
         text: 'Tool call vetoed before execution: the guard "shell" did not answer in time, and without its word this call may not run.',
       },
     ])
-    expect(linesOf(vetoed, 'guard-verdict-given')).toMatchObject([{ answer: 'silent', version: '1', waitedMs: deadlineMs }])
+    expect(linesOf(vetoed, 'guard-verdict-given')).toMatchObject([
+      { answer: 'silent', version: '1', waitedMs: deadlineMs },
+    ])
     expect(vetoed.when(verdict([pass()])).records).toEqual([])
   })
 
@@ -157,8 +215,12 @@ describe('the deadline of a guard', () => {
   })
 
   it('holds without a tick too: a verdict that comes at it is none', () => {
-    expect(resultsOf(silent().when(at(due, verdict([pass()]))))).toMatchObject([{ status: 'vetoed' }])
-    expect(kindsOf(silent({ onTimeout: 'allow' }).when(at(due, verdict([reject()]))))).toEqual(['claim'])
+    expect(resultsOf(silent().when(at(due, verdict([pass()]))))).toMatchObject([
+      { status: 'vetoed' },
+    ])
+    expect(kindsOf(silent({ onTimeout: 'allow' }).when(at(due, verdict([reject()]))))).toEqual([
+      'claim',
+    ])
     expect(kindsOf(silent().when(at(due - 1, verdict([pass()]))))).toEqual(['claim'])
   })
 
@@ -173,8 +235,12 @@ describe('the deadline of a guard', () => {
   it('comes first for whoever had less time, also where the tick comes after all of them: what would have let the call go on later is not told', () => {
     const slow = guard({ name: 'approval', deadlineMs: 60_000, onTimeout: 'allow' })
     const late = given(executor, guarded([slow, guard()])).when(at(clearedAt + 70_000, tick))
-    expect(linesOf(late, 'guard-verdict-given')).toMatchObject([{ guard: 'shell', answer: 'silent', verdicts: [{ verdict: 'reject' }] }])
-    expect(resultsOf(late)).toMatchObject([{ status: 'vetoed', reason: 'vetoed by guard shell: guard.silent' }])
+    expect(linesOf(late, 'guard-verdict-given')).toMatchObject([
+      { guard: 'shell', answer: 'silent', verdicts: [{ verdict: 'reject' }] },
+    ])
+    expect(resultsOf(late)).toMatchObject([
+      { status: 'vetoed', reason: 'vetoed by guard shell: guard.silent' },
+    ])
   })
 
   it('gives way to the end of the turn: then nothing starts, whatever on-timeout says', () => {
@@ -202,7 +268,9 @@ describe('a round with several guards', () => {
 
   it('is stopped by any of them, without waiting for the others', () => {
     const vetoed = both.when(verdict([reject()], { guard: 'spend' }))
-    expect(resultsOf(vetoed)).toMatchObject([{ status: 'vetoed', reason: 'vetoed by guard spend: outside-folder' }])
+    expect(resultsOf(vetoed)).toMatchObject([
+      { status: 'vetoed', reason: 'vetoed by guard spend: outside-folder' },
+    ])
     expect(vetoed.wants).toEqual([])
   })
 
@@ -234,7 +302,9 @@ describe('a round with several guards', () => {
 
   it('counts nothing that a guard says of a tool that is not its own', () => {
     const calls = [callOf(0), callOf(1, { name: 'look' })]
-    const folded = given(executor, guarded([guard()], { calls })).when(verdict([pass(0), reject(1), reject(7)]))
+    const folded = given(executor, guarded([guard()], { calls })).when(
+      verdict([pass(0), reject(1), reject(7)]),
+    )
     expect(folded.wants).toMatchObject([
       { kind: 'claim', ordinal: 0 },
       { kind: 'claim', ordinal: 1 },
@@ -264,7 +334,11 @@ describe('the mode of a guard', () => {
     const other = guard({ tools: [{ pattern: 'exec', mode: 'enforce' }] })
     for (const guards of [[shadow], [other], [shadow, { ...other, name: 'other' }]]) {
       const folded = given(executor, guarded(guards))
-      expect([folded.records, folded.wants, folded.due]).toEqual([plain.records, plain.wants, plain.due])
+      expect([folded.records, folded.wants, folded.due]).toEqual([
+        plain.records,
+        plain.wants,
+        plain.due,
+      ])
     }
   })
 
@@ -288,26 +362,37 @@ describe('a waiting round', () => {
       claim('a', { ordinal: 1 }),
       cancel,
     )
-    expect(linesOf(cancelled, 'call-finished')).toMatchObject([{ ordinal: 0, status: 'skipped', reason: 'cancelled before it started' }])
+    expect(linesOf(cancelled, 'call-finished')).toMatchObject([
+      { ordinal: 0, status: 'skipped', reason: 'cancelled before it started' },
+    ])
     expect(kindsOf(cancelled)).toEqual(['run'])
     expect(cancelled.when(verdict([pass()])).records).toEqual([])
-    expect(resultsOf(cancelled.when(outcome('a', ok('done', { ordinal: 1 }), { ordinal: 1 })))).toMatchObject([
-      { status: 'skipped' },
-      { status: 'ok' },
-    ])
+    expect(
+      resultsOf(cancelled.when(outcome('a', ok('done', { ordinal: 1 }), { ordinal: 1 }))),
+    ).toMatchObject([{ status: 'skipped' }, { status: 'ok' }])
   })
 
   it('does not ask guards of what was decided before, or cannot run', () => {
-    const decided = [{ ordinal: 0, status: 'rejected' as const, text: 'no', reason: 'no', durationMs: 0 }]
+    const decided = [
+      { ordinal: 0, status: 'rejected' as const, text: 'no', reason: 'no', durationMs: 0 },
+    ]
     const calls = [callOf(0), callOf(1, { name: 'unknown' })]
     const all = guard({ tools: [{ pattern: '*', mode: 'enforce' }] })
-    expect(resultsOf(given(executor, guarded([all], { calls, decided })))).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }])
+    expect(resultsOf(given(executor, guarded([all], { calls, decided })))).toMatchObject([
+      { status: 'rejected' },
+      { status: 'rejected' },
+    ])
   })
 
   it('is the same after its log is folded again', () => {
-    const records = [guarded([guard(), guard({ name: 'spend' })]), at(clearedAt + 5, verdict([pass()]))]
+    const records = [
+      guarded([guard(), guard({ name: 'spend' })]),
+      at(clearedAt + 5, verdict([pass()])),
+    ]
     expect(given(executor, ...records).state).toEqual(given(executor, ...records).state)
-    expect(given(executor, ...records).wants).toMatchObject([{ kind: 'hear', guard: 'spend', since: clearedAt }])
+    expect(given(executor, ...records).wants).toMatchObject([
+      { kind: 'hear', guard: 'spend', since: clearedAt },
+    ])
   })
 
   it('may run until its turn ends as extended, but not come after it would have ended', () => {
@@ -323,8 +408,14 @@ describe('a waiting round', () => {
   })
 
   it("takes a guard's wish along to the loop-detector", () => {
-    const wish = { guard: 'somebody', reason: 'it asks for secrets', text: 'Stop looking for keys.' }
-    const vetoed = given(executor, guarded([guard()])).when(verdict([reject()], { intervention: wish }))
+    const wish = {
+      guard: 'somebody',
+      reason: 'it asks for secrets',
+      text: 'Stop looking for keys.',
+    }
+    const vetoed = given(executor, guarded([guard()])).when(
+      verdict([reject()], { intervention: wish }),
+    )
     expect(vetoed.to('verdict')).toMatchObject([{ wishes: [{ ...wish, guard: 'shell' }] }])
   })
 })

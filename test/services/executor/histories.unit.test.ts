@@ -1,5 +1,6 @@
-// The histories that go wrong when a part of the protocol is left out (the "holes" of its exhaustive model), one test each: what the executor
-// makes of them. Two of them are closed elsewhere; there the test holds the executor's share, and the name says whose the rest is.
+// The histories that go wrong when a part of the protocol is left out (the "holes" of its
+// exhaustive model), one test each: what the executor makes of them. Two of them are closed
+// elsewhere; there the test holds the executor's share, and the name says whose the rest is.
 
 import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../services/executor/reducer.ts'
@@ -9,16 +10,30 @@ import { at, given } from '../../support/given.ts'
 import { callOf, cancel, claim, claimMs, ok, outcome, roundCleared, tick } from './samples.ts'
 
 function statusesIn(outputs: Output[]): string[][] {
-  return outputs.flatMap(({ to, message }) => (to === 'verdict' ? [(message as RoundExecuted).results.map(({ status }) => status)] : []))
+  return outputs.flatMap(({ to, message }) =>
+    to === 'verdict' ? [(message as RoundExecuted).results.map(({ status }) => status)] : [],
+  )
 }
 
 const idempotent = roundCleared({ calls: [callOf(0, { name: 'look' })] })
 
 describe('histories that went wrong', () => {
   it('outcome: a tool ends, and the deadline adds no second result, because the reducer has seen the outcome', () => {
-    const folded = given(executor, roundCleared(), at(10, claim('a')), at(20, outcome('a', ok())), at(10 + claimMs, tick))
+    const folded = given(
+      executor,
+      roundCleared(),
+      at(10, claim('a')),
+      at(20, outcome('a', ok())),
+      at(10 + claimMs, tick),
+    )
     expect(statusesIn(folded.all)).toEqual([['ok']])
-    const other = given(executor, roundCleared(), at(10, claim('a')), at(10 + claimMs, tick), outcome('a', ok()))
+    const other = given(
+      executor,
+      roundCleared(),
+      at(10, claim('a')),
+      at(10 + claimMs, tick),
+      outcome('a', ok()),
+    )
     expect(statusesIn(other.all)).toEqual([['outcome_unknown']])
   })
 
@@ -31,7 +46,13 @@ describe('histories that went wrong', () => {
   it('incarnation: a restarted owner is another owner, so the claim it finds is not its own', () => {
     const [task] = given(executor, roundCleared(), claim('assignment-1')).wants
     expect(task).toMatchObject({ kind: 'run', owner: 'assignment-1' })
-    const other = given(executor, roundCleared(), claim('assignment-1'), outcome('assignment-2', ok()), outcome('assignment-2', null))
+    const other = given(
+      executor,
+      roundCleared(),
+      claim('assignment-1'),
+      outcome('assignment-2', ok()),
+      outcome('assignment-2', null),
+    )
     expect(other.records).toEqual([])
     expect(other.wants).toEqual([task])
   })
@@ -43,13 +64,26 @@ describe('histories that went wrong', () => {
   })
 
   it('lease: a tool that starts after its result was given changes nothing (that it does not start is the performer: "starts nothing late")', () => {
-    const folded = given(executor, roundCleared(), at(10, claim('woken')), at(10 + claimMs, tick), outcome('woken', ok()))
+    const folded = given(
+      executor,
+      roundCleared(),
+      at(10, claim('woken')),
+      at(10 + claimMs, tick),
+      outcome('woken', ok()),
+    )
     expect(statusesIn(folded.all)).toEqual([['outcome_unknown']])
     expect(folded.wants).toEqual([])
   })
 
   it('mark: a round that is delivered again while its turn is open runs no second time (after it, the runtime drops it by its mark)', () => {
-    const folded = given(executor, roundCleared(), claim('a'), outcome('a', ok()), roundCleared(), claim('b'))
+    const folded = given(
+      executor,
+      roundCleared(),
+      claim('a'),
+      outcome('a', ok()),
+      roundCleared(),
+      claim('b'),
+    )
     expect(statusesIn(folded.all)).toEqual([['ok']])
     expect(folded.wants).toEqual([])
   })
@@ -67,13 +101,27 @@ describe('histories that went wrong', () => {
   })
 
   it('pause between the look at the clock and the start: such a start is late, but never a second one and never called skipped', () => {
-    const folded = given(executor, roundCleared(), at(10, claim('paused')), cancel, at(10 + claimMs, tick), claim('next', { try: 2 }))
+    const folded = given(
+      executor,
+      roundCleared(),
+      at(10, claim('paused')),
+      cancel,
+      at(10 + claimMs, tick),
+      claim('next', { try: 2 }),
+    )
     expect(statusesIn(folded.all)).toEqual([['outcome_unknown']])
     expect(folded.wants).toEqual([])
   })
 
   it('restart under a graceful shutdown: what was given back starts under the next owner, once', () => {
-    const folded = given(executor, roundCleared(), claim('old'), outcome('old', null), claim('new', { try: 2 }), outcome('old', ok()))
+    const folded = given(
+      executor,
+      roundCleared(),
+      claim('old'),
+      outcome('old', null),
+      claim('new', { try: 2 }),
+      outcome('old', ok()),
+    )
     expect(folded.wants).toMatchObject([{ kind: 'run', owner: 'new', try: 2 }])
     expect(statusesIn(folded.when(outcome('new', ok(), { try: 2 })).all)).toEqual([['ok']])
   })

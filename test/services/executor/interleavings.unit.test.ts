@@ -1,12 +1,32 @@
-// One call, and records of any owner in any order: first every reachable state of the reducer with a small alphabet of records, then random
-// longer histories with time in them. Nothing here trusts the writers: they also claim late, lie about whose claim it is, and repeat themselves.
+// One call, and records of any owner in any order: first every reachable state of the reducer with
+// a small alphabet of records, then random longer histories with time in them. Nothing here trusts
+// the writers: they also claim late, lie about whose claim it is, and repeat themselves.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
-import type { Cancel, Claim, Lapsed, Outcome, RoundCleared, RoundExecuted, Tick } from '../../../shared/contract/messages.ts'
-import { callOf, cancel, claim, expiresAt, lapsed, ok, outcome, policy, roundCleared, tick } from './samples.ts'
+import type {
+  Cancel,
+  Claim,
+  Lapsed,
+  Outcome,
+  RoundCleared,
+  RoundExecuted,
+  Tick,
+} from '../../../shared/contract/messages.ts'
+import {
+  callOf,
+  cancel,
+  claim,
+  expiresAt,
+  lapsed,
+  ok,
+  outcome,
+  policy,
+  roundCleared,
+  tick,
+} from './samples.ts'
 
 type Given = RoundCleared | Cancel | Claim | Outcome | Lapsed | Tick
 
@@ -27,13 +47,23 @@ function step(world: World, message: Given, waitMs: number, idempotent: boolean)
   const due = world.turn && executor.due(world.turn)
   if (message.type === 'tick' && (due === undefined || due > time)) return { ...world, time }
   const before = taskIn(world.turn)
-  const { state: turn, records = [] } = executor.react(structuredClone(world.turn), { message, offset: 0, previous: 0, time })
+  const { state: turn, records = [] } = executor.react(structuredClone(world.turn), {
+    message,
+    offset: 0,
+    previous: 0,
+    time,
+  })
   const after = taskIn(turn)
   const seen = structuredClone(world.seen)
 
   for (const { to, message: written } of records)
-    if (to === 'verdict') seen.results.push(...(written as RoundExecuted).results.map(({ status }) => status))
-  const isGivenBack = message.type === 'outcome' && message.result === null && before?.kind === 'run' && after?.kind !== 'run'
+    if (to === 'verdict')
+      seen.results.push(...(written as RoundExecuted).results.map(({ status }) => status))
+  const isGivenBack =
+    message.type === 'outcome' &&
+    message.result === null &&
+    before?.kind === 'run' &&
+    after?.kind !== 'run'
   if (before?.kind !== 'run' && after?.kind === 'run') {
     if (message.type !== 'claim') throw new Error(`${message.type} let a call run`)
     if (time >= expiresAt) throw new Error('a claim after the expiry was accepted')
@@ -41,17 +71,21 @@ function step(world: World, message: Given, waitMs: number, idempotent: boolean)
   }
   if (isGivenBack) seen.mayHaveStarted -= 1
   check(seen, idempotent)
-  if (before?.kind === 'run' && after?.kind === 'run' && before.owner !== after.owner) throw new Error('a claim was taken over')
+  if (before?.kind === 'run' && after?.kind === 'run' && before.owner !== after.owner)
+    throw new Error('a claim was taken over')
   if (message.type === 'tick' && turn !== undefined && (executor.due(turn) ?? Number.NaN) <= time)
     throw new Error('a tick did not move what was due')
   return { turn, time, seen }
 }
 
 function check({ mayHaveStarted, results }: Seen, idempotent: boolean): void {
-  if (mayHaveStarted > (idempotent ? policy.toolTries : 1)) throw new Error(`may have started ${mayHaveStarted} times`)
+  if (mayHaveStarted > (idempotent ? policy.toolTries : 1))
+    throw new Error(`may have started ${mayHaveStarted} times`)
   if (results.length > 1) throw new Error(`results: ${results}`)
-  if (mayHaveStarted > 0 && results[0] === 'skipped') throw new Error('skipped, though it may have run')
-  if (mayHaveStarted === 0 && results.length > 0 && results[0] !== 'skipped') throw new Error(`${results[0]}, though it never ran`)
+  if (mayHaveStarted > 0 && results[0] === 'skipped')
+    throw new Error('skipped, though it may have run')
+  if (mayHaveStarted === 0 && results.length > 0 && results[0] !== 'skipped')
+    throw new Error(`${results[0]}, though it never ran`)
 }
 
 function taskIn(turn: Turn | undefined) {
@@ -81,7 +115,11 @@ function alphabet(idempotent: boolean, tries: number): Given[] {
       outcome(owner, null, { try: number }),
       lapsed(owner, { try: number }),
     ])
-  return [roundOf(idempotent), cancel, ...Array.from({ length: tries }, (_, index) => ofTry(index + 1)).flat()]
+  return [
+    roundOf(idempotent),
+    cancel,
+    ...Array.from({ length: tries }, (_, index) => ofTry(index + 1)).flat(),
+  ]
 }
 
 describe.each([
@@ -105,7 +143,8 @@ describe.each([
         if (visited.has(name)) continue
         visited.add(name)
         open.push(reached)
-        if ((reached.turn?.roundNewest ?? 0) > 0) expect(ended(reached, idempotent).seen.results).toHaveLength(1)
+        if ((reached.turn?.roundNewest ?? 0) > 0)
+          expect(ended(reached, idempotent).seen.results).toHaveLength(1)
       }
       if (visited.size > 20_000) throw new Error('more states than expected')
     }
@@ -113,13 +152,21 @@ describe.each([
   })
 
   it('has exactly one result in long histories with time in them', () => {
-    const waits = fc.oneof(fc.constantFrom(0, 1, policy.startWithinMs, 75_000), fc.integer({ min: 0, max: 300_000 }))
-    const histories = fc.array(fc.tuple(fc.constantFrom<Given>(...alphabet(idempotent, 5), tick, tick), waits), { maxLength: 40 })
+    const waits = fc.oneof(
+      fc.constantFrom(0, 1, policy.startWithinMs, 75_000),
+      fc.integer({ min: 0, max: 300_000 }),
+    )
+    const histories = fc.array(
+      fc.tuple(fc.constantFrom<Given>(...alphabet(idempotent, 5), tick, tick), waits),
+      { maxLength: 40 },
+    )
     fc.assert(
       fc.property(histories, (history) => {
         let world = step(start, roundOf(idempotent), 0, idempotent)
-        // Until the turn closes: a round that comes again after that is dropped by the runtime's mark.
-        for (const [message, waitMs] of history) if (world.turn !== undefined) world = step(world, message, waitMs, idempotent)
+        // Until the turn closes: a round that comes again after that is dropped by the runtime's
+        // mark.
+        for (const [message, waitMs] of history)
+          if (world.turn !== undefined) world = step(world, message, waitMs, idempotent)
         expect(ended(world, idempotent).seen.results).toHaveLength(1)
       }),
       { numRuns: 500 },

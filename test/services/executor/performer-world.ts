@@ -1,12 +1,12 @@
-// A world for the executor's performer: clocks that a test moves, an inbox that folds through the real reducer, tools that end when told to.
-// Kinder than the real one: one partition, and every write is read at once by every owner that is awake.
+// A world for the executor's performer: clocks that a test moves, an inbox that folds through the
+// real reducer, tools that end when told to. Kinder than the real one: one partition, and every
+// write is read at once by every owner that is awake.
 
 import { executor } from '../../../services/executor/reducer.ts'
 import type { HearTask, ToolTask } from '../../../services/executor/tasks.ts'
 import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
-import type { Agents } from '../../../shared/agents/agents.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
 import type {
   Cancel,
   Claim,
@@ -18,7 +18,11 @@ import type {
   Tick,
   TurnEnded,
 } from '../../../shared/contract/messages.ts'
-import type { Performer, PerformerContext, StartPerformer } from '../../../shared/contract/performer.ts'
+import type {
+  Performer,
+  PerformerContext,
+  StartPerformer,
+} from '../../../shared/contract/performer.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { look, mail } from './samples.ts'
@@ -29,7 +33,10 @@ export const agents: Agents = new Map([
     {
       ...{ name: 'agent', system: '', settings: defaultSettings },
       model: { provider: 'anthropic', name: 'model', apiKey: 'secret-key', maxOutputTokens: 100 },
-      tools: [mail, look].map((declaration) => ({ declaration, run: { kind: 'command', argv: ['/secret/program'] } })),
+      tools: [mail, look].map((declaration) => ({
+        declaration,
+        run: { kind: 'command', argv: ['/secret/program'] },
+      })),
     },
   ],
 ])
@@ -90,7 +97,11 @@ export function fakeTools({ startable = true } = {}): { run: StartTool; started:
         },
       }
       started.push(tool)
-      return { started: Promise.resolve(startable), ended: promise, stop: (graceMs, why) => tool.stops.push({ graceMs, why }) }
+      return {
+        started: Promise.resolve(startable),
+        ended: promise,
+        stop: (graceMs, why) => tool.stops.push({ graceMs, why }),
+      }
     },
   }
 }
@@ -100,7 +111,15 @@ export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-type InboxMessage = RoundCleared | TurnEnded | Cancel | Claim | Outcome | GuardVerdict | Lapsed | Tick
+type InboxMessage =
+  | RoundCleared
+  | TurnEnded
+  | Cancel
+  | Claim
+  | Outcome
+  | GuardVerdict
+  | Lapsed
+  | Tick
 
 export type Owner = Performer<ExecutorTask> & {
   /** What it wrote, wherever to. */
@@ -127,8 +146,14 @@ export function inbox(clock: TestClock) {
   function append(message: InboxMessage): void {
     const unit = executor.unit(message)
     const turn = units.get(unit)
-    if (message.type === 'tick' && (turn === undefined || (executor.due(turn) ?? 0) > clock.now())) return
-    const { state, records = [] } = executor.react(turn, { message, offset: 0, previous: undefined, time: clock.now() })
+    if (message.type === 'tick' && (turn === undefined || (executor.due(turn) ?? 0) > clock.now()))
+      return
+    const { state, records = [] } = executor.react(turn, {
+      message,
+      offset: 0,
+      previous: undefined,
+      time: clock.now(),
+    })
     if (state === undefined) units.delete(unit)
     else units.set(unit, state)
     outputs.push(...records.map((record) => record.message))
@@ -152,7 +177,10 @@ export function inbox(clock: TestClock) {
     const context: PerformerContext = {
       historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
       ...{ owner: name, partition: 0, clock, formerOwnersDead, randomId: () => 'random' },
-      log: createLog({ level: 'trace', destination: { write: (line: string) => lines.push(line) } }),
+      log: createLog({
+        level: 'trace',
+        destination: { write: (line: string) => lines.push(line) },
+      }),
       async write(to, messages) {
         await write?.(messages)
         for (const message of messages) {

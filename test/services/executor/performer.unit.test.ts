@@ -5,7 +5,21 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { Message, Outcome, RoundExecuted } from '../../../shared/contract/messages.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { agents, fakeTools, inbox, settled, testClock } from './performer-world.ts'
-import { callOf, cancel, claim, claimMs, mail, ok, outcome, place, policy, roundCleared, tick, turnEnded, unit } from './samples.ts'
+import {
+  callOf,
+  cancel,
+  claim,
+  claimMs,
+  mail,
+  ok,
+  outcome,
+  place,
+  policy,
+  roundCleared,
+  tick,
+  turnEnded,
+  unit,
+} from './samples.ts'
 
 type Options = { places?: number; startable?: boolean; mailsMax?: number }
 
@@ -14,12 +28,20 @@ function world({ places = limits.runningToolsMax, startable = true, mailsMax }: 
   const clock = testClock()
   const tools = fakeTools({ startable })
   const slots = createSlots(places)
-  return { clock, tools, ...inbox(clock), start: startExecutor({ agents: withConcurrency(mailsMax), run: tools.run, slots }) }
+  return {
+    clock,
+    tools,
+    ...inbox(clock),
+    start: startExecutor({ agents: withConcurrency(mailsMax), run: tools.run, slots }),
+  }
 }
 
 function withConcurrency(mailsMax: number | undefined): Agents {
-  const limited = (tool: Tool) => (tool.declaration.name === mail.name ? { ...tool, concurrency: mailsMax } : tool)
-  return new Map([...agents].map(([name, agent]) => [name, { ...agent, tools: agent.tools.map(limited) }]))
+  const limited = (tool: Tool) =>
+    tool.declaration.name === mail.name ? { ...tool, concurrency: mailsMax } : tool
+  return new Map(
+    [...agents].map(([name, agent]) => [name, { ...agent, tools: agent.tools.map(limited) }]),
+  )
 }
 
 const twoCalls = roundCleared({ calls: [callOf(0), callOf(1)] })
@@ -33,7 +55,9 @@ function outcomesOf(messages: Message[]): Outcome[] {
 }
 
 function resultsIn(messages: Message[]): string[][] {
-  return messages.flatMap((message) => (message.type === 'round-executed' ? [message.results.map(({ status }) => status)] : []))
+  return messages.flatMap((message) =>
+    message.type === 'round-executed' ? [message.results.map(({ status }) => status)] : [],
+  )
 }
 
 describe('a ready call', () => {
@@ -43,7 +67,14 @@ describe('a ready call', () => {
     append(roundCleared())
     await settled()
     expect(tools.started).toMatchObject([
-      { call: { arguments: '{"n":0}', idempotencyKey: '["c",7,1,0]', timeoutMs: mail.timeoutMs, graceMs: policy.graceMs } },
+      {
+        call: {
+          arguments: '{"n":0}',
+          idempotencyKey: '["c",7,1,0]',
+          timeoutMs: mail.timeoutMs,
+          graceMs: policy.graceMs,
+        },
+      },
     ])
     clock.pass(1234.4)
     await tools.started[0]!.end()
@@ -97,7 +128,9 @@ describe('a ready call', () => {
     append(roundCleared())
     await settled()
     await tools.started[0]!.end({ text: 'x'.repeat(2 * limits.resultBytesMax) })
-    expect(Buffer.byteLength(outcomesOf(owner.written)[0]!.result!.text)).toBe(limits.resultBytesMax)
+    expect(Buffer.byteLength(outcomesOf(owner.written)[0]!.result!.text)).toBe(
+      limits.resultBytesMax,
+    )
   })
 
   it('is claimed again for a further try, with the same key', async () => {
@@ -139,8 +172,14 @@ describe('a claim that must not start its tool', () => {
   })
 
   it.each([
-    ['the process was paused', (clock: ReturnType<typeof testClock>) => clock.pass(policy.startWithinMs)],
-    ['the machine slept', (clock: ReturnType<typeof testClock>) => clock.sleep(policy.startWithinMs)],
+    [
+      'the process was paused',
+      (clock: ReturnType<typeof testClock>) => clock.pass(policy.startWithinMs),
+    ],
+    [
+      'the machine slept',
+      (clock: ReturnType<typeof testClock>) => clock.sleep(policy.startWithinMs),
+    ],
     [
       'the process was paused and the wall clock set back',
       (clock: ReturnType<typeof testClock>) => {
@@ -158,7 +197,11 @@ describe('a claim that must not start its tool', () => {
     })
     append(roundCleared())
     await settled()
-    expect(owner.written.slice(0, 3)).toEqual([claim('a'), outcome('a', null), claim('a', { try: 2 })])
+    expect(owner.written.slice(0, 3)).toEqual([
+      claim('a'),
+      outcome('a', null),
+      claim('a', { try: 2 }),
+    ])
     expect(tools.started).toHaveLength(1)
   })
 
@@ -227,8 +270,14 @@ describe('another owner that is dead', () => {
     owner.reconcile(unit, tasks)
     await settled()
     expect(typesOf(owner.written).filter((type) => type === 'lapsed')).toHaveLength(1)
-    expect(owner.written.find(({ type }) => type === 'lapsed')).toMatchObject({ ordinal: 0, try: 1, owner: 'dead' })
-    expect(outputs).toMatchObject([{ type: 'call-finished', ordinal: 0, status: 'outcome_unknown' }])
+    expect(owner.written.find(({ type }) => type === 'lapsed')).toMatchObject({
+      ordinal: 0,
+      try: 1,
+      owner: 'dead',
+    })
+    expect(outputs).toMatchObject([
+      { type: 'call-finished', ordinal: 0, status: 'outcome_unknown' },
+    ])
   })
 
   it('is not reported where nothing proves it', async () => {
@@ -249,7 +298,9 @@ describe('a running tool', () => {
     await settled()
     append(cancel)
     owner.reconcile(unit, tasksOf(unit))
-    expect(tools.started[0]!.stops).toEqual([{ graceMs: policy.graceMs, why: 'the turn was cancelled' }])
+    expect(tools.started[0]!.stops).toEqual([
+      { graceMs: policy.graceMs, why: 'the turn was cancelled' },
+    ])
     await tools.started[0]!.end({ status: 'outcome_unknown', text: 'stopped', reason: 'stopped' })
     expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
   })
@@ -294,7 +345,12 @@ describe('a tool that cannot be started', () => {
     append(roundCleared())
     await settled()
     clock.pass(50)
-    await tools.started[0]!.end({ status: 'error', text: 'not found', reason: 'not found', fault: 'cannot start /secret/program' })
+    await tools.started[0]!.end({
+      status: 'error',
+      text: 'not found',
+      reason: 'not found',
+      fault: 'cannot start /secret/program',
+    })
     expect(typesOf(owner.written)).toEqual(['claim', 'outcome'])
     expect(outcomesOf(owner.written)[0]!.result).toEqual({
       ordinal: 0,
@@ -332,14 +388,22 @@ describe('a tool that cannot be started', () => {
     )
     append(roundCleared())
     await settled()
-    expect(outcomesOf(owner.written)).toMatchObject([{ result: { status: 'error', reason: 'could not be started' } }])
+    expect(outcomesOf(owner.written)).toMatchObject([
+      { result: { status: 'error', reason: 'could not be started' } },
+    ])
     expect(owner.lines.join()).toContain('out of luck')
   })
 
   it.each([
     ['an agent that it does not have', { agent: 'other' }],
-    ['a declaration that was changed since', { declarations: [{ ...mail, description: 'Sends two messages.' }] }],
-    ['a tool that it does not have', { calls: [callOf(0, { name: 'x' })], declarations: [{ ...mail, name: 'x' }] }],
+    [
+      'a declaration that was changed since',
+      { declarations: [{ ...mail, description: 'Sends two messages.' }] },
+    ],
+    [
+      'a tool that it does not have',
+      { calls: [callOf(0, { name: 'x' })], declarations: [{ ...mail, name: 'x' }] },
+    ],
   ])('is rejected: %s', async (_, fields) => {
     const { append, own, start, tools, outputs } = world({ places: 1 })
     own('a', start)
@@ -352,7 +416,12 @@ describe('a tool that cannot be started', () => {
     const executed = outputs.find(({ type }) => type === 'round-executed') as RoundExecuted
     expect(executed.results).toEqual([
       {
-        ...{ ordinal: 0, status: 'rejected', durationMs: 0, reason: 'no tool with this declaration' },
+        ...{
+          ordinal: 0,
+          status: 'rejected',
+          durationMs: 0,
+          reason: 'no tool with this declaration',
+        },
         text:
           'Tool call rejected before execution: the executor has no tool with this declaration. ' +
           'Do not retry it; continue without this tool, or tell the user.',
@@ -370,7 +439,11 @@ describe('the places of a process', () => {
     expect(typesOf(owner.written).filter((type) => type === 'claim')).toHaveLength(2)
     await tools.started[1]!.end()
     await settled()
-    expect(tools.started.map(({ call }) => call.arguments)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}'])
+    expect(tools.started.map(({ call }) => call.arguments)).toEqual([
+      '{"n":0}',
+      '{"n":1}',
+      '{"n":2}',
+    ])
   })
 
   it('are shared by its partitions, and by turns in rotation', async () => {
@@ -385,7 +458,13 @@ describe('the places of a process', () => {
       expect(tools.started).toHaveLength(ended + 1)
       await tools.started[ended]!.end()
     }
-    expect(tools.started.map(({ call }) => call.arguments)).toEqual(['{"n":0}', '{"n":1}', '{"n":3}', '{"n":2}', '{"n":4}'])
+    expect(tools.started.map(({ call }) => call.arguments)).toEqual([
+      '{"n":0}',
+      '{"n":1}',
+      '{"n":3}',
+      '{"n":2}',
+      '{"n":4}',
+    ])
   })
 
   it('go on to the next when whoever waited is no longer wanted in the very moment that it gets one', async () => {
@@ -440,7 +519,9 @@ describe('the places of a process', () => {
 })
 
 describe('a tool with a concurrency', () => {
-  const twoMailsAndALook = roundCleared({ calls: [callOf(0), callOf(1), callOf(2, { name: 'look' })] })
+  const twoMailsAndALook = roundCleared({
+    calls: [callOf(0), callOf(1), callOf(2, { name: 'look' })],
+  })
 
   it('has so many of its calls claimed and run at once, and holds up no other tool', async () => {
     const { append, own, start, tools } = world({ mailsMax: 1 })
@@ -454,7 +535,11 @@ describe('a tool with a concurrency', () => {
     expect(tools.started).toHaveLength(2)
     await tools.started[0]!.end()
     await settled()
-    expect(tools.started.map(({ call }) => call.arguments)).toEqual(['{"n":0}', '{"n":2}', '{"n":1}'])
+    expect(tools.started.map(({ call }) => call.arguments)).toEqual([
+      '{"n":0}',
+      '{"n":2}',
+      '{"n":1}',
+    ])
   })
 
   it('has it over all partitions of a process', async () => {
@@ -481,7 +566,10 @@ describe('a tool with a concurrency', () => {
     append({ ...cancel, turn: 8 })
     await tools.started[0]!.end()
     await settled()
-    expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",7,1,0]', '["c",9,1,0]'])
+    expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual([
+      '["c",7,1,0]',
+      '["c",9,1,0]',
+    ])
   })
 })
 
@@ -549,7 +637,10 @@ describe('shutdown', () => {
   it('gives back what is claimed and not started, after the claim', async () => {
     const { append, own, start, tools, outputs, tasksOf } = world()
     const acknowledge = Promise.withResolvers<void>()
-    const owner = own('a', start, { write: (messages) => (messages[0]?.type === 'claim' ? acknowledge.promise : Promise.resolve()) })
+    const owner = own('a', start, {
+      write: (messages) =>
+        messages[0]?.type === 'claim' ? acknowledge.promise : Promise.resolve(),
+    })
     append(roundCleared())
     const over = owner.close('shutdown')
     await settled()
@@ -641,7 +732,12 @@ describe('the loss of the partition', () => {
 it('says nothing of arguments, results, keys or commands in its log', async () => {
   const { append, own, start, tools } = world()
   const owner = own('a', start)
-  append(roundCleared({ calls: [callOf(0, { raw: '{"password":"hush"}' }), callOf(1, { name: 'look' })], agent: 'agent' }))
+  append(
+    roundCleared({
+      calls: [callOf(0, { raw: '{"password":"hush"}' }), callOf(1, { name: 'look' })],
+      agent: 'agent',
+    }),
+  )
   await settled()
   await tools.started[0]!.end({ text: 'hush' })
   expect(owner.lines.join()).not.toMatch(/hush|secret/)

@@ -3,8 +3,7 @@ import { executor } from '../../../services/executor/reducer.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallResult, RoundExecuted } from '../../../shared/contract/messages.ts'
-import type { Folded } from '../../support/given.ts'
-import { at, given } from '../../support/given.ts'
+import { at, type Folded, given } from '../../support/given.ts'
 import {
   callOf,
   cancel,
@@ -48,7 +47,15 @@ describe('a round', () => {
 
   it('wants a claim for each of its calls', () => {
     const folded = given(executor, roundCleared({ calls: [callOf(0), callOf(1)] }))
-    const wanted = { kind: 'claim', ...place, round: 1, try: 1, expiresAt, agent: 'agent', tool: 'mail' }
+    const wanted = {
+      kind: 'claim',
+      ...place,
+      round: 1,
+      try: 1,
+      expiresAt,
+      agent: 'agent',
+      tool: 'mail',
+    }
     expect(folded.wants).toEqual([
       { ...wanted, ordinal: 0 },
       { ...wanted, ordinal: 1 },
@@ -65,19 +72,42 @@ describe('a round', () => {
       claim('a', { ordinal: 0 }),
     ).when(outcome('a', ok('second', { ordinal: 1 }), { ordinal: 1 }))
     expect(resultsOf(first)).toBeUndefined()
-    expect(resultsOf(first.when(outcome('a', ok('first'))))).toEqual([ok('first'), ok('second', { ordinal: 1 })])
+    expect(resultsOf(first.when(outcome('a', ok('first'))))).toEqual([
+      ok('first'),
+      ok('second', { ordinal: 1 }),
+    ])
   })
 
   it('carries the results along that were decided before, without a line of activity for them', () => {
-    const rejection: CallResult = { ordinal: 0, status: 'rejected', text: 'no', reason: 'no', durationMs: 0 }
-    const folded = given(executor, roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }))
+    const rejection: CallResult = {
+      ordinal: 0,
+      status: 'rejected',
+      text: 'no',
+      reason: 'no',
+      durationMs: 0,
+    }
+    const folded = given(
+      executor,
+      roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }),
+    )
     expect(folded.wants).toMatchObject([{ ordinal: 1 }])
-    const done = folded.when(claim('a', { ordinal: 1 })).when(outcome('a', ok('done', { ordinal: 1 }), { ordinal: 1 }))
+    const done = folded
+      .when(claim('a', { ordinal: 1 }))
+      .when(outcome('a', ok('done', { ordinal: 1 }), { ordinal: 1 }))
     expect(resultsOf(done)).toEqual([rejection, ok('done', { ordinal: 1 })])
     expect(done.all.filter(({ to }) => to === 'activity')).toEqual([
       {
         to: 'activity',
-        message: { type: 'call-finished', ...place, round: 1, ordinal: 1, name: 'mail', status: 'ok', reason: '', durationMs: 12 },
+        message: {
+          type: 'call-finished',
+          ...place,
+          round: 1,
+          ordinal: 1,
+          name: 'mail',
+          status: 'ok',
+          reason: '',
+          durationMs: 12,
+        },
       },
     ])
   })
@@ -97,7 +127,13 @@ describe('a round', () => {
   })
 
   it('is followed by the next round of the turn', () => {
-    const folded = given(executor, roundCleared(), claim('a'), outcome('a', ok()), roundCleared({ round: 2 }))
+    const folded = given(
+      executor,
+      roundCleared(),
+      claim('a'),
+      outcome('a', ok()),
+      roundCleared({ round: 2 }),
+    )
     expect(folded.wants).toMatchObject([{ kind: 'claim', round: 2 }])
   })
 
@@ -112,7 +148,9 @@ describe('a round', () => {
   it('never runs a call without a declaration, or one whose arguments did not arrive whole', () => {
     const folded = given(
       executor,
-      roundCleared({ calls: [callOf(0, { name: 'unknown' }), callOf(1, { raw: '{"a', problem: 'truncated' })] }),
+      roundCleared({
+        calls: [callOf(0, { name: 'unknown' }), callOf(1, { raw: '{"a', problem: 'truncated' })],
+      }),
     )
     expect(resultsOf(folded)).toMatchObject([
       { status: 'rejected', reason: 'tool not offered' },
@@ -135,25 +173,46 @@ describe('a claim', () => {
       {
         kind: 'run',
         ...{ ...place, round: 1, ordinal: 0, try: 1, expiresAt },
-        ...{ owner: 'a', cancelled: false, agent: 'agent', declaration: mail, arguments: '{"n":0}' },
-        ...{ startWithinMs: policy.startWithinMs, timeoutMs: mail.timeoutMs, graceMs: policy.graceMs },
+        ...{
+          owner: 'a',
+          cancelled: false,
+          agent: 'agent',
+          declaration: mail,
+          arguments: '{"n":0}',
+        },
+        ...{
+          startWithinMs: policy.startWithinMs,
+          timeoutMs: mail.timeoutMs,
+          graceMs: policy.graceMs,
+        },
         idempotencyKey: '["c",7,1,0]',
       },
     ])
   })
 
   it('counts only for the try that is ready', () => {
-    expect(given(executor, roundCleared(), claim('a', { try: 2 })).wants).toMatchObject([{ kind: 'claim', try: 1 }])
+    expect(given(executor, roundCleared(), claim('a', { try: 2 })).wants).toMatchObject([
+      { kind: 'claim', try: 1 },
+    ])
   })
 
   it('counts only for a call of this turn', () => {
-    const folded = given(executor, roundCleared(), claim('a', { ordinal: 5 }), claim('a', { round: 2 }))
+    const folded = given(
+      executor,
+      roundCleared(),
+      claim('a', { ordinal: 5 }),
+      claim('a', { round: 2 }),
+    )
     expect(folded.wants).toMatchObject([{ kind: 'claim', ordinal: 0 }])
   })
 
   it('counts only before the round expires', () => {
-    expect(given(executor, roundCleared(), at(expiresAt - 1, claim('a'))).wants).toMatchObject([{ kind: 'run' }])
-    expect(given(executor, roundCleared(), at(expiresAt, claim('a'))).wants).toMatchObject([{ kind: 'claim' }])
+    expect(given(executor, roundCleared(), at(expiresAt - 1, claim('a'))).wants).toMatchObject([
+      { kind: 'run' },
+    ])
+    expect(given(executor, roundCleared(), at(expiresAt, claim('a'))).wants).toMatchObject([
+      { kind: 'claim' },
+    ])
   })
 
   it('has a deadline that counts from its append time, with the tool bounded by the ceiling of all tools', () => {
@@ -165,9 +224,13 @@ describe('a claim', () => {
   })
 
   it('gives the tool {} where the model sent no byte', () => {
-    expect(given(executor, roundCleared({ calls: [callOf(0, { raw: '', problem: 'no_arguments' })] }), claim('a')).wants).toMatchObject([
-      { arguments: '{}' },
-    ])
+    expect(
+      given(
+        executor,
+        roundCleared({ calls: [callOf(0, { raw: '', problem: 'no_arguments' })] }),
+        claim('a'),
+      ).wants,
+    ).toMatchObject([{ arguments: '{}' }])
   })
 })
 
@@ -175,7 +238,12 @@ describe('an outcome', () => {
   const claimed = given(executor, roundCleared(), claim('a'))
 
   it('counts only for the claim that won', () => {
-    for (const other of [outcome('b', ok()), outcome('a', ok(), { try: 2 }), outcome('a', ok(), { ordinal: 1 }), outcome('b', null)]) {
+    for (const other of [
+      outcome('b', ok()),
+      outcome('a', ok(), { try: 2 }),
+      outcome('a', ok(), { ordinal: 1 }),
+      outcome('b', null),
+    ]) {
       const folded = claimed.when(other)
       expect([folded.state, folded.records]).toEqual([claimed.state, []])
     }
@@ -183,7 +251,12 @@ describe('an outcome', () => {
   })
 
   it('is given once', () => {
-    const folded = given(executor, roundCleared({ calls: [callOf(0), callOf(1)] }), claim('a'), outcome('a', ok()))
+    const folded = given(
+      executor,
+      roundCleared({ calls: [callOf(0), callOf(1)] }),
+      claim('a'),
+      outcome('a', ok()),
+    )
     expect(folded.when(outcome('a', ok('again'))).records).toEqual([])
   })
 
@@ -196,7 +269,9 @@ describe('an outcome', () => {
     expect(folded.wants).toMatchObject([{ kind: 'claim', try: 2 }])
     expect(folded.records).toEqual([])
     expect(folded.when(claim('a')).wants).toMatchObject([{ kind: 'claim', try: 2 }])
-    expect(folded.when(claim('b', { try: 2 })).wants).toMatchObject([{ kind: 'run', try: 2, owner: 'b' }])
+    expect(folded.when(claim('b', { try: 2 })).wants).toMatchObject([
+      { kind: 'run', try: 2, owner: 'b' },
+    ])
   })
 
   it('without a result after the expiry is a call that never ran', () => {
@@ -224,7 +299,9 @@ describe('the deadline of a claim', () => {
     let folded = given(executor, idempotentRound)
     for (const attempt of [1, 2, 3]) {
       folded = folded.when(claim('a', { try: attempt }))
-      expect(folded.wants).toMatchObject([{ kind: 'run', try: attempt, idempotencyKey: '["c",7,1,0]' }])
+      expect(folded.wants).toMatchObject([
+        { kind: 'run', try: attempt, idempotencyKey: '["c",7,1,0]' },
+      ])
       folded = folded.when(at(folded.due!, tick))
     }
     expect(statusesOf(folded)).toEqual(['outcome_unknown'])
@@ -239,7 +316,9 @@ describe('the deadline of a claim', () => {
     expect(resultsOf(given(executor, roundCleared(), claim('a'), lapsed('a')))).toMatchObject([
       { status: 'outcome_unknown', reason: 'its executor ended without a result' },
     ])
-    expect(given(executor, idempotentRound, claim('a'), lapsed('a')).wants).toMatchObject([{ kind: 'claim', try: 2 }])
+    expect(given(executor, idempotentRound, claim('a'), lapsed('a')).wants).toMatchObject([
+      { kind: 'claim', try: 2 },
+    ])
   })
 
   it('is not brought forward by a word about another claim', () => {
@@ -253,7 +332,9 @@ describe('a call whose earlier try lapsed', () => {
   const again = given(executor, idempotentRound, claim('a'), lapsed('a'))
 
   it('has the result of the further try', () => {
-    expect(resultsOf(again.when(claim('b', { try: 2 })).when(outcome('b', ok(), { try: 2 })))).toEqual([ok()])
+    expect(
+      resultsOf(again.when(claim('b', { try: 2 })).when(outcome('b', ok(), { try: 2 }))),
+    ).toEqual([ok()])
   })
 
   it('is never called skipped: not by cancel, not by expiry, not when the further try was given back', () => {
@@ -267,15 +348,24 @@ describe('a call whose earlier try lapsed', () => {
 
   it('is never called rejected', () => {
     const refused = ok('no such tool', { status: 'rejected', reason: 'no such tool' })
-    expect(statusesOf(again.when(claim('b', { try: 2 })).when(outcome('b', refused, { try: 2 })))).toEqual(['outcome_unknown'])
+    expect(
+      statusesOf(again.when(claim('b', { try: 2 })).when(outcome('b', refused, { try: 2 }))),
+    ).toEqual(['outcome_unknown'])
   })
 })
 
 describe('cancel', () => {
   it('skips what is not claimed and waits for what is', () => {
-    const folded = given(executor, roundCleared({ calls: [callOf(0), callOf(1)] }), claim('a'), cancel)
+    const folded = given(
+      executor,
+      roundCleared({ calls: [callOf(0), callOf(1)] }),
+      claim('a'),
+      cancel,
+    )
     expect(folded.wants).toMatchObject([{ kind: 'run', ordinal: 0, cancelled: true }])
-    expect(folded.to('activity')).toMatchObject([{ type: 'call-finished', ordinal: 1, status: 'skipped' }])
+    expect(folded.to('activity')).toMatchObject([
+      { type: 'call-finished', ordinal: 1, status: 'skipped' },
+    ])
     expect(resultsOf(folded)).toBeUndefined()
     expect(statusesOf(folded.when(outcome('a', ok())))).toEqual(['ok', 'skipped'])
   })
@@ -287,25 +377,42 @@ describe('cancel', () => {
   })
 
   it('makes a claimed call that was given back a skipped one', () => {
-    expect(statusesOf(given(executor, roundCleared(), claim('a'), cancel, outcome('a', null)))).toEqual(['skipped'])
+    expect(
+      statusesOf(given(executor, roundCleared(), claim('a'), cancel, outcome('a', null))),
+    ).toEqual(['skipped'])
   })
 
   it('takes the result of a killed call as the performer wrote it', () => {
     const killed = ok('stopped', { status: 'outcome_unknown', reason: 'stopped' })
-    expect(resultsOf(given(executor, roundCleared(), claim('a'), cancel, outcome('a', killed)))).toEqual([killed])
+    expect(
+      resultsOf(given(executor, roundCleared(), claim('a'), cancel, outcome('a', killed))),
+    ).toEqual([killed])
   })
 
   it('is remembered, for rounds that come later, until the turn expires', () => {
     const remembered = given(executor, cancel)
     expect([remembered.due, remembered.wants]).toEqual([expiresAt, []])
-    expect(statusesOf(remembered.when(roundCleared({ calls: [callOf(0), callOf(1)] })))).toEqual(['skipped', 'skipped'])
+    expect(statusesOf(remembered.when(roundCleared({ calls: [callOf(0), callOf(1)] })))).toEqual([
+      'skipped',
+      'skipped',
+    ])
     expect(remembered.when(at(expiresAt, tick)).state).toBeUndefined()
     expect(given(executor, at(expiresAt, cancel)).state).toBeUndefined()
   })
 
   it('lets decided results of such a round through as they are', () => {
-    const rejection: CallResult = { ordinal: 0, status: 'rejected', text: 'no', reason: 'no', durationMs: 0 }
-    const folded = given(executor, cancel, roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }))
+    const rejection: CallResult = {
+      ordinal: 0,
+      status: 'rejected',
+      text: 'no',
+      reason: 'no',
+      durationMs: 0,
+    }
+    const folded = given(
+      executor,
+      cancel,
+      roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }),
+    )
     expect(statusesOf(folded)).toEqual(['rejected', 'skipped'])
   })
 })
@@ -323,7 +430,11 @@ describe('the end of a turn', () => {
   })
 
   it('waits for a claimed call beyond the expiry', () => {
-    const claimed = given(executor, roundCleared({ calls: [callOf(0), callOf(1)] }), at(expiresAt - 1, claim('a')))
+    const claimed = given(
+      executor,
+      roundCleared({ calls: [callOf(0), callOf(1)] }),
+      at(expiresAt - 1, claim('a')),
+    )
     expect(claimed.due).toBe(expiresAt)
     const expired = claimed.when(at(expiresAt, tick))
     expect(expired.to('activity')).toMatchObject([{ ordinal: 1, status: 'skipped' }])
@@ -341,7 +452,10 @@ describe('the end of a turn', () => {
 
 describe('the bounds of results', () => {
   it('cut a text and a reason that are too long, and say so', () => {
-    const long = ok('x'.repeat(limits.resultBytesMax + 1), { status: 'error', reason: 'é'.repeat(limits.reasonBytesMax) })
+    const long = ok('x'.repeat(limits.resultBytesMax + 1), {
+      status: 'error',
+      reason: 'é'.repeat(limits.reasonBytesMax),
+    })
     const [result] = resultsOf(given(executor, roundCleared(), claim('a'), outcome('a', long)))!
     expect(Buffer.byteLength(result!.text)).toBeLessThanOrEqual(limits.resultBytesMax)
     expect(result!.text).toMatch(/x\n\[cut: this is the beginning of 262145 bytes\]$/)
@@ -353,19 +467,27 @@ describe('the bounds of results', () => {
     const calls = Array.from({ length: 64 }, (_, ordinal) => callOf(ordinal, { name: 'look' }))
     const text = 'x'.repeat(limits.resultBytesMax)
     let folded = given(executor, roundCleared({ calls }))
-    for (const { ordinal } of calls) folded = folded.when(claim('a', { ordinal })).when(outcome('a', ok(text, { ordinal }), { ordinal }))
+    for (const { ordinal } of calls)
+      folded = folded
+        .when(claim('a', { ordinal }))
+        .when(outcome('a', ok(text, { ordinal }), { ordinal }))
     const sizes = resultsOf(folded)!.map((result) => Buffer.byteLength(result.text))
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(limits.roundResultsBytesMax)
     expect(Math.min(...sizes)).toBe(limits.roundResultsBytesMax / 64)
   })
 
   it('hold for results that were decided before', () => {
-    const folded = given(executor, roundCleared({ decided: [ok('x'.repeat(2 * limits.resultBytesMax))] }))
+    const folded = given(
+      executor,
+      roundCleared({ decided: [ok('x'.repeat(2 * limits.resultBytesMax))] }),
+    )
     expect(Buffer.byteLength(resultsOf(folded)![0]!.text)).toBe(limits.resultBytesMax)
   })
 
   it('do not touch what is within them', () => {
     const text = 'x'.repeat(limits.resultBytesMax)
-    expect(resultsOf(given(executor, roundCleared(), claim('a'), outcome('a', ok(text))))![0]!.text).toBe(text)
+    expect(
+      resultsOf(given(executor, roundCleared(), claim('a'), outcome('a', ok(text))))![0]!.text,
+    ).toBe(text)
   })
 })

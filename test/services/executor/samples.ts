@@ -1,4 +1,5 @@
-// Records of one turn of conversation `c`, with a call of a tool that must not run twice and one of a tool that may.
+// Records of one turn of conversation `c`, with a call of a tool that must not run twice and one of
+// a tool that may.
 
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import type {
@@ -19,7 +20,12 @@ export const place = { conversation: 'c', turn: 7 }
 export const unit = '["c",7]'
 export const expiresAt = 1_000_000
 
-export const policy: Policy = { ...defaultPolicy, startWithinMs: 10_000, graceMs: 5_000, toolTries: 3 }
+export const policy: Policy = {
+  ...defaultPolicy,
+  startWithinMs: 10_000,
+  graceMs: 5_000,
+  toolTries: 3,
+}
 
 export const mail: Declaration = {
   name: 'mail',
@@ -30,7 +36,12 @@ export const mail: Declaration = {
   poll: false,
   hints: null,
 }
-export const look: Declaration = { ...mail, name: 'look', description: 'Looks something up.', idempotent: true }
+export const look: Declaration = {
+  ...mail,
+  name: 'look',
+  description: 'Looks something up.',
+  idempotent: true,
+}
 
 /** From a claim's append time to its deadline. */
 export const claimMs = policy.startWithinMs + mail.timeoutMs + policy.graceMs
@@ -61,7 +72,11 @@ export function claim(owner: string, fields: Partial<Claim> = {}): Claim {
   return { type: 'claim', ...place, round: 1, ordinal: 0, try: 1, owner, ...fields }
 }
 
-export function outcome(owner: string, result: CallResult | null, fields: Partial<Outcome> = {}): Outcome {
+export function outcome(
+  owner: string,
+  result: CallResult | null,
+  fields: Partial<Outcome> = {},
+): Outcome {
   return { type: 'outcome', ...place, round: 1, ordinal: 0, try: 1, owner, result, ...fields }
 }
 

@@ -5,17 +5,27 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from '@jest/globals'
 import { loadGuard } from '../../../client/load-guard.ts'
 
-const fileOf = (guard: string) => fileURLToPath(new URL(`../../../services/guards/${guard}/guard.ts`, import.meta.url))
+const fileOf = (guard: string) =>
+  fileURLToPath(new URL(`../../../services/guards/${guard}/guard.ts`, import.meta.url))
 const spend = { tools: ['pay'], argument: 'cents', limits: { day: '1' } }
 
 describe('the guards that ship', () => {
   it('can be loaded with their options, as weir guard run does', async () => {
-    expect(await loadGuard(fileOf('shell'), { tools: ['bash'], allowedFolders: ['/work'] })).toMatchObject({
+    expect(
+      await loadGuard(fileOf('shell'), { tools: ['bash'], allowedFolders: ['/work'] }),
+    ).toMatchObject({
       name: 'shell',
       tools: ['bash'],
       onTimeout: 'reject',
     })
-    expect(await loadGuard(fileOf('spend'), { tools: ['pay'], argument: 'cents', limits: { day: '1' }, name: 'budget' })).toMatchObject({
+    expect(
+      await loadGuard(fileOf('spend'), {
+        tools: ['pay'],
+        argument: 'cents',
+        limits: { day: '1' },
+        name: 'budget',
+      }),
+    ).toMatchObject({
       name: 'budget',
     })
   })
@@ -28,17 +38,27 @@ describe('the guards that ship', () => {
   })
 
   it.each([
-    ['shell', { tools: ['bash'], allowedFolders: ['/work'], onlyComands: ['ls'] }, 'onlyComands', 'onlyCommands'],
+    [
+      'shell',
+      { tools: ['bash'], allowedFolders: ['/work'], onlyComands: ['ls'] },
+      'onlyComands',
+      'onlyCommands',
+    ],
     ['spend', { ...spend, curency: { argument: 'currency', is: 'EUR' } }, 'curency', 'currency'],
     ['spend', { ...spend, decimal: 0 }, 'decimal', 'decimals'],
     ['spend', { ...spend, limits: { call: '1', dayly: '1' } }, 'dayly', 'day'],
     ['spend', { ...spend, currency: { argument: 'currency', is: 'EUR', iz: '' } }, 'iz', 'is'],
-  ])('refuse an option of %s that they do not have, and name the one that was meant: %j', async (guard, options, key, near) => {
-    await expect(loadGuard(fileOf(guard), options)).rejects.toMatchObject({
-      code: 'guard.invalid',
-      message: expect.stringContaining(`have "${key}", which is no key here; did you mean ${near}?`),
-    })
-  })
+  ])(
+    'refuse an option of %s that they do not have, and name the one that was meant: %j',
+    async (guard, options, key, near) => {
+      await expect(loadGuard(fileOf(guard), options)).rejects.toMatchObject({
+        code: 'guard.invalid',
+        message: expect.stringContaining(
+          `have "${key}", which is no key here; did you mean ${near}?`,
+        ),
+      })
+    },
+  )
 
   it('refuse an option that only another guard has, and say which there are', async () => {
     await expect(loadGuard(fileOf('spend'), { ...spend, deadlineMs: 5 })).rejects.toThrow(
@@ -73,7 +93,9 @@ describe("a guard of one's own", () => {
 
   it('gets its options if it is a function, and refuses them if it is none', async () => {
     const withOptions = `export default (options) => ({ ${own}, version: JSON.stringify(options) })`
-    expect(await loadGuard(written('function', withOptions), { a: 1 })).toMatchObject({ version: '{"a":1}' })
+    expect(await loadGuard(written('function', withOptions), { a: 1 })).toMatchObject({
+      version: '{"a":1}',
+    })
     expect(await loadGuard(written('function', withOptions))).toMatchObject({ version: '{}' })
     const object = written('object', `export default { ${own} }`)
     expect(await loadGuard(object)).toMatchObject({ name: 'own' })

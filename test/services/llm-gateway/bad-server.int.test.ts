@@ -1,16 +1,15 @@
-// The gateway's performer, the real SDKs and a bus that the test slows down, against an HTTP server that behaves badly: how long it is borne with, what
-// is read of it, and that its connection is really closed. On the real clock.
+// The gateway's performer, the real SDKs and a bus that the test slows down, against an HTTP server
+// that behaves badly: how long it is borne with, what is read of it, and that its connection is
+// really closed. On the real clock.
 
-import type { Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
-import type { Agent } from '../../../shared/agents/agents.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { type Agent, defaultSettings } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
@@ -26,8 +25,14 @@ const apis = ['anthropic', 'openai-chat', 'openai-responses'] as const
 /** The beginning of an answer in each API: some text, and no end. */
 const beginnings: Record<(typeof apis)[number], string> = {
   anthropic:
-    sse('content_block_start', '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}') +
-    sse('content_block_delta', '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"So far"}}'),
+    sse(
+      'content_block_start',
+      '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+    ) +
+    sse(
+      'content_block_delta',
+      '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"So far"}}',
+    ),
   'openai-chat': 'data: {"choices":[{"index":0,"delta":{"content":"So far"}}]}\n\n',
   'openai-responses': sse(
     'response.output_text.delta',
@@ -75,7 +80,13 @@ async function ask(
   let held = Promise.withResolvers<void>()
   held.resolve()
   const context: PerformerContext = {
-    ...{ owner: 'owner', partition: 0, clock: systemClock, formerOwnersDead: false, randomId: () => 'id' },
+    ...{
+      owner: 'owner',
+      partition: 0,
+      clock: systemClock,
+      formerOwnersDead: false,
+      randomId: () => 'id',
+    },
     log: createLog({ level: 'silent' }),
     async write(_, messages) {
       if (messages.some(({ type }) => type === 'part')) await held.promise
@@ -89,9 +100,14 @@ async function ask(
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }
   const agent = agentOf({}, { provider: api, baseUrl })
-  const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })(context)
+  const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })(
+    context,
+  )
   performer = running
-  const request = modelRequest({ settings: { ...defaultSettings, stallMs: silenceMs }, expiresAt: Date.now() + 60_000 })
+  const request = modelRequest({
+    settings: { ...defaultSettings, stallMs: silenceMs },
+    expiresAt: Date.now() + 60_000,
+  })
   const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }
   running.reconcile('u', [task])
   return {
@@ -110,10 +126,14 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(5)
 }
 
-const ended = ({ written }: World) => written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
+const ended = ({ written }: World) =>
+  written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
 
 /** Writes again and again until the client has left. */
-/** A sign of life each 50 ms. The limit is far above that: server and client are one process here, which may stand still. */
+/**
+ * A sign of life each 50 ms. The limit is far above that: server and client are one process here,
+ * which may stand still.
+ */
 const livelyStallMs = 1_000
 
 function trickle(response: ServerResponse, bytes: string): void {
@@ -128,11 +148,36 @@ describe.each(apis)('a server of %s', (api) => {
 
   it.each<[string, string, number, (response: ServerResponse) => void]>([
     ['never sends its headers', silent, stallMs, () => {}],
-    ['sends its headers and nothing else', silent, stallMs, (response) => response.writeHead(200, stream).flushHeaders()],
-    ['falls silent in the middle', silent, stallMs, (response) => response.writeHead(200, stream).write(beginnings[api])],
-    ['falls silent in the middle of an error', silent, stallMs, (response) => response.writeHead(500).write('{"error":')],
-    ['sends comments and never an answer', wordless, livelyStallMs, (response) => trickle(response.writeHead(200, stream), ': wait\n\n')],
-    ['sends an event that never ends', wordless, livelyStallMs, (response) => trickle(response.writeHead(200, stream), 'data: {"a":\n')],
+    [
+      'sends its headers and nothing else',
+      silent,
+      stallMs,
+      (response) => response.writeHead(200, stream).flushHeaders(),
+    ],
+    [
+      'falls silent in the middle',
+      silent,
+      stallMs,
+      (response) => response.writeHead(200, stream).write(beginnings[api]),
+    ],
+    [
+      'falls silent in the middle of an error',
+      silent,
+      stallMs,
+      (response) => response.writeHead(500).write('{"error":'),
+    ],
+    [
+      'sends comments and never an answer',
+      wordless,
+      livelyStallMs,
+      (response) => trickle(response.writeHead(200, stream), ': wait\n\n'),
+    ],
+    [
+      'sends an event that never ends',
+      wordless,
+      livelyStallMs,
+      (response) => trickle(response.writeHead(200, stream), 'data: {"a":\n'),
+    ],
     [
       'begins an answer, and then sends only comments',
       wordless,
@@ -145,37 +190,56 @@ describe.each(apis)('a server of %s', (api) => {
   ])('that %s is given up, and its connection is closed', async (_, reason, silenceMs, answer) => {
     const world = await ask(api, answer, silenceMs)
     await until(() => ended(world))
-    expect(world.written.at(-1)).toMatchObject({ type: 'attempt-failed', class: 'transient', retryable: true, reason })
+    expect(world.written.at(-1)).toMatchObject({
+      type: 'attempt-failed',
+      class: 'transient',
+      retryable: true,
+      reason,
+    })
     await until(() => world.open() === 0)
     expect(world.sockets).toHaveLength(1)
   })
 
   it.each<[string, (response: ServerResponse) => void]>([
     ['before its headers', () => {}],
-    ['in the middle of its answer', (response) => response.writeHead(200, stream).write(beginnings[api])],
+    [
+      'in the middle of its answer',
+      (response) => response.writeHead(200, stream).write(beginnings[api]),
+    ],
     ['in the middle of its error', (response) => response.writeHead(500).write('{"error":')],
-  ])('that nobody waits for any more %s sees its connection closed, and nothing more is written', async (_, answer) => {
-    const arrived = Promise.withResolvers<void>()
-    const begin = (response: ServerResponse): void => {
-      answer(response)
-      setTimeout(arrived.resolve, 40)
-    }
-    const world = await ask(api, begin, 60_000)
-    await arrived.promise
-    const before = world.written.length
-    world.want()
-    await until(() => world.open() === 0)
-    expect(world.written).toHaveLength(before)
-    expect(ended(world)).toBe(false)
-  })
+  ])(
+    'that nobody waits for any more %s sees its connection closed, and nothing more is written',
+    async (_, answer) => {
+      const arrived = Promise.withResolvers<void>()
+      const begin = (response: ServerResponse): void => {
+        answer(response)
+        setTimeout(arrived.resolve, 40)
+      }
+      const world = await ask(api, begin, 60_000)
+      await arrived.promise
+      const before = world.written.length
+      world.want()
+      await until(() => world.open() === 0)
+      expect(world.written).toHaveLength(before)
+      expect(ended(world)).toBe(false)
+    },
+  )
 })
 
 describe('a bus that is slow', () => {
   const event = (text: string) =>
-    sse('content_block_delta', JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
+    sse(
+      'content_block_delta',
+      JSON.stringify({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text },
+      }),
+    )
   const padding = `: ${'x'.repeat(256 * 1024)}\n\n${event('y')}`
   const end =
-    sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') + sse('message_stop', '{"type":"message_stop"}')
+    sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') +
+    sse('message_stop', '{"type":"message_stop"}')
   /** What the server would send: far more than sockets hold. */
   const paddings = 400
 
@@ -186,7 +250,8 @@ describe('a bus that is slow', () => {
       world.holdWrites(true)
       for (const _ of [1, 2, 3]) response.write(event('x'.repeat(limits.partBytesMax)))
       for (; sent < paddings && !response.destroyed; sent += 1)
-        if (!response.write(padding)) await new Promise((resolve) => response.once('drain', resolve))
+        if (!response.write(padding))
+          await new Promise((resolve) => response.once('drain', resolve))
       response.end(event('the end') + end)
     })
     await until(() => sent > 0)
@@ -203,7 +268,9 @@ describe('a bus that is slow', () => {
     await until(() => ended(world))
     expect(world.written.at(-1)).toMatchObject({ type: 'attempt-finished', stop: 'end' })
     expect(sent).toBe(paddings)
-    const texts = world.written.flatMap((message) => (message.type === 'part' ? message.events.map(({ text }) => text) : []))
+    const texts = world.written.flatMap((message) =>
+      message.type === 'part' ? message.events.map(({ text }) => text) : [],
+    )
     expect(texts.join('')).toHaveLength(3 * limits.partBytesMax + paddings + 'the end'.length)
   })
 })

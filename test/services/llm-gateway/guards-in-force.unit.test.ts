@@ -38,7 +38,9 @@ describe('the guards in force', () => {
   it('are those of the table alone: what a message says of guards counts for nothing', () => {
     const claimed = policyOf({ ...defaultPolicy, guards: [guard({ onTimeout: 'allow' })] })
     expect(withGuards(claimed, []).guards).toEqual([])
-    expect(withGuards(claimed, [guard({ name: 'spend' })]).guards).toEqual([guard({ name: 'spend' })])
+    expect(withGuards(claimed, [guard({ name: 'spend' })]).guards).toEqual([
+      guard({ name: 'spend' }),
+    ])
   })
 
   it.each<[string, Partial<GuardInForce>, RegExp]>([
@@ -47,17 +49,29 @@ describe('the guards in force', () => {
     ['no tools', { tools: [] }, /it names 0 patterns/],
     ['an empty pattern', { tools: [{ pattern: '', mode: 'shadow' }] }, /a pattern of tools is ""/],
     ['no deadline', { deadlineMs: 0 }, /its deadline is 0 ms/],
-    ['the name of the approval guard, and no rules', { name: 'approval' }, /are for Weir's own guard/],
+    [
+      'the name of the approval guard, and no rules',
+      { name: 'approval' },
+      /are for Weir's own guard/,
+    ],
     ['rules that are not for it', { rules: '[]' }, /are for Weir's own guard/],
-    ['rules that are too long', { name: 'approval', rules: ' '.repeat(20_000) }, /its rules have 20000 bytes; at most 16384/],
+    [
+      'rules that are too long',
+      { name: 'approval', rules: ' '.repeat(20_000) },
+      /its rules have 20000 bytes; at most 16384/,
+    ],
     ['an endless deadline', { deadlineMs: 1e12 }, /its deadline is 1000000000000 ms/],
   ])('cannot be known with %s, so that no round is asked for', (_, fields, reason) => {
     expect(guardsInForce([registered(), registered(fields)])).toMatch(reason)
   })
 
   it('cannot be known when a registration is another record, or there are too many', () => {
-    expect(guardsInForce([{ type: 'operator-limits', caps: defaultPolicy.caps }])).toMatch(/is a operator-limits/)
-    const many = Array.from({ length: limits.guardsMax + 1 }, (_, n) => registered({ name: `g${n}` }))
+    expect(guardsInForce([{ type: 'operator-limits', caps: defaultPolicy.caps }])).toMatch(
+      /is a operator-limits/,
+    )
+    const many = Array.from({ length: limits.guardsMax + 1 }, (_, n) =>
+      registered({ name: `g${n}` }),
+    )
     expect(guardsInForce(many)).toMatch(/33 guards are registered; at most 32/)
   })
 })

@@ -12,12 +12,15 @@ import { historyKey, topicSpecs } from '../../../shared/contract/topology.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import type { ManualClock } from '../../support/manual-clock.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 
 const dayMs = retentionMsOf(1)
 const idleMs = 7 * dayMs
-const { historySweepStepMs: stepMs, historySweepEveryMs: everyMs, historySweepKeysMax: keysMax } = limits
+const {
+  historySweepStepMs: stepMs,
+  historySweepEveryMs: everyMs,
+  historySweepKeysMax: keysMax,
+} = limits
 
 let clock: ManualClock
 let bus: Bus
@@ -38,10 +41,26 @@ afterEach(async () => {
 })
 
 /** `over`: what the gateway sees differently of the bus; `owner`: where its first pass begins. */
-async function start({ over = {}, owner = '0' }: { over?: Partial<Bus>; owner?: string } = {}): Promise<void> {
-  const startPerformer = startGateway({ agents: new Map(), connect: () => Promise.reject(new Error('no model')), historyIdleMs: idleMs })
-  const log = createLog({ level: 'trace', destination: { write: (line) => void logged.push(line) } })
-  stage = await runStage({ stage: llmGateway, startPerformer }, { bus: { ...bus, ...over }, topicPrefix: '', log, randomId: () => owner })
+async function start({
+  over = {},
+  owner = '0',
+}: {
+  over?: Partial<Bus>
+  owner?: string
+} = {}): Promise<void> {
+  const startPerformer = startGateway({
+    agents: new Map(),
+    connect: () => Promise.reject(new Error('no model')),
+    historyIdleMs: idleMs,
+  })
+  const log = createLog({
+    level: 'trace',
+    destination: { write: (line) => void logged.push(line) },
+  })
+  stage = await runStage(
+    { stage: llmGateway, startPerformer },
+    { bus: { ...bus, ...over }, topicPrefix: '', log, randomId: () => owner },
+  )
   await settled()
 }
 
@@ -57,7 +76,13 @@ async function pass(ms: number): Promise<void> {
 }
 
 async function hear(): Promise<void> {
-  await bus.append([toRecord({ topic: 'model-requests', partition: 0, message: { type: 'tick', conversation: 'x', unit: 'x' } })])
+  await bus.append([
+    toRecord({
+      topic: 'model-requests',
+      partition: 0,
+      message: { type: 'tick', conversation: 'x', unit: 'x' },
+    }),
+  ])
 }
 
 /** The first, partial pass and a whole one, where the table fits into a step. */
@@ -79,7 +104,9 @@ async function put(...entries: Entry[]): Promise<void> {
 }
 
 async function left(): Promise<Entry[]> {
-  const keys = (await bus.list({ topic: 'history', partition: 0, prefix: '' })).map(({ key }) => JSON.parse(key))
+  const keys = (await bus.list({ topic: 'history', partition: 0, prefix: '' })).map(({ key }) =>
+    JSON.parse(key),
+  )
   return keys.sort(([a, b, c], [d, e, f]) => (a < d ? -1 : a > d ? 1 : b - e || c - f))
 }
 
@@ -107,7 +134,11 @@ describe('the history of a conversation', () => {
       ['b', 2, 0],
       ['new', 3, 0],
     ])
-    expect(logged.filter((line) => line.includes('"conversation":"old"') && line.includes('"entries":3'))).toHaveLength(1)
+    expect(
+      logged.filter(
+        (line) => line.includes('"conversation":"old"') && line.includes('"entries":3'),
+      ),
+    ).toHaveLength(1)
   })
 
   it('is found wherever it stands, also where one pass began behind it and where its entries take several steps', async () => {
@@ -140,7 +171,12 @@ describe('the history of a conversation', () => {
       asked.push({ after: table.after, limit: table.limit })
       return bus.keys(table)
     }
-    await put(...Array.from({ length: keysMax + 1 }, (_, n): Entry => [`c${String(n).padStart(5, '0')}`, 1, 0]))
+    await put(
+      ...Array.from(
+        { length: keysMax + 1 },
+        (_, n): Entry => [`c${String(n).padStart(5, '0')}`, 1, 0],
+      ),
+    )
     await start({ over: { keys } })
     for (let step = 0; step < 20; step += 1) await pass(stepMs)
     expect(asked.map(({ limit }) => limit)).toEqual([keysMax, keysMax, keysMax, keysMax])
@@ -154,7 +190,8 @@ describe('the history of a conversation', () => {
     await put(['old', 1, 0])
     await pass(idleMs + 1)
     let isBroken = true
-    const append: Bus['append'] = (records) => (isBroken ? Promise.reject(new Error('the disk is full')) : bus.append(records))
+    const append: Bus['append'] = (records) =>
+      isBroken ? Promise.reject(new Error('the disk is full')) : bus.append(records)
     await start({ over: { append } })
     await twoPasses()
     expect(await left()).toHaveLength(1)
@@ -183,17 +220,22 @@ describe('the history of a conversation', () => {
   })
 
   it('is kept longer than any turn is open, with any settings that Weir starts with', () => {
-    // The least retention that is taken is longer than the longest turn: shared/contract/retention.ts.
+    // The least retention that is taken is longer than the longest turn:
+    // shared/contract/retention.ts.
     expect(retentionMsOf(3)).toBeGreaterThan(turnLongestMs)
     expect(turnLongestMs).toBeGreaterThan(limits.turnWallMsMax)
   })
 })
 
 it('leaves keys of somebody else in the table alone', async () => {
-  await bus.append([{ topic: 'history', partition: 0, key: 'not one of ours', value: Buffer.from('x') }])
+  await bus.append([
+    { topic: 'history', partition: 0, key: 'not one of ours', value: Buffer.from('x') },
+  ])
   await put(['old', 1, 0])
   await pass(idleMs + 1)
   await start()
   await twoPasses()
-  expect((await bus.keys({ topic: 'history', partition: 0, limit: 9 })).map(({ key }) => key)).toEqual(['not one of ours'])
+  expect(
+    (await bus.keys({ topic: 'history', partition: 0, limit: 9 })).map(({ key }) => key),
+  ).toEqual(['not one of ours'])
 })

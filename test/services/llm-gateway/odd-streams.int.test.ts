@@ -1,16 +1,20 @@
-// Each way in which a server breaks its protocol, through the real SDK, the accumulator and the validator.
+// Each way in which a server breaks its protocol, through the real SDK, the accumulator and the
+// validator.
 
 import { describe, expect, it } from '@jest/globals'
 import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts'
 import { connect } from '../../../services/llm-gateway/providers/providers.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
-import type { OddStream } from './odd-streams.ts'
-import { oddStreams, oddTools } from './odd-streams.ts'
+import { type OddStream, oddStreams, oddTools } from './odd-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
-/** What the next request is answered with. Each API is connected once: making a client takes longer than a stream. */
+/**
+ * What the next request is answered with. Each API is connected once: making a client takes longer
+ * than a stream.
+ */
 let answer = Buffer.of()
-const fetch = () => Promise.resolve(new Response(answer, { headers: { 'content-type': 'text/event-stream' } }))
+const fetch = () =>
+  Promise.resolve(new Response(answer, { headers: { 'content-type': 'text/event-stream' } }))
 const connected = {
   anthropic: connect(agentOf({}, { provider: 'anthropic' }), fetch),
   'openai-chat': connect(agentOf({}, { provider: 'openai-chat' }), fetch),
@@ -28,16 +32,21 @@ async function callsOf({ api, body }: OddStream, bytes = Buffer.from(body)): Pro
   })
 }
 
-describe.each(oddStreams.map((stream) => [stream.api, stream.name, stream] as const))('%s with %s', (_api, _name, stream) => {
-  it('runs what was said, and nothing else', async () => {
-    expect(await callsOf(stream)).toEqual(stream.calls)
-  })
+describe.each(oddStreams.map((stream) => [stream.api, stream.name, stream] as const))(
+  '%s with %s',
+  (_api, _name, stream) => {
+    it('runs what was said, and nothing else', async () => {
+      expect(await callsOf(stream)).toEqual(stream.calls)
+    })
 
-  it('runs nothing more when it is cut off', async () => {
-    const bytes = Buffer.from(stream.body)
-    for (let at = 0; at < bytes.length; at += 11) {
-      const runs = (await callsOf(stream, bytes.subarray(0, at))).filter((call) => call.endsWith('}'))
-      expect([at, runs.filter((call) => !stream.calls.includes(call))]).toEqual([at, []])
-    }
-  })
-})
+    it('runs nothing more when it is cut off', async () => {
+      const bytes = Buffer.from(stream.body)
+      for (let at = 0; at < bytes.length; at += 11) {
+        const runs = (await callsOf(stream, bytes.subarray(0, at))).filter((call) =>
+          call.endsWith('}'),
+        )
+        expect([at, runs.filter((call) => !stream.calls.includes(call))]).toEqual([at, []])
+      }
+    })
+  },
+)

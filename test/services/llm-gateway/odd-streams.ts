@@ -1,8 +1,7 @@
-// Streams of servers that break their protocol, each in one way, and what may run of them. All tools that are called were offered: `read` and
-// `read_file` need a path, `now` needs nothing.
+// Streams of servers that break their protocol, each in one way, and what may run of them. All
+// tools that are called were offered: `read` and `read_file` need a path, `now` needs nothing.
 
-import type { Api } from '../../support/provider-streams.ts'
-import { chunk, sse } from '../../support/provider-streams.ts'
+import { type Api, chunk, sse } from '../../support/provider-streams.ts'
 
 type Json = Record<string, unknown>
 
@@ -27,7 +26,12 @@ const delta = (fields: Json, choice: Json = {}, id = 'r1') => ({
 })
 const role = (id = 'r1') => delta({ role: 'assistant', content: '' }, {}, id)
 const tools = (...entries: Json[]) => delta({ tool_calls: entries })
-const entry = (index: number | null, id: string | null, name: string | null, text: string): Json => ({
+const entry = (
+  index: number | null,
+  id: string | null,
+  name: string | null,
+  text: string,
+): Json => ({
   ...(index === null ? {} : { index }),
   ...(id === null ? {} : { id, type: 'function' }),
   function: { ...(name === null ? {} : { name }), arguments: text },
@@ -56,7 +60,12 @@ const chatStreams = [
     delta({ tool_calls: [entry(0, 'c2', 'read', b)] }, { index: 1 }),
     finish,
   ),
-  chat('a call in the choice itself', [`read ${a}`], delta({}, { tool_calls: [entry(0, 'c1', 'read', a)] }), finish),
+  chat(
+    'a call in the choice itself',
+    [`read ${a}`],
+    delta({}, { tool_calls: [entry(0, 'c1', 'read', a)] }),
+    finish,
+  ),
   chat(
     'a custom tool',
     ['read free_text'],
@@ -150,7 +159,13 @@ const chatStreams = [
     called(0, 'c3', 'now', ''),
     finish,
   ),
-  chat('an id that comes with the name said again', ['now {}'], called(null, null, 'now', ''), called(null, 'c1', 'now', ''), finish),
+  chat(
+    'an id that comes with the name said again',
+    ['now {}'],
+    called(null, null, 'now', ''),
+    called(null, 'c1', 'now', ''),
+    finish,
+  ),
   chat(
     'an index counted up and the name with each piece',
     ['now lost_arguments', 'now invalid_json', 'now invalid_json'],
@@ -168,7 +183,13 @@ const chatStreams = [
     '{"error":{"message":"it broke","code":502}}\n\n',
     finish,
   ),
-  chat('an error in a list', ['read stream_error'], called(0, 'c1', 'read', a), 'data: [{"error":{"message":"it broke"}}]\n\n', finish),
+  chat(
+    'an error in a list',
+    ['read stream_error'],
+    called(0, 'c1', 'read', a),
+    'data: [{"error":{"message":"it broke"}}]\n\n',
+    finish,
+  ),
   chat(
     'no blank lines between the events',
     [`read ${a}`],
@@ -180,24 +201,39 @@ const chatStreams = [
   chat(
     'a field twice in arguments that are no text',
     ['now bad_arguments'],
-    chunk(JSON.stringify(called(0, 'c1', 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
+    chunk(
+      JSON.stringify(called(0, 'c1', 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}'),
+    ),
     finish,
   ),
   chat(
     'the word for the end behind every chunk',
     [`read ${a}`],
-    ...[role(), called(0, 'c1', 'read', ''), called(0, null, null, '{"path":'), called(0, null, null, '"a"}')].flatMap((one) => [
-      one,
-      finish,
-    ]),
+    ...[
+      role(),
+      called(0, 'c1', 'read', ''),
+      called(0, null, null, '{"path":'),
+      called(0, null, null, '"a"}'),
+    ].flatMap((one) => [one, finish]),
   ),
-  chat('a call behind the word for the end', [`read ${a}`, 'now {}'], called(0, 'c1', 'read', a), finish, called(1, 'c2', 'now', '{}')),
+  chat(
+    'a call behind the word for the end',
+    [`read ${a}`, 'now {}'],
+    called(0, 'c1', 'read', a),
+    finish,
+    called(1, 'c2', 'now', '{}'),
+  ),
 ]
 
 // ── Anthropic Messages ──
 
-const start = (index: number, block: Json) => ({ type: 'content_block_start', index, content_block: block })
-const use = (index: number, name: string, input: unknown = {}, id = `t${index}`) => start(index, { type: 'tool_use', id, name, input })
+const start = (index: number, block: Json) => ({
+  type: 'content_block_start',
+  index,
+  content_block: block,
+})
+const use = (index: number, name: string, input: unknown = {}, id = `t${index}`) =>
+  start(index, { type: 'tool_use', id, name, input })
 const json = (index: number, text: string) => ({
   type: 'content_block_delta',
   index,
@@ -212,12 +248,22 @@ function message(name: string, calls: string[], ...sent: (Json | string)[]): Odd
     { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
     { type: 'message_stop' },
   ]
-  const body = all.map((one) => (typeof one === 'string' ? one : sse(String(one.type), JSON.stringify(one))))
+  const body = all.map((one) =>
+    typeof one === 'string' ? one : sse(String(one.type), JSON.stringify(one)),
+  )
   return { api: 'anthropic', name, calls, body: body.join('') }
 }
 
 const messageStreams = [
-  message('a ping that is no JSON', [`read ${a}`], use(0, 'read'), 'data: ping\n\n', 'event: ping\ndata: ping\n\n', json(0, a), stop(0)),
+  message(
+    'a ping that is no JSON',
+    [`read ${a}`],
+    use(0, 'read'),
+    'data: ping\n\n',
+    'event: ping\ndata: ping\n\n',
+    json(0, a),
+    stop(0),
+  ),
   message(
     'arguments for a block that was over',
     ['now lost_arguments'],
@@ -227,8 +273,20 @@ const messageStreams = [
     json(0, '{"zone":1}'),
     stop(1),
   ),
-  message('a call announced again with its input', ['now {"zone":1}'], use(0, 'now'), use(0, 'now', { zone: 1 }), stop(0)),
-  message('a call announced with two inputs', ['now stream_error'], use(0, 'now', { zone: 1 }), use(0, 'now', { zone: 2 }), stop(0)),
+  message(
+    'a call announced again with its input',
+    ['now {"zone":1}'],
+    use(0, 'now'),
+    use(0, 'now', { zone: 1 }),
+    stop(0),
+  ),
+  message(
+    'a call announced with two inputs',
+    ['now stream_error'],
+    use(0, 'now', { zone: 1 }),
+    use(0, 'now', { zone: 2 }),
+    stop(0),
+  ),
   message(
     'a call announced in two blocks',
     ['now {"zone":1}'],
@@ -256,16 +314,36 @@ const messageStreams = [
   message(
     'a field twice in the input of the announcement',
     ['now bad_arguments'],
-    sse('content_block_start', JSON.stringify(use(0, 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
+    sse(
+      'content_block_start',
+      JSON.stringify(use(0, 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}'),
+    ),
     stop(0),
   ),
-  message('an error without a type', ['now stream_error'], use(0, 'now'), stop(0), 'data: {"error":"it broke"}\n\n'),
+  message(
+    'an error without a type',
+    ['now stream_error'],
+    use(0, 'now'),
+    stop(0),
+    'data: {"error":"it broke"}\n\n',
+  ),
 ]
 
 // ── Responses ──
 
-const item = (name: string, fields: Json = {}) => ({ type: 'function_call', id: 'f1', call_id: 'c1', name, arguments: '', ...fields })
-const added = (index: number, one: Json) => ({ type: 'response.output_item.added', output_index: index, item: one })
+const item = (name: string, fields: Json = {}) => ({
+  type: 'function_call',
+  id: 'f1',
+  call_id: 'c1',
+  name,
+  arguments: '',
+  ...fields,
+})
+const added = (index: number, one: Json) => ({
+  type: 'response.output_item.added',
+  output_index: index,
+  item: one,
+})
 const ended = (index: number, one: Json) => ({
   type: 'response.output_item.done',
   output_index: index,
@@ -279,8 +357,14 @@ const piece = (text: string, fields: Json = { item_id: 'f1', output_index: 0 }) 
 const created = (id: string) => ({ type: 'response.created', response: { id } })
 
 function response(name: string, calls: string[], ...sent: (Json | string)[]): OddStream {
-  const all = [created('r1'), ...sent, { type: 'response.completed', response: { id: 'r1', status: 'completed', output: [] } }]
-  const body = all.map((one) => (typeof one === 'string' ? one : sse(String(one.type), JSON.stringify(one))))
+  const all = [
+    created('r1'),
+    ...sent,
+    { type: 'response.completed', response: { id: 'r1', status: 'completed', output: [] } },
+  ]
+  const body = all.map((one) =>
+    typeof one === 'string' ? one : sse(String(one.type), JSON.stringify(one)),
+  )
   return { api: 'openai-responses', name, calls, body: body.join('') }
 }
 
@@ -303,7 +387,13 @@ const responseStreams = [
     ended(0, item('read', { arguments: a })),
     ended(1, second),
   ),
-  response('another response in the middle', ['now stream_error'], added(0, item('now')), created('r2'), ended(0, item('now'))),
+  response(
+    'another response in the middle',
+    ['now stream_error'],
+    added(0, item('now')),
+    created('r2'),
+    ended(0, item('now')),
+  ),
   response(
     'two ends that differ',
     ['read lost_arguments'],
@@ -317,25 +407,61 @@ const responseStreams = [
     added(0, item('now')),
     sse(
       'response.output_item.done',
-      JSON.stringify(ended(0, item('now', { arguments: 'zones' }))).replace('"zones"', '{"zone":1,"zone":2}'),
+      JSON.stringify(ended(0, item('now', { arguments: 'zones' }))).replace(
+        '"zones"',
+        '{"zone":1,"zone":2}',
+      ),
     ),
   ),
-  response('two names for one call', ['now truncated'], added(0, item('now')), piece(a), ended(0, item('read', { arguments: a }))),
-  response('an exception', ['read stream_error'], added(0, item('read')), piece(a), ended(0, item('read', { arguments: a })), {
-    type: 'exception',
-    message: 'it broke',
-  }),
+  response(
+    'two names for one call',
+    ['now truncated'],
+    added(0, item('now')),
+    piece(a),
+    ended(0, item('read', { arguments: a })),
+  ),
+  response(
+    'an exception',
+    ['read stream_error'],
+    added(0, item('read')),
+    piece(a),
+    ended(0, item('read', { arguments: a })),
+    {
+      type: 'exception',
+      message: 'it broke',
+    },
+  ),
   response(
     'a call in a text of which the server says another one at its end',
     [],
-    { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, delta: `{"name":"read","arguments":${a}}` },
-    { type: 'response.output_text.done', item_id: 'm1', output_index: 0, text: `{"name":"read","arguments":${b}}` },
+    {
+      type: 'response.output_text.delta',
+      item_id: 'm1',
+      output_index: 0,
+      delta: `{"name":"read","arguments":${a}}`,
+    },
+    {
+      type: 'response.output_text.done',
+      item_id: 'm1',
+      output_index: 0,
+      text: `{"name":"read","arguments":${b}}`,
+    },
   ),
   response(
     'a call in a text whose last piece is missing',
     [`read ${a}`],
-    { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, delta: '{"name":"read",' },
-    { type: 'response.output_text.done', item_id: 'm1', output_index: 0, text: `{"name":"read","arguments":${a}}` },
+    {
+      type: 'response.output_text.delta',
+      item_id: 'm1',
+      output_index: 0,
+      delta: '{"name":"read",',
+    },
+    {
+      type: 'response.output_text.done',
+      item_id: 'm1',
+      output_index: 0,
+      text: `{"name":"read","arguments":${a}}`,
+    },
   ),
   response(
     'a call in a text that the server calls incomplete',
@@ -346,7 +472,11 @@ const responseStreams = [
       output_index: 0,
       delta: `<tool_call>{"name":"read","arguments":${a}}</tool_call>`,
     },
-    { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'm1', status: 'incomplete', content: [] } },
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'message', id: 'm1', status: 'incomplete', content: [] },
+    },
   ),
 ]
 

@@ -3,13 +3,19 @@ import { withOperatorCaps } from '../../../services/llm-gateway/operator-caps.ts
 import { defaultPolicy, policyOf } from '../../../shared/agents/agents.ts'
 import type { Caps, OperatorLimits } from '../../../shared/contract/messages.ts'
 
-const operator = (caps: Partial<Caps>): OperatorLimits => ({ type: 'operator-limits', caps: { ...defaultPolicy.caps, ...caps } })
+const operator = (caps: Partial<Caps>): OperatorLimits => ({
+  type: 'operator-limits',
+  caps: { ...defaultPolicy.caps, ...caps },
+})
 const { version: _, ...content } = defaultPolicy
 
 describe("the operator's caps", () => {
   it('count where they are lower, under a version of their own', () => {
     const caps = { ...defaultPolicy.caps, rounds: 5, tokens: 100 }
-    const policy = withOperatorCaps(defaultPolicy, operator({ rounds: 5, calls: 1_000_000, tokens: 100 }))
+    const policy = withOperatorCaps(
+      defaultPolicy,
+      operator({ rounds: 5, calls: 1_000_000, tokens: 100 }),
+    )
     expect(policy).toEqual(policyOf({ ...content, caps }))
     expect(policy.version).not.toBe(defaultPolicy.version)
   })

@@ -8,17 +8,33 @@ import { manualClock } from '../../support/manual-clock.ts'
 import { answering, chunk, sse } from '../../support/provider-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
-const text = (words: string): PartEvent => ({ kind: 'text', index: 0, id: null, name: null, text: words })
+const text = (words: string): PartEvent => ({
+  kind: 'text',
+  index: 0,
+  id: null,
+  name: null,
+  text: words,
+})
 
 /** A writer whose writes are acknowledged by hand. */
 function writing() {
   const clock = manualClock(0)
-  const sent: { i: number; texts: string[]; acknowledge: () => void; reject: (error: Error) => void }[] = []
+  const sent: {
+    i: number
+    texts: string[]
+    acknowledge: () => void
+    reject: (error: Error) => void
+  }[] = []
   const writer = new PartWriter(
     clock,
     (i, events) =>
       new Promise((resolve, reject) =>
-        sent.push({ i, texts: events.map((event) => event.text), acknowledge: () => resolve(undefined), reject }),
+        sent.push({
+          i,
+          texts: events.map((event) => event.text),
+          acknowledge: () => resolve(undefined),
+          reject,
+        }),
       ),
   )
   return { clock, sent, writer, texts: () => sent.map((part) => part.texts) }
@@ -60,7 +76,10 @@ describe('parts', () => {
 
     const other = writing()
     await other.writer.add([text('a'), text('b')])
-    expect(await other.writer.finishWithRest()).toEqual({ parts: 1, rest: [[text('a'), text('b')]] })
+    expect(await other.writer.finishWithRest()).toEqual({
+      parts: 1,
+      rest: [[text('a'), text('b')]],
+    })
     other.clock.advance(limits.partHoldMs)
     expect(other.sent).toEqual([])
   })
@@ -81,7 +100,9 @@ describe('parts', () => {
 
   it('do not wait when a record is full, by count or by bytes', async () => {
     const many = writing()
-    many.writer.add(Array.from({ length: limits.partEventsMax + 1 }, (_, n) => text(`${n}`)))?.catch(() => {})
+    many.writer
+      .add(Array.from({ length: limits.partEventsMax + 1 }, (_, n) => text(`${n}`)))
+      ?.catch(() => {})
     expect(many.texts().map((events) => events.length)).toEqual([limits.partEventsMax])
     const large = writing()
     large.writer.add([text('x'.repeat(limits.partBytesMax)), text('y')])?.catch(() => {})
@@ -101,7 +122,11 @@ describe('parts', () => {
 
 describe('a character that two pieces bring', () => {
   const [high, low] = ['\ud83d', '\ude00']
-  const piece = (kind: PartEvent['kind'], index: number, words: string): PartEvent => ({ ...text(words), kind, index })
+  const piece = (kind: PartEvent['kind'], index: number, words: string): PartEvent => ({
+    ...text(words),
+    kind,
+    index,
+  })
 
   /** What is written of these events, each added by itself and each in a record of its own. */
   async function written(...events: PartEvent[]): Promise<PartEvent[]> {
@@ -119,18 +144,34 @@ describe('a character that two pieces bring', () => {
     return sent
   }
 
-  it.each(['text', 'reasoning', 'call_arguments'] as const)('goes into the log whole: %s', async (kind) => {
-    expect(await written(piece(kind, 0, `a${high}`), piece(kind, 0, `${low}b`))).toEqual([
-      piece(kind, 0, 'a'),
-      piece(kind, 0, `${high}${low}b`),
-    ])
-    expect(await written(piece(kind, 0, high), piece(kind, 0, low))).toEqual([piece(kind, 0, high + low)])
-    expect(await written(piece(kind, 0, high), piece(kind, 0, ''), piece(kind, 0, low))).toEqual([piece(kind, 0, high + low)])
-  })
+  it.each(['text', 'reasoning', 'call_arguments'] as const)(
+    'goes into the log whole: %s',
+    async (kind) => {
+      expect(await written(piece(kind, 0, `a${high}`), piece(kind, 0, `${low}b`))).toEqual([
+        piece(kind, 0, 'a'),
+        piece(kind, 0, `${high}${low}b`),
+      ])
+      expect(await written(piece(kind, 0, high), piece(kind, 0, low))).toEqual([
+        piece(kind, 0, high + low),
+      ])
+      expect(await written(piece(kind, 0, high), piece(kind, 0, ''), piece(kind, 0, low))).toEqual([
+        piece(kind, 0, high + low),
+      ])
+    },
+  )
 
   it('waits for its own text, whatever comes between', async () => {
-    const events = [piece('text', 0, high), piece('reasoning', 0, 'x'), piece('text', 1, 'y'), piece('text', 0, low)]
-    expect(await written(...events)).toEqual([piece('reasoning', 0, 'x'), piece('text', 1, 'y'), piece('text', 0, high + low)])
+    const events = [
+      piece('text', 0, high),
+      piece('reasoning', 0, 'x'),
+      piece('text', 1, 'y'),
+      piece('text', 0, low),
+    ]
+    expect(await written(...events)).toEqual([
+      piece('reasoning', 0, 'x'),
+      piece('text', 1, 'y'),
+      piece('text', 0, high + low),
+    ])
   })
 
   it('comes before the end of what it belongs to, and at the latest at the end of all, also if its other half never came', async () => {
@@ -139,26 +180,41 @@ describe('a character that two pieces bring', () => {
       piece('call_end', 2, ''),
     ])
     expect(await written(piece('text', 0, high))).toEqual([piece('text', 0, high)])
-    expect(await written(piece('text', 0, high), piece('text', 0, high), piece('text', 0, 'a'))).toEqual([
-      piece('text', 0, high),
-      piece('text', 0, `${high}a`),
-    ])
+    expect(
+      await written(piece('text', 0, high), piece('text', 0, high), piece('text', 0, 'a')),
+    ).toEqual([piece('text', 0, high), piece('text', 0, `${high}a`)])
   })
 
   it('of a call without blocks waits only for a piece that looks like going on with it, and no piece is lost', async () => {
-    const of = (words: string, fields: Partial<PartEvent> = {}) => ({ ...piece('call_piece', 0, words), ...fields })
+    const of = (words: string, fields: Partial<PartEvent> = {}) => ({
+      ...piece('call_piece', 0, words),
+      ...fields,
+    })
     const begin = of(`"${high}`, { id: 'c1', name: 'read' })
-    expect(await written(begin, of(`${low}"`, { id: 'c1' }))).toEqual([{ ...begin, text: '"' }, of(`${high}${low}"`, { id: 'c1' })])
-    expect(await written(begin, of(`${low}"`))).toEqual([{ ...begin, text: '"' }, of(`${high}${low}"`)])
+    expect(await written(begin, of(`${low}"`, { id: 'c1' }))).toEqual([
+      { ...begin, text: '"' },
+      of(`${high}${low}"`, { id: 'c1' }),
+    ])
+    expect(await written(begin, of(`${low}"`))).toEqual([
+      { ...begin, text: '"' },
+      of(`${high}${low}"`),
+    ])
     for (const other of [
       of('x', { index: 1 }),
       of('x', { id: 'c2' }),
       of('x', { name: 'write' }),
       { ...of('x'), kind: 'call_piece_beside' as const },
     ])
-      expect(await written(begin, other)).toEqual([{ ...begin, text: '"' }, of(high, { id: 'c1' }), other])
+      expect(await written(begin, other)).toEqual([
+        { ...begin, text: '"' },
+        of(high, { id: 'c1' }),
+        other,
+      ])
     expect(await written(begin)).toEqual([{ ...begin, text: '"' }, of(high, { id: 'c1' })])
-    expect(await written(of(high, { id: 'c1', name: 'read' }), of(low))).toEqual([of('', { id: 'c1', name: 'read' }), of(high + low)])
+    expect(await written(of(high, { id: 'c1', name: 'read' }), of(low))).toEqual([
+      of('', { id: 'c1', name: 'read' }),
+      of(high + low),
+    ])
   })
 
   it('survives the log for both providers, sent unit by unit', async () => {
@@ -166,10 +222,16 @@ describe('a character that two pieces bring', () => {
     const units = Array.from({ length: words.length }, (_, n) => words.charAt(n))
     const anthropicBody = [
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-      ...units.map((unit) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: unit } })),
+      ...units.map((unit) => ({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text: unit },
+      })),
       { type: 'content_block_stop', index: 0 },
     ].map((event) => sse(event.type, JSON.stringify(event)))
-    const chatBody = units.map((content) => chunk(JSON.stringify({ choices: [{ delta: { content } }] })))
+    const chatBody = units.map((content) =>
+      chunk(JSON.stringify({ choices: [{ delta: { content } }] })),
+    )
     const providers = [
       anthropic(agentOf(), answering(anthropicBody.join(''))),
       openaiChat(agentOf({}, { provider: 'openai-chat' }), answering(chatBody.join(''))),

@@ -1,12 +1,23 @@
-// The performer between a provider and a bus that do as the test says, on a clock that the test moves.
+// The performer between a provider and a bus that do as the test says, on a clock that the test
+// moves.
 
 import { describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { anthropic } from '../../../services/llm-gateway/providers/anthropic/provider.ts'
-import type { Connect, Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/providers/provider.ts'
+import type {
+  Connect,
+  Provider,
+  ProviderRequest,
+  Streamed,
+} from '../../../services/llm-gateway/providers/provider.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
-import type { Agent } from '../../../shared/agents/agents.ts'
-import { defaultPolicy, defaultSettings, policyOf, toolRef } from '../../../shared/agents/agents.ts'
+import {
+  type Agent,
+  defaultPolicy,
+  defaultSettings,
+  policyOf,
+  toolRef,
+} from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message, ModelRequest, PartEvent } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
@@ -21,7 +32,14 @@ import { agentOf, apiKey, tool, userSays } from './samples.ts'
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const finished: Streamed = { kind: 'finished', stop: 'end', finish: 'end_turn', usage }
 const unavailable: Streamed = {
-  ...{ kind: 'failed', code: 'provider.unavailable', class: 'transient', reason: 'overloaded', retryable: true, retryAfterMs: null },
+  ...{
+    kind: 'failed',
+    code: 'provider.unavailable',
+    class: 'transient',
+    reason: 'overloaded',
+    retryable: true,
+    retryAfterMs: null,
+  },
 }
 
 function part(kind: PartEvent['kind'], text: string, name: string | null = null): PartEvent {
@@ -29,14 +47,22 @@ function part(kind: PartEvent['kind'], text: string, name: string | null = null)
 }
 const says = (text: string): Streamed => ({ kind: 'events', events: [part('text', text)] })
 
-/** What the provider is told to yield; `wait` is until the test says `go`; `hang` is for ever, whatever the signal says. */
+/**
+ * What the provider is told to yield; `wait` is until the test says `go`; `hang` is for ever,
+ * whatever the signal says.
+ */
 type Step = Streamed | 'wait' | 'hang' | (() => void)
 
 type World = ReturnType<typeof world>
 
 function world(
   script: Step[] = [says('hi'), finished],
-  options: { agents?: Agent[]; context?: Partial<PerformerContext>; connect?: Connect; streams?: number } = {},
+  options: {
+    agents?: Agent[]
+    context?: Partial<PerformerContext>
+    connect?: Connect
+    streams?: number
+  } = {},
 ) {
   const clock = manualClock(1000)
   const written: { to: Port; message: Message }[] = []
@@ -69,7 +95,10 @@ function world(
   }
   const context: PerformerContext = {
     ...{ owner: 'owner', partition: 0, clock, formerOwnersDead: false },
-    log: createLog({ level: 'trace', destination: { write: (line: string) => void logged.push(line) } }),
+    log: createLog({
+      level: 'trace',
+      destination: { write: (line: string) => void logged.push(line) },
+    }),
     randomId: () => `id${++ids}`,
     async write(to, messages) {
       if (holdsWrites) await new Promise<void>((resolve) => (acknowledge = resolve))
@@ -85,7 +114,9 @@ function world(
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
   const streams = createSlots(options.streams ?? limits.modelStreamsMax)
-  const performer = startGateway({ agents, connect: options.connect ?? (() => provider), streams })(context)
+  const performer = startGateway({ agents, connect: options.connect ?? (() => provider), streams })(
+    context,
+  )
   return {
     ...{ clock, written, asked, aborted, logged, performer },
     types: () => written.map(({ message }) => message.type),
@@ -93,12 +124,21 @@ function world(
     holdWrites: (holds: boolean) => (holdsWrites = holds),
     acknowledge: () => acknowledge?.(),
     messages: <T extends Message['type']>(type: T) =>
-      written.map(({ message }) => message).filter((m) => m.type === type) as Extract<Message, { type: T }>[],
+      written.map(({ message }) => message).filter((m) => m.type === type) as Extract<
+        Message,
+        { type: T }
+      >[],
   }
 }
 
 function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
-  return { key: `attempt ${failures}`, request: modelRequest(request), failures, rebuilt: false, plain: false }
+  return {
+    key: `attempt ${failures}`,
+    request: modelRequest(request),
+    failures,
+    rebuilt: false,
+    plain: false,
+  }
 }
 
 /** Lets everything happen that needs no time. */
@@ -181,16 +221,32 @@ describe('an attempt', () => {
   })
 
   it('may have an empty answer, which has no parts', async () => {
-    expect((await run(world([finished]))).messages('attempt-finished')).toMatchObject([{ parts: 0 }])
+    expect((await run(world([finished]))).messages('attempt-finished')).toMatchObject([
+      { parts: 0 },
+    ])
   })
 
   it('counts as many tokens as a turn can add up, whatever the provider says', async () => {
     const most = Number.MAX_SAFE_INTEGER
-    const absurd = { inputTokens: most, outputTokens: 7, cacheReadTokens: most, cacheWriteTokens: 0 }
-    const counted = await run(world([{ kind: 'finished', stop: 'end', finish: 'end_turn', usage: absurd }]))
+    const absurd = {
+      inputTokens: most,
+      outputTokens: 7,
+      cacheReadTokens: most,
+      cacheWriteTokens: 0,
+    }
+    const counted = await run(
+      world([{ kind: 'finished', stop: 'end', finish: 'end_turn', usage: absurd }]),
+    )
     const { usageTokensMax } = limits
     expect(counted.messages('attempt-finished')).toMatchObject([
-      { usage: { inputTokens: usageTokensMax, outputTokens: 7, cacheReadTokens: usageTokensMax, cacheWriteTokens: 0 } },
+      {
+        usage: {
+          inputTokens: usageTokensMax,
+          outputTokens: 7,
+          cacheReadTokens: usageTokensMax,
+          cacheWriteTokens: 0,
+        },
+      },
     ])
   })
 
@@ -211,7 +267,11 @@ describe('an attempt', () => {
 
   it('shows the model what the request asks for', async () => {
     const tools = [tool('read'), tool('write')]
-    const request = { nudge: 'Stop that.', callsLeft: 0, tools: tools.map(({ declaration }) => toolRef(declaration)) }
+    const request = {
+      nudge: 'Stop that.',
+      callsLeft: 0,
+      tools: tools.map(({ declaration }) => toolRef(declaration)),
+    }
     const { asked } = await run(world(), task(0, request))
     expect(asked).toEqual([
       {
@@ -228,18 +288,31 @@ describe('an attempt', () => {
     const agent = agentOf({ tools: ['read', 'write', 'list', 'never'].map((name) => tool(name)) })
     const offered = ['read', 'write', 'never'].map((name) => toolRef(tool(name).declaration))
     const script: Step[] = [
-      { kind: 'events', events: [part('call_start', '', 'read'), part('call_start', '', 'list'), part('call_start', '', 'unknown')] },
+      {
+        kind: 'events',
+        events: [
+          part('call_start', '', 'read'),
+          part('call_start', '', 'list'),
+          part('call_start', '', 'unknown'),
+        ],
+      },
       says('{"name": "wri'),
       says('te"}'),
       finished,
     ]
     const { messages } = await run(world(script, { agents: [agent] }), task(0, { tools: offered }))
-    expect(messages('attempt-finished')[0]?.declarations.map(({ name }) => name)).toEqual(['read', 'write'])
+    expect(messages('attempt-finished')[0]?.declarations.map(({ name }) => name)).toEqual([
+      'read',
+      'write',
+    ])
   })
 
   it("does not offer a tool that its own agent file declares in another form: whose command it is, is the file's to say", async () => {
     const changed = toolRef(tool('read', { description: 'something else' }).declaration)
-    const { asked, logged } = await run(world(), task(0, { tools: [changed, toolRef(tool('write').declaration)] }))
+    const { asked, logged } = await run(
+      world(),
+      task(0, { tools: [changed, toolRef(tool('write').declaration)] }),
+    )
     expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['write'])
     expect(logged.join('')).toContain('not offered')
   })
@@ -256,13 +329,25 @@ describe('an attempt', () => {
 
 describe('the guards in force', () => {
   const registration: Message = {
-    ...{ type: 'guard-registration', name: 'shell', version: '1', deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1 },
+    ...{
+      type: 'guard-registration',
+      name: 'shell',
+      version: '1',
+      deadlineMs: 5_000,
+      onTimeout: 'reject',
+      rules: null,
+      registeredAt: 1,
+    },
     tools: [{ pattern: '*', mode: 'enforce' }],
   }
 
   it('are stamped on the round, whatever its message says of guards', async () => {
-    const { messages } = await run(world([finished], { context: { policies: async () => [registration] } }))
-    expect(messages('attempt-finished')).toMatchObject([{ policy: { guards: [{ name: 'shell', deadlineMs: 5_000 }] } }])
+    const { messages } = await run(
+      world([finished], { context: { policies: async () => [registration] } }),
+    )
+    expect(messages('attempt-finished')).toMatchObject([
+      { policy: { guards: [{ name: 'shell', deadlineMs: 5_000 }] } },
+    ])
   })
 
   it.each<[string, PerformerContext['policies']]>([
@@ -278,11 +363,19 @@ describe('the guards in force', () => {
 describe('no attempt', () => {
   it('is made without the history entry that the request names', async () => {
     const waits: unknown[] = []
-    const history: PerformerContext['history'] = async (upTo, waitMs) => void waits.push([upTo, waitMs])
-    const none = await run(world([finished], { context: { history } }), task(0, { turn: 5, round: 3, historyRound: 2 }))
+    const history: PerformerContext['history'] = async (upTo, waitMs) =>
+      void waits.push([upTo, waitMs])
+    const none = await run(
+      world([finished], { context: { history } }),
+      task(0, { turn: 5, round: 3, historyRound: 2 }),
+    )
     expect(waits).toEqual([[{ conversation: 'c', turn: 5, round: 2 }, limits.historyWaitMs]])
     expect(none.types()).toEqual(['attempt-failed'])
-    expect(failureIn(none)).toMatchObject({ class: 'transient', retryable: true, reason: expect.stringContaining('5/2') })
+    expect(failureIn(none)).toMatchObject({
+      class: 'transient',
+      retryable: true,
+      reason: expect.stringContaining('5/2'),
+    })
     expect(none.asked).toEqual([])
   })
 
@@ -306,9 +399,19 @@ describe('no attempt', () => {
   it('is made for an agent that this gateway does not have, and none will be', async () => {
     const unknown = await run(world(), task(0, { agent: 'nobody' }))
     expect(unknown.types()).toEqual(['attempt-failed'])
-    expect(failureIn(unknown)).toMatchObject({ class: 'internal', retryable: false, reason: expect.stringContaining("of agent 'nobody'") })
-    expect(unknown.messages('attempt-failed')[0]?.reason).toMatch(/has 'agent' only; start Weir with the agent file of 'nobody'/)
-    expect(unknown.logged.filter((line) => line.includes("a turn cannot go on: the turn is of agent 'nobody'"))).toHaveLength(1)
+    expect(failureIn(unknown)).toMatchObject({
+      class: 'internal',
+      retryable: false,
+      reason: expect.stringContaining("of agent 'nobody'"),
+    })
+    expect(unknown.messages('attempt-failed')[0]?.reason).toMatch(
+      /has 'agent' only; start Weir with the agent file of 'nobody'/,
+    )
+    expect(
+      unknown.logged.filter((line) =>
+        line.includes("a turn cannot go on: the turn is of agent 'nobody'"),
+      ),
+    ).toHaveLength(1)
   })
 
   it('is made once the round has expired; the tick will say so', async () => {
@@ -336,28 +439,45 @@ describe('an attempt fails', () => {
     expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
     expect(failureIn(failed)).toEqual({
       ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt: 'id1' },
-      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000, historyRefused: false, toolsRefused: false },
+      ...{
+        reason: 'overloaded',
+        class: 'transient',
+        retryable: true,
+        retryAfterMs: 7000,
+        historyRefused: false,
+        toolsRefused: false,
+      },
     })
   })
 
   it('with a wait that grows from failure to failure, up to a bound, where the provider names none', async () => {
     const waits: unknown[] = []
-    for (const failures of [0, 1, 2, 9]) waits.push(failureIn(await run(world([unavailable]), task(failures)))?.retryAfterMs)
+    for (const failures of [0, 1, 2, 9])
+      waits.push(failureIn(await run(world([unavailable]), task(failures)))?.retryAfterMs)
     expect(waits).toEqual([1000, 2000, 4000, limits.retryBackoffMsMax])
   })
 
   it('with that wait also where the provider asks to be asked again at once', async () => {
-    expect(failureIn(await run(world([{ ...unavailable, retryAfterMs: 0 }]), task(1)))).toMatchObject({ retryAfterMs: 2000 })
+    expect(
+      failureIn(await run(world([{ ...unavailable, retryAfterMs: 0 }]), task(1))),
+    ).toMatchObject({ retryAfterMs: 2000 })
   })
 
   it('when the stream ends before the provider said why: whole or nothing', async () => {
-    const cut = await run(world([says('half an ans'), { kind: 'finished', stop: 'cut', finish: '', usage }]))
+    const cut = await run(
+      world([says('half an ans'), { kind: 'finished', stop: 'cut', finish: '', usage }]),
+    )
     expect(failureIn(cut)).toMatchObject({ class: 'transient', retryable: true })
     expect(cut.messages('attempt-finished')).toEqual([])
   })
 
   it('when the context ends before the answer does, unless it is a text that the user can read', async () => {
-    const ended: Streamed = { kind: 'finished', stop: 'length', finish: 'model_context_window_exceeded', usage }
+    const ended: Streamed = {
+      kind: 'finished',
+      stop: 'length',
+      finish: 'model_context_window_exceeded',
+      usage,
+    }
     const called: Streamed = { kind: 'events', events: [part('call_start', '', 'read')] }
     for (const script of [[ended], [says(' '), ended], [says('I will'), called, ended]])
       expect(failureIn(await run(world(script)))).toMatchObject({
@@ -384,7 +504,11 @@ describe('an attempt fails', () => {
         },
       ]),
     )
-    expect(failureIn(thrown)).toMatchObject({ class: 'internal', retryable: true, reason: expect.not.stringContaining(apiKey) })
+    expect(failureIn(thrown)).toMatchObject({
+      class: 'internal',
+      retryable: true,
+      reason: expect.not.stringContaining(apiKey),
+    })
     expect(failureIn(await run(world([says('a')])))).toMatchObject({ class: 'internal' })
     const connect = () => {
       throw new TypeError('no such provider')
@@ -403,7 +527,11 @@ describe('a stall', () => {
     expect(silent.types()).toEqual(['attempt-started', 'part'])
     silent.clock.advance(1)
     await settled()
-    expect(failureIn(silent)).toMatchObject({ class: 'transient', retryable: true, reason: expect.stringContaining('5000 ms') })
+    expect(failureIn(silent)).toMatchObject({
+      class: 'transient',
+      retryable: true,
+      reason: expect.stringContaining('5000 ms'),
+    })
     expect(silent.aborted).toEqual([true])
   })
 
@@ -491,16 +619,19 @@ describe('a task', () => {
 })
 
 describe('closing', () => {
-  it.each(['shutdown', 'lost'] as const)('(%s) aborts what runs, writes nothing more and starts nothing more', async (how) => {
-    const closing = await run(world([says('a'), 'hang']))
-    await closing.performer.close(how)
-    expect(closing.aborted).toEqual([true])
-    closing.performer.reconcile('v', [task()])
-    closing.clock.advance(60_000)
-    await settled()
-    expect(closing.types()).toEqual(['attempt-started'])
-    expect(closing.asked).toHaveLength(1)
-  })
+  it.each(['shutdown', 'lost'] as const)(
+    '(%s) aborts what runs, writes nothing more and starts nothing more',
+    async (how) => {
+      const closing = await run(world([says('a'), 'hang']))
+      await closing.performer.close(how)
+      expect(closing.aborted).toEqual([true])
+      closing.performer.reconcile('v', [task()])
+      closing.clock.advance(60_000)
+      await settled()
+      expect(closing.types()).toEqual(['attempt-started'])
+      expect(closing.asked).toHaveLength(1)
+    },
+  )
 
   it('does not wait for a history entry that does not come', async () => {
     const waiting = await run(world([], { context: { history: () => new Promise(() => {}) } }))
@@ -541,9 +672,11 @@ describe('a bus that gives up', () => {
 
 describe('the streams of a process', () => {
   const ask = (busy: World, ...conversations: string[]) => {
-    for (const conversation of conversations) busy.performer.reconcile(conversation, [task(0, { conversation })])
+    for (const conversation of conversations)
+      busy.performer.reconcile(conversation, [task(0, { conversation })])
   }
-  const started = (busy: World) => busy.messages('attempt-started').map(({ conversation }) => conversation)
+  const started = (busy: World) =>
+    busy.messages('attempt-started').map(({ conversation }) => conversation)
 
   it('are so many at once, and who waits for one is served in order', async () => {
     const busy = world(['wait', finished], { streams: 2 })
@@ -585,14 +718,23 @@ describe('the streams of a process', () => {
 it("keeps the agent's key out of every record and every line of the log", async () => {
   const refusing: typeof fetch = async (_, init) =>
     new Response(
-      JSON.stringify({ error: { type: 'authentication_error', message: `bad key ${new Headers(init?.headers).get('authorization')}` } }),
+      JSON.stringify({
+        error: {
+          type: 'authentication_error',
+          message: `bad key ${new Headers(init?.headers).get('authorization')}`,
+        },
+      }),
       { status: 401 },
     )
   const spoiling: typeof fetch = async () =>
-    new Response(`event: error\ndata: {"error":{"type":"api_error","message":"with ${apiKey}"}}\n\n`)
+    new Response(
+      `event: error\ndata: {"error":{"type":"api_error","message":"with ${apiKey}"}}\n\n`,
+    )
   const failing: typeof fetch = () => Promise.reject(new Error(`cannot reach it with ${apiKey}`))
   for (const fetch of [refusing, spoiling, failing]) {
-    const { written, logged, types } = await run(world([], { connect: (agent) => anthropic(agent, fetch) }))
+    const { written, logged, types } = await run(
+      world([], { connect: (agent) => anthropic(agent, fetch) }),
+    )
     expect(types().at(-1)).toBe('attempt-failed')
     expect(JSON.stringify(written) + logged.join('')).not.toContain(apiKey)
   }

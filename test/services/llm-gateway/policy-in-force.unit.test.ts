@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { policyInForce } from '../../../services/llm-gateway/policy-in-force.ts'
 import { defaultPolicy, policyOf } from '../../../shared/agents/agents.ts'
-import type { AgentPolicy, GuardRegistration, Message, OperatorLimits, Policy } from '../../../shared/contract/messages.ts'
+import type {
+  AgentPolicy,
+  GuardRegistration,
+  Message,
+  OperatorLimits,
+  Policy,
+} from '../../../shared/contract/messages.ts'
 import { keyOf } from '../../../shared/contract/topology.ts'
 
 const set = (agent: string, entries: Record<string, string>): AgentPolicy => ({
@@ -10,13 +16,21 @@ const set = (agent: string, entries: Record<string, string>): AgentPolicy => ({
 })
 
 /** What is in force for agent `coder`, where the table holds these; and what is logged. */
-async function inForce(table: Message[], own: Policy = defaultPolicy): Promise<{ policy: Policy | string; logged: unknown[] }> {
+async function inForce(
+  table: Message[],
+  own: Policy = defaultPolicy,
+): Promise<{ policy: Policy | string; logged: unknown[] }> {
   const logged: unknown[] = []
   const context = {
     policy: async (key: string) => table.find((message) => keyOf(message) === key),
-    policies: async (prefix: string) => table.filter((message) => keyOf(message).startsWith(prefix)),
+    policies: async (prefix: string) =>
+      table.filter((message) => keyOf(message).startsWith(prefix)),
   }
-  const policy = await policyInForce(context, { agent: 'coder', own, log: { warn: (fields: unknown) => logged.push(fields) } })
+  const policy = await policyInForce(context, {
+    agent: 'coder',
+    own,
+    log: { warn: (fields: unknown) => logged.push(fields) },
+  })
   return { policy, logged }
 }
 
@@ -25,17 +39,38 @@ const { version: _, ...content } = defaultPolicy
 describe('the policy in force', () => {
   it("is the agent's own, under its own version, where nothing is set, or nothing that differs", async () => {
     expect((await inForce([])).policy).toBe(defaultPolicy)
-    expect((await inForce([set('coder', { 'loop.identicalFailures': '3', 'rule.cycle': 'enforce', 'caps.rounds': '99' })])).policy).toBe(
-      defaultPolicy,
-    )
+    expect(
+      (
+        await inForce([
+          set('coder', {
+            'loop.identicalFailures': '3',
+            'rule.cycle': 'enforce',
+            'caps.rounds': '99',
+          }),
+        ])
+      ).policy,
+    ).toBe(defaultPolicy)
   })
 
   it('has what an operator has set for the agent over what is set for all, and what is set for all over the agent file', async () => {
-    const own = policyOf({ ...content, loop: { ...content.loop, cycleLaps: 9 }, shadowed: ['cycle', 'sweep'] })
+    const own = policyOf({
+      ...content,
+      loop: { ...content.loop, cycleLaps: 9 },
+      shadowed: ['cycle', 'sweep'],
+    })
     const { policy, logged } = await inForce(
       [
-        set('*', { 'loop.identicalFailures': '5', 'loop.cycleLaps': '2', 'rule.monologue': 'shadow', 'rule.cycle': 'enforce' }),
-        set('coder', { 'loop.identicalFailures': '2', 'empty.perTurn': '0', 'loop.schemaFailureEndsTurn': 'true' }),
+        set('*', {
+          'loop.identicalFailures': '5',
+          'loop.cycleLaps': '2',
+          'rule.monologue': 'shadow',
+          'rule.cycle': 'enforce',
+        }),
+        set('coder', {
+          'loop.identicalFailures': '2',
+          'empty.perTurn': '0',
+          'loop.schemaFailureEndsTurn': 'true',
+        }),
         set('other', { 'loop.identicalFailures': '7' }),
       ],
       own,
@@ -53,18 +88,31 @@ describe('the policy in force', () => {
 
   it('has a version for each content, whoever set it', async () => {
     const versions = await Promise.all(
-      [set('coder', { 'rule.cycle': 'shadow' }), set('*', { 'rule.cycle': 'shadow' }), set('*', { 'rule.sweep': 'shadow' })].map(
-        async (record) => ((await inForce([record])).policy as Policy).version,
-      ),
+      [
+        set('coder', { 'rule.cycle': 'shadow' }),
+        set('*', { 'rule.cycle': 'shadow' }),
+        set('*', { 'rule.sweep': 'shadow' }),
+      ].map(async (record) => ((await inForce([record])).policy as Policy).version),
     )
     expect(versions[0]).toBe(versions[1])
     expect(new Set([...versions, defaultPolicy.version]).size).toBe(3)
   })
 
   it('never has a higher cap than the agent or the operator allows', async () => {
-    const operator: OperatorLimits = { type: 'operator-limits', caps: { ...defaultPolicy.caps, calls: 7 } }
-    const { policy } = await inForce([operator, set('coder', { 'caps.rounds': '100', 'caps.calls': '9', 'caps.tokens': '500' })])
-    expect((policy as Policy).caps).toEqual({ ...defaultPolicy.caps, rounds: 25, calls: 7, tokens: 500 })
+    const operator: OperatorLimits = {
+      type: 'operator-limits',
+      caps: { ...defaultPolicy.caps, calls: 7 },
+    }
+    const { policy } = await inForce([
+      operator,
+      set('coder', { 'caps.rounds': '100', 'caps.calls': '9', 'caps.tokens': '500' }),
+    ])
+    expect((policy as Policy).caps).toEqual({
+      ...defaultPolicy.caps,
+      rounds: 25,
+      calls: 7,
+      tokens: 500,
+    })
   })
 
   it('leaves aside, with a line in the log, what is out of bounds or that nobody knows, and takes the rest', async () => {
@@ -83,7 +131,9 @@ describe('the policy in force', () => {
         policy: 'policy:coder',
         faults: expect.arrayContaining([
           expect.stringMatching(/^rule\.cycel names no rule; did you mean rule\.cycle\?/),
-          expect.stringMatching(/^loop\.identicalFailures is 0; must be a whole number from 1 to 1000/),
+          expect.stringMatching(
+            /^loop\.identicalFailures is 0; must be a whole number from 1 to 1000/,
+          ),
           expect.stringMatching(/^rule\.sweep is "off"; must be enforce or shadow/),
           expect.stringMatching(/^caps\.wallMs is "-1"; must be a whole number/),
         ]),
@@ -94,7 +144,13 @@ describe('the policy in force', () => {
 
   it('keeps the guards, and rules in shadow ride beside them', async () => {
     const guard: GuardRegistration = {
-      ...{ type: 'guard-registration', name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'enforce' }], deadlineMs: 5 },
+      ...{
+        type: 'guard-registration',
+        name: 'shell',
+        version: '1',
+        tools: [{ pattern: '*', mode: 'enforce' }],
+        deadlineMs: 5,
+      },
       ...{ onTimeout: 'reject', registeredAt: 1, rules: null },
     }
     const { policy } = await inForce([guard, set('coder', { 'rule.cycle': 'shadow' })])
@@ -105,6 +161,8 @@ describe('the policy in force', () => {
     const limits = { type: 'operator-limits' as const, caps: defaultPolicy.caps }
     const strange = { policy: async () => limits, policies: async () => [] }
     const asked = { agent: 'coder', own: defaultPolicy, log: { warn: () => {} } }
-    expect(await policyInForce(strange, asked)).toMatch(/the policy 'policy:\*' is a operator-limits; remove it/)
+    expect(await policyInForce(strange, asked)).toMatch(
+      /the policy 'policy:\*' is a operator-limits; remove it/,
+    )
   })
 })

@@ -1,16 +1,15 @@
-// Every recorded stream and every one broken by hand, over HTTP through the real SDKs, the accumulator and the validator: each call with the right
-// name and arguments, or with the reason why it cannot run. A call that runs although it must not is named apart: there must be none.
+// Every recorded stream and every one broken by hand, over HTTP through the real SDKs, the
+// accumulator and the validator: each call with the right name and arguments, or with the reason
+// why it cannot run. A call that runs although it must not is named apart: there must be none.
 
-import type { Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts'
 import { connect } from '../../../services/llm-gateway/providers/providers.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type { Call, PartEvent, RoundChecked } from '../../../shared/contract/messages.ts'
-import type { ExpectedCall } from '../../support/provider-streams.ts'
-import { streamFixtures } from '../../support/provider-streams.ts'
+import { type ExpectedCall, streamFixtures } from '../../support/provider-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
 const apis = ['anthropic', 'openai-chat', 'openai-responses'] as const
@@ -42,14 +41,29 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-type Answer = { round: RoundChecked; events: PartEvent[]; finish: string; error: string | undefined }
+type Answer = {
+  round: RoundChecked
+  events: PartEvent[]
+  finish: string
+  error: string | undefined
+}
 
 async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
   const { api, stream } = cases[place] as (typeof cases)[number]
   const tools = stream.tools?.map(({ name, schema }) => {
-    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null }
+    return {
+      name,
+      description: '',
+      schema: JSON.stringify(schema),
+      idempotent: false,
+      timeoutMs: 1,
+      poll: false,
+      hints: null,
+    }
   })
-  const provider = await connect(agentOf({}, { provider: api, baseUrl: `${origin}/${place}/${pieceBytes}` }))
+  const provider = await connect(
+    agentOf({}, { provider: api, baseUrl: `${origin}/${place}/${pieceBytes}` }),
+  )
   const { events, ending } = await readToEnd(provider, tools === undefined ? {} : { tools })
   const round = judgedRound({ events, ending, tools: stream.tools })
   const error = ending?.kind === 'failed' ? ending.reason : undefined
@@ -60,13 +74,26 @@ async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
 function outcomeOf(call: Call, { rejections }: RoundChecked): Record<string, unknown> {
   const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)
   const said = { id: call.id, name: call.name }
-  return rejection === undefined ? { ...said, args: JSON.parse(argumentText(call)) } : { ...said, reason: call.problem, raw: call.raw }
+  return rejection === undefined
+    ? { ...said, args: JSON.parse(argumentText(call)) }
+    : { ...said, reason: call.problem, raw: call.raw }
 }
 
-function expectedOf({ id, name, args, executable, reason, args_raw: raw, kind, input_text: input }: ExpectedCall): Record<string, unknown> {
+function expectedOf({
+  id,
+  name,
+  args,
+  executable,
+  reason,
+  args_raw: raw,
+  kind,
+  input_text: input,
+}: ExpectedCall): Record<string, unknown> {
   const said = { id: id ?? expect.any(String), name }
   if (kind === 'custom') return { ...said, reason: 'free_text', raw: input }
-  return executable === false ? { ...said, reason: reason ?? expect.any(String), raw: raw ?? expect.any(String) } : { ...said, args }
+  return executable === false
+    ? { ...said, reason: reason ?? expect.any(String), raw: raw ?? expect.any(String) }
+    : { ...said, args }
 }
 
 whereFixturesAre.each([1 << 20, 1024, 64])('in pieces of %i bytes over HTTP', (pieceBytes) => {
@@ -75,17 +102,22 @@ whereFixturesAre.each([1 << 20, 1024, 64])('in pieces of %i bytes over HTTP', (p
     async (_api, _name, stream, place) => {
       const { round, events, finish, error } = await answerTo(place, pieceBytes)
       const calls = round.response.calls.map((call) => outcomeOf(call, round))
-      const unsafe = calls.filter((call, n) => 'args' in call && stream.calls[n]?.executable === false)
+      const unsafe = calls.filter(
+        (call, n) => 'args' in call && stream.calls[n]?.executable === false,
+      )
       expect(unsafe).toEqual([])
       expect(calls).toEqual(stream.calls.map(expectedOf))
 
-      const said = (kind: PartEvent['kind']) => events.flatMap((event) => (event.kind === kind ? [event.text] : [])).join('')
+      const said = (kind: PartEvent['kind']) =>
+        events.flatMap((event) => (event.kind === kind ? [event.text] : [])).join('')
       expect(error ?? '').toContain(stream.error?.message.slice(0, 80) ?? '')
-      if (stream.finish !== undefined && error === undefined) expect(finish).toBe(stream.finish ?? '')
+      if (stream.finish !== undefined && error === undefined)
+        expect(finish).toBe(stream.finish ?? '')
       const { text, refusal = '' } = stream
       if (text !== undefined) expect(said('text').slice(0, Math.max(text.length, 1))).toBe(text)
       expect(said('refusal').slice(0, Math.max(refusal.length, 1))).toBe(refusal)
-      if (stream.hasReasoning !== undefined) expect(said('reasoning') !== '' || said('reasoning_block') !== '').toBe(stream.hasReasoning)
+      if (stream.hasReasoning !== undefined)
+        expect(said('reasoning') !== '' || said('reasoning_block') !== '').toBe(stream.hasReasoning)
     },
   )
 })

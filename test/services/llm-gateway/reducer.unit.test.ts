@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
 import { defaultPolicy, defaultSettings, policyOf } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { AttemptFailed, AttemptFinished, AttemptStarted, Message, ModelFinished, Tick } from '../../../shared/contract/messages.ts'
+import type {
+  AttemptFailed,
+  AttemptFinished,
+  AttemptStarted,
+  Message,
+  ModelFinished,
+  Tick,
+} from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 import { tool } from './samples.ts'
@@ -31,15 +38,34 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
 }
 
 function finished(attempt: string, fields: Partial<AttemptFinished> = {}): AttemptFinished {
-  const answer = { parts: 2, finish: 'tool_use', stop: 'calls' as const, usage, declarations: [tool('read').declaration], policy: overlaid }
+  const answer = {
+    parts: 2,
+    finish: 'tool_use',
+    stop: 'calls' as const,
+    usage,
+    declarations: [tool('read').declaration],
+    policy: overlaid,
+  }
   return { type: 'attempt-finished', ...round, attempt, ...answer, callsAsText: false, ...fields }
 }
 
 const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
 
 const noAnswer = {
-  ...{ type: 'model-finished', ...round, attempt: '', parts: 0, finish: '', stop: 'other', declarations: [], agent: 'agent' },
-  ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: defaultPolicy },
+  ...{
+    type: 'model-finished',
+    ...round,
+    attempt: '',
+    parts: 0,
+    finish: '',
+    stop: 'other',
+    declarations: [],
+    agent: 'agent',
+  },
+  ...{
+    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    policy: defaultPolicy,
+  },
   ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false },
 }
 
@@ -56,8 +82,12 @@ describe('a round', () => {
       ],
     })
     const open = given(llmGateway, request)
-    expect(open.to('response')).toEqual([{ type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 }])
-    expect(open.wants).toEqual([{ key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }])
+    expect(open.to('response')).toEqual([
+      { type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 },
+    ])
+    expect(open.wants).toEqual([
+      { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false },
+    ])
     expect(open.due).toBe(1_000_000)
   })
 
@@ -75,18 +105,25 @@ describe('a round', () => {
       modelRequest({ conversation: 'c","1', turn: 2, round: 3 }),
     ].map((request) => llmGateway.unit(request))
     expect(new Set(units).size).toBe(units.length)
-    expect(llmGateway.unit({ ...started('a'), conversation: 'c/1', turn: 2, round: 3 })).toBe(units[0])
+    expect(llmGateway.unit({ ...started('a'), conversation: 'c/1', turn: 2, round: 3 })).toBe(
+      units[0],
+    )
   })
 
   it('that comes at its expiresAt opens and fails at once, so that the accumulator hears of it', () => {
     const late = given(llmGateway, at(1_000_000, modelRequest()))
-    expect(late.to('response')).toMatchObject([{ type: 'model-opened' }, { type: 'model-finished', failure: { class: 'budget' } }])
+    expect(late.to('response')).toMatchObject([
+      { type: 'model-opened' },
+      { type: 'model-finished', failure: { class: 'budget' } },
+    ])
     expect(late.state).toBeUndefined()
   })
 
   it('ends at its expiresAt as a budget that is used up', () => {
     const expired = given(llmGateway, modelRequest(), started('a'), at(1_000_000, tick))
-    expect(expired.to('response')).toEqual([{ ...noAnswer, failure: { class: 'budget', reason: expect.any(String) } }])
+    expect(expired.to('response')).toEqual([
+      { ...noAnswer, failure: { class: 'budget', reason: expect.any(String) } },
+    ])
     expect(expired.state).toBeUndefined()
     expect(expired.wants).toEqual([])
   })
@@ -100,10 +137,23 @@ describe('a round', () => {
 
 describe('an answer', () => {
   it('closes the round with what the attempt observed and what the request asked for', () => {
-    const answered = given(llmGateway, modelRequest({ callsLeft: 7 }), started('a'), finished('a', { callsAsText: true }))
+    const answered = given(
+      llmGateway,
+      modelRequest({ callsLeft: 7 }),
+      started('a'),
+      finished('a', { callsAsText: true }),
+    )
     expect(answered.to('response')).toEqual([
       {
-        ...{ type: 'model-finished', ...round, attempt: 'a', parts: 2, finish: 'tool_use', stop: 'calls', usage },
+        ...{
+          type: 'model-finished',
+          ...round,
+          attempt: 'a',
+          parts: 2,
+          finish: 'tool_use',
+          stop: 'calls',
+          usage,
+        },
         ...{
           declarations: [tool('read').declaration],
           policy: overlaid,
@@ -119,14 +169,29 @@ describe('an answer', () => {
   })
 
   it('is the first one in the log, whoever wrote it; a second one means nothing', () => {
-    const answered = given(llmGateway, modelRequest(), started('zombie'), started('own'), finished('zombie'))
+    const answered = given(
+      llmGateway,
+      modelRequest(),
+      started('zombie'),
+      started('own'),
+      finished('zombie'),
+    )
     expect(answered.to('response')).toMatchObject([{ attempt: 'zombie' }])
     expect(answered.when(finished('own')).records).toEqual([])
   })
 
   it('counts after another attempt has failed, also while a retry is waited for', () => {
-    const answered = given(llmGateway, modelRequest(), started('own'), started('zombie'), failed('own'), finished('zombie'))
-    expect(answered.to('response')).toMatchObject([{ type: 'model-finished', attempt: 'zombie', failure: null }])
+    const answered = given(
+      llmGateway,
+      modelRequest(),
+      started('own'),
+      started('zombie'),
+      failed('own'),
+      finished('zombie'),
+    )
+    expect(answered.to('response')).toMatchObject([
+      { type: 'model-finished', attempt: 'zombie', failure: null },
+    ])
   })
 
   it('of a round that never opened opens nothing', () => {
@@ -139,7 +204,11 @@ describe('an answer', () => {
 
 describe('an attempt that failed', () => {
   it('lets the next one be wanted when the wait is over, and not before', () => {
-    const waiting = given(llmGateway, at(100, modelRequest()), at(200, failed('a', { retryAfterMs: 1500 })))
+    const waiting = given(
+      llmGateway,
+      at(100, modelRequest()),
+      at(200, failed('a', { retryAfterMs: 1500 })),
+    )
     expect(waiting.wants).toEqual([])
     expect(waiting.due).toBe(1700)
     expect(waiting.when(at(1699, tick)).wants).toEqual([])
@@ -154,18 +223,34 @@ describe('an attempt that failed', () => {
     const twice = given(llmGateway, modelRequest({ settings }), failed('a'), failed('a'))
     expect(twice.state).toBeDefined()
     expect(twice.records).toEqual([])
-    expect(twice.when(failed('b')).to('response')).toMatchObject([{ failure: { class: 'transient' } }])
+    expect(twice.when(failed('b')).to('response')).toMatchObject([
+      { failure: { class: 'transient' } },
+    ])
   })
 
   it('is the last when all tries are used up; the round fails with its class and reason', () => {
-    const used = given(llmGateway, modelRequest(), failed('a'), failed('b'), failed('c', { reason: 'still overloaded' }))
-    expect(used.to('response')).toEqual([{ ...noAnswer, failure: { class: 'transient', reason: 'still overloaded' } }])
+    const used = given(
+      llmGateway,
+      modelRequest(),
+      failed('a'),
+      failed('b'),
+      failed('c', { reason: 'still overloaded' }),
+    )
+    expect(used.to('response')).toEqual([
+      { ...noAnswer, failure: { class: 'transient', reason: 'still overloaded' } },
+    ])
     expect(used.state).toBeUndefined()
   })
 
   it('is the last when another try cannot help', () => {
-    const refused = given(llmGateway, modelRequest(), failed('a', { retryable: false, class: 'refused', reason: 'no such model' }))
-    expect(refused.to('response')).toEqual([{ ...noAnswer, failure: { class: 'refused', reason: 'no such model' } }])
+    const refused = given(
+      llmGateway,
+      modelRequest(),
+      failed('a', { retryable: false, class: 'refused', reason: 'no such model' }),
+    )
+    expect(refused.to('response')).toEqual([
+      { ...noAnswer, failure: { class: 'refused', reason: 'no such model' } },
+    ])
   })
 
   it('is the last when the retry would come at expiresAt or later', () => {
@@ -178,9 +263,17 @@ describe('an attempt that failed', () => {
   })
 
   it('cannot ask for a wait beyond the limit, nor for one in the past', () => {
-    const long = given(llmGateway, at(0, modelRequest()), at(0, failed('a', { retryAfterMs: 2 ** 50 })))
+    const long = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(0, failed('a', { retryAfterMs: 2 ** 50 })),
+    )
     expect(long.due).toBe(limits.retryAfterMsMax)
-    const negative = given(llmGateway, at(0, modelRequest()), at(50, failed('a', { retryAfterMs: -1000 })))
+    const negative = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(50, failed('a', { retryAfterMs: -1000 })),
+    )
     expect(negative.due).toBe(50)
   })
 
@@ -213,9 +306,14 @@ describe('an attempt that started', () => {
 
 describe('a cancel', () => {
   it('closes an open round as cancelled, also while a retry is waited for', () => {
-    for (const open of [given(llmGateway, modelRequest()), given(llmGateway, modelRequest(), failed('a'))]) {
+    for (const open of [
+      given(llmGateway, modelRequest()),
+      given(llmGateway, modelRequest(), failed('a')),
+    ]) {
       const cancelled = open.when(cancel())
-      expect(cancelled.to('response')).toEqual([{ ...noAnswer, failure: { class: 'cancelled', reason: expect.any(String) } }])
+      expect(cancelled.to('response')).toEqual([
+        { ...noAnswer, failure: { class: 'cancelled', reason: expect.any(String) } },
+      ])
       expect(cancelled.state).toBeUndefined()
     }
   })
@@ -226,12 +324,22 @@ describe('a cancel', () => {
     expect(remembered.wants).toEqual([])
     expect(remembered.due).toBe(1_000_000)
     const round = remembered.when(modelRequest())
-    expect(round.to('response')).toMatchObject([{ type: 'model-opened' }, { type: 'model-finished', failure: { class: 'cancelled' } }])
+    expect(round.to('response')).toMatchObject([
+      { type: 'model-opened' },
+      { type: 'model-finished', failure: { class: 'cancelled' } },
+    ])
     expect(round.state).toBeUndefined()
   })
 
   it('is forgotten at its expiresAt, and not by an attempt that comes before', () => {
-    const remembered = given(llmGateway, cancel(), cancel(), started('zombie'), failed('zombie'), finished('zombie'))
+    const remembered = given(
+      llmGateway,
+      cancel(),
+      cancel(),
+      started('zombie'),
+      failed('zombie'),
+      finished('zombie'),
+    )
     expect(remembered.state).toEqual({ phase: 'cancelled', expiresAt: 1_000_000 })
     expect(remembered.when(at(999_999, tick)).state).toBeDefined()
     expect(remembered.when(at(1_000_000, tick)).state).toBeUndefined()
@@ -250,7 +358,15 @@ it('writes the same for the same records', () => {
 })
 
 it('opens and finishes a round exactly once, whatever comes in which order', () => {
-  const records = [modelRequest(), cancel(), failed('a'), failed('a'), failed('b', { retryable: false }), finished('c'), finished('d')]
+  const records = [
+    modelRequest(),
+    cancel(),
+    failed('a'),
+    failed('a'),
+    failed('b', { retryable: false }),
+    finished('c'),
+    finished('d'),
+  ]
   for (const order of rotations(records)) {
     const types = given(llmGateway, ...order).all.map(({ message }) => message.type)
     expect(types).toEqual(['model-opened', 'model-finished'])

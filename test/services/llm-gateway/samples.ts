@@ -1,16 +1,36 @@
-// What the gateway's tests are about: an agent with a tool, the entries of its history, and a provider's stream read to its end.
+// What the gateway's tests are about: an agent with a tool, the entries of its history, and a
+// provider's stream read to its end.
 
 import type { Provider, Streamed } from '../../../services/llm-gateway/providers/provider.ts'
-import type { Agent, Tool } from '../../../shared/agents/agents.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
-import type { Call, CallResult, Declaration, HistoryEntry, PartEvent, Response } from '../../../shared/contract/messages.ts'
+import { type Agent, defaultSettings, type Tool } from '../../../shared/agents/agents.ts'
+import type {
+  Call,
+  CallResult,
+  Declaration,
+  HistoryEntry,
+  PartEvent,
+  Response,
+} from '../../../shared/contract/messages.ts'
 
 export const apiKey = 'sk-test-0123456789'
 
 export function tool(name: string, fields: Partial<Declaration> = {}): Tool {
-  const schema = JSON.stringify({ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] })
+  const schema = JSON.stringify({
+    type: 'object',
+    properties: { path: { type: 'string' } },
+    required: ['path'],
+  })
   return {
-    declaration: { name, description: `runs ${name}`, schema, idempotent: false, timeoutMs: 1000, poll: false, hints: null, ...fields },
+    declaration: {
+      name,
+      description: `runs ${name}`,
+      schema,
+      idempotent: false,
+      timeoutMs: 1000,
+      poll: false,
+      hints: null,
+      ...fields,
+    },
     run: { kind: 'command', argv: ['true'] },
   }
 }
@@ -81,7 +101,12 @@ export function result(fields: Partial<CallResult> = {}): CallResult {
 /** All that a provider yields for one request, but what it says of itself. */
 export async function readToEnd(
   provider: Provider,
-  options: { signal?: AbortSignal; heard?: () => void; history?: HistoryEntry[]; tools?: Declaration[] } = {},
+  options: {
+    signal?: AbortSignal
+    heard?: () => void
+    history?: HistoryEntry[]
+    tools?: Declaration[]
+  } = {},
 ): Promise<{ events: PartEvent[]; ending: Exclude<Streamed, { kind: 'events' }> | undefined }> {
   const request = {
     nudge: null,
@@ -91,8 +116,13 @@ export async function readToEnd(
     history: options.history ?? [userSays('hello')],
   }
   const events: PartEvent[] = []
-  for await (const item of provider.stream(request, options.signal ?? new AbortController().signal, options.heard ?? (() => {}))) {
-    if (item.kind === 'events') events.push(...item.events.filter(({ kind }) => kind !== 'provider_said'))
+  for await (const item of provider.stream(
+    request,
+    options.signal ?? new AbortController().signal,
+    options.heard ?? (() => {}),
+  )) {
+    if (item.kind === 'events')
+      events.push(...item.events.filter(({ kind }) => kind !== 'provider_said'))
     else return { events, ending: item }
   }
   return { events, ending: undefined }

@@ -1,8 +1,10 @@
-// What holds for every stream, whatever its bytes: how the network cuts them changes nothing; a stream that is cut off runs nothing that the whole
-// did not; a part that comes twice changes nothing; and from noise nothing runs.
+// What holds for every stream, whatever its bytes: how the network cuts them changes nothing; a
+// stream that is cut off runs nothing that the whole did not; a part that comes twice changes
+// nothing; and from noise nothing runs.
 //
-// Bounded: of a stream that has more than WEIR_STREAM_PLACES places so many are tried, by a seed (a million tries all, and takes a quarter of an hour);
-// WEIR_FUZZ_RUNS and WEIR_FUZZ_SEED change how much noise is made, and which.
+// Bounded: of a stream that has more than WEIR_STREAM_PLACES places so many are tried, by a seed (a
+// million tries all, and takes a quarter of an hour); WEIR_FUZZ_RUNS and WEIR_FUZZ_SEED change how
+// much noise is made, and which.
 
 import { afterAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -10,8 +12,13 @@ import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts
 import { connect } from '../../../services/llm-gateway/providers/providers.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type { RoundChecked } from '../../../shared/contract/messages.ts'
-import type { Api, StreamCase } from '../../support/provider-streams.ts'
-import { chunk, sse, streamFixtures } from '../../support/provider-streams.ts'
+import {
+  type Api,
+  chunk,
+  type StreamCase,
+  sse,
+  streamFixtures,
+} from '../../support/provider-streams.ts'
 import { proposedInParts } from '../accumulator/stream.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
@@ -32,12 +39,17 @@ afterAll(() => {
 /** What a provider yields for a body that comes in these pieces. */
 async function answerTo(api: Api, pieces: Uint8Array[]) {
   const body = ReadableStream.from(pieces)
-  const fetch = () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+  const fetch = () =>
+    Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
   rounds += 1
   return readToEnd(await connect(agentOf({}, { provider: api }), fetch))
 }
 
-async function roundOf(api: Api, pieces: Uint8Array[], tools?: StreamCase['tools']): Promise<RoundChecked> {
+async function roundOf(
+  api: Api,
+  pieces: Uint8Array[],
+  tools?: StreamCase['tools'],
+): Promise<RoundChecked> {
   return judgedRound({ ...(await answerTo(api, pieces)), tools })
 }
 
@@ -49,51 +61,99 @@ function runnable({ response, rejections }: RoundChecked): string[] {
     .map((call) => JSON.stringify([call.name, JSON.parse(argumentText(call))]))
 }
 
-/** All places of short bytes; of longer ones the first and the last ones, and some between by the seed. */
+/**
+ * All places of short bytes; of longer ones the first and the last ones, and some between by the
+ * seed.
+ */
 function placesIn(bytes: Buffer): number[] {
   const all = Array.from({ length: bytes.length + 1 }, (_, at) => at)
   if (all.length <= placesMax) return all
-  const some = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), { seed, numRuns: placesMax - 20 })
+  const some = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), {
+    seed,
+    numRuns: placesMax - 20,
+  })
   return [...new Set([...all.slice(0, 10), ...some, ...all.slice(-10)])]
 }
 
 whereFixturesAre('a recorded stream', () => {
   const each = cases.map(({ api, stream }) => [api, stream.name, stream] as const)
 
-  it.each(each)('gives the same round wherever the network cuts its bytes: %s %s', async (api, _name, { bytes, tools }) => {
-    const whole = await roundOf(api, [bytes], tools)
-    for (const at of placesIn(bytes))
-      expect([at, await roundOf(api, [bytes.subarray(0, at), bytes.subarray(at)], tools)]).toEqual([at, whole])
-    for (const size of [1, 2, 3, 5, 7, 64, 1000]) {
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
-      expect(await roundOf(api, pieces, tools)).toEqual(whole)
-    }
-  })
+  it.each(each)(
+    'gives the same round wherever the network cuts its bytes: %s %s',
+    async (api, _name, { bytes, tools }) => {
+      const whole = await roundOf(api, [bytes], tools)
+      for (const at of placesIn(bytes))
+        expect([
+          at,
+          await roundOf(api, [bytes.subarray(0, at), bytes.subarray(at)], tools),
+        ]).toEqual([at, whole])
+      for (const size of [1, 2, 3, 5, 7, 64, 1000]) {
+        const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+          bytes.subarray(n * size, (n + 1) * size),
+        )
+        expect(await roundOf(api, pieces, tools)).toEqual(whole)
+      }
+    },
+  )
 
-  it.each(each)('runs nothing that the whole does not when it is cut off anywhere: %s %s', async (api, _name, { bytes, tools }) => {
-    const whole = runnable(await roundOf(api, [bytes], tools))
-    for (const at of placesIn(bytes)) {
-      const cut = runnable(await roundOf(api, [bytes.subarray(0, at)], tools))
-      expect([at, cut]).toEqual([at, whole.filter((call) => cut.includes(call)).slice(0, cut.length)])
-    }
-  })
+  it.each(each)(
+    'runs nothing that the whole does not when it is cut off anywhere: %s %s',
+    async (api, _name, { bytes, tools }) => {
+      const whole = runnable(await roundOf(api, [bytes], tools))
+      for (const at of placesIn(bytes)) {
+        const cut = runnable(await roundOf(api, [bytes.subarray(0, at)], tools))
+        expect([at, cut]).toEqual([
+          at,
+          whole.filter((call) => cut.includes(call)).slice(0, cut.length),
+        ])
+      }
+    },
+  )
 
-  it.each(each)('gives the same response when every part of it comes twice: %s %s', async (api, _name, { bytes }) => {
-    const { events } = await answerTo(api, [bytes])
-    const parts = events.map((event) => [event])
-    expect(proposedInParts(parts, { twice: true })).toEqual(proposedInParts(parts, { twice: false }))
-    expect(proposedInParts([events], { twice: true })).toEqual(proposedInParts(parts, { twice: false }))
-  })
+  it.each(each)(
+    'gives the same response when every part of it comes twice: %s %s',
+    async (api, _name, { bytes }) => {
+      const { events } = await answerTo(api, [bytes])
+      const parts = events.map((event) => [event])
+      expect(proposedInParts(parts, { twice: true })).toEqual(
+        proposedInParts(parts, { twice: false }),
+      )
+      expect(proposedInParts([events], { twice: true })).toEqual(
+        proposedInParts(parts, { twice: false }),
+      )
+    },
+  )
 })
 
 describe('noise', () => {
   /** Texts of which no arguments can be made: no bracket ever closes. */
   const scrap = fc.oneof(
-    fc.constantFrom('', '{', '{"a":', '"a":1', '"x', '[', '1', 'null', 'true', '"', "{'a':1", '```json\n{', '\\', '{"a":"\ud83d', '\u0000'),
+    fc.constantFrom(
+      '',
+      '{',
+      '{"a":',
+      '"a":1',
+      '"x',
+      '[',
+      '1',
+      'null',
+      'true',
+      '"',
+      "{'a':1",
+      '```json\n{',
+      '\\',
+      '{"a":"\ud83d',
+      '\u0000',
+    ),
     fc.string({ maxLength: 6 }).map((text) => text.replaceAll('}', '')),
   )
-  const word = fc.oneof(scrap, fc.constantFrom(null, 0, 1, -1, 2 ** 40, true, 'read', 'c1', 'c2', 'f1'), fc.constant([]))
-  const optional = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: [] })
+  const word = fc.oneof(
+    scrap,
+    fc.constantFrom(null, 0, 1, -1, 2 ** 40, true, 'read', 'c1', 'c2', 'f1'),
+    fc.constant([]),
+  )
+  const optional = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+    fc.record(fields, { requiredKeys: [] })
 
   const anthropicBlock = optional({
     type: fc.constantFrom('tool_use', 'text', 'thinking', 'server_tool_use'),
@@ -102,37 +162,106 @@ describe('noise', () => {
     input: word,
   })
   const anthropicDelta = optional({
-    ...{ type: fc.constantFrom('input_json_delta', 'text_delta', 'thinking_delta', 'signature_delta'), partial_json: scrap },
-    ...{ text: word, thinking: word, signature: word, stop_reason: fc.constantFrom('tool_use', 'end_turn', 'max_tokens', null) },
+    ...{
+      type: fc.constantFrom('input_json_delta', 'text_delta', 'thinking_delta', 'signature_delta'),
+      partial_json: scrap,
+    },
+    ...{
+      text: word,
+      thinking: word,
+      signature: word,
+      stop_reason: fc.constantFrom('tool_use', 'end_turn', 'max_tokens', null),
+    },
   })
   const anthropicEvent = optional({
     type: fc.constantFrom(
-      ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop', 'ping'],
+      ...[
+        'message_start',
+        'content_block_start',
+        'content_block_delta',
+        'content_block_stop',
+        'message_delta',
+        'message_stop',
+        'ping',
+      ],
     ),
     ...{ index: word, content_block: anthropicBlock, delta: anthropicDelta, usage: word },
-    message: optional({ id: word, content: fc.array(anthropicBlock, { maxLength: 2 }), stop_reason: word }),
+    message: optional({
+      id: word,
+      content: fc.array(anthropicBlock, { maxLength: 2 }),
+      stop_reason: word,
+    }),
   })
 
-  const entry = optional({ index: word, id: word, type: word, function: fc.oneof(word, optional({ name: word, arguments: word })) })
-  const chatDelta = optional({ content: word, reasoning: word, tool_calls: fc.array(entry, { maxLength: 3 }), function_call: entry })
+  const entry = optional({
+    index: word,
+    id: word,
+    type: word,
+    function: fc.oneof(word, optional({ name: word, arguments: word })),
+  })
+  const chatDelta = optional({
+    content: word,
+    reasoning: word,
+    tool_calls: fc.array(entry, { maxLength: 3 }),
+    function_call: entry,
+  })
   const finish = fc.constantFrom(null, 'tool_calls', 'stop', 'length', 'x')
   const chatChunk = optional({
     id: word,
-    choices: fc.array(optional({ index: word, delta: chatDelta, finish_reason: finish }), { maxLength: 2 }),
+    choices: fc.array(optional({ index: word, delta: chatDelta, finish_reason: finish }), {
+      maxLength: 2,
+    }),
   })
 
   const item = optional({
     type: fc.constantFrom('function_call', 'custom_tool_call', 'message', 'reasoning', 'mcp_call'),
-    ...{ id: word, call_id: word, name: word, arguments: word, input: word, status: word, content: word },
+    ...{
+      id: word,
+      call_id: word,
+      name: word,
+      arguments: word,
+      input: word,
+      status: word,
+      content: word,
+    },
   })
   const responsesEvent = optional({
     type: fc.constantFrom(
-      ...['response.created', 'response.output_item.added', 'response.output_item.done', 'response.function_call_arguments.delta'],
-      ...['response.function_call_arguments.done', 'response.output_text.delta', 'response.output_text.done', 'response.refusal.delta'],
-      ...['response.completed', 'response.incomplete', 'response.custom_tool_call_input.delta', 'response.reasoning_summary_text.delta'],
+      ...[
+        'response.created',
+        'response.output_item.added',
+        'response.output_item.done',
+        'response.function_call_arguments.delta',
+      ],
+      ...[
+        'response.function_call_arguments.done',
+        'response.output_text.delta',
+        'response.output_text.done',
+        'response.refusal.delta',
+      ],
+      ...[
+        'response.completed',
+        'response.incomplete',
+        'response.custom_tool_call_input.delta',
+        'response.reasoning_summary_text.delta',
+      ],
     ),
-    ...{ item, item_id: word, output_index: word, delta: word, arguments: word, text: word, name: word },
-    response: optional({ id: word, output: fc.array(item, { maxLength: 3 }), usage: word, incomplete_details: word, status: word }),
+    ...{
+      item,
+      item_id: word,
+      output_index: word,
+      delta: word,
+      arguments: word,
+      text: word,
+      name: word,
+    },
+    response: optional({
+      id: word,
+      output: fc.array(item, { maxLength: 3 }),
+      usage: word,
+      incomplete_details: word,
+      status: word,
+    }),
   })
   const payloads: Record<Api, fc.Arbitrary<unknown>> = {
     anthropic: anthropicEvent,
@@ -140,14 +269,26 @@ describe('noise', () => {
     'openai-responses': responsesEvent,
   }
 
-  const tools = ['read', 'c1', '1'].map((name) => ({ name, schema: { type: 'object', required: ['a'] } }))
+  const tools = ['read', 'c1', '1'].map((name) => ({
+    name,
+    schema: { type: 'object', required: ['a'] },
+  }))
 
   it.each(apis)('of the right shape runs nothing, and throws nothing: %s', async (api) => {
     const framed = payloads[api].map((payload) => {
       const type = (payload as { type?: string }).type
-      return api === 'openai-chat' || type === undefined ? chunk(JSON.stringify(payload)) : sse(type, JSON.stringify(payload))
+      return api === 'openai-chat' || type === undefined
+        ? chunk(JSON.stringify(payload))
+        : sse(type, JSON.stringify(payload))
     })
-    const other = fc.constantFrom('data: [DONE]\n\n', ': hi\n\n', 'event: error\n', 'data: x\n\n', '\n\n', 'data: {"type"\n\n')
+    const other = fc.constantFrom(
+      'data: [DONE]\n\n',
+      ': hi\n\n',
+      'event: error\n',
+      'data: x\n\n',
+      '\n\n',
+      'data: {"type"\n\n',
+    )
     const body = fc.array(fc.oneof({ arbitrary: framed, weight: 9 }, other), { maxLength: 14 })
     await fc.assert(
       fc.asyncProperty(body, async (events) => {
@@ -170,32 +311,58 @@ describe('noise', () => {
 
   const damaged = cases.filter(({ stream }) => stream.bytes.length < 8_000)
   const whereTheyAre = damaged.length === 0 ? it.skip : it
-  whereTheyAre('in a recorded stream throws nothing, and what runs is an object of arguments for a tool with a name', async () => {
-    const damage = fc.record({
-      which: fc.nat(),
-      at: fc.array(
-        fc.record({ place: fc.nat(), kind: fc.constantFrom('flip', 'drop', 'repeat', 'swap'), size: fc.integer({ min: 1, max: 400 }) }),
-        {
-          minLength: 1,
-          maxLength: 3,
-        },
-      ),
-    })
-    await fc.assert(
-      fc.asyncProperty(damage, async ({ which, at }) => {
-        const { api, stream } = damaged[which % Math.max(damaged.length, 1)] as (typeof damaged)[number]
-        const round = await roundOf(api, [at.reduce((bytes, { place, kind, size }) => broken(bytes, place, kind, size), stream.bytes)])
-        for (const call of runnable(round)) expect(JSON.parse(call)).toEqual([expect.stringMatching(/\S/), expect.any(Object)])
-      }),
-      { seed, numRuns },
-    )
-  })
+  whereTheyAre(
+    'in a recorded stream throws nothing, and what runs is an object of arguments for a tool with a name',
+    async () => {
+      const damage = fc.record({
+        which: fc.nat(),
+        at: fc.array(
+          fc.record({
+            place: fc.nat(),
+            kind: fc.constantFrom('flip', 'drop', 'repeat', 'swap'),
+            size: fc.integer({ min: 1, max: 400 }),
+          }),
+          {
+            minLength: 1,
+            maxLength: 3,
+          },
+        ),
+      })
+      await fc.assert(
+        fc.asyncProperty(damage, async ({ which, at }) => {
+          const { api, stream } = damaged[
+            which % Math.max(damaged.length, 1)
+          ] as (typeof damaged)[number]
+          const round = await roundOf(api, [
+            at.reduce(
+              (bytes, { place, kind, size }) => broken(bytes, place, kind, size),
+              stream.bytes,
+            ),
+          ])
+          for (const call of runnable(round))
+            expect(JSON.parse(call)).toEqual([expect.stringMatching(/\S/), expect.any(Object)])
+        }),
+        { seed, numRuns },
+      )
+    },
+  )
 })
 
 function broken(bytes: Buffer, place: number, kind: string, size: number): Buffer {
   const at = place % Math.max(bytes.length, 1)
-  const [before, piece, after] = [bytes.subarray(0, at), bytes.subarray(at, at + size), bytes.subarray(at + size)]
-  if (kind === 'flip') return Buffer.concat([before, Buffer.from(piece.map((byte, n) => (n === 0 ? byte ^ 0x11 : byte))), after])
+  const [before, piece, after] = [
+    bytes.subarray(0, at),
+    bytes.subarray(at, at + size),
+    bytes.subarray(at + size),
+  ]
+  if (kind === 'flip')
+    return Buffer.concat([
+      before,
+      Buffer.from(piece.map((byte, n) => (n === 0 ? byte ^ 0x11 : byte))),
+      after,
+    ])
   if (kind === 'drop') return Buffer.concat([before, after])
-  return kind === 'repeat' ? Buffer.concat([before, piece, piece, after]) : Buffer.concat([piece, before, after])
+  return kind === 'repeat'
+    ? Buffer.concat([before, piece, piece, after])
+    : Buffer.concat([piece, before, after])
 }

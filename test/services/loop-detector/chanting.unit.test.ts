@@ -7,7 +7,12 @@ describe('a response chants', () => {
   it.each([
     ['one sentence', 'I will look at it now. '.repeat(12), 'I will look at it now.', 12],
     ['a line', 'Checking the next file\n'.repeat(10), 'Checking the next file', 10],
-    ['two sentences in turns', 'Let me see the file. Then I will edit it. '.repeat(11), 'Let me see the file. Then I will edit it.', 11],
+    [
+      'two sentences in turns',
+      'Let me see the file. Then I will edit it. '.repeat(11),
+      'Let me see the file. Then I will edit it.',
+      11,
+    ],
     ['a single word', 'wait '.repeat(60), 'wait', 60],
     ['a script without blanks', '我来看看文件。'.repeat(12), '我 来 看 看 文 件 。', 12],
   ])('%s', (_, text, unit, times) => {
@@ -24,7 +29,11 @@ describe('a response chants', () => {
   })
 
   it('also where something else was said first', () => {
-    expect(chantIn(`The build failed because a header is missing.\n${'So I will install it. '.repeat(20)}`)?.times).toBe(20)
+    expect(
+      chantIn(
+        `The build failed because a header is missing.\n${'So I will install it. '.repeat(20)}`,
+      )?.times,
+    ).toBe(20)
   })
 
   it('also where the length limit cut the last one', () => {
@@ -32,7 +41,8 @@ describe('a response chants', () => {
   })
 })
 
-const unitOf = (words: number) => Array.from({ length: words }, (_, index) => `word${index}`).join(' ')
+const unitOf = (words: number) =>
+  Array.from({ length: words }, (_, index) => `word${index}`).join(' ')
 const repeated = (unit: string, times: number) => `${unit} `.repeat(times)
 
 describe('the bounds', () => {
@@ -53,11 +63,20 @@ describe('a response does not chant', () => {
   it.each([
     ['a short refrain', 'ha '.repeat(20)],
     ['nine times the same', 'I will look at it now and then. '.repeat(9)],
-    ['a code block of equal lines', `Here it is:\n\`\`\`\n${'print("x")\n'.repeat(80)}\`\`\`\nDone.`],
+    [
+      'a code block of equal lines',
+      `Here it is:\n\`\`\`\n${'print("x")\n'.repeat(80)}\`\`\`\nDone.`,
+    ],
     ['a table of equal rows', `| host | state |\n${'| a | ok |\n'.repeat(60)}`],
     ['rules and numbers', '--- 0 '.repeat(60)],
-    ['a list of lines that differ', Array.from({ length: 60 }, (_, index) => `Host ${index} is up and healthy.`).join('\n')],
-    ['a repeat within a long answer', `${'x '.repeat(45)}${Array.from({ length: 200 }, (_, index) => `word${index}`).join(' ')}`],
+    [
+      'a list of lines that differ',
+      Array.from({ length: 60 }, (_, index) => `Host ${index} is up and healthy.`).join('\n'),
+    ],
+    [
+      'a repeat within a long answer',
+      `${'x '.repeat(45)}${Array.from({ length: 200 }, (_, index) => `word${index}`).join(' ')}`,
+    ],
   ])('%s', (_, text) => {
     expect(chantIn(text)).toBeUndefined()
   })

@@ -8,22 +8,33 @@ import { judge } from '../../../apps/replay/judge/verdict.ts'
 
 const folder = new URL('../../corpus/', import.meta.url)
 const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
-const corpus = files.flatMap((file) => readScenarios(file, readFileSync(new URL(file, folder), 'utf8')))
+const corpus = files.flatMap((file) =>
+  readScenarios(file, readFileSync(new URL(file, folder), 'utf8')),
+)
 const given = givenBy([])
 
 describe('the corpus', () => {
   it('has more than a hundred traces, at least half of them honest work, each with a label', () => {
     expect(corpus.length).toBeGreaterThan(100)
-    expect(corpus.filter(({ expect }) => expect?.fires === false).length).toBeGreaterThanOrEqual(corpus.length / 2)
-    expect(corpus.filter(({ expect }) => expect === undefined || expect.fires === null || !expect.reason)).toEqual([])
+    expect(corpus.filter(({ expect }) => expect?.fires === false).length).toBeGreaterThanOrEqual(
+      corpus.length / 2,
+    )
+    expect(
+      corpus.filter(
+        ({ expect }) => expect === undefined || expect.fires === null || !expect.reason,
+      ),
+    ).toEqual([])
   })
 
   it.each(corpus.map((scenario) => [scenario.id, scenario] as const))('%s', (_, scenario) => {
     expect(judge(scenario, given)).toMatchObject({ ok: true, wrong: '' })
   })
 
-  it.each(corpus.filter(({ expect }) => expect?.fires).map((scenario) => [scenario.id, scenario] as const))(
-    '%s is about what its label says',
-    (_, scenario) => expect(judge(scenario, given).kind).toBe(scenario.expect?.kind),
+  it.each(
+    corpus
+      .filter(({ expect }) => expect?.fires)
+      .map((scenario) => [scenario.id, scenario] as const),
+  )('%s is about what its label says', (_, scenario) =>
+    expect(judge(scenario, given).kind).toBe(scenario.expect?.kind),
   )
 })

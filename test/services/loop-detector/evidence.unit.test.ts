@@ -18,7 +18,11 @@ describe('arguments', () => {
     ['blanks around and inside a line', '{"a":"git  log "}', '{"a":" git log"}'],
     ['the spelling of a number', '{"a":30}', '{"a":3.0e1}'],
     ['the spelling of a string', '{"a":"é/"}', '{"a":"\\u00e9\\/"}'],
-    ['members that say nothing', '{"a":1}', '{"a":1,"b":null,"c":"","d":"  ","e":{},"f":{"g":null}}'],
+    [
+      'members that say nothing',
+      '{"a":1}',
+      '{"a":1,"b":null,"c":"","d":"  ","e":{},"f":{"g":null}}',
+    ],
     ['nothing at all', '{}', ''],
     ['the spelling of a path', '{"path":"a.ts"}', '{"path":"./src/..//a.ts"}'],
     ['text that is no JSON, blanks around it', '{"a', ' {"a\n'],
@@ -32,7 +36,11 @@ describe('arguments', () => {
     ['an empty list and nothing', '{"a":[]}', '{}'],
     ['the order of a list', '{"a":[1,2]}', '{"a":[2,1]}'],
     ['indentation in several lines', '{"a":"if x:\\n  y"}', '{"a":"if x:\\n    y"}'],
-    ['integers that a double cannot tell apart', '{"id":9007199254740993}', '{"id":9007199254740992}'],
+    [
+      'integers that a double cannot tell apart',
+      '{"id":9007199254740993}',
+      '{"id":9007199254740992}',
+    ],
     ['a URL that only looks like a path', '{"path":"http://a/b"}', '{"path":"http:/a/b"}'],
     ['text that is no JSON', '{"a', '{"b'],
   ])('differ by %s', (_, one, other) => expect(canonical(one)).not.toBe(canonical(other)))
@@ -93,10 +101,27 @@ describe('masked texts', () => {
 
 describe('the kind of a failure', () => {
   it.each([
-    ['bare', ['', 'exit code 1', 'Command failed with exit status 2', 'process exited with code 127', 'error', 'killed by signal 9']],
+    [
+      'bare',
+      [
+        '',
+        'exit code 1',
+        'Command failed with exit status 2',
+        'process exited with code 127',
+        'error',
+        'killed by signal 9',
+      ],
+    ],
     [
       'transient',
-      ['429 too many requests', 'connect ECONNREFUSED 1.2.3.4:80', 'HTTP 503', 'request timed out', 'connection refused', 'errno 111'],
+      [
+        '429 too many requests',
+        'connect ECONNREFUSED 1.2.3.4:80',
+        'HTTP 503',
+        'request timed out',
+        'connection refused',
+        'errno 111',
+      ],
     ],
     [
       'unknown_tool',
@@ -132,7 +157,17 @@ describe('the kind of a failure', () => {
         'HTTP 400',
       ],
     ],
-    ['miss', ['no such file: x', 'ENOENT: x', 'anchor text not found', 'HTTP 404', 'user 7 does not exist', 'command not found']],
+    [
+      'miss',
+      [
+        'no such file: x',
+        'ENOENT: x',
+        'anchor text not found',
+        'HTTP 404',
+        'user 7 does not exist',
+        'command not found',
+      ],
+    ],
     [
       'other',
       [
@@ -145,13 +180,40 @@ describe('the kind of a failure', () => {
         'Disk quota exceeded',
       ],
     ],
-  ])('is %s', (kind, errors) => expect(errors.map((error) => [error, failureKindOf(error)])).toEqual(errors.map((error) => [error, kind])))
+  ])('is %s', (kind, errors) =>
+    expect(errors.map((error) => [error, failureKindOf(error)])).toEqual(
+      errors.map((error) => [error, kind]),
+    ),
+  )
 })
 
 describe('what a call is for', () => {
   it.each([
-    ['reads', ['read_file', 'listDir', 'mcp__fs__get_info', 'web-search', 'lookup', 'get_order', 'readMail', 'crm.fetch-post']],
-    ['changes', ['write_file', 'editFile', 'send.mail', 'search_and_replace', 'git_commit', 'get_and_send', 'order_get_started']],
+    [
+      'reads',
+      [
+        'read_file',
+        'listDir',
+        'mcp__fs__get_info',
+        'web-search',
+        'lookup',
+        'get_order',
+        'readMail',
+        'crm.fetch-post',
+      ],
+    ],
+    [
+      'changes',
+      [
+        'write_file',
+        'editFile',
+        'send.mail',
+        'search_and_replace',
+        'git_commit',
+        'get_and_send',
+        'order_get_started',
+      ],
+    ],
     ['waits', ['sleep', 'wait_for_job']],
     ['opaque', ['frobnicate', 'x', '', 'exec']],
   ])('is told by its name: %s', (effect, tools) =>
@@ -161,11 +223,29 @@ describe('what a call is for', () => {
   it.each([
     [
       'reads',
-      ['ls -la', 'cat a | grep b 2>/dev/null', 'cd x && git status', '/bin/ls', 'FOO=1 command ls 2>&1', 'sed -n 1,5p a', 'find . -name a'],
+      [
+        'ls -la',
+        'cat a | grep b 2>/dev/null',
+        'cd x && git status',
+        '/bin/ls',
+        'FOO=1 command ls 2>&1',
+        'sed -n 1,5p a',
+        'find . -name a',
+      ],
     ],
     [
       'changes',
-      ['rm a', 'echo x > a', 'npm install', 'git commit -m x', 'sed -i s/a/b/ c', 'ls; make', 'find . -delete', 'python fix.py', 'cd a'],
+      [
+        'rm a',
+        'echo x > a',
+        'npm install',
+        'git commit -m x',
+        'sed -i s/a/b/ c',
+        'ls; make',
+        'find . -delete',
+        'python fix.py',
+        'cd a',
+      ],
     ],
     ['waits', ['sleep 5', 'sleep 5 && cat log']],
   ])('is told by its command: %s', (effect, commands) =>

@@ -2,11 +2,9 @@
 
 import { serialize } from 'node:v8'
 import { describe, expect, it } from '@jest/globals'
-import type { Turn } from '../../../services/loop-detector/reducer.ts'
-import { loopDetector } from '../../../services/loop-detector/reducer.ts'
+import { loopDetector, type Turn } from '../../../services/loop-detector/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { RoundChecked, RoundExecuted } from '../../../shared/contract/messages.ts'
-import type { Step } from './rounds.ts'
 import {
   checked,
   declared,
@@ -20,6 +18,7 @@ import {
   policyWith,
   rejectedRound,
   rungs,
+  type Step,
   says,
   siblings,
   times,
@@ -31,8 +30,20 @@ const empty = one('exec', {}, failing("missing 'command' parameter"))
 describe('the same call failing again', () => {
   it('is answered at the third time by the words of I1, at the fourth by a round without tools, then by the end of the turn', () => {
     const said = played(...times(5, rejectedRound('exec', {}, 'command')))
-    expect(said.map((intervention) => intervention?.rung)).toEqual([undefined, undefined, 'nudge', 'text_only', 'end'])
-    expect(said[2]).toMatchObject({ rule: 'identical-failure', ruleVersion: 2, ordinary: false, key: 'exec({})', class: null })
+    expect(said.map((intervention) => intervention?.rung)).toEqual([
+      undefined,
+      undefined,
+      'nudge',
+      'text_only',
+      'end',
+    ])
+    expect(said[2]).toMatchObject({
+      rule: 'identical-failure',
+      ruleVersion: 2,
+      ordinary: false,
+      key: 'exec({})',
+      class: null,
+    })
     expect(said[2]?.text).toBe(
       [
         'SYSTEM INTERVENTION — LOOP DETECTED',
@@ -53,7 +64,9 @@ describe('the same call failing again', () => {
     )
     expect(said[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: 0 })))
     expect(said[4]).toMatchObject({ rung: 'end', text: '', class: 'no_progress' })
-    expect(said[4]?.reason).toContain("exec({}) failed in 5 rounds, last with: missing required field 'command'")
+    expect(said[4]?.reason).toContain(
+      "exec({}) failed in 5 rounds, last with: missing required field 'command'",
+    )
   })
 
   it('is the same when the tool itself answers the error', () => {
@@ -64,19 +77,34 @@ describe('the same call failing again', () => {
     const raw = `{ "command" :\n "${'x'.repeat(10_000)}" }`
     const [, , said] = played(...times(3, one('exec', raw, failing('boom'))))
     expect(said?.text).toContain('1. exec({ "command" : "xxx')
-    expect(Buffer.byteLength(said?.text ?? '')).toBeLessThan(3 * 2 * limits.interventionQuoteBytesMax + 1_000)
+    expect(Buffer.byteLength(said?.text ?? '')).toBeLessThan(
+      3 * 2 * limits.interventionQuoteBytesMax + 1_000,
+    )
     expect(said?.text.split('\n')).toHaveLength(14)
   })
 
   it('is known whatever the spelling of nothing', () => {
-    const spellings = ['{}', '{"command":""}', '{"command":" "}', '{"command":null}', '{"options":{}}', '']
-    const steps = spellings.map((raw, index) => one('exec', raw, failing(`complaint ${'abcdef'[index]}`)))
+    const spellings = [
+      '{}',
+      '{"command":""}',
+      '{"command":" "}',
+      '{"command":null}',
+      '{"options":{}}',
+      '',
+    ]
+    const steps = spellings.map((raw, index) =>
+      one('exec', raw, failing(`complaint ${'abcdef'[index]}`)),
+    )
     expect(rungs(...steps.slice(0, 3))).toEqual(['-', '-', 'nudge'])
     expect(rungs(...steps.slice(3))).toEqual(['-', '-', 'nudge'])
   })
 
   it('is known when the argument text does not parse', () => {
-    expect(rungs(...times(3, one('exec', '{"command": "l', failing('not valid JSON'))))).toEqual(['-', '-', 'nudge'])
+    expect(rungs(...times(3, one('exec', '{"command": "l', failing('not valid JSON'))))).toEqual([
+      '-',
+      '-',
+      'nudge',
+    ])
   })
 
   it('has a threshold that the policy sets', () => {
@@ -87,31 +115,56 @@ describe('the same call failing again', () => {
   })
 
   it('counts rounds: identical siblings are one piece of evidence', () => {
-    const three = siblings(...times(3, empty).map((): [string, unknown, ReturnType<typeof failing>] => ['exec', {}, failing('e')]))
+    const three = siblings(
+      ...times(3, empty).map((): [string, unknown, ReturnType<typeof failing>] => [
+        'exec',
+        {},
+        failing('e'),
+      ]),
+    )
     expect(rungs(three, three, three)).toEqual(['-', '-', 'nudge'])
   })
 
   it('counts up to ten times where the error may clear by itself', () => {
     const busy = one('fetch', { url: 'u' }, failing('503 service unavailable'))
-    expect(rungs(...times(11, busy))).toEqual([...new Array<string>(9).fill('-'), 'nudge', 'text_only'])
-    const mixed = [busy, busy, busy, ...times(3, one('fetch', { url: 'u' }, failing('bad certificate chain')))]
+    expect(rungs(...times(11, busy))).toEqual([
+      ...new Array<string>(9).fill('-'),
+      'nudge',
+      'text_only',
+    ])
+    const mixed = [
+      busy,
+      busy,
+      busy,
+      ...times(3, one('fetch', { url: 'u' }, failing('bad certificate chain'))),
+    ]
     expect(rungs(...mixed)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
   })
 
   it('counts vetoes and time-outs like any failure', () => {
-    expect(rungs(...times(3, one('pay', { to: 'x' }, failing('a person said no', 'vetoed'))))).toEqual(['-', '-', 'nudge'])
-    expect(rungs(...times(3, one('scan', { at: 'x' }, failing('timed out after 60000 ms', 'timed_out'))))).toEqual(['-', '-', 'nudge'])
+    expect(
+      rungs(...times(3, one('pay', { to: 'x' }, failing('a person said no', 'vetoed')))),
+    ).toEqual(['-', '-', 'nudge'])
+    expect(
+      rungs(
+        ...times(3, one('scan', { at: 'x' }, failing('timed out after 60000 ms', 'timed_out'))),
+      ),
+    ).toEqual(['-', '-', 'nudge'])
   })
 
   it('is not counted where a call never ran for want of budget', () => {
-    const skipped = { fields: { calls: [toolCall('exec', {})], callsLeft: 0, response: { text: 'Hm.' } } }
+    const skipped = {
+      fields: { calls: [toolCall('exec', {})], callsLeft: 0, response: { text: 'Hm.' } },
+    }
     expect(rungs(empty, empty, skipped, empty)).toEqual(['-', '-', '-', 'nudge'])
   })
 })
 
 describe('different calls failing in the same way', () => {
   const asked = (error: string, count: number) =>
-    times(count, empty).map((_, index) => one('ask', { q: `words ${'abcdefghijkl'[index]}` }, failing(error)))
+    times(count, empty).map((_, index) =>
+      one('ask', { q: `words ${'abcdefghijkl'[index]}` }, failing(error)),
+    )
   const firstAt = (error: string, count = 12) => rungs(...asked(error, count)).indexOf('nudge') + 1
 
   it.each([
@@ -129,21 +182,45 @@ describe('different calls failing in the same way', () => {
 
   it('is one failure where only clocks, ids and durations differ, and not where numbers with a meaning do', () => {
     const stamped = ['10:00:01', '10:00:09', '10:01:17', '11:00:20'].map((time, index) =>
-      one('ask', { q: 'abcd'[index] }, failing(`2026-01-03T${time}Z [req-8f2a1c0${index}] the parser is confused after ${index}.5 s`)),
+      one(
+        'ask',
+        { q: 'abcd'[index] },
+        failing(
+          `2026-01-03T${time}Z [req-8f2a1c0${index}] the parser is confused after ${index}.5 s`,
+        ),
+      ),
     )
     expect(rungs(...stamped)).toEqual(['-', '-', '-', 'nudge'])
-    const coded = [111, 113, 2, 5, 17].map((code) => one('ask', { q: `${code}` }, failing(`the parser stopped with errno ${code}`)))
+    const coded = [111, 113, 2, 5, 17].map((code) =>
+      one('ask', { q: `${code}` }, failing(`the parser stopped with errno ${code}`)),
+    )
     expect(rungs(...coded)).toEqual(new Array(5).fill('-'))
   })
 
   it('takes longer where the error repeats the values of the call: other values may help', () => {
-    const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07', '2026-01-08']
-    expect(rungs(...days.map((day) => one('book', { day }, failing(`${day} is full`))))).toEqual([...new Array(5).fill('-'), 'nudge'])
+    const days = [
+      '2026-01-03',
+      '2026-01-04',
+      '2026-01-05',
+      '2026-01-06',
+      '2026-01-07',
+      '2026-01-08',
+    ]
+    expect(rungs(...days.map((day) => one('book', { day }, failing(`${day} is full`))))).toEqual([
+      ...new Array(5).fill('-'),
+      'nudge',
+    ])
   })
 
   it('takes no longer where the value that the error repeats is the same in all of them', () => {
-    const windows = (error: string) => [0, 100, 200, 300].map((offset) => one('ask', { path: 'a.log', offset }, failing(error)))
-    expect(rungs(...windows('EACCES: permission denied, open a.log'))).toEqual(['-', '-', 'nudge', 'text_only'])
+    const windows = (error: string) =>
+      [0, 100, 200, 300].map((offset) => one('ask', { path: 'a.log', offset }, failing(error)))
+    expect(rungs(...windows('EACCES: permission denied, open a.log'))).toEqual([
+      '-',
+      '-',
+      'nudge',
+      'text_only',
+    ])
     expect(rungs(...windows('a.log is in no state to be read'))).toEqual(['-', '-', '-', 'nudge'])
     const files = ['a.log', 'b.log', 'c.log', 'd.log'].map((path) =>
       one('ask', { path }, failing(`EACCES: permission denied, open ${path}`)),
@@ -156,7 +233,9 @@ describe('different calls failing in the same way', () => {
       one(
         'ask',
         { service: 'web-front', page },
-        failing(`2026-01-03T14:00:0${page}Z [req-8f2a1c0${page}] web-front is in no state to be asked`),
+        failing(
+          `2026-01-03T14:00:0${page}Z [req-8f2a1c0${page}] web-front is in no state to be asked`,
+        ),
       ),
     )
     expect(rungs(...pages)).toEqual(['-', '-', '-', 'nudge'])
@@ -165,8 +244,8 @@ describe('different calls failing in the same way', () => {
       return one('ask', sent, failing('there is no way between abc and xyz'))
     })
     expect(rungs(...turned)).toEqual(['-', '-', '-', 'nudge'])
-    const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07'].map((day, n) =>
-      one('book', { day }, failing(`2026-01-01T14:00:0${n}Z ${day} is full`)),
+    const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07'].map(
+      (day, n) => one('book', { day }, failing(`2026-01-01T14:00:0${n}Z ${day} is full`)),
     )
     expect(rungs(...days)).toEqual(new Array(5).fill('-'))
   })
@@ -175,14 +254,26 @@ describe('different calls failing in the same way', () => {
     const rejected = (name: string) => ({
       fields: {
         calls: [toolCall(name, { path: 'a' })],
-        rejections: [{ ...missing('x'), code: 'unknown_tool' as const, reason: `unknown tool '${name}'`, requiredFields: [] }],
+        rejections: [
+          {
+            ...missing('x'),
+            code: 'unknown_tool' as const,
+            reason: `unknown tool '${name}'`,
+            requiredFields: [],
+          },
+        ],
       },
     })
-    expect(rungs(rejected('catFile'), rejected('file_cat'), rejected('showFile'))).toEqual(['-', '-', 'nudge'])
+    expect(rungs(rejected('catFile'), rejected('file_cat'), rejected('showFile'))).toEqual([
+      '-',
+      '-',
+      'nudge',
+    ])
   })
 
   it('counts once for siblings with different arguments', () => {
-    const both = (a: string, b: string) => siblings(['ask', { q: a }, failing('odd')], ['ask', { q: b }, failing('odd')])
+    const both = (a: string, b: string) =>
+      siblings(['ask', { q: a }, failing('odd')], ['ask', { q: b }, failing('odd')])
     expect(rungs(both('a', 'b'), both('c', 'd'), both('e', 'f'))).toEqual(['-', '-', '-'])
   })
 })
@@ -202,33 +293,48 @@ describe('a failure streak', () => {
 
   it('ends with a success of the same call', () => {
     const fails = one('run_job', { id: 1 }, failing('crashed'))
-    expect(rungs(fails, fails, one('run_job', { id: 1 }, ok('fine')), fails, fails)).toEqual(new Array(5).fill('-'))
+    expect(rungs(fails, fails, one('run_job', { id: 1 }, ok('fine')), fails, fails)).toEqual(
+      new Array(5).fill('-'),
+    )
   })
 
   it('of missing arguments ends with any success of that tool', () => {
-    expect(rungs(empty, empty, one('exec', { command: 'ls' }, ok('a b')), empty, empty)).toEqual(new Array(5).fill('-'))
+    expect(rungs(empty, empty, one('exec', { command: 'ls' }, ok('a b')), empty, empty)).toEqual(
+      new Array(5).fill('-'),
+    )
   })
 
   it('by error ends with a success of the same program, not with one of another', () => {
     const git = (command: string) => one('shell', { command }, failing('fatal: bad object'))
     const other = one('shell', { command: 'ls' }, ok('a b'))
     const good = one('shell', { command: 'git status' }, ok('clean'))
-    expect(rungs(git('git log a'), git('git log b'), other, git('git log c'), git('git log d'))).toEqual(['-', '-', '-', '-', 'nudge'])
-    expect(rungs(git('git log a'), git('git log b'), good, git('git log c'), git('git log d'))).toEqual(new Array(5).fill('-'))
+    expect(
+      rungs(git('git log a'), git('git log b'), other, git('git log c'), git('git log d')),
+    ).toEqual(['-', '-', '-', '-', 'nudge'])
+    expect(
+      rungs(git('git log a'), git('git log b'), good, git('git log c'), git('git log d')),
+    ).toEqual(new Array(5).fill('-'))
   })
 
   it('ends with a change that is really new, and not with the same change again', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const edit = (text: string) => one('edit_file', { path: 'x', text }, ok('ok'))
-    expect(rungs(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(new Array(8).fill('-'))
-    expect(rungs(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([...new Array(5).fill('-'), 'nudge'])
+    expect(rungs(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(
+      new Array(8).fill('-'),
+    )
+    expect(rungs(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([
+      ...new Array(5).fill('-'),
+      'nudge',
+    ])
   })
 
   it('ends with the same change again where that says something else in words', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const next = (said: string) => one('apply_next', { plan: 'p' }, ok(said))
     const names = ['cache', 'money', 'round', 'types']
-    expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(new Array(8).fill('-'))
+    expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(
+      new Array(8).fill('-'),
+    )
     const look = (said: string) => one('browser_snapshot', {}, ok(said))
     expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([
       ...new Array(5).fill('-'),
@@ -236,16 +342,22 @@ describe('a failure streak', () => {
       '-',
       'text_only',
     ])
-    expect(rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5]).toBe('nudge')
+    expect(
+      rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5],
+    ).toBe('nudge')
     const ids = ['dpl_8Fk2Qx', 'dpl_x03Lmq', 'dpl_Zk9pRt', 'dpl_q77aBc']
     expect(rungs(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
   })
 
   it('ends with the same change in other words for eight times, and anew for as many behind a new one', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
-    const words = 'brave quiet young green early plain merry sharp windy happy eager dusty'.split(' ')
+    const words = 'brave quiet young green early plain merry sharp windy happy eager dusty'.split(
+      ' ',
+    )
     const deploy = (count: number) =>
-      words.slice(0, count).flatMap((name) => [one('deploy', { app: 'web' }, ok(`preview ${name} otter`)), test])
+      words
+        .slice(0, count)
+        .flatMap((name) => [one('deploy', { app: 'web' }, ok(`preview ${name} otter`)), test])
     expect(rungs(...deploy(10)).includes('nudge')).toBe(false)
     expect(rungs(...deploy(11))).toEqual([...new Array(21).fill('-'), 'nudge'])
     const edit = one('edit_file', { path: 'x', text: 'a' }, ok('ok'))
@@ -264,7 +376,14 @@ describe('a failure streak', () => {
   ])('goes on through a change that says of itself: %s', (said) => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(said)))
-    expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+    expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual([
+      '-',
+      '-',
+      '-',
+      '-',
+      '-',
+      'nudge',
+    ])
   })
 
   it.each([
@@ -274,29 +393,60 @@ describe('a failure streak', () => {
     'Nothing to do for docs.\nWrote src/a.ts',
   ])('ends with a change that says behind its nought what it changed: %s', (said) => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
-    const edits = ['a', 'b', 'c', 'd', 'e'].map((text) => one('edit_file', { path: 'x', text }, ok(`${said}: ${text}`)))
+    const edits = ['a', 'b', 'c', 'd', 'e'].map((text) =>
+      one('edit_file', { path: 'x', text }, ok(`${said}: ${text}`)),
+    )
     expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(new Array(10).fill('-'))
   })
 
   it.each([
-    ['ends with a success that the tool declares as a change', 'peek', true, ['-', '-', '-', '-', '-', 'nudge']],
-    ['does not end with one that it declares as none', 'edit', false, ['-', '-', '-', 'nudge', 'text_only', 'end']],
+    [
+      'ends with a success that the tool declares as a change',
+      'peek',
+      true,
+      ['-', '-', '-', '-', '-', 'nudge'],
+    ],
+    [
+      'does not end with one that it declares as none',
+      'edit',
+      false,
+      ['-', '-', '-', 'nudge', 'text_only', 'end'],
+    ],
   ])('%s', (_, name, mutates, expected) => {
     const hints = { mutates, ignoreFields: [], loopKey: [], refusal: null }
-    const seen: Step = { ...one(name, { path: 'a' }, ok('seen')), fields: { declarations: [declared(name, { hints })] } }
+    const seen: Step = {
+      ...one(name, { path: 'a' }, ok('seen')),
+      fields: { declarations: [declared(name, { hints })] },
+    }
     const fails = one('test', {}, failing('1 test failed'))
     expect(rungs(fails, fails, seen, fails, fails, fails)).toEqual(expected)
   })
 
   it('does not end with a change that failed, nor with a veto', () => {
-    const edit = (text: string) => one('edit_file', { path: 'x', text }, failing(`cannot apply ${text}`))
-    const veto = (text: string) => one('edit_file', { path: 'x', text }, failing(`no: ${text}`, 'vetoed'))
-    expect(rungs(empty, edit('a b c'), empty, veto('d e f'), empty)).toEqual(['-', '-', '-', '-', 'nudge'])
+    const edit = (text: string) =>
+      one('edit_file', { path: 'x', text }, failing(`cannot apply ${text}`))
+    const veto = (text: string) =>
+      one('edit_file', { path: 'x', text }, failing(`no: ${text}`, 'vetoed'))
+    expect(rungs(empty, edit('a b c'), empty, veto('d e f'), empty)).toEqual([
+      '-',
+      '-',
+      '-',
+      '-',
+      'nudge',
+    ])
   })
 
   it('climbs by itself: another loop begins at the bottom of its own ladder', () => {
     const other = one('fetch', { url: 'u' }, failing('weird'))
-    expect(rungs(...times(4, empty), ...times(3, other))).toEqual(['-', '-', 'nudge', 'text_only', '-', '-', 'nudge'])
+    expect(rungs(...times(4, empty), ...times(3, other))).toEqual([
+      '-',
+      '-',
+      'nudge',
+      'text_only',
+      '-',
+      '-',
+      'nudge',
+    ])
   })
 
   it('does not step down when other rounds come between', () => {
@@ -317,12 +467,18 @@ describe('a failure streak', () => {
 describe('the breaker of one tool (I5.2)', () => {
   const words = (count: number) =>
     `Tool 'exec' has failed schema validation ${count} times consecutively. The required fields are: command. Do NOT call this tool again without providing all required fields.`
-  const texts = (...steps: Parameters<typeof outcomes>) => outcomes(...steps).map(({ results }) => results[0]?.text)
+  const texts = (...steps: Parameters<typeof outcomes>) =>
+    outcomes(...steps).map(({ results }) => results[0]?.text)
   const args = (n: number) => ({ wrong: n })
 
   it('replaces the text of the third schema failure in a row, and of those after it, and keeps the short reason', () => {
     const all = outcomes(...[1, 2, 3, 4].map((n) => rejectedRound('exec', args(n), 'command')))
-    expect(all.map(({ results }) => results[0]?.text)).toEqual(['the directive', 'the directive', words(3), words(4)])
+    expect(all.map(({ results }) => results[0]?.text)).toEqual([
+      'the directive',
+      'the directive',
+      words(3),
+      words(4),
+    ])
     expect(all[2]?.results[0]?.reason).toBe("missing required field 'command'")
   })
 
@@ -337,21 +493,31 @@ describe('the breaker of one tool (I5.2)', () => {
 
   it('names all required fields, or says that there are none', () => {
     const rejection = (requiredFields: string[]) => ({
-      fields: { calls: [toolCall('exec', 'x')], rejections: [{ ...missing('command'), code: 'bad_arguments' as const, requiredFields }] },
+      fields: {
+        calls: [toolCall('exec', 'x')],
+        rejections: [{ ...missing('command'), code: 'bad_arguments' as const, requiredFields }],
+      },
     })
-    expect(texts(...times(3, rejection(['command', 'cwd'])))[2]).toContain('The required fields are: command, cwd. Do NOT')
+    expect(texts(...times(3, rejection(['command', 'cwd'])))[2]).toContain(
+      'The required fields are: command, cwd. Do NOT',
+    )
     expect(texts(...times(3, rejection([])))[2]).toContain('The required fields are: none. Do NOT')
   })
 
   it('also when the round has calls that run: the words ride along with them', () => {
     const mixed = (n: number) => ({
       calls: [
-        [toolCall('exec', args(n)), { ...failing("missing required field 'command'", 'rejected'), text: 'as decided' }],
+        [
+          toolCall('exec', args(n)),
+          { ...failing("missing required field 'command'", 'rejected'), text: 'as decided' },
+        ],
         [toolCall('read', { path: 'a' }), ok('1')],
       ] as NonNullable<Parameters<typeof outcomes>[0]>['calls'],
       fields: { rejections: [missing('command')] },
     })
-    expect(outcomes(mixed(1), mixed(2), mixed(3)).at(-1)?.intervention?.rule).toBe('identical-failure')
+    expect(outcomes(mixed(1), mixed(2), mixed(3)).at(-1)?.intervention?.rule).toBe(
+      'identical-failure',
+    )
   })
 
   it('is reset by a call of that tool that ran, not by one of another tool, and not by a veto', () => {
@@ -368,30 +534,48 @@ describe('the breaker of one tool (I5.2)', () => {
 
   it('counts rounds, and each tool apart', () => {
     const twice = {
-      fields: { calls: [toolCall('exec', args(1)), toolCall('exec', args(2))], rejections: [missing('command', 0), missing('command', 1)] },
+      fields: {
+        calls: [toolCall('exec', args(1)), toolCall('exec', args(2))],
+        rejections: [missing('command', 0), missing('command', 1)],
+      },
     }
     expect(texts(twice, twice, twice)).toEqual(['the directive', 'the directive', words(3)])
-    expect(texts(rejectedRound('a', {}, 'x'), rejectedRound('b', {}, 'x'), rejectedRound('c', {}, 'x'))).toEqual(
-      new Array(3).fill('the directive'),
-    )
+    expect(
+      texts(rejectedRound('a', {}, 'x'), rejectedRound('b', {}, 'x'), rejectedRound('c', {}, 'x')),
+    ).toEqual(new Array(3).fill('the directive'))
   })
 
   it('does not count unknown tools, unusable schemas and errors of the provider', () => {
     for (const code of ['unknown_tool', 'unusable_schema'] as const) {
-      const step = { fields: { calls: [toolCall('exec', {})], rejections: [{ ...missing('command'), code }] } }
+      const step = {
+        fields: { calls: [toolCall('exec', {})], rejections: [{ ...missing('command'), code }] },
+      }
       expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
     }
     const broken = toolCall('exec', '', { problem: 'stream_error' })
-    const step = { fields: { calls: [broken], rejections: [{ ...missing('command'), code: 'bad_arguments' as const }] } }
+    const step = {
+      fields: {
+        calls: [broken],
+        rejections: [{ ...missing('command'), code: 'bad_arguments' as const }],
+      },
+    }
     expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
     expect(rungs(...times(4, step))).toEqual(new Array(4).fill('-'))
   })
 
   it('ends the turn as deterministic where the policy says so', () => {
     const policy = policyWith({ loop: { schemaFailureEndsTurn: true } })
-    const said = played(...[1, 2, 3].map((n) => rejectedRound('exec', args(n), 'command', { policy })))
+    const said = played(
+      ...[1, 2, 3].map((n) => rejectedRound('exec', args(n), 'command', { policy })),
+    )
     expect(said.slice(0, 2)).toEqual([null, null])
-    expect(said[2]).toMatchObject({ rung: 'end', class: 'deterministic', rule: 'schema-failure', text: '', ordinary: false })
+    expect(said[2]).toMatchObject({
+      rung: 'end',
+      class: 'deterministic',
+      rule: 'schema-failure',
+      text: '',
+      ordinary: false,
+    })
     expect(said[2]?.reason).toContain('exec was called against its schema in 3 consecutive rounds')
   })
 })
@@ -441,8 +625,18 @@ describe('bounds', () => {
     const [, , said] = played(...times(3, one('n'.repeat(100_000), {}, failing('boom'))))
     expect(said?.rung).toBe('nudge')
     expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThan(8 * 1024)
-    const hints = { mutates: null, ignoreFields: ['/__proto__/*', '/'], loopKey: ['constructor', '/*/*', ''], refusal: null }
+    const hints = {
+      mutates: null,
+      ignoreFields: ['/__proto__/*', '/'],
+      loopKey: ['constructor', '/*/*', ''],
+      refusal: null,
+    }
     const fields = { declarations: [declared('shell', { hints })] }
-    expect(rungs({ ...one('shell', '{"command":"constructor __proto__; $(x) | toString"}', ok('$& $1')), fields })).toEqual(['-'])
+    expect(
+      rungs({
+        ...one('shell', '{"command":"constructor __proto__; $(x) | toString"}', ok('$& $1')),
+        fields,
+      }),
+    ).toEqual(['-'])
   })
 })

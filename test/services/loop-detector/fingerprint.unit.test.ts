@@ -1,12 +1,11 @@
-// The canonical form of arguments and the keys that are made of it, against vectors that were computed elsewhere: RFC 8785's own examples, and
-// sha-256 by another implementation.
+// The canonical form of arguments and the keys that are made of it, against vectors that were
+// computed elsewhere: RFC 8785's own examples, and sha-256 by another implementation.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { readArguments } from '../../../services/loop-detector/arguments.ts'
-import type { Domain } from '../../../services/loop-detector/fingerprint.ts'
-import { fingerprint } from '../../../services/loop-detector/fingerprint.ts'
+import { type Domain, fingerprint } from '../../../services/loop-detector/fingerprint.ts'
 
 type Vectors = {
   arguments: { name: string; raw: string; canonical: string; key: string }[]
@@ -14,20 +13,29 @@ type Vectors = {
   numbers: { bits: string; canonical: string }[]
 }
 
-const vectors: Vectors = JSON.parse(readFileSync(new URL('../../vectors/fingerprints.json', import.meta.url), 'utf8'))
+const vectors: Vectors = JSON.parse(
+  readFileSync(new URL('../../vectors/fingerprints.json', import.meta.url), 'utf8'),
+)
 const canonical = (raw: string) => readArguments(raw).canonical
 
 describe('arguments', () => {
-  it.each(vectors.arguments.map((vector) => [vector.name, vector] as const))('are canonical, and have a known key: %s', (_, vector) => {
-    expect(canonical(vector.raw)).toBe(vector.canonical)
-    expect(fingerprint('arguments', 't', vector.canonical)).toBe(vector.key)
-  })
+  it.each(vectors.arguments.map((vector) => [vector.name, vector] as const))(
+    'are canonical, and have a known key: %s',
+    (_, vector) => {
+      expect(canonical(vector.raw)).toBe(vector.canonical)
+      expect(fingerprint('arguments', 't', vector.canonical)).toBe(vector.key)
+    },
+  )
 
-  it.each(vectors.numbers)('have numbers as RFC 8785 writes them: $canonical', ({ bits, canonical: expected }) => {
-    const number = Buffer.from(bits, 'hex').readDoubleBE()
-    // Its shortest spelling in JSON, and one with more digits than it has.
-    for (const raw of [JSON.stringify(number), number.toExponential(17)]) expect(canonical(`{"n":${raw}}`)).toBe(`{"n":${expected}}`)
-  })
+  it.each(vectors.numbers)(
+    'have numbers as RFC 8785 writes them: $canonical',
+    ({ bits, canonical: expected }) => {
+      const number = Buffer.from(bits, 'hex').readDoubleBE()
+      // Its shortest spelling in JSON, and one with more digits than it has.
+      for (const raw of [JSON.stringify(number), number.toExponential(17)])
+        expect(canonical(`{"n":${raw}}`)).toBe(`{"n":${expected}}`)
+    },
+  )
 
   it('are written as RFC 8785 does where nothing in them says nothing', () => {
     const text = fc.string({ unit: 'binary', minLength: 1 }).filter((value) => !/\s/.test(value))
@@ -48,7 +56,9 @@ describe('arguments', () => {
       ),
     })).object
     fc.assert(
-      fc.property(value, (object) => expect(canonical(JSON.stringify(object))).toBe(rfc8785(object))),
+      fc.property(value, (object) =>
+        expect(canonical(JSON.stringify(object))).toBe(rfc8785(object)),
+      ),
       { numRuns: 300 },
     )
   })
@@ -66,9 +76,12 @@ describe('arguments', () => {
 })
 
 describe('keys', () => {
-  it.each(vectors.keys)('are those of other implementations: $domain of $parts', ({ domain, parts, key }) => {
-    expect(fingerprint(domain, ...parts)).toBe(key)
-  })
+  it.each(vectors.keys)(
+    'are those of other implementations: $domain of $parts',
+    ({ domain, parts, key }) => {
+      expect(fingerprint(domain, ...parts)).toBe(key)
+    },
+  )
 
   it('differ by what they are of, and by where a part ends', () => {
     const keys = [

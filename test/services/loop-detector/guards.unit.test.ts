@@ -4,7 +4,19 @@ import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardWish, RoundChecked } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
-import { checked, executed, expiresAt, failing, missing, ok, one, place, rungs, times, toolCall } from './rounds.ts'
+import {
+  checked,
+  executed,
+  expiresAt,
+  failing,
+  missing,
+  ok,
+  one,
+  place,
+  rungs,
+  times,
+  toolCall,
+} from './rounds.ts'
 
 const hour = 3_600_000
 const pay = toolCall('pay', { to: 'x' })
@@ -21,24 +33,35 @@ function guard(fields: Partial<GuardInForce> = {}): GuardInForce {
   }
 }
 
-function guarded(round: number, guards: GuardInForce[], fields: Parameters<typeof checked>[1] = {}): RoundChecked {
+function guarded(
+  round: number,
+  guards: GuardInForce[],
+  fields: Parameters<typeof checked>[1] = {},
+): RoundChecked {
   return checked(round, { calls: [pay], policy: { ...defaultPolicy, guards }, ...fields })
 }
 
 describe('a round that waits for slow guards', () => {
   it('makes its turn longer by the longest deadline, and tells the conversation before the executor', () => {
-    const story = given(loopDetector, guarded(1, [guard(), guard({ name: 'second', deadlineMs: 2 * hour })]))
+    const story = given(
+      loopDetector,
+      guarded(1, [guard(), guard({ name: 'second', deadlineMs: 2 * hour })]),
+    )
     expect(story.records.map(({ to, message }) => [to, message.type])).toEqual([
       ['conversation', 'turn-extended'],
       ['tools', 'round-cleared'],
     ])
-    expect(story.to('conversation')).toEqual([{ type: 'turn-extended', ...place, round: 1, until: expiresAt + 2 * hour }])
+    expect(story.to('conversation')).toEqual([
+      { type: 'turn-extended', ...place, round: 1, until: expiresAt + 2 * hour },
+    ])
     expect(story.to('tools')).toMatchObject([{ expiresAt, extendedTo: expiresAt + 2 * hour }])
   })
 
   it('is waited for as long', () => {
     const story = given(loopDetector, guarded(1, [guard()]))
-    expect(story.due).toBe(expiresAt + hour + defaultPolicy.startWithinMs + 60_000 + 2 * defaultPolicy.graceMs)
+    expect(story.due).toBe(
+      expiresAt + hour + defaultPolicy.startWithinMs + 60_000 + 2 * defaultPolicy.graceMs,
+    )
   })
 
   it('extends a turn again in a later round, up to a bound for all of them', () => {
@@ -46,7 +69,9 @@ describe('a round that waits for slow guards', () => {
     const first = given(loopDetector, guarded(1, [day]))
     const until = expiresAt + limits.turnExtensionMsMax
     expect(first.to('conversation')).toMatchObject([{ until }])
-    const second = first.when(executed(1, [ok('paid')])).when(guarded(2, [day], { expiresAt: until }))
+    const second = first
+      .when(executed(1, [ok('paid')]))
+      .when(guarded(2, [day], { expiresAt: until }))
     expect(second.records.map(({ message }) => message.type)).toEqual(['round-cleared'])
     expect(second.to('tools')).toMatchObject([{ expiresAt: until, extendedTo: null }])
   })
@@ -54,11 +79,17 @@ describe('a round that waits for slow guards', () => {
   it.each<[string, RoundChecked]>([
     ['guards that answer soon', guarded(1, [guard({ deadlineMs: limits.slowGuardMs - 1 })])],
     ['a shadow guard', guarded(1, [guard({ tools: [{ pattern: '*', mode: 'shadow' }] })])],
-    ['a guard of other tools', guarded(1, [guard({ tools: [{ pattern: 'exec', mode: 'enforce' }] })])],
+    [
+      'a guard of other tools',
+      guarded(1, [guard({ tools: [{ pattern: 'exec', mode: 'enforce' }] })]),
+    ],
     ['no guard', guarded(1, [])],
     [
       'a guard whose calls are all decided',
-      guarded(1, [guard()], { calls: [pay, toolCall('list', {})], rejections: [missing('amount', 0)] }),
+      guarded(1, [guard()], {
+        calls: [pay, toolCall('list', {})],
+        rejections: [missing('amount', 0)],
+      }),
     ],
   ])('is none where it has %s: nothing is extended', (_, round) => {
     const story = given(loopDetector, round)
@@ -74,22 +105,52 @@ describe('a round that waits for slow guards', () => {
 describe('a veto', () => {
   it('is a failure that repeats: the model is told, and then stopped', () => {
     const no = failing('vetoed by guard approval: rejected', 'vetoed')
-    expect(rungs(...times(5, one('pay', { to: 'x' }, no)))).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
+    expect(rungs(...times(5, one('pay', { to: 'x' }, no)))).toEqual([
+      '-',
+      '-',
+      'nudge',
+      'text_only',
+      'end',
+    ])
   })
 
   it('ends no streak, in whatever new words it comes', () => {
     const same = one('look', { at: 'x' }, ok('the same'))
-    const veto = (n: number) => one('pay', { to: `x${n}` }, failing(`vetoed by guard approval: reason-${'abcdefgh'[n]}`, 'vetoed'))
+    const veto = (n: number) =>
+      one(
+        'pay',
+        { to: `x${n}` },
+        failing(`vetoed by guard approval: reason-${'abcdefgh'[n]}`, 'vetoed'),
+      )
     const alone = rungs(...times(8, same))
-    const between = rungs(same, veto(0), same, veto(1), same, veto(2), same, veto(3), same, veto(4), same, veto(5), same)
+    const between = rungs(
+      same,
+      veto(0),
+      same,
+      veto(1),
+      same,
+      veto(2),
+      same,
+      veto(3),
+      same,
+      veto(4),
+      same,
+      veto(5),
+      same,
+    )
     expect(alone.indexOf('nudge')).toBe(4)
     expect(between[8]).toBe('nudge')
   })
 })
 
 describe("a guard's wish", () => {
-  const wish: GuardWish = { guard: 'secrets', reason: 'it looks for keys', text: 'Stop looking for keys.' }
-  const wished = (...wishes: GuardWish[]) => given(loopDetector, guarded(1, [])).when({ ...executed(1, [ok('done')]), wishes })
+  const wish: GuardWish = {
+    guard: 'secrets',
+    reason: 'it looks for keys',
+    text: 'Stop looking for keys.',
+  }
+  const wished = (...wishes: GuardWish[]) =>
+    given(loopDetector, guarded(1, [])).when({ ...executed(1, [ok('done')]), wishes })
 
   it('is a nudge in the very next request, and clients hear of it', () => {
     const story = wished(wish, { ...wish, guard: 'spend', text: 'Spend less.' })
@@ -104,10 +165,13 @@ describe("a guard's wish", () => {
   it('is a further paragraph of what the detector says anyway', () => {
     const call = checked(1, { calls: [pay] })
     let story = given(loopDetector, call)
-    for (const round of [1, 2]) story = story.when(executed(round, [failing('no')])).when({ ...call, round: round + 1 })
+    for (const round of [1, 2])
+      story = story.when(executed(round, [failing('no')])).when({ ...call, round: round + 1 })
     story = story.when({ ...executed(3, [failing('no')]), wishes: [wish] })
     const [outcome] = story.to('conversation')
     expect(outcome).toMatchObject({ intervention: { rule: 'identical-failure', rung: 'nudge' } })
-    expect(outcome?.type === 'round-outcome' && outcome.intervention?.text).toMatch(/\n\nStop looking for keys\.$/)
+    expect(outcome?.type === 'round-outcome' && outcome.intervention?.text).toMatch(
+      /\n\nStop looking for keys\.$/,
+    )
   })
 })

@@ -5,27 +5,59 @@ import { masked } from '../../../services/loop-detector/mask.ts'
 
 describe('two texts are one that differ only in', () => {
   it.each([
-    ['a weekday with a date', 'built Mon, 3 Mar 2026 10:00:00 GMT by ci', 'built Tue, 14 Apr 2026 23:59:59 GMT by ci'],
-    ['a weekday with the month first', 'last seen Mon Mar 3 10:00:00 2026 here', 'last seen Sat Apr 11 09:30:10 2026 here'],
-    ['a date with the month first', 'valid until March 3, 2026 only', 'valid until April 14, 2027 only'],
-    ['a date with the day first', 'valid until 3 March 2026 only', 'valid until 14 April 2027 only'],
+    [
+      'a weekday with a date',
+      'built Mon, 3 Mar 2026 10:00:00 GMT by ci',
+      'built Tue, 14 Apr 2026 23:59:59 GMT by ci',
+    ],
+    [
+      'a weekday with the month first',
+      'last seen Mon Mar 3 10:00:00 2026 here',
+      'last seen Sat Apr 11 09:30:10 2026 here',
+    ],
+    [
+      'a date with the month first',
+      'valid until March 3, 2026 only',
+      'valid until April 14, 2027 only',
+    ],
+    [
+      'a date with the day first',
+      'valid until 3 March 2026 only',
+      'valid until 14 April 2027 only',
+    ],
     ['a time of day that is said to be one', 'stopped at 10:05 again', 'stopped at 23:41 again'],
     ['an id that is said to be one', 'request-id: a81f22 failed', 'request-id: zz90k1 failed'],
     ['a process id', 'worker pid=4021 gone', 'worker pid=77 gone'],
-    ['a name of something temporary', 'cannot open /tmp/tmp_a81f2x/out', 'cannot open /tmp/tmp_zk90s1/out'],
+    [
+      'a name of something temporary',
+      'cannot open /tmp/tmp_a81f2x/out',
+      'cannot open /tmp/tmp_zk90s1/out',
+    ],
     ['a counter of attempts', 'attempt 3 of 5 failed', 'attempt 4 of 5 failed'],
     ['an ordinal of attempts', 'the 3rd attempt failed', 'the 4th attempt failed'],
-    ['a number of tries that are left', '3 tries left before it locks', '2 tries left before it locks'],
+    [
+      'a number of tries that are left',
+      '3 tries left before it locks',
+      '2 tries left before it locks',
+    ],
     ['a header that says when to come back', 'busy, Retry-After: 30', 'busy, Retry-After: 120'],
     ['a date', 'log of 2026-03-01 has it', 'log of 2026-04-17 has it'],
     ['a date with a time', 'at 2026-03-01T10:00:00.123Z', 'at 2026-04-17T23:59:59Z'],
-    ['a date with a time without separators', 'snapshot 20260301T100000Z', 'snapshot 20260417T235959Z'],
+    [
+      'a date with a time without separators',
+      'snapshot 20260301T100000Z',
+      'snapshot 20260417T235959Z',
+    ],
     ['a clock', 'failed 10:00:01.123 there', 'failed 23:59:59 there'],
     ['a clock of twelve hours', 'failed 9:30 am there', 'failed 11:45 pm there'],
     ['seconds since the epoch', 'ts=1767225600 x', 'ts=1793059200 x'],
     ['milliseconds since the epoch', 'ts=1767225600123 x', 'ts=1793059200456 x'],
     ['a pointer', 'null at 0x7f3a2b1c9d00', 'null at 0x55d01e2f3a40'],
-    ['a UUID', 'job 3f2b8c1e-01aa-4c1d-9e3f-aa77bb99cc00 gone', 'job 9e3f8c1e-77bb-4aaa-8c1d-0a1b2c3d4e5f gone'],
+    [
+      'a UUID',
+      'job 3f2b8c1e-01aa-4c1d-9e3f-aa77bb99cc00 gone',
+      'job 9e3f8c1e-77bb-4aaa-8c1d-0a1b2c3d4e5f gone',
+    ],
     ['mixed hex', 'blob 3f2b8c1e01aa missing', 'blob 99cc00aa77bb missing'],
     ['a duration', 'done in 1.24 s', 'done in 0.9 s'],
     ['a duration of minutes and seconds', 'done in 1m 4s now', 'done in 12m 59s now'],
@@ -54,7 +86,11 @@ describe('two texts stay two that differ in', () => {
     ['an amount', 'sum 1200300', 'sum 1200400'],
     ['a count of what it took', 'took 3 steps', 'took 4 steps'],
     ['what is left of a time', 'about 42 minutes left', 'about 38 minutes left'],
-    ['what remains of minutes and seconds', 'encoding, 12m 9s remaining', 'encoding, 2m 1s remaining'],
+    [
+      'what remains of minutes and seconds',
+      'encoding, 12m 9s remaining',
+      'encoding, 2m 1s remaining',
+    ],
     ['a word', 'disk full', 'disk busy'],
   ])('%s', (_, one, other) => {
     expect(masked(one)).not.toBe(masked(other))

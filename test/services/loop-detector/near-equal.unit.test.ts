@@ -2,38 +2,60 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { withoutStamps } from '../../../services/loop-detector/stamp.ts'
-import type { Step } from './rounds.ts'
-import { declared, ok, one, played, rungs, toolCall } from './rounds.ts'
+import { declared, ok, one, played, rungs, type Step, toolCall } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
 const asked = (args: object, result = 'idle') => one('get_state', args, ok(result))
-const each = (count: number, step: (n: number) => Step) => Array.from({ length: count }, (_, n) => step(n))
+const each = (count: number, step: (n: number) => Step) =>
+  Array.from({ length: count }, (_, n) => step(n))
 
 describe('nearly equal calls with one result', () => {
   it.each([
     ['the seconds since the epoch', (n: number) => ({ id: 7, at: 1_700_000_001 + 7 * n })],
     ['a time of day', (n: number) => ({ id: 7, at: `2026-03-01T10:${10 + n}:13.5Z` })],
-    ['a parameter that keeps caches away', (n: number) => ({ url: `https://a.test/state?_=${n}&id=7` })],
+    [
+      'a parameter that keeps caches away',
+      (n: number) => ({ url: `https://a.test/state?_=${n}&id=7` }),
+    ],
     ['the number of the attempt', (n: number) => ({ id: 7, options: { retryCount: n } })],
     ['that number in a text', (n: number) => ({ note: `attempt ${n} of id seven` })],
-    ['a remark on a command', (n: number) => ({ command: 'date +%Y', description: `look ${'abcdefghi'[n]}` })],
+    [
+      'a remark on a command',
+      (n: number) => ({ command: 'date +%Y', description: `look ${'abcdefghi'[n]}` }),
+    ],
     ['an id of the request', (n: number) => ({ id: 7, request_id: `r${n * 7919}` })],
   ])('are a loop at the eighth round where they differ in %s', (_, sent) => {
     const said = played(...each(9, (n) => asked(sent(n))))
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([...silence(7), 'nudge', 'text_only'])
+    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+      ...silence(7),
+      'nudge',
+      'text_only',
+    ])
     expect(said[7]).toMatchObject({ rule: 'near-equal', class: null })
     expect(said[7]?.text).toContain('differ only in a time')
   })
 
   it.each([
     ['ids', (n: number) => ({ id: 4100 + n })],
-    ['descriptions that are no remarks on a command', (n: number) => ({ list: 'a', description: `task ${'abcdefghijklmnopqrst'[n]}` })],
+    [
+      'descriptions that are no remarks on a command',
+      (n: number) => ({ list: 'a', description: `task ${'abcdefghijklmnopqrst'[n]}` }),
+    ],
     ['pages', (n: number) => ({ page: n })],
     ['days', (n: number) => ({ day: `2026-03-${10 + n}` })],
     ['slots of time', (n: number) => ({ at: `2026-03-01T${10 + n}:30:00Z` })],
     ['full minutes since the epoch', (n: number) => ({ at: 1_700_000_040 + 60 * n })],
-    ['windows that are counted back from now', (n: number) => ({ from: 1_700_000_001 + 3600 * n, to: 1_700_003_601 + 3600 * n })],
-    ['windows of clock times', (n: number) => ({ start_time: `2026-03-01T${10 + n}:10:13Z`, end_time: `2026-03-01T${11 + n}:10:13Z` })],
+    [
+      'windows that are counted back from now',
+      (n: number) => ({ from: 1_700_000_001 + 3600 * n, to: 1_700_003_601 + 3600 * n }),
+    ],
+    [
+      'windows of clock times',
+      (n: number) => ({
+        start_time: `2026-03-01T${10 + n}:10:13Z`,
+        end_time: `2026-03-01T${11 + n}:10:13Z`,
+      }),
+    ],
     ['readings with their times', (n: number) => ({ at: 1_700_000_001 + 7 * n, value: n })],
   ])('are none where they are a batch over %s', (_, sent) => {
     expect(rungs(...each(20, (n) => asked(sent(n))))).toEqual(silence(20))
@@ -41,13 +63,22 @@ describe('nearly equal calls with one result', () => {
 
   it('are none while results are new, and count anew behind one', () => {
     expect(rungs(...each(20, (n) => asked({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
-    const steps = [...each(7, (n) => asked({ nonce: n })), asked({ nonce: 'x' }, 'busy'), ...each(8, (n) => asked({ nonce: -n }))]
+    const steps = [
+      ...each(7, (n) => asked({ nonce: n })),
+      asked({ nonce: 'x' }, 'busy'),
+      ...each(8, (n) => asked({ nonce: -n })),
+    ]
     expect(rungs(...steps)).toEqual([...silence(15), 'nudge'])
   })
 
   it('are none while the model does something else that it did not do before', () => {
     expect(
-      rungs(...each(12, (n) => asked({ nonce: n })).flatMap((step, n) => [step, one('read_file', { path: `f${n}` }, ok('idle'))])),
+      rungs(
+        ...each(12, (n) => asked({ nonce: n })).flatMap((step, n) => [
+          step,
+          one('read_file', { path: `f${n}` }, ok('idle')),
+        ]),
+      ),
     ).toEqual(silence(24))
   })
 
@@ -62,7 +93,9 @@ describe('nearly equal calls with one result', () => {
 
 describe('arguments without their stamps', () => {
   it('are not looked for where nothing is one', () => {
-    expect(withoutStamps({ a: [1, 'x', null, { b: true }], seconds: 1_700_000_040, count: 12 })).toBeUndefined()
+    expect(
+      withoutStamps({ a: [1, 'x', null, { b: true }], seconds: 1_700_000_040, count: 12 }),
+    ).toBeUndefined()
     expect(withoutStamps(undefined)).toBeUndefined()
   })
 

@@ -1,9 +1,23 @@
-// Calls that succeed and bring nothing new (I3): identical successes, the same answer, cycles, repeated rounds.
+// Calls that succeed and bring nothing new (I3): identical successes, the same answer, cycles,
+// repeated rounds.
 
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult, ToolHints } from '../../../shared/contract/messages.ts'
-import type { Step } from './rounds.ts'
-import { declared, failing, judgedBy, ok, one, played, policyWith, rungs, says, siblings, times, toolCall } from './rounds.ts'
+import {
+  declared,
+  failing,
+  judgedBy,
+  ok,
+  one,
+  played,
+  policyWith,
+  rungs,
+  type Step,
+  says,
+  siblings,
+  times,
+  toolCall,
+} from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
 const look = one('read_file', { path: 'a' }, ok('text of a'))
@@ -15,8 +29,18 @@ const polled = (text: string): Step => ({
 describe('the same call with the same result', () => {
   it('is answered at the fifth time by a nudge that says so, then by a round without tools, then by the end', () => {
     const said = played(...times(7, look))
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([...silence(4), 'nudge', 'text_only', 'end'])
-    expect(said[4]).toMatchObject({ rule: 'identical-success', key: 'read_file({"path":"a"})', ordinary: false, class: null })
+    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+      ...silence(4),
+      'nudge',
+      'text_only',
+      'end',
+    ])
+    expect(said[4]).toMatchObject({
+      rule: 'identical-success',
+      key: 'read_file({"path":"a"})',
+      ordinary: false,
+      class: null,
+    })
     expect(said[4]?.text).toContain(
       'SYSTEM INTERVENTION — LOOP DETECTED\nYour last 3 tool calls were:\n1. read_file({"path":"a"}) → returned: text of a',
     )
@@ -27,35 +51,69 @@ describe('the same call with the same result', () => {
 
   it('has a threshold that the policy sets', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 2 } })
-    expect(rungs({ ...look, fields: { policy } }, { ...look, fields: { policy } })).toEqual(['-', 'nudge'])
+    expect(rungs({ ...look, fields: { policy } }, { ...look, fields: { policy } })).toEqual([
+      '-',
+      'nudge',
+    ])
   })
 
   it('is the same result where only clocks, ids and durations differ', () => {
-    const steps = [1, 2, 3, 4, 5].map((n) => one('fetch', { url: 'u' }, ok(`<<a${n}41afa7f>> page, ${n}.2 ms, at 2026-01-0${n}T10:00:00Z`)))
+    const steps = [1, 2, 3, 4, 5].map((n) =>
+      one(
+        'fetch',
+        { url: 'u' },
+        ok(`<<a${n}41afa7f>> page, ${n}.2 ms, at 2026-01-0${n}T10:00:00Z`),
+      ),
+    )
     expect(rungs(...steps)).toEqual([...silence(4), 'nudge'])
   })
 
   it('is progress where the result says something else, a number too', () => {
-    expect(rungs(...[10, 30, 42, 80, 95, 100].map((done) => one('job_status', { id: 1 }, ok(`${done}% done`))))).toEqual(silence(6))
+    expect(
+      rungs(
+        ...[10, 30, 42, 80, 95, 100].map((done) =>
+          one('job_status', { id: 1 }, ok(`${done}% done`)),
+        ),
+      ),
+    ).toEqual(silence(6))
   })
 
   it('goes on through text between', () => {
-    expect(rungs(...times(5, look).flatMap((step) => [says('Once more.'), step]))).toEqual([...silence(9), 'nudge'])
+    expect(rungs(...times(5, look).flatMap((step) => [says('Once more.'), step]))).toEqual([
+      ...silence(9),
+      'nudge',
+    ])
   })
 
   it('begins to count again after any new result, in the same round too', () => {
     const other = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
     expect(rungs(...times(4, look), other(1), ...times(4, look))).toEqual(silence(9))
-    const both = (n: number) => siblings(['read_file', { path: 'a' }, ok('text of a')], ['read_file', { path: `f${n}` }, ok(`text ${n}`)])
+    const both = (n: number) =>
+      siblings(
+        ['read_file', { path: 'a' }, ok('text of a')],
+        ['read_file', { path: `f${n}` }, ok(`text ${n}`)],
+      )
     expect(rungs(...[1, 2, 3, 4, 5, 6, 7].map(both))).toEqual(silence(7))
   })
 
   it('begins to count again after a new error too: it tells the model something', () => {
-    expect(rungs(...times(4, look), one('write_file', { path: 'x' }, failing('disk full')), ...times(4, look))).toEqual(silence(9))
+    expect(
+      rungs(
+        ...times(4, look),
+        one('write_file', { path: 'x' }, failing('disk full')),
+        ...times(4, look),
+      ),
+    ).toEqual(silence(9))
   })
 
   it('counts rounds, not calls', () => {
-    const six = siblings(...times(6, look).map((): [string, unknown, CallResult] => ['read_file', { path: 'a' }, ok('text of a')]))
+    const six = siblings(
+      ...times(6, look).map((): [string, unknown, CallResult] => [
+        'read_file',
+        { path: 'a' },
+        ok('text of a'),
+      ]),
+    )
     expect(rungs(six)).toEqual(['-'])
   })
 
@@ -63,32 +121,56 @@ describe('the same call with the same result', () => {
     ['to see', 'to check', 'to be sure', 'again', 'at last'].map((why) => ({
       calls: [[toolCall('read_file', sent(why)), ok('x')]],
       fields: {
-        declarations: [declared('read_file', { hints: { mutates: null, ignoreFields: [], loopKey: [], refusal: null, ...hints } })],
+        declarations: [
+          declared('read_file', {
+            hints: { mutates: null, ignoreFields: [], loopKey: [], refusal: null, ...hints },
+          }),
+        ],
       },
     }))
 
   it.each([
-    ['arguments that the tool declares as comments', { ignoreFields: ['why'] }, (why: string) => ({ path: 'a', why })],
-    ['such arguments deeper in', { ignoreFields: ['/meta/why'] }, (why: string) => ({ path: 'a', meta: { why, deep: true } })],
-    ['such arguments in each item', { ignoreFields: ['/files/*/why'] }, (why: string) => ({ files: [{ path: 'a', why }, { path: 'b' }] })],
+    [
+      'arguments that the tool declares as comments',
+      { ignoreFields: ['why'] },
+      (why: string) => ({ path: 'a', why }),
+    ],
+    [
+      'such arguments deeper in',
+      { ignoreFields: ['/meta/why'] },
+      (why: string) => ({ path: 'a', meta: { why, deep: true } }),
+    ],
+    [
+      'such arguments in each item',
+      { ignoreFields: ['/files/*/why'] },
+      (why: string) => ({ files: [{ path: 'a', why }, { path: 'b' }] }),
+    ],
     [
       'comments inside of what it declares as its key',
       { loopKey: ['/meta'], ignoreFields: ['/meta/why'] },
       (why: string) => ({ n: why.length, meta: { why, deep: true } }),
     ],
-    ['arguments beside those that it declares as its key', { loopKey: ['path'] }, (why: string) => ({ path: './a', why, n: why.length })],
+    [
+      'arguments beside those that it declares as its key',
+      { loopKey: ['path'] },
+      (why: string) => ({ path: './a', why, n: why.length }),
+    ],
   ])('is told without %s', (_, hints, sent) => {
     expect(rungs(...hinted({}, sent))).toEqual(silence(5))
     expect(rungs(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
   })
 
   it('is told by all arguments where its key leads to none of them', () => {
-    expect(rungs(...hinted({ loopKey: ['/path/~x'] }, (why) => ({ path: why })))).toEqual(silence(5))
+    expect(rungs(...hinted({ loopKey: ['/path/~x'] }, (why) => ({ path: why })))).toEqual(
+      silence(5),
+    )
     expect(rungs(...hinted({ loopKey: ['id'] }, (why) => ({ id: null, why })))).toEqual(silence(5))
   })
 
   it('is another one where an argument of its key differs', () => {
-    expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(silence(5))
+    expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(
+      silence(5),
+    )
   })
 })
 
@@ -100,7 +182,10 @@ describe('polling', () => {
 
   it('may go on for no shorter than any other success that the policy lets come back', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 30 } })
-    expect(rungs(...judgedBy(policy, ...times(30, polled('pending'))))).toEqual([...silence(29), 'nudge'])
+    expect(rungs(...judgedBy(policy, ...times(30, polled('pending'))))).toEqual([
+      ...silence(29),
+      'nudge',
+    ])
     expect(rungs(...judgedBy(policy, ...times(30, look)))).toEqual([...silence(29), 'nudge'])
   })
 
@@ -108,47 +193,88 @@ describe('polling', () => {
     const wait = one('sleep', { seconds: 30 }, ok(''))
     const check = one('read_output', { handle: 1 }, ok('(no new output)'))
     expect(rungs(...times(8, check).flatMap((step) => [step, wait]))).toEqual(silence(16))
-    const both = siblings(['sleep', { seconds: 30 }, ok('')], ['read_output', { handle: 1 }, ok('(no new output)')])
+    const both = siblings(
+      ['sleep', { seconds: 30 }, ok('')],
+      ['read_output', { handle: 1 }, ok('(no new output)')],
+    )
     expect(rungs(...times(10, both))).toEqual(silence(10))
-    expect(rungs(...times(10, one('shell', { command: 'sleep 30; tail log' }, ok('(no new output)'))))).toEqual(silence(10))
+    expect(
+      rungs(...times(10, one('shell', { command: 'sleep 30; tail log' }, ok('(no new output)')))),
+    ).toEqual(silence(10))
   })
 })
 
 describe('the same answer to different calls', () => {
-  const commands = ['ls', 'ls .', 'ls -1', 'ls ./', 'ls -1 .', 'command ls', '/bin/ls', 'ls --color=never', 'ls --color=auto']
+  const commands = [
+    'ls',
+    'ls .',
+    'ls -1',
+    'ls ./',
+    'ls -1 .',
+    'command ls',
+    '/bin/ls',
+    'ls --color=never',
+    'ls --color=auto',
+  ]
 
   it('is a loop at the eighth wording of a search that finds nothing, or of a command', () => {
-    const searches = commands.map((_, n) => one('web_search', { q: `manual ${n}` }, ok('No results found.')))
+    const searches = commands.map((_, n) =>
+      one('web_search', { q: `manual ${n}` }, ok('No results found.')),
+    )
     expect(rungs(...searches)).toEqual([...silence(7), 'nudge', 'text_only'])
     const listings = commands.map((command) => one('shell', { command }, ok('a.txt\nb.txt')))
     const said = played(...listings)
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([...silence(7), 'nudge', 'text_only'])
+    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+      ...silence(7),
+      'nudge',
+      'text_only',
+    ])
     expect(said[7]).toMatchObject({ rule: 'same-answer' })
     expect(said[7]?.text).toContain('differ only in their wording')
   })
 
   it('is none for acknowledgements, for tools that change something, and for facts that many things share', () => {
     const numbers = commands.map((_, n) => n)
-    expect(rungs(...numbers.map((n) => one('write_file', { path: `f${n}` }, ok('file written to disk'))))).toEqual(silence(9))
-    expect(rungs(...numbers.map((n) => one('grep', { pattern: `p${n}` }, ok('ok'))))).toEqual(silence(9))
-    expect(rungs(...numbers.map((n) => one('get_status', { host: `h${n}` }, ok('status: healthy'))))).toEqual(silence(9))
-    expect(rungs(...numbers.map((n) => one('shell', { command: `touch f${n}` }, ok('created a file'))))).toEqual(silence(9))
+    expect(
+      rungs(
+        ...numbers.map((n) => one('write_file', { path: `f${n}` }, ok('file written to disk'))),
+      ),
+    ).toEqual(silence(9))
+    expect(rungs(...numbers.map((n) => one('grep', { pattern: `p${n}` }, ok('ok'))))).toEqual(
+      silence(9),
+    )
+    expect(
+      rungs(...numbers.map((n) => one('get_status', { host: `h${n}` }, ok('status: healthy')))),
+    ).toEqual(silence(9))
+    expect(
+      rungs(...numbers.map((n) => one('shell', { command: `touch f${n}` }, ok('created a file')))),
+    ).toEqual(silence(9))
   })
 
   it('is one where different things have the same long text', () => {
-    const page = 'The page that you asked for could not be shown, so here is the front page instead of it. '
-    expect(rungs(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([...silence(7), 'nudge', 'text_only'])
+    const page =
+      'The page that you asked for could not be shown, so here is the front page instead of it. '
+    expect(rungs(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([
+      ...silence(7),
+      'nudge',
+      'text_only',
+    ])
   })
 
   it.each([
     ['hosts', 'get_health', (n: number) => ({ host: `web-${n}` })],
     ['numbered orders', 'get_order', (n: number) => ({ orderId: n })],
     ['hosts in a command', 'shell', (n: number) => ({ command: `ping -c 1 web-${n}.prod` })],
-    ['files in a command', 'shell', (n: number) => ({ command: `jq -r .license pkg/p${n}/package.json` })],
+    [
+      'files in a command',
+      'shell',
+      (n: number) => ({ command: `jq -r .license pkg/p${n}/package.json` }),
+    ],
     ['addresses that are looked up', 'lookup_ip', (n: number) => ({ ip: `192.0.2.${n}` })],
     ['addresses of the web', 'fetch_page', (n: number) => ({ url: `https://a.test/${n}?x=1` })],
   ])('may be a batch where it is about ever new %s, for twice as long', (_, tool, sent) => {
-    const answer = 'The page that you asked for could not be shown, so here is the front page instead of it. '
+    const answer =
+      'The page that you asked for could not be shown, so here is the front page instead of it. '
     const steps = Array.from({ length: 17 }, (_, n) => one(tool, sent(n), ok(answer)))
     expect(rungs(...steps)).toEqual([...silence(15), 'nudge', 'text_only'])
   })
@@ -161,83 +287,159 @@ describe('the same answer to different calls', () => {
     ],
     ['windows of one file', 'read_lines', (n: number) => ({ path: 'src/a.ts', from: n })],
     ['readings of one file', 'shell', (n: number) => ({ command: `head -n ${n} src/a.ts | cat` })],
-    ['wordings of a question', 'ask_docs', (n: number) => ({ question: `${'very '.repeat(n)}late returns` })],
+    [
+      'wordings of a question',
+      'ask_docs',
+      (n: number) => ({ question: `${'very '.repeat(n)}late returns` }),
+    ],
   ])('is a loop at the eighth time where it is about %s', (_, tool, sent) => {
-    const answer = 'The page that you asked for could not be shown, so here is the front page instead of it. '
-    expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([...silence(7), 'nudge', 'text_only'])
+    const answer =
+      'The page that you asked for could not be shown, so here is the front page instead of it. '
+    expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([
+      ...silence(7),
+      'nudge',
+      'text_only',
+    ])
   })
 
   it('is none for windows of a log that differ in their clocks only, and is one where lines come again', () => {
-    const clock = (n: number) => `10:${String(n).padStart(2, '0')}:00 INFO the agent is alive and has nothing to do`
-    const page = (n: number, from: number) => one('read_lines', { path: 'a.log', offset: n }, ok(`${clock(from)}\n${clock(from + 1)}`))
-    expect(rungs(...Array.from({ length: 12 }, (_, n) => page(n, 2 * n)))).toEqual(new Array(12).fill('-'))
-    expect(rungs(...Array.from({ length: 10 }, (_, n) => page(n, n % 2))).includes('nudge')).toBe(true)
+    const clock = (n: number) =>
+      `10:${String(n).padStart(2, '0')}:00 INFO the agent is alive and has nothing to do`
+    const page = (n: number, from: number) =>
+      one('read_lines', { path: 'a.log', offset: n }, ok(`${clock(from)}\n${clock(from + 1)}`))
+    expect(rungs(...Array.from({ length: 12 }, (_, n) => page(n, 2 * n)))).toEqual(
+      new Array(12).fill('-'),
+    )
+    expect(rungs(...Array.from({ length: 10 }, (_, n) => page(n, n % 2))).includes('nudge')).toBe(
+      true,
+    )
   })
 
   it('goes on through changes that say that nothing changed, and so does the ladder of a response that chants', () => {
-    const unchanged = (n: number) => one('edit_file', { path: 'x', text: `v${n}` }, ok('Already up to date.'))
-    const searches = commands.flatMap((_, n) => [one('web_search', { q: `manual ${n}` }, ok('no results')), unchanged(n)])
+    const unchanged = (n: number) =>
+      one('edit_file', { path: 'x', text: `v${n}` }, ok('Already up to date.'))
+    const searches = commands.flatMap((_, n) => [
+      one('web_search', { q: `manual ${n}` }, ok('no results')),
+      unchanged(n),
+    ])
     // The first of the edits is the first to say so: that is another answer.
     expect(rungs(...searches).indexOf('nudge')).toBe(2 * 8)
-    const chants = [1, 2, 3].flatMap((n) => [says('I will look at it now. '.repeat(20)), unchanged(n)])
+    const chants = [1, 2, 3].flatMap((n) => [
+      says('I will look at it now. '.repeat(20)),
+      unchanged(n),
+    ])
     expect(rungs(...chants)).toEqual(['nudge', '-', 'nudge', '-', 'text_only', '-'])
   })
 
   it('begins to count again after another answer', () => {
-    const nothing = commands.map((_, n) => one('web_search', { q: `manual ${n}` }, ok('no results')))
-    const steps = [...nothing.slice(0, 5), one('web_search', { q: 'x' }, ok('one hit')), ...nothing.slice(5)]
+    const nothing = commands.map((_, n) =>
+      one('web_search', { q: `manual ${n}` }, ok('no results')),
+    )
+    const steps = [
+      ...nothing.slice(0, 5),
+      one('web_search', { q: 'x' }, ok('one hit')),
+      ...nothing.slice(5),
+    ]
     expect(rungs(...steps)).toEqual(silence(10))
   })
 })
 
 describe('a cycle', () => {
   const lap = (length: number): Step[] =>
-    ['a', 'b', 'c', 'd', 'e', 'f', 'g'].slice(0, length).map((path) => one('stat', { path }, ok(`size of ${path}`)))
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+      .slice(0, length)
+      .map((path) => one('stat', { path }, ok(`size of ${path}`)))
 
   it.each([2, 3, 4, 5, 6])('of %i rounds is a loop at the end of its third lap', (length) => {
-    expect(rungs(...lap(length), ...lap(length), ...lap(length))).toEqual([...silence(3 * length - 1), 'nudge'])
+    expect(rungs(...lap(length), ...lap(length), ...lap(length))).toEqual([
+      ...silence(3 * length - 1),
+      'nudge',
+    ])
   })
 
   it('climbs when it goes on, and says what came back', () => {
     const said = played(...times(4, look).flatMap(() => lap(2)))
-    expect(said.map((intervention) => intervention?.rung ?? '-').slice(5)).toEqual(['nudge', 'text_only', 'end'])
+    expect(said.map((intervention) => intervention?.rung ?? '-').slice(5)).toEqual([
+      'nudge',
+      'text_only',
+      'end',
+    ])
     expect(said[5]).toMatchObject({ rule: 'cycle', key: 'stat → stat' })
-    expect(said[5]?.text).toContain('1. stat({"path":"a"}) → returned: size of a\n2. stat({"path":"b"}) → returned: size of b')
+    expect(said[5]?.text).toContain(
+      '1. stat({"path":"a"}) → returned: size of a\n2. stat({"path":"b"}) → returned: size of b',
+    )
     expect(said[5]?.text).toContain('come back 3 times')
   })
 
   it('is none while any result in it changes', () => {
-    const steps = [1, 2, 3, 4, 5].flatMap((n) => [one('stat', { path: 'a' }, ok('1 KB')), one('read_log', {}, ok(`line ${n}`))])
+    const steps = [1, 2, 3, 4, 5].flatMap((n) => [
+      one('stat', { path: 'a' }, ok('1 KB')),
+      one('read_log', {}, ok(`line ${n}`)),
+    ])
     expect(rungs(...steps)).toEqual(silence(10))
   })
 
   it('begins anew behind a stray round', () => {
     const stray = one('head', { path: 'z' }, ok('zz'))
-    expect(rungs(...lap(2), ...lap(2), stray, ...lap(2), ...lap(2), ...lap(2))).toEqual([...silence(10), 'nudge'])
+    expect(rungs(...lap(2), ...lap(2), stray, ...lap(2), ...lap(2), ...lap(2))).toEqual([
+      ...silence(10),
+      'nudge',
+    ])
   })
 
   it('is a loop with failures in it, and text between', () => {
-    const steps = [look, one('edit', { path: 'a' }, failing('anchor text not found')), says('Hm.'), one('test', {}, failing('1 failed'))]
+    const steps = [
+      look,
+      one('edit', { path: 'a' }, failing('anchor text not found')),
+      says('Hm.'),
+      one('test', {}, failing('1 failed')),
+    ]
     expect(rungs(...steps, ...steps, ...steps).slice(0, 9)).toEqual(silence(9))
     expect(rungs(...steps, ...steps, ...steps).slice(9)).not.toEqual(silence(3))
   })
 
   it('of polls, waits and errors that may clear has a longer leash', () => {
-    expect(rungs(...times(6, look).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))])).slice(0, 8)).toEqual(silence(8))
+    expect(
+      rungs(
+        ...times(6, look).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))]),
+      ).slice(0, 8),
+    ).toEqual(silence(8))
     const busy = (url: string) => one('fetch', { url }, failing('503 service unavailable'))
-    expect(rungs(...times(8, look).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(silence(9))
-    const waits = times(8, look).flatMap(() => [one('check', {}, ok('not yet')), one('wait', {}, ok('')), one('check', {}, ok('not yet'))])
+    expect(rungs(...times(8, look).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
+      silence(9),
+    )
+    const waits = times(8, look).flatMap(() => [
+      one('check', {}, ok('not yet')),
+      one('wait', {}, ok('')),
+      one('check', {}, ok('not yet')),
+    ])
     expect(rungs(...waits).slice(0, 12)).toEqual(silence(12))
   })
 })
 
 describe('a fan-out', () => {
   const fanOut = (...paths: string[]) =>
-    siblings(...paths.map((path): [string, unknown, CallResult] => ['read_file', { path }, ok(`text of ${path}`)]))
+    siblings(
+      ...paths.map((path): [string, unknown, CallResult] => [
+        'read_file',
+        { path },
+        ok(`text of ${path}`),
+      ]),
+    )
 
   it('that is repeated as it is is a loop at its fourth time, in whatever order', () => {
-    const said = played(fanOut('a', 'b', 'c'), fanOut('c', 'a', 'b'), fanOut('a', 'b', 'c'), fanOut('b', 'a', 'c'), fanOut('a', 'b', 'c'))
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([...silence(3), 'nudge', 'text_only'])
+    const said = played(
+      fanOut('a', 'b', 'c'),
+      fanOut('c', 'a', 'b'),
+      fanOut('a', 'b', 'c'),
+      fanOut('b', 'a', 'c'),
+      fanOut('a', 'b', 'c'),
+    )
+    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+      ...silence(3),
+      'nudge',
+      'text_only',
+    ])
     expect(said[3]).toMatchObject({ rule: 'repeated-round', evidence: [{ round: 4, ordinal: -1 }] })
   })
 

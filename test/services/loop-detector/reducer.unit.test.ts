@@ -5,21 +5,42 @@ import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message, RoundCleared, RoundOutcome } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
-import { cancelled, checked, declared, executed, expiresAt, failing, missing, ok, place, tick, toolCall, turnEnded } from './rounds.ts'
+import {
+  cancelled,
+  checked,
+  declared,
+  executed,
+  expiresAt,
+  failing,
+  missing,
+  ok,
+  place,
+  tick,
+  toolCall,
+  turnEnded,
+} from './rounds.ts'
 
 const list = toolCall('list', { path: '.' })
 const read = toolCall('read', { path: 'a' })
 const latest = expiresAt + defaultPolicy.startWithinMs + 60_000 + 2 * defaultPolicy.graceMs
 
-const outcomeIn = (messages: Message[]) => messages.find((message): message is RoundOutcome => message.type === 'round-outcome')
-const clearedIn = (messages: Message[]) => messages.find((message): message is RoundCleared => message.type === 'round-cleared')
+const outcomeIn = (messages: Message[]) =>
+  messages.find((message): message is RoundOutcome => message.type === 'round-outcome')
+const clearedIn = (messages: Message[]) =>
+  messages.find((message): message is RoundCleared => message.type === 'round-cleared')
 const statuses = (outcome: RoundOutcome | undefined) => outcome?.results.map(({ status }) => status)
 
 describe('a round with calls', () => {
   it('is cleared to the executor with all its calls, and answered when it has run', () => {
     const running = given(loopDetector, checked(1, { calls: [list, read] }))
     expect(running.records.map(({ to }) => to)).toEqual(['tools'])
-    expect(clearedIn(running.to('tools'))).toMatchObject({ ...place, round: 1, decided: [], agent: 'agent', expiresAt })
+    expect(clearedIn(running.to('tools'))).toMatchObject({
+      ...place,
+      round: 1,
+      decided: [],
+      agent: 'agent',
+      expiresAt,
+    })
     expect(clearedIn(running.to('tools'))?.calls.map(({ name }) => name)).toEqual(['list', 'read'])
 
     const done = running.when(executed(1, [ok('a b'), ok('text')]))
@@ -32,30 +53,58 @@ describe('a round with calls', () => {
       policy: defaultPolicy,
     })
     expect(outcomeIn(done.to('conversation'))?.response.calls).toHaveLength(2)
-    expect(outcomeIn(done.to('conversation'))?.results.map(({ text }) => text)).toEqual(['a b', 'text'])
+    expect(outcomeIn(done.to('conversation'))?.results.map(({ text }) => text)).toEqual([
+      'a b',
+      'text',
+    ])
   })
 
   it('takes its rejections along to the executor, and tells activity of them', () => {
-    const running = given(loopDetector, checked(1, { calls: [toolCall('exec', '{}'), read], rejections: [missing('command')] }))
-    const refused = { ordinal: 0, status: 'rejected', text: 'the directive', reason: "missing required field 'command'", durationMs: 0 }
+    const running = given(
+      loopDetector,
+      checked(1, { calls: [toolCall('exec', '{}'), read], rejections: [missing('command')] }),
+    )
+    const refused = {
+      ordinal: 0,
+      status: 'rejected',
+      text: 'the directive',
+      reason: "missing required field 'command'",
+      durationMs: 0,
+    }
     expect(clearedIn(running.to('tools'))?.decided).toEqual([refused])
     expect(running.to('activity')).toEqual([
-      { type: 'call-rejected', ...place, round: 1, ordinal: 0, name: 'exec', reason: "missing required field 'command'" },
+      {
+        type: 'call-rejected',
+        ...place,
+        round: 1,
+        ordinal: 0,
+        name: 'exec',
+        reason: "missing required field 'command'",
+      },
     ])
     const { ordinal: _, ...result } = refused
-    const done = running.when(executed(1, [{ ...result, ordinal: 0, status: 'rejected' }, ok('text')]))
+    const done = running.when(
+      executed(1, [{ ...result, ordinal: 0, status: 'rejected' }, ok('text')]),
+    )
     expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['rejected', 'ok'])
   })
 
   it('is answered at once when every call is rejected', () => {
-    const done = given(loopDetector, checked(1, { calls: [toolCall('exec', '{}')], rejections: [missing('command')] }))
+    const done = given(
+      loopDetector,
+      checked(1, { calls: [toolCall('exec', '{}')], rejections: [missing('command')] }),
+    )
     expect(done.to('tools')).toEqual([])
-    expect(outcomeIn(done.to('conversation'))?.results).toMatchObject([{ ordinal: 0, status: 'rejected', text: 'the directive' }])
+    expect(outcomeIn(done.to('conversation'))?.results).toMatchObject([
+      { ordinal: 0, status: 'rejected', text: 'the directive' },
+    ])
   })
 
   it('lets run only as many calls as are left; the others are skipped, in the order of the response', () => {
     const running = given(loopDetector, checked(1, { calls: [list, read, list], callsLeft: 1 }))
-    expect(clearedIn(running.to('tools'))?.decided.map(({ ordinal, status }) => [ordinal, status])).toEqual([
+    expect(
+      clearedIn(running.to('tools'))?.decided.map(({ ordinal, status }) => [ordinal, status]),
+    ).toEqual([
       [1, 'skipped'],
       [2, 'skipped'],
     ])
@@ -63,7 +112,10 @@ describe('a round with calls', () => {
   })
 
   it('runs nothing when it was text-only, and says so to the model', () => {
-    const done = given(loopDetector, checked(1, { calls: [list, read], callsLeft: 0, rejections: [missing('path', 1)] }))
+    const done = given(
+      loopDetector,
+      checked(1, { calls: [list, read], callsLeft: 0, rejections: [missing('path', 1)] }),
+    )
     expect(done.to('tools')).toEqual([])
     const outcome = outcomeIn(done.to('conversation'))
     expect(statuses(outcome)).toEqual(['skipped', 'skipped'])
@@ -72,7 +124,10 @@ describe('a round with calls', () => {
   })
 
   it('has exactly one result for each call, whatever the executor leaves out', () => {
-    const running = given(loopDetector, checked(1, { calls: [list, read], rejections: [missing('path', 1)] }))
+    const running = given(
+      loopDetector,
+      checked(1, { calls: [list, read], rejections: [missing('path', 1)] }),
+    )
     const done = running.when(executed(1, []))
     expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['outcome_unknown', 'rejected'])
   })
@@ -85,22 +140,34 @@ describe('a round with calls', () => {
         { status: 'skipped', reason: 'the turn was over before it started' },
       ])
     }
-    expect(given(loopDetector, at(expiresAt - 1, checked(1, { calls: [list] }))).to('tools')).toHaveLength(1)
+    expect(
+      given(loopDetector, at(expiresAt - 1, checked(1, { calls: [list] }))).to('tools'),
+    ).toHaveLength(1)
   })
 })
 
 describe('a round without calls', () => {
   it('is answered at once', () => {
     const done = given(loopDetector, checked(1, { response: { text: 'Done.', stop: 'end' } }))
-    expect(outcomeIn(done.to('conversation'))).toMatchObject({ results: [], intervention: null, response: { text: 'Done.' } })
+    expect(outcomeIn(done.to('conversation'))).toMatchObject({
+      results: [],
+      intervention: null,
+      response: { text: 'Done.' },
+    })
     expect(done.records).toHaveLength(1)
   })
 
   it('passes a failure on at once, without a judgement', () => {
     const failure = { class: 'provider' as const, reason: 'no answer' }
     let story = given(loopDetector, checked(1, { failure, response: { stop: 'cut' } }))
-    for (const round of [2, 3, 4, 5]) story = story.when(checked(round, { failure, response: { stop: 'cut' } }))
-    expect(outcomeIn(story.to('conversation'))).toMatchObject({ round: 5, failure, results: [], intervention: null })
+    for (const round of [2, 3, 4, 5])
+      story = story.when(checked(round, { failure, response: { stop: 'cut' } }))
+    expect(outcomeIn(story.to('conversation'))).toMatchObject({
+      round: 5,
+      failure,
+      results: [],
+      intervention: null,
+    })
   })
 })
 
@@ -142,11 +209,20 @@ describe('the end of a turn', () => {
 
   it('means nothing to a turn that is not open; neither does an execution', () => {
     expect(given(loopDetector, turnEnded)).toMatchObject({ state: undefined, records: [] })
-    expect(given(loopDetector, executed(1, [ok('a')]))).toMatchObject({ state: undefined, records: [] })
+    expect(given(loopDetector, executed(1, [ok('a')]))).toMatchObject({
+      state: undefined,
+      records: [],
+    })
   })
 
   it('is not the end of its memory for a round that comes after it: that opens the turn anew', () => {
-    const done = given(loopDetector, checked(4, { calls: [list] }), executed(4, [ok('a')]), turnEnded, checked(5, { calls: [list] }))
+    const done = given(
+      loopDetector,
+      checked(4, { calls: [list] }),
+      executed(4, [ok('a')]),
+      turnEnded,
+      checked(5, { calls: [list] }),
+    )
     expect(done.to('tools')).toHaveLength(1)
   })
 
@@ -165,7 +241,9 @@ describe('a cancel', () => {
     const waiting = given(loopDetector, at(10, cancelled()))
     expect(waiting.records).toEqual([])
     expect(waiting.due).toBe(expiresAt)
-    const done = waiting.when(checked(1, { calls: [toolCall('exec', '{}'), list], rejections: [missing('command')] }))
+    const done = waiting.when(
+      checked(1, { calls: [toolCall('exec', '{}'), list], rejections: [missing('command')] }),
+    )
     expect(done.records.map(({ to }) => to)).toEqual(['conversation'])
     expect(outcomeIn(done.to('conversation'))?.results).toMatchObject([
       { ordinal: 0, status: 'skipped', reason: 'cancelled before it started' },
@@ -188,7 +266,10 @@ describe('a cancel', () => {
   it('lets the outstanding round end with its real results, and without an intervention', () => {
     const story = given(
       loopDetector,
-      ...[1, 2, 3].flatMap((round) => [checked(round, { calls: [list] }), executed(round, [failing('no such path')])]),
+      ...[1, 2, 3].flatMap((round) => [
+        checked(round, { calls: [list] }),
+        executed(round, [failing('no such path')]),
+      ]),
       checked(4, { calls: [list] }),
       cancelled(),
     )
@@ -196,9 +277,14 @@ describe('a cancel', () => {
     expect(story.due).toBe(latest)
     const done = story.when(executed(4, [failing('no such path')]))
     expect(done.records).toHaveLength(1)
-    expect(outcomeIn(done.to('conversation'))).toMatchObject({ results: [{ status: 'error', text: 'no such path' }], intervention: null })
+    expect(outcomeIn(done.to('conversation'))).toMatchObject({
+      results: [{ status: 'error', text: 'no such path' }],
+      intervention: null,
+    })
     expect(done.due).toBe(expiresAt)
-    expect(outcomeIn(done.when(checked(5, { calls: [list] })).to('conversation'))?.results).toMatchObject([{ status: 'skipped' }])
+    expect(
+      outcomeIn(done.when(checked(5, { calls: [list] })).to('conversation'))?.results,
+    ).toMatchObject([{ status: 'skipped' }])
   })
 
   it('gives up an outstanding round at the latest time: what nobody reported may have run', () => {
@@ -219,34 +305,56 @@ describe('a cancel', () => {
 
   it('passes on a failure of its round', () => {
     const failure = { class: 'cancelled' as const, reason: 'cancelled' }
-    expect(outcomeIn(given(loopDetector, cancelled(), checked(1, { failure })).to('conversation'))).toMatchObject({ failure, results: [] })
+    expect(
+      outcomeIn(given(loopDetector, cancelled(), checked(1, { failure })).to('conversation')),
+    ).toMatchObject({ failure, results: [] })
   })
 })
 
 describe('time', () => {
   it('bounds an outstanding round without a cancel too, by the slowest of the tools that its response names', () => {
-    const declarations = [declared('list', { timeoutMs: 5_000 }), declared('read', { timeoutMs: 90_000 })]
+    const declarations = [
+      declared('list', { timeoutMs: 5_000 }),
+      declared('read', { timeoutMs: 90_000 }),
+    ]
     const running = given(loopDetector, checked(1, { calls: [list, read], declarations }))
-    expect(running.due).toBe(expiresAt + defaultPolicy.startWithinMs + 90_000 + 2 * defaultPolicy.graceMs)
+    expect(running.due).toBe(
+      expiresAt + defaultPolicy.startWithinMs + 90_000 + 2 * defaultPolicy.graceMs,
+    )
     const done = running.when(at(running.due ?? 0, tick))
-    expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['outcome_unknown', 'outcome_unknown'])
-    expect(done.when(executed(1, [ok('late'), ok('late')]))).toMatchObject({ state: undefined, records: [] })
+    expect(statuses(outcomeIn(done.to('conversation')))).toEqual([
+      'outcome_unknown',
+      'outcome_unknown',
+    ])
+    expect(done.when(executed(1, [ok('late'), ok('late')]))).toMatchObject({
+      state: undefined,
+      records: [],
+    })
   })
 
   it('waits for no tool longer than the executor lets it run, whatever the tool declares', () => {
     const declarations = [declared('list', { timeoutMs: 10 * limits.toolTimeoutMsMax })]
     const running = given(loopDetector, checked(1, { calls: [list], declarations }))
-    expect(running.due).toBe(expiresAt + defaultPolicy.startWithinMs + limits.toolTimeoutMsMax + 2 * defaultPolicy.graceMs)
+    expect(running.due).toBe(
+      expiresAt + defaultPolicy.startWithinMs + limits.toolTimeoutMsMax + 2 * defaultPolicy.graceMs,
+    )
   })
 
   it('closes a turn of which nothing was heard, some time after the newest expiresAt', () => {
-    const open = given(loopDetector, checked(1), checked(2, { expiresAt: expiresAt + 70 }), checked(3))
+    const open = given(
+      loopDetector,
+      checked(1),
+      checked(2, { expiresAt: expiresAt + 70 }),
+      checked(3),
+    )
     expect(open.due).toBe(expiresAt + 70 + limits.turnLingerMs)
     expect(open.when(at(open.due ?? 0, tick))).toMatchObject({ state: undefined, records: [] })
   })
 
   it('a tick for a turn that is not open means nothing', () => {
-    expect(loopDetector.react(undefined, { message: tick, offset: 1, previous: undefined, time: 1 })).toEqual({})
+    expect(
+      loopDetector.react(undefined, { message: tick, offset: 1, previous: undefined, time: 1 }),
+    ).toEqual({})
   })
 })
 
@@ -269,13 +377,23 @@ describe('whatever comes in whatever order', () => {
         for (const { kind, round, ms } of events) {
           time += kind === 'tick' ? ms : 1
           const before = story.due
-          // A second round while one is outstanding is a mistake of ours, tested above; here the next one comes when the last is over.
-          if ((kind === 'checked' || kind === 'failing' || kind === 'text') && story.state?.outstanding && round > story.state.roundNewest)
+          // A second round while one is outstanding is a mistake of ours, tested above; here the
+          // next one comes when the last is over.
+          if (
+            (kind === 'checked' || kind === 'failing' || kind === 'text') &&
+            story.state?.outstanding &&
+            round > story.state.roundNewest
+          )
             continue
-          // A turn that was closed has forgotten its rounds, also when a cancel opened it anew: repeats of them are dropped by the runtime's marks.
+          // A turn that was closed has forgotten its rounds, also when a cancel opened it anew:
+          // repeats of them are dropped by the runtime's marks.
           if ((story.state?.roundNewest ?? 0) < round && round <= Math.max(0, ...answered)) continue
-          if (kind === 'checked') story = story.when(at(time, checked(round, { calls: [list, read] })))
-          if (kind === 'failing') story = story.when(at(time, checked(round, { calls: [list], rejections: [missing('path')] })))
+          if (kind === 'checked')
+            story = story.when(at(time, checked(round, { calls: [list, read] })))
+          if (kind === 'failing')
+            story = story.when(
+              at(time, checked(round, { calls: [list], rejections: [missing('path')] })),
+            )
           if (kind === 'text') story = story.when(at(time, checked(round)))
           if (kind === 'executed') story = story.when(at(time, executed(round, [ok('a'), ok('b')])))
           if (kind === 'cancel') story = story.when(at(time, cancelled()))
@@ -290,7 +408,9 @@ describe('whatever comes in whatever order', () => {
             if (message.type !== 'round-outcome') continue
             expect(answered.has(message.round)).toBe(false)
             answered.add(message.round)
-            expect(message.results.map(({ ordinal }) => ordinal)).toEqual(message.response.calls.map(({ ordinal }) => ordinal))
+            expect(message.results.map(({ ordinal }) => ordinal)).toEqual(
+              message.response.calls.map(({ ordinal }) => ordinal),
+            )
           }
         }
       }),

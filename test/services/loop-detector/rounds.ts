@@ -24,16 +24,41 @@ export const expiresAt = 1_000_000
 
 export function toolCall(name: string, args: unknown, fields: Partial<Call> = {}): Call {
   const raw = typeof args === 'string' ? args : JSON.stringify(args)
-  return { ordinal: 0, id: 'id', name, raw, source: 'deltas', problem: null, repair: null, disputed: false, ...fields }
+  return {
+    ordinal: 0,
+    id: 'id',
+    name,
+    raw,
+    source: 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+    ...fields,
+  }
 }
 
 export function declared(name: string, fields: Partial<Declaration> = {}): Declaration {
-  return { name, description: '', schema: '{}', idempotent: false, timeoutMs: 60_000, poll: false, hints: null, ...fields }
+  return {
+    name,
+    description: '',
+    schema: '{}',
+    idempotent: false,
+    timeoutMs: 60_000,
+    poll: false,
+    hints: null,
+    ...fields,
+  }
 }
 
-type Checked = Partial<Omit<RoundChecked, 'response'>> & { calls?: Call[]; response?: Partial<RoundChecked['response']> }
+type Checked = Partial<Omit<RoundChecked, 'response'>> & {
+  calls?: Call[]
+  response?: Partial<RoundChecked['response']>
+}
 
-export function checked(round: number, { calls = [], response = {}, ...fields }: Checked = {}): RoundChecked {
+export function checked(
+  round: number,
+  { calls = [], response = {}, ...fields }: Checked = {},
+): RoundChecked {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   const ordered = calls.map((call, ordinal) => ({ ...call, ordinal }))
   return {
@@ -63,7 +88,13 @@ export function checked(round: number, { calls = [], response = {}, ...fields }:
 }
 
 export function executed(round: number, results: CallResult[]): RoundExecuted {
-  return { type: 'round-executed', ...place, round, results: results.map((result, ordinal) => ({ ...result, ordinal })), wishes: [] }
+  return {
+    type: 'round-executed',
+    ...place,
+    round,
+    results: results.map((result, ordinal) => ({ ...result, ordinal })),
+    wishes: [],
+  }
 }
 
 export function ok(text: string): CallResult {
@@ -76,20 +107,39 @@ export function failing(text: string, status: CallResult['status'] = 'error'): C
 }
 
 export function missing(field: string, ordinal = 0): Rejection {
-  return { ordinal, code: 'schema', reason: `missing required field '${field}'`, text: 'the directive', requiredFields: [field] }
+  return {
+    ordinal,
+    code: 'schema',
+    reason: `missing required field '${field}'`,
+    text: 'the directive',
+    requiredFields: [field],
+  }
 }
 
 export const turnEnded: TurnEnded = { type: 'turn-ended', ...place }
-export const tick: Tick = { type: 'tick', conversation: place.conversation, unit: JSON.stringify([place.conversation, place.turn]) }
+export const tick: Tick = {
+  type: 'tick',
+  conversation: place.conversation,
+  unit: JSON.stringify([place.conversation, place.turn]),
+}
 
 export function cancelled(until = expiresAt): Cancel {
   return { type: 'cancel', ...place, round: 1, expiresAt: until }
 }
 
-type Changes = { loop?: Partial<Policy['loop']>; empty?: Partial<Policy['empty']>; shadowed?: string[] }
+type Changes = {
+  loop?: Partial<Policy['loop']>
+  empty?: Partial<Policy['empty']>
+  shadowed?: string[]
+}
 
 export function policyWith({ loop = {}, empty = {}, shadowed = [] }: Changes): Policy {
-  return { ...defaultPolicy, loop: { ...defaultPolicy.loop, ...loop }, empty: { ...defaultPolicy.empty, ...empty }, shadowed }
+  return {
+    ...defaultPolicy,
+    loop: { ...defaultPolicy.loop, ...loop },
+    empty: { ...defaultPolicy.empty, ...empty },
+    shadowed,
+  }
 }
 
 /** One round of a story: its calls with their results, or a response without calls. */
@@ -111,25 +161,37 @@ export function empty(stop: 'end' | 'length' = 'end', fields: Checked = {}): Ste
   return { fields: { response: { reasoning: '[]', stop }, ...fields } }
 }
 
-export function rejectedRound(name: string, args: unknown, field: string, fields: Checked = {}): Step {
+export function rejectedRound(
+  name: string,
+  args: unknown,
+  field: string,
+  fields: Checked = {},
+): Step {
   return { fields: { calls: [toolCall(name, args)], rejections: [missing(field)], ...fields } }
 }
 
-/** Plays the rounds of one turn from round 1 on and gives what the detector said to each of them. */
+/**
+ * Plays the rounds of one turn from round 1 on and gives what the detector said to each of them.
+ */
 export function played(...steps: Step[]): (Intervention | null)[] {
   return outcomes(...steps).map(({ intervention }) => intervention)
 }
 
 /** The rungs alone: `-` where there is none, in brackets where it is only ordinary. */
 export function rungs(...steps: Step[]): string[] {
-  return played(...steps).map((said) => (said === null ? '-' : said.ordinary ? `(${said.rung})` : said.rung))
+  return played(...steps).map((said) =>
+    said === null ? '-' : said.ordinary ? `(${said.rung})` : said.rung,
+  )
 }
 
 export function outcomes(...steps: Step[]): RoundOutcome[] {
   return written(...steps).map(({ outcome }) => outcome)
 }
 
-/** Plays likewise, and gives what rules in shadow would have done, round by round: `cycle nudge`, in brackets where it is only ordinary. */
+/**
+ * Plays likewise, and gives what rules in shadow would have done, round by round: `cycle nudge`, in
+ * brackets where it is only ordinary.
+ */
 export function wouldHave(...steps: Step[]): string[][] {
   return written(...steps).map(({ raised }) =>
     raised.flatMap(({ shadow, intervention: { rule, rung, ordinary } }) =>
@@ -145,10 +207,14 @@ function written(...steps: Step[]): { outcome: RoundOutcome; raised: Interventio
     const round = index + 1
     const calls = step.calls?.map(([call]) => call) ?? step.fields?.calls ?? []
     story = story.when(checked(round, { ...step.fields, calls }))
-    if (story.to('tools').length > 0) story = story.when(executed(round, step.calls?.map(([, result]) => result) ?? []))
+    if (story.to('tools').length > 0)
+      story = story.when(executed(round, step.calls?.map(([, result]) => result) ?? []))
     const [outcome] = story.to('conversation')
     if (outcome?.type !== 'round-outcome') throw new Error(`round ${round} has no outcome`)
-    return { outcome, raised: story.to('activity').filter((message) => message.type === 'intervention-raised') }
+    return {
+      outcome,
+      raised: story.to('activity').filter((message) => message.type === 'intervention-raised'),
+    }
   })
 }
 

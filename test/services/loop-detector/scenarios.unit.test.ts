@@ -1,4 +1,5 @@
-// The neutral traces of the fixtures, played through the detector. How many pass is printed; what the incidents imply must.
+// The neutral traces of the fixtures, played through the detector. How many pass is printed; what
+// the incidents imply must.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -39,29 +40,42 @@ const passingMin = 60
 
 const fixture = new URL('../../../../shared/fixtures/loop-scenarios.jsonl', import.meta.url)
 const whereFixturesAre = existsSync(fixture) ? describe : describe.skip
-const cases = existsSync(fixture) ? readScenarios('loop-scenarios.jsonl', readFileSync(fixture, 'utf8')) : []
+const cases = existsSync(fixture)
+  ? readScenarios('loop-scenarios.jsonl', readFileSync(fixture, 'utf8'))
+  : []
 
 whereFixturesAre('loop scenarios', () => {
   const verdicts = cases.map((scenario) => judge(scenario, givenBy([])))
   const wrong = verdicts.filter(({ ok }) => ok === false)
 
-  it.each(implied.length > 0 && cases.length > 0 ? implied : [['none', 'no fixtures here']])('%s: %s', (id) => {
-    expect(verdicts.find((verdict) => verdict.id === id)).toMatchObject({ ok: true, wrong: '' })
-  })
+  it.each(implied.length > 0 && cases.length > 0 ? implied : [['none', 'no fixtures here']])(
+    '%s: %s',
+    (id) => {
+      expect(verdicts.find((verdict) => verdict.id === id)).toMatchObject({ ok: true, wrong: '' })
+    },
+  )
 
   it('raise no false alarm', () => {
-    expect(wrong.filter(({ expected }) => expected?.fires === false).map(({ id, wrong }) => `${id} ${wrong}`)).toEqual([])
+    expect(
+      wrong
+        .filter(({ expected }) => expected?.fires === false)
+        .map(({ id, wrong }) => `${id} ${wrong}`),
+    ).toEqual([])
   })
 
   it('say what kind of thing an intervention is about, as the labels do', () => {
     const other = verdicts.filter(({ fired, kind, expected }) => fired && expected?.kind !== kind)
-    expect(other.map(({ id, kind, expected }) => `${id} ${kind}, not ${expected?.kind}`)).toEqual([])
+    expect(other.map(({ id, kind, expected }) => `${id} ${kind}, not ${expected?.kind}`)).toEqual(
+      [],
+    )
   })
 
   it('pass in no smaller number than before', () => {
     const passing = verdicts.length - wrong.length
     const reasons = wrong.map(({ id, expected, wrong }) => `  ${id} (${expected?.kind}): ${wrong}`)
-    process.stdout.write([`loop scenarios: ${passing} of ${verdicts.length} pass`, ...reasons, ''].join('\n'))
+    process.stdout.write(
+      [`loop scenarios: ${passing} of ${verdicts.length} pass`, ...reasons, ''].join('\n'),
+    )
     expect(passing).toBeGreaterThanOrEqual(passingMin)
   })
 })

@@ -1,8 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { rules } from '../../../services/loop-detector/rules.ts'
-import type { Step } from './rounds.ts'
-import { empty, failing, judgedBy, missing, ok, one, outcomes, policyWith, rejectedRound, rungs, says, times, wouldHave } from './rounds.ts'
+import {
+  empty,
+  failing,
+  judgedBy,
+  missing,
+  ok,
+  one,
+  outcomes,
+  policyWith,
+  rejectedRound,
+  rungs,
+  type Step,
+  says,
+  times,
+  wouldHave,
+} from './rounds.ts'
 
 const shadowed = (...names: string[]) => policyWith({ shadowed: names })
 const failure = one('read', { path: 'a' }, failing('no such file'))
@@ -36,16 +50,25 @@ describe('a rule in shadow', () => {
     const steps = judgedBy(policy, ...times(5, both))
     expect(rungs(...steps)).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
     expect(outcomes(...steps)[2]?.intervention?.rule).toBe('identical-success')
-    expect(wouldHave(...steps).slice(2, 4)).toEqual([['identical-failure nudge'], ['identical-failure text_only']])
+    expect(wouldHave(...steps).slice(2, 4)).toEqual([
+      ['identical-failure nudge'],
+      ['identical-failure text_only'],
+    ])
   })
 
   it('is told beside another one in shadow', () => {
     const both: Step = { calls: [...(failure.calls ?? []), ...(success.calls ?? [])] }
     const steps = judgedBy(
-      policyWith({ loop: { identicalSuccesses: 3 }, shadowed: ['identical-failure', 'identical-success'] }),
+      policyWith({
+        loop: { identicalSuccesses: 3 },
+        shadowed: ['identical-failure', 'identical-success'],
+      }),
       ...times(3, both),
     )
-    expect(wouldHave(...steps).at(-1)).toEqual(['identical-failure nudge', 'identical-success nudge'])
+    expect(wouldHave(...steps).at(-1)).toEqual([
+      'identical-failure nudge',
+      'identical-success nudge',
+    ])
   })
 
   it('gives no reminder of an empty response, and tells that it would have', () => {
@@ -61,17 +84,33 @@ describe('a rule in shadow', () => {
   })
 
   it('leaves the words of rejections and the turn alone where it counts schema failures', () => {
-    const policy = policyWith({ loop: { schemaFailureEndsTurn: true }, shadowed: ['schema-failure', 'identical-failure'] })
+    const policy = policyWith({
+      loop: { schemaFailureEndsTurn: true },
+      shadowed: ['schema-failure', 'identical-failure'],
+    })
     const steps = judgedBy(policy, ...times(4, rejectedRound('exec', {}, 'command')))
-    expect(outcomes(...steps).map(({ results }) => results[0]?.text)).toEqual(times(4, {}).map(() => missing('command').text))
+    expect(outcomes(...steps).map(({ results }) => results[0]?.text)).toEqual(
+      times(4, {}).map(() => missing('command').text),
+    )
     expect(rungs(...steps)).toEqual(['-', '-', '-', '-'])
-    expect(wouldHave(...steps)).toEqual([[], [], ['identical-failure nudge', 'schema-failure end'], ['identical-failure text_only']])
+    expect(wouldHave(...steps)).toEqual([
+      [],
+      [],
+      ['identical-failure nudge', 'schema-failure end'],
+      ['identical-failure text_only'],
+    ])
   })
 
   it('no longer asks for the end where it asked for the round without tools as an enforcing one', () => {
     const enforced = times(4, failure)
     const silent = empty('end', { callsLeft: 0 })
-    expect(rungs(...enforced, ...judgedBy(shadowed('identical-failure'), silent))).toEqual(['-', '-', 'nudge', 'text_only', '-'])
+    expect(rungs(...enforced, ...judgedBy(shadowed('identical-failure'), silent))).toEqual([
+      '-',
+      '-',
+      'nudge',
+      'text_only',
+      '-',
+    ])
     expect(rungs(...enforced, silent).at(-1)).toBe('end')
   })
 })
@@ -86,21 +125,39 @@ describe('a rule that enforces again', () => {
   it.each<[string, Step[]]>([
     ['identical-failure', times(5, failure)],
     ['identical-success', times(7, success)],
-    ['repeated-round', times(6, { calls: [...(success.calls ?? []), ...(one('stat', {}, ok('3')).calls ?? [])] })],
+    [
+      'repeated-round',
+      times(6, { calls: [...(success.calls ?? []), ...(one('stat', {}, ok('3')).calls ?? [])] }),
+    ],
     ['cycle', [...lap, ...lap, ...lap, ...lap]],
-    ['same-answer', Array.from({ length: 10 }, (_, n) => one('search', { query: `words ${n}` }, ok('no results')))],
-    ['sweep', Array.from({ length: 11 }, (_, n) => one('read', { path: 'a', from: n }, ok(windowOf(n))))],
+    [
+      'same-answer',
+      Array.from({ length: 10 }, (_, n) =>
+        one('search', { query: `words ${n}` }, ok('no results')),
+      ),
+    ],
+    [
+      'sweep',
+      Array.from({ length: 11 }, (_, n) => one('read', { path: 'a', from: n }, ok(windowOf(n)))),
+    ],
     ['chanting', times(3, says('go on and on '.repeat(40)))],
     ['monologue', times(5, says('I will look into it now.'))],
   ])('begins at the bottom with what it has counted: %s', (rule, steps) => {
     const others = rules.map(({ name }) => name).filter((name) => name !== rule)
-    const story = [...judgedBy(shadowed(...others, rule), ...steps.slice(0, -1)), ...judgedBy(shadowed(...others), ...steps.slice(-1))]
+    const story = [
+      ...judgedBy(shadowed(...others, rule), ...steps.slice(0, -1)),
+      ...judgedBy(shadowed(...others), ...steps.slice(-1)),
+    ]
     expect(wouldHave(...story).flat()).toContain(`${rule} text_only`)
     expect(rungs(...story)).toEqual([...times(steps.length - 1, {}).map(() => '-'), 'nudge'])
   })
 })
 
 it('has a mode in agent files, whatever its name', () => {
-  const schema = JSON.parse(readFileSync(new URL('../../../shared/agents/file/agent.schema.json', import.meta.url), 'utf8'))
-  expect(Object.keys(schema.properties.loop.properties.rules.properties)).toEqual(rules.map(({ name }) => name))
+  const schema = JSON.parse(
+    readFileSync(new URL('../../../shared/agents/file/agent.schema.json', import.meta.url), 'utf8'),
+  )
+  expect(Object.keys(schema.properties.loop.properties.rules.properties)).toEqual(
+    rules.map(({ name }) => name),
+  )
 })

@@ -7,11 +7,18 @@ import { judge } from '../../../apps/replay/judge/verdict.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 
 const row = (number: number) => `row ${number} of the table`
-const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => row(from + index)).join('\n')
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => row(from + index)).join('\n')
 const window = (from: number, to: number, tool = 'read_lines'): Step => ({
   ...{ kind: 'tool', tool, args: { from, to }, outcome: 'ok', result: rows(from, to) },
 })
-const write: Step = { kind: 'tool', tool: 'write_file', args: { path: 'other' }, outcome: 'ok', result: 'ok' }
+const write: Step = {
+  kind: 'tool',
+  tool: 'write_file',
+  args: { path: 'other' },
+  outcome: 'ok',
+  result: 'ok',
+}
 const ruleOf = (steps: Step[]) => judge({ id: 'a', steps }, givenBy([])).rule
 const all = window(0, 50)
 const inside = Array.from({ length: 8 }, (_, index) => window(index, index + 10 + 3 * index))
@@ -31,27 +38,47 @@ describe('reads that differ and cover nothing new', () => {
   })
 
   it('are none when another call brings something new in between, however short', () => {
-    const value = (index: number): Step => ({ kind: 'tool', tool: 'read_value', args: { index }, outcome: 'ok', result: `${index * 7}` })
+    const value = (index: number): Step => ({
+      kind: 'tool',
+      tool: 'read_value',
+      args: { index },
+      outcome: 'ok',
+      result: `${index * 7}`,
+    })
     expect(ruleOf([all, ...inside.flatMap((step, index) => [step, value(index)])])).toBeNull()
     expect(ruleOf([all, value(1), ...inside.flatMap((step) => [step, value(1)])])).not.toBeNull()
   })
 
   it('are none where a result has more lines than are looked at', () => {
-    const growing = Array.from({ length: 9 }, (_, index) => window(0, limits.loopLinesMax + 50 * index))
+    const growing = Array.from({ length: 9 }, (_, index) =>
+      window(0, limits.loopLinesMax + 50 * index),
+    )
     expect(ruleOf(growing)).toBeNull()
   })
 
   it('are none where each gives the whole of one text, which is the matter of another rule', () => {
     expect(
-      ruleOf(Array.from({ length: 12 }, (_, index): Step => ({ ...window(0, 3, 'get_health'), args: { host: `h${index}` } }) as Step)),
+      ruleOf(
+        Array.from(
+          { length: 12 },
+          (_, index): Step =>
+            ({ ...window(0, 3, 'get_health'), args: { host: `h${index}` } }) as Step,
+        ),
+      ),
     ).toBeNull()
   })
 
   it('are none of a tool that changes things, and none where a result is one line', () => {
-    expect(ruleOf([window(0, 50, 'apply_rows'), ...inside.map((step) => ({ ...step, tool: 'apply_rows' }) as Step)])).toBeNull()
+    expect(
+      ruleOf([
+        window(0, 50, 'apply_rows'),
+        ...inside.map((step) => ({ ...step, tool: 'apply_rows' }) as Step),
+      ]),
+    ).toBeNull()
     const hosts = Array.from(
       { length: 12 },
-      (_, index): Step => ({ ...window(index, index + 1), result: 'the host is up and healthy' }) as Step,
+      (_, index): Step =>
+        ({ ...window(index, index + 1), result: 'the host is up and healthy' }) as Step,
     )
     expect(ruleOf(hosts)).toBeNull()
   })

@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Step } from './rounds.ts'
-import { empty, failing, one, played, rungs, says } from './rounds.ts'
+import { empty, failing, one, played, rungs, type Step, says } from './rounds.ts'
 
 /** Each in other words: the same text three times is a monologue besides. */
 function unread(words: string): Step {
   const textCalls = { dialect: 'json', repairs: [], fault: "missing required field 'path'" }
-  return { fields: { response: { text: `{"name":"write","arguments":{"note":"${words}"}}`, stop: 'end', textCalls } } }
+  return {
+    fields: {
+      response: {
+        text: `{"name":"write","arguments":{"note":"${words}"}}`,
+        stop: 'end',
+        textCalls,
+      },
+    },
+  }
 }
 
 describe('a text that is built like a call and cannot run', () => {
@@ -16,9 +23,9 @@ describe('a text that is built like a call and cannot run', () => {
   })
 
   it('is answered twice in a turn, whatever stands between, and then it is the reply', () => {
-    expect(rungs(unread('a'), one('read', {}, failing('no')), unread('b'), empty(), unread('c'))).toEqual([
-      ...['(nudge)', '-', '(nudge)', '(nudge)', '-'],
-    ])
+    expect(
+      rungs(unread('a'), one('read', {}, failing('no')), unread('b'), empty(), unread('c')),
+    ).toEqual([...['(nudge)', '-', '(nudge)', '(nudge)', '-']])
   })
 
   it('is not answered where no tool can be called', () => {

@@ -6,12 +6,23 @@ import { callOf, checked, exec, proposed, tool } from './round.ts'
 
 const nothing = tool('nothing', { type: 'object' })
 const none = callOf('', { name: 'nothing', problem: 'no_arguments' })
-const round = proposed([none, callOf('{"secret":1}', { ordinal: 1 }), callOf('{"command":"ls"}', { ordinal: 2 })], [exec, nothing])
+const round = proposed(
+  [none, callOf('{"secret":1}', { ordinal: 1 }), callOf('{"command":"ls"}', { ordinal: 2 })],
+  [exec, nothing],
+)
 
 describe('the log of judgements', () => {
   it('says when a call runs with {} although nothing came: that rule is never silent', () => {
     expect(logged('info', checked(round))).toMatchObject([
-      { level: 30, conversation: 'c', turn: 7, round: 2, ordinal: 0, name: 'nothing', msg: 'called without arguments: taken as {}' },
+      {
+        level: 30,
+        conversation: 'c',
+        turn: 7,
+        round: 2,
+        ordinal: 0,
+        name: 'nothing',
+        msg: 'called without arguments: taken as {}',
+      },
     ])
   })
 

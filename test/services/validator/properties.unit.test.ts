@@ -4,7 +4,14 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { Call, CallProblem } from '../../../shared/contract/messages.ts'
 import { callOf, checked, proposed, rejectionOf, tool } from './round.ts'
 
-const problems: (CallProblem | null)[] = [null, 'truncated', 'stream_error', 'no_arguments', 'invalid_json', 'not_an_object']
+const problems: (CallProblem | null)[] = [
+  null,
+  'truncated',
+  'stream_error',
+  'no_arguments',
+  'invalid_json',
+  'not_an_object',
+]
 const keywords = fc.constantFrom(
   ...[
     'type',
@@ -23,12 +30,37 @@ const keywords = fc.constantFrom(
     '$ref',
     '$id',
   ],
-  ...['$defs', '$schema', '$anchor', 'additionalProperties', 'minimum', 'minLength', 'uniqueItems', 'dependentRequired', '__proto__'],
+  ...[
+    '$defs',
+    '$schema',
+    '$anchor',
+    'additionalProperties',
+    'minimum',
+    'minLength',
+    'uniqueItems',
+    'dependentRequired',
+    '__proto__',
+  ],
 )
 const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 4 },
-    fc.constantFrom<unknown>('string', 'object', ['string', 'null'], '#', '#/$defs/a', true, false, 1, null, 'a', [], {}, '^a+$', 'date'),
+    fc.constantFrom<unknown>(
+      'string',
+      'object',
+      ['string', 'null'],
+      '#',
+      '#/$defs/a',
+      true,
+      false,
+      1,
+      null,
+      'a',
+      [],
+      {},
+      '^a+$',
+      'date',
+    ),
     fc.dictionary(fc.oneof(keywords, fc.constantFrom('a', 'b')), tie('schema'), { maxKeys: 4 }),
     fc.array(tie('schema'), { maxLength: 3 }),
   ),
@@ -36,7 +68,9 @@ const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => ({
 const anyText = fc.oneof(
   fc.json(),
   fc.string({ unit: 'binary' }),
-  fc.dictionary(fc.constantFrom('a', 'b', '__proto__', 'command'), fc.jsonValue()).map((value) => JSON.stringify(value)),
+  fc
+    .dictionary(fc.constantFrom('a', 'b', '__proto__', 'command'), fc.jsonValue())
+    .map((value) => JSON.stringify(value)),
 )
 
 describe('whatever is declared and sent', () => {
@@ -52,7 +86,9 @@ describe('whatever is declared and sent', () => {
     )
     fc.assert(
       fc.property(fc.array(anyCall, { maxLength: 3 }), schemaText, (sent, schema) => {
-        const calls: Call[] = sent.map((fields, ordinal) => callOf(fields.raw, { ...fields, ordinal }))
+        const calls: Call[] = sent.map((fields, ordinal) =>
+          callOf(fields.raw, { ...fields, ordinal }),
+        )
         const round = checked(proposed(calls, [tool('exec', schema)]))
         const refused = new Set(round.rejections.map(({ ordinal }) => ordinal))
         for (const [ordinal, call] of round.response.calls.entries()) {
@@ -73,14 +109,24 @@ describe('whatever is declared and sent', () => {
   })
 
   it('arguments that a schema allows are allowed however they are spelled, and goes on as spelled', () => {
-    const exec = tool('exec', { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'string' } }, required: ['a'] })
+    const exec = tool('exec', {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'string' } },
+      required: ['a'],
+    })
     fc.assert(
-      fc.property(fc.integer(), fc.string(), fc.constantFrom(0, 1, 2, '\t'), fc.boolean(), (a, b, space, turned) => {
-        const raw = JSON.stringify(turned ? { b, a } : { a, b }, null, space)
-        const round = checked(proposed([callOf(raw)], [exec]))
-        expect(round.rejections).toEqual([])
-        expect(round.response.calls[0]?.raw).toBe(raw)
-      }),
+      fc.property(
+        fc.integer(),
+        fc.string(),
+        fc.constantFrom(0, 1, 2, '\t'),
+        fc.boolean(),
+        (a, b, space, turned) => {
+          const raw = JSON.stringify(turned ? { b, a } : { a, b }, null, space)
+          const round = checked(proposed([callOf(raw)], [exec]))
+          expect(round.rejections).toEqual([])
+          expect(round.response.calls[0]?.raw).toBe(raw)
+        },
+      ),
     )
   })
 

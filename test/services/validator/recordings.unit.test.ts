@@ -1,28 +1,41 @@
-// Recorded streams and those broken by hand, through the adapter, the accumulator and the validator: what must never reach a tool is refused, and
-// nothing else. The tools accept anything here, so only the stream itself can be at fault.
+// Recorded streams and those broken by hand, through the adapter, the accumulator and the
+// validator: what must never reach a tool is refused, and nothing else. The tools accept anything
+// here, so only the stream itself can be at fault.
 
 import { describe, expect, it } from '@jest/globals'
 import { anthropic } from '../../../services/llm-gateway/providers/anthropic/provider.ts'
-import type { StreamCase } from '../../support/provider-streams.ts'
-import { answering, streamFixtures } from '../../support/provider-streams.ts'
+import { answering, type StreamCase, streamFixtures } from '../../support/provider-streams.ts'
 import { proposedFor } from '../accumulator/stream.ts'
 import { agentOf, readToEnd } from '../llm-gateway/samples.ts'
 import { checked, tool } from './round.ts'
 
 const fixtures = streamFixtures('anthropic')
 const whereFixturesAre = fixtures === undefined ? describe.skip : describe
-const cases: StreamCase[] = fixtures ?? [{ name: 'no fixtures here', bytes: Buffer.alloc(0), calls: [] }]
+const cases: StreamCase[] = fixtures ?? [
+  { name: 'no fixtures here', bytes: Buffer.alloc(0), calls: [] },
+]
 
 whereFixturesAre('a call of a recorded stream', () => {
-  it.each(cases.map((stream) => [stream.name, stream] as const))('may run or is refused: %s', async (_name, { bytes, calls }) => {
-    const { events, ending } = await readToEnd(anthropic(agentOf(), answering(bytes)))
-    const { stop, finish } = ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '' }
-    const declarations = [...new Set(calls.map(({ name }) => name))].map((name) => tool(name, { type: 'object' }))
+  it.each(cases.map((stream) => [stream.name, stream] as const))(
+    'may run or is refused: %s',
+    async (_name, { bytes, calls }) => {
+      const { events, ending } = await readToEnd(anthropic(agentOf(), answering(bytes)))
+      const { stop, finish } =
+        ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '' }
+      const declarations = [...new Set(calls.map(({ name }) => name))].map((name) =>
+        tool(name, { type: 'object' }),
+      )
 
-    const round = checked({ ...proposedFor(events, { stop, finish, declarations }), offered: declarations.map(({ name }) => name) })
-    expect(round.rejections.map(({ ordinal }) => ordinal)).toEqual(
-      [...calls.keys()].filter((ordinal) => calls[ordinal]?.executable === false),
-    )
-    expect(round.response.calls.filter(({ problem }) => problem === null)).toHaveLength(calls.length - round.rejections.length)
-  })
+      const round = checked({
+        ...proposedFor(events, { stop, finish, declarations }),
+        offered: declarations.map(({ name }) => name),
+      })
+      expect(round.rejections.map(({ ordinal }) => ordinal)).toEqual(
+        [...calls.keys()].filter((ordinal) => calls[ordinal]?.executable === false),
+      )
+      expect(round.response.calls.filter(({ problem }) => problem === null)).toHaveLength(
+        calls.length - round.rejections.length,
+      )
+    },
+  )
 })

@@ -2,13 +2,27 @@
 
 import { validator } from '../../../services/validator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import type { Call, Declaration, Rejection, RoundChecked, RoundProposed } from '../../../shared/contract/messages.ts'
+import type {
+  Call,
+  Declaration,
+  Rejection,
+  RoundChecked,
+  RoundProposed,
+} from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 
 /** A tool with this schema; text is taken as it is. */
 export function tool(name: string, schema: unknown): Declaration {
   const text = typeof schema === 'string' ? schema : JSON.stringify(schema)
-  return { name, description: '', schema: text, idempotent: false, timeoutMs: 1_000, poll: false, hints: null }
+  return {
+    name,
+    description: '',
+    schema: text,
+    idempotent: false,
+    timeoutMs: 1_000,
+    poll: false,
+    hints: null,
+  }
 }
 
 export const exec = tool('exec', {
@@ -17,7 +31,9 @@ export const exec = tool('exec', {
   required: ['command'],
 })
 
-/** A call of exec with this argument text, as the accumulator finalizes it when nothing is wrong. */
+/**
+ * A call of exec with this argument text, as the accumulator finalizes it when nothing is wrong.
+ */
 export function callOf(raw: string, fields: Partial<Call> = {}): Call {
   return {
     ordinal: 0,
@@ -32,12 +48,23 @@ export function callOf(raw: string, fields: Partial<Call> = {}): Call {
   }
 }
 
-export function proposed(calls: Call[], declarations: Declaration[] = [exec], fields: Partial<RoundProposed> = {}): RoundProposed {
+export function proposed(
+  calls: Call[],
+  declarations: Declaration[] = [exec],
+  fields: Partial<RoundProposed> = {},
+): RoundProposed {
   return {
     type: 'round-proposed',
     ...{ conversation: 'c', turn: 7, round: 2 },
     response: {
-      ...{ attempt: 'a1', text: 'let me see', reasoning: '[]', calls, stop: 'calls', finish: 'tool_use' },
+      ...{
+        attempt: 'a1',
+        text: 'let me see',
+        reasoning: '[]',
+        calls,
+        stop: 'calls',
+        finish: 'tool_use',
+      },
       usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
       textCalls: null,
     },
@@ -59,6 +86,10 @@ export function checked(round: RoundProposed): RoundChecked {
 }
 
 /** The rejection of this one call, or undefined. */
-export function rejectionOf(call: Call, declarations?: Declaration[], fields?: Partial<RoundProposed>): Rejection | undefined {
+export function rejectionOf(
+  call: Call,
+  declarations?: Declaration[],
+  fields?: Partial<RoundProposed>,
+): Rejection | undefined {
   return checked(proposed([call], declarations, fields)).rejections[0]
 }

@@ -9,13 +9,38 @@ const draft07 = 'http://json-schema.org/draft-07/schema#'
 describe('arguments that break the schema', () => {
   it.each<[string, object, unknown, string]>([
     ['a type', { properties: { n: { type: 'integer' } } }, { n: '1' }, "field 'n' must be integer"],
-    ['one of several types', { properties: { n: { type: ['integer', 'boolean'] } } }, { n: '1' }, "field 'n' must be integer or boolean"],
-    ['an enumeration', { properties: { unit: { enum: ['c', 'f'] } } }, { unit: 'k' }, `field 'unit' must be one of "c", "f"`],
+    [
+      'one of several types',
+      { properties: { n: { type: ['integer', 'boolean'] } } },
+      { n: '1' },
+      "field 'n' must be integer or boolean",
+    ],
+    [
+      'an enumeration',
+      { properties: { unit: { enum: ['c', 'f'] } } },
+      { unit: 'k' },
+      `field 'unit' must be one of "c", "f"`,
+    ],
     ['a constant', { properties: { v: { const: 2 } } }, { v: 3 }, "field 'v' must be 2"],
     ['a bound', { properties: { n: { minimum: 1 } } }, { n: 0 }, "field 'n' must be >= 1"],
-    ['a pattern', { properties: { id: { pattern: '^\\d+$' } } }, { id: 'x' }, `field 'id' must match pattern "^\\d+$"`],
-    ['a format', { properties: { at: { format: 'date-time' } } }, { at: 'noon' }, `field 'at' must match format "date-time"`],
-    ['no further fields', { properties: { a: {} }, additionalProperties: false }, { a: 1, b: 2 }, "unknown field 'b'"],
+    [
+      'a pattern',
+      { properties: { id: { pattern: '^\\d+$' } } },
+      { id: 'x' },
+      `field 'id' must match pattern "^\\d+$"`,
+    ],
+    [
+      'a format',
+      { properties: { at: { format: 'date-time' } } },
+      { at: 'noon' },
+      `field 'at' must match format "date-time"`,
+    ],
+    [
+      'no further fields',
+      { properties: { a: {} }, additionalProperties: false },
+      { a: 1, b: 2 },
+      "unknown field 'b'",
+    ],
     [
       'a field inside',
       { properties: { items: { items: { required: ['id'] } } } },
@@ -28,7 +53,12 @@ describe('arguments that break the schema', () => {
       { 'a/b': { '~c': 1 } },
       "field 'a/b.~c' must be string",
     ],
-    ['a choice', { anyOf: [{ required: ['a'] }, { required: ['b'] }] }, {}, 'the arguments must match a schema in anyOf'],
+    [
+      'a choice',
+      { anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+      {},
+      'the arguments must match a schema in anyOf',
+    ],
     [
       'different items',
       { properties: { tags: { uniqueItems: true } } },
@@ -42,18 +72,27 @@ describe('arguments that break the schema', () => {
     ],
     ['nothing', { not: {} }, {}, 'the arguments must NOT be valid'],
   ])('are refused with what was wrong where: %s', (_, schema, value, reason) => {
-    expect(rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])).toMatchObject({ code: 'schema', reason })
+    expect(rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])).toMatchObject({
+      code: 'schema',
+      reason,
+    })
   })
 
   it('are refused without coercion or defaults', () => {
-    const schema = { properties: { n: { type: 'integer', default: 1 }, b: { type: 'boolean' } }, required: ['n'] }
+    const schema = {
+      properties: { n: { type: 'integer', default: 1 }, b: { type: 'boolean' } },
+      required: ['n'],
+    }
     for (const raw of ['{"n":"1"}', '{"n":1,"b":"true"}', '{"n":1,"b":1}', '{}', '{"n":1.5}'])
       expect(rejectionOf(callOf(raw), [tool('exec', schema)])?.code).toBe('schema')
     expect(rejectionOf(callOf('{"n":1.0}'), [tool('exec', schema)])).toBeUndefined()
   })
 
   it('have the same reason for the same mistake, and the rest in the notes', () => {
-    const schema = { properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } }, additionalProperties: false }
+    const schema = {
+      properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
+      additionalProperties: false,
+    }
     const rejection = rejectionOf(callOf('{"a":1,"b":2,"z":3}'), [tool('exec', schema)])
     expect(rejection?.reason).toBe("unknown field 'z'")
     expect(rejection?.text.split('\n').slice(4)).toEqual([
@@ -62,7 +101,9 @@ describe('arguments that break the schema', () => {
       "You sent a number for field 'b'.",
       "Accepted fields: 'a', 'b', 'c'.",
     ])
-    expect(rejectionOf(callOf('{"z":{"deep":[1,2,3]},"b":0,"a":0}'), [tool('exec', schema)])?.reason).toBe("unknown field 'z'")
+    expect(
+      rejectionOf(callOf('{"z":{"deep":[1,2,3]},"b":0,"a":0}'), [tool('exec', schema)])?.reason,
+    ).toBe("unknown field 'z'")
   })
 
   it('say what is missing in each branch of a choice', () => {
@@ -73,7 +114,9 @@ describe('arguments that break the schema', () => {
   })
 
   it('say of a choice between types what it may be, not one type after the other', () => {
-    const schema = { properties: { v: { anyOf: [{ type: 'string' }, { type: ['number', 'null'] }] } } }
+    const schema = {
+      properties: { v: { anyOf: [{ type: 'string' }, { type: ['number', 'null'] }] } },
+    }
     const rejection = rejectionOf(callOf('{"v":[]}'), [tool('exec', schema)])
     expect(rejection?.reason).toBe("field 'v' must be string or number or null")
     expect(rejection?.text).not.toContain('Also wrong')
@@ -84,8 +127,12 @@ describe('arguments that break the schema', () => {
       ...{ type: 'object', required: ['kind', name] },
       properties: { kind: { const: kind }, [name]: { type: 'number' } },
     })
-    const schema = { properties: { v: { oneOf: [branch('circle', 'radius'), branch('box', 'width')] } } }
-    const rejection = rejectionOf(callOf('{"v":{"kind":"box","width":"3"}}'), [tool('exec', schema)])
+    const schema = {
+      properties: { v: { oneOf: [branch('circle', 'radius'), branch('box', 'width')] } },
+    }
+    const rejection = rejectionOf(callOf('{"v":{"kind":"box","width":"3"}}'), [
+      tool('exec', schema),
+    ])
     expect(rejection?.text.split('\n').slice(4)).toEqual([
       "Also wrong: field 'v.width' must be number.",
       "You sent a string for field 'v.width'.",
@@ -93,29 +140,37 @@ describe('arguments that break the schema', () => {
   })
 
   it('say of a choice in a list what is wrong for each item, and take no item for another', () => {
-    const schema = { properties: { v: { items: { anyOf: [{ type: 'string' }, { type: 'number' }] } } } }
+    const schema = {
+      properties: { v: { items: { anyOf: [{ type: 'string' }, { type: 'number' }] } } },
+    }
     const value = Array.from({ length: 12 }, (_, n) => (n === 1 || n === 11 ? null : n))
-    expect(rejectionOf(callOf(JSON.stringify({ v: value })), [tool('exec', schema)])?.text).toContain(
-      "Also wrong: field 'v[11]' must be string or number.",
-    )
+    expect(
+      rejectionOf(callOf(JSON.stringify({ v: value })), [tool('exec', schema)])?.text,
+    ).toContain("Also wrong: field 'v[11]' must be string or number.")
   })
 
   it('name the field whose name is not accepted', () => {
     const schema = { properties: { env: { propertyNames: { pattern: '^[a-z]+$' } } } }
     const rejection = rejectionOf(callOf('{"env":{"A1":"x"}}'), [tool('exec', schema)])
     expect(rejection?.reason).toBe("the name of field 'env.A1' is not accepted")
-    expect(rejection?.text).toContain(`Also wrong: the name of field 'env.A1' must match pattern "^[a-z]+$".`)
+    expect(rejection?.text).toContain(
+      `Also wrong: the name of field 'env.A1' must match pattern "^[a-z]+$".`,
+    )
   })
 
   it('say of a condition what it asks for, not that it is one', () => {
-    const schema: object = JSON.parse('{"if":{"properties":{"mode":{"const":"x"}}},"then":{"properties":{"n":{"type":"integer"}}}}')
+    const schema: object = JSON.parse(
+      '{"if":{"properties":{"mode":{"const":"x"}}},"then":{"properties":{"n":{"type":"integer"}}}}',
+    )
     const rejection = rejectionOf(callOf('{"mode":"x","n":"1"}'), [tool('exec', schema)])
     expect(rejection?.reason).toBe("field 'n' must be integer")
     expect(rejection?.text).not.toContain('"then"')
   })
 
   it('are refused where a number is too large for one, because readers differ in what they make of it', () => {
-    const rejection = rejectionOf(callOf('{"n":1e400}'), [tool('exec', { properties: { n: { type: 'number' } } })])
+    const rejection = rejectionOf(callOf('{"n":1e400}'), [
+      tool('exec', { properties: { n: { type: 'number' } } }),
+    ])
     expect(rejection?.text).toContain("You sent a number that is too large for field 'n'.")
   })
 
@@ -123,15 +178,21 @@ describe('arguments that break the schema', () => {
     expect(rejectionOf(callOf('"{\\"a\\":1}"'), [tool('exec', {})])?.text).toContain(
       'Send the object itself, not its text inside a string.',
     )
-    expect(rejectionOf(callOf('"x"'), [tool('exec', {})])?.text).not.toContain('Send the object itself')
+    expect(rejectionOf(callOf('"x"'), [tool('exec', {})])?.text).not.toContain(
+      'Send the object itself',
+    )
   })
 
   it('are explained in few words, however many errors there are', () => {
     const schema = { properties: { list: { items: { type: 'string' } } } }
     const list = (count: number) => JSON.stringify({ list: new Array(count).fill(1) })
     const also = rejectionOf(callOf(list(2_000)), [tool('exec', schema)])?.text.split('\n')[4]
-    expect(also).toBe(`Also wrong: ${[1, 2, 3, 4, 5].map((n) => `field 'list[${n}]' must be string`).join('; ')}.`)
-    expect(rejectionOf(callOf(list(200_000)), [tool('exec', schema)])?.reason).toBe("field 'list[0]' must be string")
+    expect(also).toBe(
+      `Also wrong: ${[1, 2, 3, 4, 5].map((n) => `field 'list[${n}]' must be string`).join('; ')}.`,
+    )
+    expect(rejectionOf(callOf(list(200_000)), [tool('exec', schema)])?.reason).toBe(
+      "field 'list[0]' must be string",
+    )
   })
 
   it('are put into words, and looked up among the fields, for those only that are told', () => {
@@ -165,23 +226,51 @@ describe('dialects', () => {
   const tuple2020 = { prefixItems: [{ type: 'string' }, { type: 'number' }], type: 'array' }
 
   it('are draft-07 and 2020-12, as $schema says', () => {
-    expect(reasonFor({ $schema: draft07, properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
-    expect(reasonFor({ $schema: draft2020, properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
-    expect(reasonFor({ $schema: 'http://json-schema.org/draft-07/schema', properties: { t: tuple07 } }, { t: ['a', 1] })).toBeUndefined()
+    expect(reasonFor({ $schema: draft07, properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe(
+      "field 't[1]' must be number",
+    )
+    expect(reasonFor({ $schema: draft2020, properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe(
+      "field 't[1]' must be number",
+    )
     expect(
-      reasonFor({ $schema: draft07, definitions: { s: { type: 'string' } }, properties: { a: { $ref: '#/definitions/s' } } }, { a: 1 }),
+      reasonFor(
+        { $schema: 'http://json-schema.org/draft-07/schema', properties: { t: tuple07 } },
+        { t: ['a', 1] },
+      ),
+    ).toBeUndefined()
+    expect(
+      reasonFor(
+        {
+          $schema: draft07,
+          definitions: { s: { type: 'string' } },
+          properties: { a: { $ref: '#/definitions/s' } },
+        },
+        { a: 1 },
+      ),
     ).toBe("field 'a' must be string")
   })
 
   it('are 2020-12 without $schema, and draft-07 for what only that allows', () => {
-    expect(reasonFor({ properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
-    expect(reasonFor({ properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
-    expect(unusable({ $schema: draft2020, properties: { t: tuple07 } })).toContain('it is not a valid JSON Schema')
+    expect(reasonFor({ properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe(
+      "field 't[1]' must be number",
+    )
+    expect(reasonFor({ properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe(
+      "field 't[1]' must be number",
+    )
+    expect(unusable({ $schema: draft2020, properties: { t: tuple07 } })).toContain(
+      'it is not a valid JSON Schema',
+    )
   })
 
   it('are not others: what cannot be read is not guessed', () => {
-    for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://example.com/mine', 7])
-      expect(unusable({ $schema })).toContain('its $schema is neither JSON Schema 2020-12 nor draft-07')
+    for (const $schema of [
+      'http://json-schema.org/draft-04/schema#',
+      'https://example.com/mine',
+      7,
+    ])
+      expect(unusable({ $schema })).toContain(
+        'its $schema is neither JSON Schema 2020-12 nor draft-07',
+      )
   })
 })
 
@@ -198,15 +287,30 @@ describe('what helps', () => {
       { unit: 'Celcius' },
       "Did you mean 'celsius'?",
     ],
-    ['the nearest field', { properties: { path: {} }, additionalProperties: false }, { pathh: 'a' }, "Did you mean 'path'?"],
+    [
+      'the nearest field',
+      { properties: { path: {} }, additionalProperties: false },
+      { pathh: 'a' },
+      "Did you mean 'path'?",
+    ],
     [
       'what was sent in place of a type',
       { properties: { n: { type: 'integer' } } },
       { n: 1.5 },
       "You sent a number with a fraction for field 'n'.",
     ],
-    ['null as null', { properties: { n: { type: 'string' } } }, { n: null }, "You sent null for field 'n'."],
-    ['an example of a format', { properties: { on: { format: 'date' } } }, { on: 'tomorrow' }, 'For example: 2026-01-31'],
+    [
+      'null as null',
+      { properties: { n: { type: 'string' } } },
+      { n: null },
+      "You sent null for field 'n'.",
+    ],
+    [
+      'an example of a format',
+      { properties: { on: { format: 'date' } } },
+      { on: 'tomorrow' },
+      'For example: 2026-01-31',
+    ],
   ])('is said: %s', (_, schema, value, hint) => {
     expect(hintsFor({ type: 'object', ...schema }, value)).toContain(hint)
   })
@@ -224,36 +328,78 @@ describe('a schema that cannot be used', () => {
     ['is no object', 'true', 'it is not a JSON object'],
     ['is a list', '[]', 'it is not a JSON object'],
     ['breaks the rules of schemas', { type: 'strin' }, 'it is not a valid JSON Schema'],
-    ['has a keyword of the wrong kind', { properties: { a: { minimum: '1' } } }, 'it is not a valid JSON Schema'],
-    ['has a pattern that is none', { properties: { a: { pattern: '(' } } }, 'Invalid regular expression'],
-    ['refers to what is not there', { $ref: '#/$defs/none' }, "can't resolve reference #/$defs/none"],
-    ['refers to another document', { properties: { a: { $ref: 'https://example.com/schema.json' } } }, "can't resolve reference"],
+    [
+      'has a keyword of the wrong kind',
+      { properties: { a: { minimum: '1' } } },
+      'it is not a valid JSON Schema',
+    ],
+    [
+      'has a pattern that is none',
+      { properties: { a: { pattern: '(' } } },
+      'Invalid regular expression',
+    ],
+    [
+      'refers to what is not there',
+      { $ref: '#/$defs/none' },
+      "can't resolve reference #/$defs/none",
+    ],
+    [
+      'refers to another document',
+      { properties: { a: { $ref: 'https://example.com/schema.json' } } },
+      "can't resolve reference",
+    ],
     ['refers to a dialect', { properties: { a: { $ref: draft07 } } }, "can't resolve reference"],
     ['is asynchronous', { $async: true }, '$async is not supported'],
     ['refers to nothing but itself', { $ref: '#' }, 'it cannot be evaluated'],
-    ['is too deep', `${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`, `it is nested deeper than ${limits.schemaDepthMax} levels`],
-    ['is too long', { description: 'x'.repeat(limits.schemaBytesMax) }, `it has more than ${limits.schemaBytesMax} bytes`],
+    [
+      'is too deep',
+      `${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`,
+      `it is nested deeper than ${limits.schemaDepthMax} levels`,
+    ],
+    [
+      'is too long',
+      { description: 'x'.repeat(limits.schemaBytesMax) },
+      `it has more than ${limits.schemaBytesMax} bytes`,
+    ],
   ])('rejects the call, never lets it pass: it %s', (_, schema, why) => {
     const rejection = rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])
-    expect(rejection).toMatchObject({ code: 'unusable_schema', reason: "the schema of tool 'exec' cannot be used", requiredFields: [] })
+    expect(rejection).toMatchObject({
+      code: 'unusable_schema',
+      reason: "the schema of tool 'exec' cannot be used",
+      requiredFields: [],
+    })
     expect(rejection?.text.split('\n')[0]).toContain(why)
     expect(rejection?.text).toContain('not of your arguments')
   })
 
   it('rejects a call without arguments too', () => {
-    expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', '{')])?.code).toBe('unusable_schema')
-    expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', { $ref: '#' })])).toBeDefined()
+    expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', '{')])?.code).toBe(
+      'unusable_schema',
+    )
+    expect(
+      rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', { $ref: '#' })]),
+    ).toBeDefined()
   })
 })
 
 describe('a schema that can be used', () => {
   it.each<[string, object]>([
-    ['has keywords that nobody knows', { 'x-order': 1, properties: { command: { type: 'string', widget: 'area' } } }],
+    [
+      'has keywords that nobody knows',
+      { 'x-order': 1, properties: { command: { type: 'string', widget: 'area' } } },
+    ],
     ['has a format that nobody knows', { properties: { command: { format: 'shell' } } }],
-    ['has a pattern that is only valid without the flag u', { properties: { command: { pattern: '^[\\w-.]+$' } } }],
+    [
+      'has a pattern that is only valid without the flag u',
+      { properties: { command: { pattern: '^[\\w-.]+$' } } },
+    ],
     [
       'refers to its own parts by $id and $anchor',
-      { $id: 'https://a.example/s', $defs: { c: { $anchor: 'c', type: 'string' } }, properties: { command: { $ref: '#c' } } },
+      {
+        $id: 'https://a.example/s',
+        $defs: { c: { $anchor: 'c', type: 'string' } },
+        properties: { command: { $ref: '#c' } },
+      },
     ],
     ['is recursive', { properties: { command: { type: 'string' }, next: { $ref: '#' } } }],
     ['names no type', {}],
@@ -268,8 +414,12 @@ describe('a schema that can be used', () => {
       properties: { command: { $ref: 'https://a.example/part' } },
     })
     for (const _ of [1, 2]) {
-      expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', withId('string'))])).toBeUndefined()
-      expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', withId('number'))])?.code).toBe('schema')
+      expect(
+        rejectionOf(callOf('{"command":"ls"}'), [tool('exec', withId('string'))]),
+      ).toBeUndefined()
+      expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', withId('number'))])?.code).toBe(
+        'schema',
+      )
     }
   })
 
@@ -281,7 +431,9 @@ describe('a schema that can be used', () => {
 
   it('matches patterns in linear time, as JavaScript writes them', () => {
     const endless = `${'a'.repeat(5_000)}!`
-    expect(reasonFor({ properties: { a: { pattern: '^(a+)+$' } } }, { a: endless })).toContain("field 'a' must match pattern")
+    expect(reasonFor({ properties: { a: { pattern: '^(a+)+$' } } }, { a: endless })).toContain(
+      "field 'a' must match pattern",
+    )
     for (const [pattern, text] of [
       ['^\\d{4}\\/\\d{2}$', '2026/01'],
       ['^(?<year>\\d{4})-', '2026-'],
@@ -292,20 +444,35 @@ describe('a schema that can be used', () => {
       expect(reasonFor({ properties: { a: { pattern } } }, { a: text })).toBeUndefined()
   })
 
-  it.each([['^(?=.*x).*$'], ['(?<!a)b'], ['(a)\\1']])('cannot be used with a pattern that may take for ever: %s', (pattern) => {
-    expect(unusable({ properties: { a: { pattern } } })).toContain('cannot be matched in linear time')
-  })
+  it.each([['^(?=.*x).*$'], ['(?<!a)b'], ['(a)\\1']])(
+    'cannot be used with a pattern that may take for ever: %s',
+    (pattern) => {
+      expect(unusable({ properties: { a: { pattern } } })).toContain(
+        'cannot be matched in linear time',
+      )
+    },
+  )
 
-  /** A chain of definitions, each of which is the next one twice: 2, 4, 8 ... references where no branch fits. */
+  /**
+   * A chain of definitions, each of which is the next one twice: 2, 4, 8 ... references where no
+   * branch fits.
+   */
   const doubling = (levels: number) => {
-    const next = (level: number) => ({ anyOf: [{ $ref: `#/$defs/d${level}` }, { $ref: `#/$defs/d${level}` }] })
-    const chain = Array.from({ length: levels }, (_, n) => [`d${n + 1}`, n + 1 === levels ? { type: 'integer' } : next(n + 2)])
+    const next = (level: number) => ({
+      anyOf: [{ $ref: `#/$defs/d${level}` }, { $ref: `#/$defs/d${level}` }],
+    })
+    const chain = Array.from({ length: levels }, (_, n) => [
+      `d${n + 1}`,
+      n + 1 === levels ? { type: 'integer' } : next(n + 2),
+    ])
     return { $defs: Object.fromEntries(chain), properties: { command: next(1) } }
   }
   const levelsAllowed = Math.floor(Math.log2(limits.schemaStepsMax + 2)) - 1
 
   it('is judged as long as it takes no more than so many references', () => {
-    expect(reasonFor(doubling(levelsAllowed), { command: 'ls' })).toBe("field 'command' must match a schema in anyOf")
+    expect(reasonFor(doubling(levelsAllowed), { command: 'ls' })).toBe(
+      "field 'command' must match a schema in anyOf",
+    )
     expect(reasonFor(doubling(levelsAllowed), { command: 1 })).toBeUndefined()
   })
 
@@ -314,31 +481,53 @@ describe('a schema that can be used', () => {
     ['a chain of choices far beyond', doubling(100), '{"command":"ls"}'],
     [
       'a choice that goes down with the arguments',
-      { $schema: draft07, anyOf: ['b', 'c'].map((name) => ({ allOf: [{ properties: { a: { $ref: '#' } } }, { required: [name] }] })) },
+      {
+        $schema: draft07,
+        anyOf: ['b', 'c'].map((name) => ({
+          allOf: [{ properties: { a: { $ref: '#' } } }, { required: [name] }],
+        })),
+      },
       `${'{"a":'.repeat(60)}{}${'}'.repeat(60)}`,
     ],
   ])('is not judged beyond that, and the call does not run: %s', (_, schema, raw) => {
     const rejection = rejectionOf(callOf(raw), [tool('exec', schema)])
     expect(rejection).toMatchObject({ code: 'unusable_schema' })
-    expect(rejection?.text).toContain(`takes more than ${limits.schemaStepsMax} references to its parts`)
+    expect(rejection?.text).toContain(
+      `takes more than ${limits.schemaStepsMax} references to its parts`,
+    )
   })
 
   it('knows whether a field may be null also where its schema has very many ways to itself', () => {
-    const part = (level: number) => ({ anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/d${level}` })) })
-    const chain = Array.from({ length: 12 }, (_, n) => [`d${n}`, n === 11 ? { type: 'string' } : part(n + 1)])
-    const schema = { $defs: Object.fromEntries(chain), properties: { command: { type: 'string', ...part(0) } }, required: ['command'] }
+    const part = (level: number) => ({
+      anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/d${level}` })),
+    })
+    const chain = Array.from({ length: 12 }, (_, n) => [
+      `d${n}`,
+      n === 11 ? { type: 'string' } : part(n + 1),
+    ])
+    const schema = {
+      $defs: Object.fromEntries(chain),
+      properties: { command: { type: 'string', ...part(0) } },
+      required: ['command'],
+    }
     expect(reasonFor(schema, { command: null })).toBe("missing required field 'command'")
   })
 
   it('does not match long texts against a pattern, also where the pattern is negated', () => {
     const text = 'x'.repeat(limits.patternTextMax + 1)
     for (const command of [{ pattern: '^x+$' }, { not: { pattern: 'rm' } }])
-      expect(rejectionOf(callOf(JSON.stringify({ command: text })), [tool('exec', { properties: { command } })])).toMatchObject({
+      expect(
+        rejectionOf(callOf(JSON.stringify({ command: text })), [
+          tool('exec', { properties: { command } }),
+        ]),
+      ).toMatchObject({
         code: 'bad_arguments',
         reason: `a text of more than ${limits.patternTextMax} characters cannot be checked against its pattern`,
       })
     expect(
-      rejectionOf(callOf(JSON.stringify({ command: text })), [tool('exec', { properties: { command: { maxLength: 99_999 } } })]),
+      rejectionOf(callOf(JSON.stringify({ command: text })), [
+        tool('exec', { properties: { command: { maxLength: 99_999 } } }),
+      ]),
     ).toBeUndefined()
   })
 
@@ -346,7 +535,9 @@ describe('a schema that can be used', () => {
     const items = Array.from({ length: 50_000 }, (_, i) => [i])
     const schema = tool('exec', { properties: { items: { uniqueItems: true } } })
     expect(rejectionOf(callOf(JSON.stringify({ items })), [schema])).toBeUndefined()
-    expect(rejectionOf(callOf(JSON.stringify({ items: [...items, [0]] })), [schema])?.code).toBe('schema')
+    expect(rejectionOf(callOf(JSON.stringify({ items: [...items, [0]] })), [schema])?.code).toBe(
+      'schema',
+    )
   })
 
   it('is known again after many others came', () => {

@@ -53,12 +53,19 @@ describe('a whole number that is written like a fraction', () => {
 
   it('stays as it is where the schema has more branches than are looked at', () => {
     const branches = Array.from({ length: 100_000 }, () => ({ ...integer }))
-    expect(withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches } } })).toBeUndefined()
-    expect(withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches.slice(0, 60) } } })).toBe('{"n":1}')
+    expect(
+      withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches } } }),
+    ).toBeUndefined()
+    expect(
+      withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches.slice(0, 60) } } }),
+    ).toBe('{"n":1}')
   })
 
   it('never changes what the arguments mean', () => {
-    const value = fc.dictionary(fc.constantFrom('n', 'list', 'share', 'x'), fc.jsonValue({ maxDepth: 3 }))
+    const value = fc.dictionary(
+      fc.constantFrom('n', 'list', 'share', 'x'),
+      fc.jsonValue({ maxDepth: 3 }),
+    )
     fc.assert(
       fc.property(value, (object) => {
         const raw = JSON.stringify(object).replace(/(?<=[:,[])\d+(?=[,\]}])/g, '$&.0')
@@ -71,11 +78,17 @@ describe('a whole number that is written like a fraction', () => {
   it('goes on as an integer, and the record says so', () => {
     const round = proposed([callOf('{"n":30.0}', { name: 'set' })], [tool('set', schema)])
     const [call] = checked(round).response.calls
-    expect(call).toMatchObject({ raw: '{"n":30}', repair: { sent: '{"n":30.0}', how: ['whole-number'] } })
+    expect(call).toMatchObject({
+      raw: '{"n":30}',
+      repair: { sent: '{"n":30.0}', how: ['whole-number'] },
+    })
   })
 
   it('does not let a fraction pass', () => {
     const round = proposed([callOf('{"n":30.5}', { name: 'set' })], [tool('set', schema)])
-    expect(checked(round)).toMatchObject({ rejections: [{ code: 'schema' }], response: { calls: [{ raw: '{"n":30.5}', repair: null }] } })
+    expect(checked(round)).toMatchObject({
+      rejections: [{ code: 'schema' }],
+      response: { calls: [{ raw: '{"n":30.5}', repair: null }] },
+    })
   })
 })

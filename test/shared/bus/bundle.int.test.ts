@@ -6,8 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
-import { openBundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
+import { type Bundle, openBundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { bundleFormat, trailerBytes, trailerOf } from '../../../shared/bus/bundle/format.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { createBundle } from '../../../shared/bus/bundle/writer.ts'
@@ -29,8 +28,25 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const turn = {
-  ...{ conversation: 'c', turn: 7, partition: 1, agent: 'agent', messageId: 'm1', beganAt: 1_000, endedAt: null },
-  ...{ outcome: 'open', failureClass: null, cap: null, reason: null, rounds: 1, calls: 0, inputTokens: 0, outputTokens: 0 },
+  ...{
+    conversation: 'c',
+    turn: 7,
+    partition: 1,
+    agent: 'agent',
+    messageId: 'm1',
+    beganAt: 1_000,
+    endedAt: null,
+  },
+  ...{
+    outcome: 'open',
+    failureClass: null,
+    cap: null,
+    reason: null,
+    rounds: 1,
+    calls: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+  },
 }
 
 const facts = {
@@ -38,8 +54,19 @@ const facts = {
   ...{ partitions: 3, asked: '{}', redaction: null },
 }
 
-function entry(round: number, offset: number, value: Uint8Array | null = Buffer.from(`round ${round}`)): StoredRecord {
-  return { topic: 'history', partition: 1, offset, time: 1_000 + offset, key: historyKey({ conversation: 'c', turn: 7, round }), value }
+function entry(
+  round: number,
+  offset: number,
+  value: Uint8Array | null = Buffer.from(`round ${round}`),
+): StoredRecord {
+  return {
+    topic: 'history',
+    partition: 1,
+    offset,
+    time: 1_000 + offset,
+    key: historyKey({ conversation: 'c', turn: 7, round }),
+    value,
+  }
 }
 
 async function make({ whole = true }: { whole?: boolean } = {}): Promise<void> {
@@ -47,9 +74,17 @@ async function make({ whole = true }: { whole?: boolean } = {}): Promise<void> {
   bundle.topic('conversation-events', 'log')
   const message = userMessage({ conversation: 'c', text: 'x'.repeat(10_000) })
   for (const offset of [7, 9, 12])
-    bundle.add({ topic: 'conversation-events', partition: 1, offset, time: 1_000 + offset, key: 'c', value: encode(message) })
+    bundle.add({
+      topic: 'conversation-events',
+      partition: 1,
+      offset,
+      time: 1_000 + offset,
+      key: 'c',
+      value: encode(message),
+    })
   bundle.topic('history', 'table')
-  for (const record of [entry(0, 3), entry(1, 4), entry(0, 8), entry(2, 9), entry(2, 10, null)]) bundle.add(record)
+  for (const record of [entry(0, 3), entry(1, 4), entry(0, 8), entry(2, 9), entry(2, 10, null)])
+    bundle.add(record)
   bundle.turn({ ...turn, whole })
   await bundle.finish(facts)
 }
@@ -67,7 +102,10 @@ async function opened(see: (bundle: Bundle) => Promise<void>): Promise<void> {
 function changed(change: (bytes: Buffer) => void): void {
   const content = Buffer.from(readFileSync(file).subarray(0, -trailerBytes))
   change(content)
-  writeFileSync(file, Buffer.concat([content, trailerOf(createHash('sha256').update(content).digest('hex'))]))
+  writeFileSync(
+    file,
+    Buffer.concat([content, trailerOf(createHash('sha256').update(content).digest('hex'))]),
+  )
 }
 
 const refusal = () => openBundle(file, systemClock).then(() => undefined)
@@ -86,7 +124,9 @@ describe('a bundle', () => {
   it('has no name before it is whole, and none at all when its making was stopped at the end', async () => {
     const other = join(folder, 'other.weir')
     const bundle = createBundle(other)
-    await expect(bundle.finish(facts, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(bundle.finish(facts, AbortSignal.abort())).rejects.toMatchObject({
+      name: 'AbortError',
+    })
     bundle.abandon()
     expect(readdirSync(folder)).toEqual(['a.weir'])
   })
@@ -101,13 +141,18 @@ describe('a bundle', () => {
         { partition: 2, begin: 0, end: 0 },
       ])
       const stretch = { topic: 'p.conversation-events', partition: 1 }
-      const offsets = async (range: object) => (await bus.read({ ...stretch, from: 0, limit: 10, ...range })).map(({ offset }) => offset)
+      const offsets = async (range: object) =>
+        (await bus.read({ ...stretch, from: 0, limit: 10, ...range })).map(({ offset }) => offset)
       expect(await offsets({})).toEqual([7, 9, 12])
       expect(await offsets({ from: 8, to: 12 })).toEqual([9])
       expect(await offsets({ limit: 2 })).toEqual([7, 9])
       expect(await offsets({ bytesMax: 1 })).toEqual([7])
       const heard: number[] = []
-      for await (const records of bus.follow({ ...stretch, from: 8, signal: new AbortController().signal }))
+      for await (const records of bus.follow({
+        ...stretch,
+        from: 8,
+        signal: new AbortController().signal,
+      }))
         heard.push(...records.map(({ offset }) => offset))
       expect(heard).toEqual([9, 12])
       await expect(bus.append([])).rejects.toMatchObject({ code: 'bus.unwritable' })
@@ -117,16 +162,19 @@ describe('a bundle', () => {
 
   it('gives the records of a conversation, without its history and those of others', async () => {
     await opened(async ({ recordsOf }) => {
-      expect(recordsOf('c').map(({ topic, partition, offset, key }) => [topic, partition, offset, key])).toEqual(
-        [7, 9, 12].map((offset) => ['p.conversation-events', 1, offset, 'c']),
-      )
+      expect(
+        recordsOf('c').map(({ topic, partition, offset, key }) => [topic, partition, offset, key]),
+      ).toEqual([7, 9, 12].map((offset) => ['p.conversation-events', 1, offset, 'c']))
       expect(recordsOf('nobody')).toEqual([])
     })
   })
 
   it('tells how much of it is checked, and stops being opened when nobody wants it any more', async () => {
     const told: number[] = []
-    const checking = { expect: (bytes: number) => void told.push(bytes), read: (bytes: number) => void told.push(-bytes) }
+    const checking = {
+      expect: (bytes: number) => void told.push(bytes),
+      read: (bytes: number) => void told.push(-bytes),
+    }
     await (await openBundle(file, systemClock, { checking })).bus.close()
     expect(told[0]).toBe(readFileSync(file).length - trailerBytes)
     expect(told.reduce((sum, bytes) => sum + bytes)).toBe(0)
@@ -135,7 +183,12 @@ describe('a bundle', () => {
   })
 
   it.each([
-    ['other tables than ours', `topic IN ('history', 'policies')`, `topic IN ('history', 'policieX')`, 'other tables'],
+    [
+      'other tables than ours',
+      `topic IN ('history', 'policies')`,
+      `topic IN ('history', 'policieX')`,
+      'other tables',
+    ],
     ['a number of partitions that cannot be', 'partitions3', 'partitions-', 'partitions'],
   ])('is refused with %s, whoever sealed it', async (_, from, to, words) => {
     changed((bytes) => {
@@ -143,19 +196,28 @@ describe('a bundle', () => {
       expect(at).toBeGreaterThan(0)
       bytes.write(to, at, 'latin1')
     })
-    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining(words) })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.invalid',
+      message: expect.stringContaining(words),
+    })
   })
 
   it('gives the newest value of each key of a table', async () => {
     await opened(async ({ bus }) => {
       const table = { topic: 'p.history', partition: 1 }
-      expect((await bus.list({ ...table, prefix: '["c",' })).map(({ offset }) => offset)).toEqual([8, 4])
+      expect((await bus.list({ ...table, prefix: '["c",' })).map(({ offset }) => offset)).toEqual([
+        8, 4,
+      ])
       expect((await bus.keys({ ...table, limit: 1 })).map(({ offset }) => offset)).toEqual([8])
       const [first] = await bus.keys({ ...table, limit: 1 })
-      expect((await bus.keys({ ...table, limit: 5, after: first?.key })).map(({ offset }) => offset)).toEqual([4])
+      expect(
+        (await bus.keys({ ...table, limit: 5, after: first?.key })).map(({ offset }) => offset),
+      ).toEqual([4])
       expect((await bus.get({ ...table, key: entry(0, 0).key, waitMs: 0 }))?.offset).toBe(8)
       expect(await bus.get({ ...table, key: entry(2, 0).key, waitMs: 60_000 })).toBeUndefined()
-      await expect(bus.list({ topic: 'p.conversation-events', partition: 1, prefix: '' })).rejects.toMatchObject({
+      await expect(
+        bus.list({ topic: 'p.conversation-events', partition: 1, prefix: '' }),
+      ).rejects.toMatchObject({
         code: 'bus.topic-differs',
       })
     })
@@ -163,13 +225,24 @@ describe('a bundle', () => {
 
   it('is refused when it was cut, wherever', async () => {
     const whole = readFileSync(file)
-    for (const length of [whole.length - 1, whole.length - trailerBytes, whole.length >> 1, 4096, 100]) {
+    for (const length of [
+      whole.length - 1,
+      whole.length - trailerBytes,
+      whole.length >> 1,
+      4096,
+      100,
+    ]) {
       writeFileSync(file, whole.subarray(0, length))
       expect(isBundle(file)).toBe(true)
-      await expect(refusal()).rejects.toMatchObject({ code: 'bundle.damaged', message: expect.stringContaining('export it again') })
+      await expect(refusal()).rejects.toMatchObject({
+        code: 'bundle.damaged',
+        message: expect.stringContaining('export it again'),
+      })
     }
     writeFileSync(file, whole.subarray(0, whole.length >> 1))
-    await expect(refusal()).rejects.toThrow(`it was cut: ${whole.length >> 1} of ${whole.length} bytes are there`)
+    await expect(refusal()).rejects.toThrow(
+      `it was cut: ${whole.length >> 1} of ${whole.length} bytes are there`,
+    )
   })
 
   it('is refused when one byte of it is another, wherever', async () => {
@@ -220,13 +293,20 @@ describe('a bundle', () => {
     await make({ whole: false })
     await opened(async (bundle) =>
       expect(() => refuseCutTurns(bundle)).toThrow(
-        expect.objectContaining({ code: 'bundle.turn-cut', message: expect.stringContaining('turn 7 of c') }),
+        expect.objectContaining({
+          code: 'bundle.turn-cut',
+          message: expect.stringContaining('turn 7 of c'),
+        }),
       ),
     )
   })
 
   it.each([
-    ['a named pipe, without waiting for who writes into it', () => void execFileSync('mkfifo', [file]), 'is no regular file'],
+    [
+      'a named pipe, without waiting for who writes into it',
+      () => void execFileSync('mkfifo', [file]),
+      'is no regular file',
+    ],
     ['a folder', () => mkdirSync(file), 'is a folder; must be a file'],
   ])('is not %s', async (_, put, words) => {
     rmSync(file)
@@ -243,9 +323,15 @@ describe('a bundle', () => {
     expect(isBundle(file)).toBe(false)
     await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid' })
     rmSync(file)
-    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('a.weir does not exist') })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.invalid',
+      message: expect.stringContaining('a.weir does not exist'),
+    })
     const log = await openEmbeddedBus({ file, clock: systemClock })
     await log.close()
-    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('--data-folder') })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.invalid',
+      message: expect.stringContaining('--data-folder'),
+    })
   })
 })

@@ -1,9 +1,9 @@
-// The part of the bus contract about reading beside the stages: following a topic, and tables. contract.ts runs it.
+// The part of the bus contract about reading beside the stages: following a topic, and tables.
+// contract.ts runs it.
 
 import { expect, test } from '@jest/globals'
 
-import type { ContractOptions, World } from './contract-world.ts'
-import { collect, readAll, record } from './contract-world.ts'
+import { type ContractOptions, collect, readAll, record, type World } from './contract-world.ts'
 import { bytesOf, textOf, until } from './recording-readers.ts'
 
 export function followContract(world: World): void {
@@ -12,7 +12,10 @@ export function followContract(world: World): void {
     await world.say(topic, ['a', 'b', 'c'])
     const stop = new AbortController()
     const seen: string[] = []
-    const following = collect(world.bus.follow({ topic, partition: 0, from: 1, signal: stop.signal }), seen)
+    const following = collect(
+      world.bus.follow({ topic, partition: 0, from: 1, signal: stop.signal }),
+      seen,
+    )
     await until('what was there is read', () => seen.length === 2)
     await world.say(topic, ['d'])
     await until('the next is read', () => seen.length === 3)
@@ -26,7 +29,10 @@ export function followContract(world: World): void {
   test('ends without an error when it is aborted while it waits, or before it begins', async () => {
     const topic = await world.topic('log')
     const stop = new AbortController()
-    const following = collect(world.bus.follow({ topic, partition: 0, from: 0, signal: stop.signal }), [])
+    const following = collect(
+      world.bus.follow({ topic, partition: 0, from: 0, signal: stop.signal }),
+      [],
+    )
     await new Promise((resolve) => setImmediate(resolve))
     stop.abort()
     await following
@@ -38,7 +44,9 @@ export function followContract(world: World): void {
     await world.say(topic, ['a', 'b'])
     const stop = new AbortController()
     const seen: string[][] = [[], []]
-    const following = [0, 2].map((from, n) => collect(world.bus.follow({ topic, partition: 0, from, signal: stop.signal }), seen[n]!))
+    const following = [0, 2].map((from, n) =>
+      collect(world.bus.follow({ topic, partition: 0, from, signal: stop.signal }), seen[n]!),
+    )
     await world.say(topic, ['c', 'd'])
     await until('both have read all', () => seen[0]?.length === 4 && seen[1]?.length === 2)
     stop.abort()
@@ -51,7 +59,10 @@ export function followContract(world: World): void {
 
   test('ends with bus.closed when the bus is closed', async () => {
     const topic = await world.topic('log')
-    const following = collect(world.bus.follow({ topic, partition: 0, from: 0, signal: new AbortController().signal }), [])
+    const following = collect(
+      world.bus.follow({ topic, partition: 0, from: 0, signal: new AbortController().signal }),
+      [],
+    )
     const failed = expect(following).rejects.toMatchObject({ code: 'bus.closed' })
     await new Promise((resolve) => setImmediate(resolve))
     await world.bus.close()
@@ -60,15 +71,27 @@ export function followContract(world: World): void {
 }
 
 export function tableContract(world: World, { keeps }: ContractOptions): void {
-  const entry = (conversation: string, turn: number, round: number) => JSON.stringify([conversation, turn, round])
+  const entry = (conversation: string, turn: number, round: number) =>
+    JSON.stringify([conversation, turn, round])
 
-  async function put(topic: string, entries: Record<string, string | null>, partition = 0): Promise<void> {
-    const records = Object.entries(entries).map(([key, text]) => ({ topic, partition, key, value: text === null ? null : bytesOf(text) }))
+  async function put(
+    topic: string,
+    entries: Record<string, string | null>,
+    partition = 0,
+  ): Promise<void> {
+    const records = Object.entries(entries).map(([key, text]) => ({
+      topic,
+      partition,
+      key,
+      value: text === null ? null : bytesOf(text),
+    }))
     await world.bus.append(records)
   }
 
   async function list(topic: string, prefix: string, partition = 0): Promise<string[]> {
-    return (await world.bus.list({ topic, partition, prefix })).map((each) => `${each.key}=${textOf(each)}`)
+    return (await world.bus.list({ topic, partition, prefix })).map(
+      (each) => `${each.key}=${textOf(each)}`,
+    )
   }
 
   test('lists the newest value of each key, in key order', async () => {
@@ -80,7 +103,12 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
 
   test('lists the keys of one conversation by their prefix, and no others', async () => {
     const topic = await world.topic('table', 2)
-    await put(topic, { [entry('a', 1, 0)]: 'hi', [entry('a', 1, 2)]: 'two', [entry('a', 1, 1)]: 'one', [entry('a"b', 1, 0)]: 'no' })
+    await put(topic, {
+      [entry('a', 1, 0)]: 'hi',
+      [entry('a', 1, 2)]: 'two',
+      [entry('a', 1, 1)]: 'one',
+      [entry('a"b', 1, 0)]: 'no',
+    })
     await put(topic, { [entry('aa', 1, 0)]: 'no', [entry('', 1, 0)]: 'no', a: 'no' })
     await put(topic, { [entry('a', 9, 9)]: 'elsewhere' }, 1)
     expect(await list(topic, '["a",')).toEqual(['["a",1,0]=hi', '["a",1,1]=one', '["a",1,2]=two'])
@@ -99,15 +127,30 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
 
   test('gives the keys of a table a page at a time, in one order, with offset and time of the newest record and without values', async () => {
     const topic = await world.topic('table', 2)
-    await put(topic, { [entry('b', 1, 0)]: '1', [entry('a', 10, 0)]: '2', [entry('a', 9, 0)]: '3', [entry('é', 1, 0)]: '4', '': '5' })
+    await put(topic, {
+      [entry('b', 1, 0)]: '1',
+      [entry('a', 10, 0)]: '2',
+      [entry('a', 9, 0)]: '3',
+      [entry('é', 1, 0)]: '4',
+      '': '5',
+    })
     await put(topic, { [entry('z', 1, 0)]: 'elsewhere' }, 1)
     const [newest] = await world.bus.append([record(topic, '6', { key: entry('b', 1, 0) })])
 
     const all = await world.bus.keys({ topic, partition: 0, limit: 100 })
-    expect(all.map(({ key }) => key).sort()).toEqual(['', entry('a', 10, 0), entry('a', 9, 0), entry('b', 1, 0), entry('é', 1, 0)].sort())
+    expect(all.map(({ key }) => key).sort()).toEqual(
+      ['', entry('a', 10, 0), entry('a', 9, 0), entry('b', 1, 0), entry('é', 1, 0)].sort(),
+    )
     expect(Object.keys(all[0] ?? {}).sort()).toEqual(['key', 'offset', 'time'])
-    expect(all.find(({ key }) => key === entry('b', 1, 0))).toEqual({ key: entry('b', 1, 0), offset: newest?.offset, time: newest?.time })
-    expect(all.map(({ key }) => key.startsWith('["a",')).lastIndexOf(true) - all.findIndex(({ key }) => key.startsWith('["a",'))).toBe(1)
+    expect(all.find(({ key }) => key === entry('b', 1, 0))).toEqual({
+      key: entry('b', 1, 0),
+      offset: newest?.offset,
+      time: newest?.time,
+    })
+    expect(
+      all.map(({ key }) => key.startsWith('["a",')).lastIndexOf(true) -
+        all.findIndex(({ key }) => key.startsWith('["a",')),
+    ).toBe(1)
 
     const paged: string[] = []
     for (let after: string | undefined; ; ) {
@@ -168,9 +211,15 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
 
   test('has no newest value of a key in a log', async () => {
     const topic = await world.topic('log')
-    await expect(world.bus.list({ topic, partition: 0, prefix: '' })).rejects.toMatchObject({ code: 'bus.topic-differs' })
-    await expect(world.bus.keys({ topic, partition: 0, limit: 1 })).rejects.toMatchObject({ code: 'bus.topic-differs' })
-    await expect(world.bus.get({ topic, partition: 0, key: 'a', waitMs: 0 })).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await expect(world.bus.list({ topic, partition: 0, prefix: '' })).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
+    await expect(world.bus.keys({ topic, partition: 0, limit: 1 })).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
+    await expect(world.bus.get({ topic, partition: 0, key: 'a', waitMs: 0 })).rejects.toMatchObject(
+      { code: 'bus.topic-differs' },
+    )
   })
 
   if (keeps) {

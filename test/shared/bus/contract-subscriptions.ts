@@ -1,20 +1,28 @@
-// The part of the bus contract about groups: what a reader is told, in which order, and what is durable when.
-// contract.ts runs it; what both need is there.
+// The part of the bus contract about groups: what a reader is told, in which order, and what is
+// durable when. contract.ts runs it; what both need is there.
 
 import { expect, test } from '@jest/globals'
 
 import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { ContractOptions, World } from './contract-world.ts'
-import { newName, readAll, record } from './contract-world.ts'
-import type { Recording } from './recording-readers.ts'
-import { commitBehind, subscribeRecording, textOf, until } from './recording-readers.ts'
+import { type ContractOptions, newName, readAll, record, type World } from './contract-world.ts'
+import {
+  commitBehind,
+  type Recording,
+  subscribeRecording,
+  textOf,
+  until,
+} from './recording-readers.ts'
 
 const numbers = (count: number, name = '') => Array.from({ length: count }, (_, n) => `${name}${n}`)
 
 export function subscriptionContract(world: World, { keeps }: ContractOptions): void {
   /** What the next owner of the group's partition 0 is told. */
   async function nextAssignment(bus: Bus, group: string, topic: string): Promise<Assignment> {
-    const recording = await subscribeRecording(bus, { group, topic, position: ({ ends }) => ends.end })
+    const recording = await subscribeRecording(bus, {
+      group,
+      topic,
+      position: ({ ends }) => ends.end,
+    })
     await until('partition 0 is assigned', () => recording.partitions.has(0))
     await recording.subscription.close()
     return recording.partitions.get(0)!.assignment
@@ -27,7 +35,9 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   async function allAcknowledged(recording: Recording, count: number): Promise<void> {
     await allRead(recording, count)
     await until('the last step of each partition is acknowledged', () =>
-      [...recording.partitions.values()].every(({ happenings }) => happenings.at(-1)?.what !== 'read'),
+      [...recording.partitions.values()].every(
+        ({ happenings }) => happenings.at(-1)?.what !== 'read',
+      ),
     )
   }
 
@@ -63,7 +73,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await world.say(topic, ['last'], 0)
     await allRead(recording, 1204)
     await recording.subscription.close()
-    expect(recording.partitions.get(0)!.records.map(textOf)).toEqual([...numbers(1200, 'zero '), 'last'])
+    expect(recording.partitions.get(0)!.records.map(textOf)).toEqual([
+      ...numbers(1200, 'zero '),
+      'last',
+    ])
     expect(recording.partitions.get(1)!.records.map(textOf)).toEqual(numbers(3, 'one '))
     const offsets = recording.partitions.get(0)!.records.map(({ offset }) => offset)
     expect(offsets).toEqual(numbers(1201).map(Number))
@@ -94,7 +107,11 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   test('waits at the end when a reader begins there', async () => {
     const topic = await world.topic('log')
     await world.say(topic, ['a', 'b'])
-    const recording = await subscribeRecording(world.bus, { group: newName('group'), topic, position: ({ ends }) => ends.end })
+    const recording = await subscribeRecording(world.bus, {
+      group: newName('group'),
+      topic,
+      position: ({ ends }) => ends.end,
+    })
     await until('it is assigned', () => recording.partitions.has(0))
     await world.say(topic, ['c'])
     await allRead(recording, 1)
@@ -141,7 +158,11 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   })
 
   test('writes outputs to each destination in the order of the input', async () => {
-    const [inbox, next, other] = [await world.topic('log'), await world.topic('log', 2), await world.topic('log')]
+    const [inbox, next, other] = [
+      await world.topic('log'),
+      await world.topic('log', 2),
+      await world.topic('log'),
+    ]
     const outputsOf = (input: StoredRecord) => [
       { ...record(next, `${textOf(input)} first`), id: `test/0/${input.offset}/0` },
       record(next, `${textOf(input)} aside`, { partition: 1 }),
@@ -158,10 +179,18 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await recording.subscription.close()
     const inputs = numbers(5).flatMap((text) => [text, `${text}'`])
     const written = await readAll(world.bus, next)
-    expect(written.map(textOf)).toEqual(inputs.flatMap((text) => [`${text} first`, `${text} second`]))
-    expect(written.map(({ id }) => id)).toEqual(inputs.flatMap((_, n) => [`test/0/${n}/0`, `test/0/${n}/1`]))
-    expect((await readAll(world.bus, next, 1)).map(textOf)).toEqual(inputs.map((text) => `${text} aside`))
-    expect((await readAll(world.bus, other)).map(textOf)).toEqual(inputs.map((text) => `${text} other`))
+    expect(written.map(textOf)).toEqual(
+      inputs.flatMap((text) => [`${text} first`, `${text} second`]),
+    )
+    expect(written.map(({ id }) => id)).toEqual(
+      inputs.flatMap((_, n) => [`test/0/${n}/0`, `test/0/${n}/1`]),
+    )
+    expect((await readAll(world.bus, next, 1)).map(textOf)).toEqual(
+      inputs.map((text) => `${text} aside`),
+    )
+    expect((await readAll(world.bus, other)).map(textOf)).toEqual(
+      inputs.map((text) => `${text} other`),
+    )
   })
 
   test('acknowledges a step only when its outputs can be read', async () => {
@@ -170,7 +199,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     const recording = await subscribeRecording(world.bus, {
       group: newName('group'),
       topic: inbox,
-      step: (batch) => ({ outputs: batch.map((input) => record(next, textOf(input))), commit: commitBehind(batch) }),
+      step: (batch) => ({
+        outputs: batch.map((input) => record(next, textOf(input))),
+        commit: commitBehind(batch),
+      }),
       acknowledged: () => readable.push(readAll(world.bus, next)),
     })
     await world.say(inbox, ['a'])
@@ -179,7 +211,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await world.say(inbox, ['b'])
     await allAcknowledged(recording, 2)
     await recording.subscription.close()
-    expect((await Promise.all(readable)).map((records) => records.map(textOf))).toEqual([['a'], ['a', 'b']])
+    expect((await Promise.all(readable)).map((records) => records.map(textOf))).toEqual([
+      ['a'],
+      ['a', 'b'],
+    ])
   })
 
   test('lets a stage write into its own inbox', async () => {
@@ -188,7 +223,9 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       group: newName('group'),
       topic: inbox,
       step: (batch) => ({
-        outputs: batch.filter((input) => textOf(input) === 'question').map(() => record(inbox, 'answer')),
+        outputs: batch
+          .filter((input) => textOf(input) === 'question')
+          .map(() => record(inbox, 'answer')),
         commit: commitBehind(batch),
       }),
     })
@@ -210,7 +247,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await world.say(topic, ['a', 'b', 'c'])
     await allAcknowledged(recording, 3)
     await recording.subscription.close()
-    expect((await nextAssignment(world.bus, group, topic)).committed).toEqual({ offset: 3, metadata })
+    expect((await nextAssignment(world.bus, group, topic)).committed).toEqual({
+      offset: 3,
+      metadata,
+    })
   })
 
   test('keeps the former commit when a step has none', async () => {
@@ -219,7 +259,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     const recording = await subscribeRecording(world.bus, {
       group,
       topic,
-      step: (batch) => ({ outputs: [], commit: batch[0]?.offset === 0 ? { offset: 1, metadata: 'one' } : undefined }),
+      step: (batch) => ({
+        outputs: [],
+        commit: batch[0]?.offset === 0 ? { offset: 1, metadata: 'one' } : undefined,
+      }),
     })
     await world.say(topic, ['a'])
     await allAcknowledged(recording, 1)
@@ -240,13 +283,19 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await world.say(topic, ['c'], 1)
     const first = await subscribeRecording(world.bus, { group: one, topic })
     await allAcknowledged(first, 3)
-    const second = await subscribeRecording(world.bus, { group: two, topic, step: () => ({ outputs: [], commit: undefined }) })
+    const second = await subscribeRecording(world.bus, {
+      group: two,
+      topic,
+      step: () => ({ outputs: [], commit: undefined }),
+    })
     await allRead(second, 3)
     await Promise.all([first.subscription.close(), second.subscription.close()])
     const third = await subscribeRecording(world.bus, { group: one, topic })
     await until('all are assigned', () => third.partitions.size === 2)
     await third.subscription.close()
-    expect([0, 1].map((partition) => third.partitions.get(partition)?.assignment.committed?.offset)).toEqual([2, 1])
+    expect(
+      [0, 1].map((partition) => third.partitions.get(partition)?.assignment.committed?.offset),
+    ).toEqual([2, 1])
     expect((await nextAssignment(world.bus, two, topic)).committed).toBeUndefined()
   })
 
@@ -280,7 +329,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       await world.say(topic, ['a', 'b'])
       await allAcknowledged(recording, 2)
       await world.reopen()
-      expect((await nextAssignment(world.bus, group, topic)).committed).toEqual({ offset: 2, metadata: 'where to fold from' })
+      expect((await nextAssignment(world.bus, group, topic)).committed).toEqual({
+        offset: 2,
+        metadata: 'where to fold from',
+      })
     })
   }
 
@@ -305,7 +357,11 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   test('commits nothing of a step that failed, so the next owner reads it again', async () => {
     const topic = await world.topic('log')
     const group = newName('group')
-    const broken = await subscribeRecording(world.bus, { group, topic, step: () => Promise.reject(new Error('the reader is broken')) })
+    const broken = await subscribeRecording(world.bus, {
+      group,
+      topic,
+      step: () => Promise.reject(new Error('the reader is broken')),
+    })
     const failed = expect(broken.subscription.failed).rejects.toThrow('the reader is broken')
     await world.say(topic, ['a'])
     await failed
@@ -373,6 +429,9 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await until('it is assigned', () => recording.partitions.has(0))
     await bus.close()
     expect(appended).toBe(1)
-    expect(recording.partitions.get(0)?.happenings.at(-1)).toEqual({ what: 'closed', how: 'shutdown' })
+    expect(recording.partitions.get(0)?.happenings.at(-1)).toEqual({
+      what: 'closed',
+      how: 'shutdown',
+    })
   })
 }

@@ -1,4 +1,5 @@
-// What the tests of the bus contract share: the bus that they are given, and short ways to write and read records.
+// What the tests of the bus contract share: the bus that they are given, and short ways to write
+// and read records.
 
 import { randomUUID } from 'node:crypto'
 
@@ -27,7 +28,11 @@ export type World = {
 export type ContractOptions = { keeps: boolean }
 
 /** A record as a test wants it, with a text as its value. */
-export function record(topic: string, text: string, { partition = 0, key = 'conversation' } = {}): RecordToAppend {
+export function record(
+  topic: string,
+  text: string,
+  { partition = 0, key = 'conversation' } = {},
+): RecordToAppend {
   return { topic, partition, key, value: bytesOf(text) }
 }
 
@@ -42,11 +47,16 @@ export async function readAll(bus: Bus, topic: string, partition = 0): Promise<S
 }
 
 /** Reads until the end, and puts what it reads into `into` as texts. */
-export async function collect(batches: AsyncIterable<StoredRecord[]>, into: string[]): Promise<void> {
+export async function collect(
+  batches: AsyncIterable<StoredRecord[]>,
+  into: string[],
+): Promise<void> {
   for await (const batch of batches) into.push(...batch.map(textOf))
 }
 
-export async function firstOf(batches: AsyncIterable<StoredRecord[]>): Promise<StoredRecord[] | undefined> {
+export async function firstOf(
+  batches: AsyncIterable<StoredRecord[]>,
+): Promise<StoredRecord[] | undefined> {
   for await (const batch of batches) return batch
   return undefined
 }

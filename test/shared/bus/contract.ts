@@ -1,17 +1,32 @@
-// What every bus must do: port.ts as tests. The embedded bus and Kafka pass the same suite, so it assumes nothing beyond the port: partitions may be
-// assigned after subscribe() resolves, batches may be of any size, deliveries may repeat where B3 lets them.
+// What every bus must do: port.ts as tests. The embedded bus and Kafka pass the same suite, so it
+// assumes nothing beyond the port: partitions may be assigned after subscribe() resolves, batches
+// may be of any size, deliveries may repeat where B3 lets them.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
 import type { Appended } from '../../../shared/contract/bus.ts'
 import { followContract, tableContract } from './contract-reading.ts'
 import { subscriptionContract } from './contract-subscriptions.ts'
-import type { ContractOptions, OpenedBus, World } from './contract-world.ts'
-import { firstOf, newName, readAll, record } from './contract-world.ts'
+import {
+  type ContractOptions,
+  firstOf,
+  newName,
+  type OpenedBus,
+  readAll,
+  record,
+  type World,
+} from './contract-world.ts'
 import { textOf } from './recording-readers.ts'
 
-/** Declares the suite for one bus. `keeps: false`: what it stores does not survive a reopening, and those tests are left out. */
-export function busContract(name: string, open: () => Promise<OpenedBus>, { keeps }: ContractOptions = { keeps: true }): void {
+/**
+ * Declares the suite for one bus. `keeps: false`: what it stores does not survive a reopening, and
+ * those tests are left out.
+ */
+export function busContract(
+  name: string,
+  open: () => Promise<OpenedBus>,
+  { keeps }: ContractOptions = { keeps: true },
+): void {
   describe(`the bus contract: ${name}`, () => {
     const world = {} as World
     let opened: OpenedBus
@@ -20,7 +35,8 @@ export function busContract(name: string, open: () => Promise<OpenedBus>, { keep
       opened = await open()
       world.bus = opened.bus
       world.reopen = async () => {
-        if (opened.reopen === undefined) throw new Error('this bus keeps nothing; leave the test out')
+        if (opened.reopen === undefined)
+          throw new Error('this bus keeps nothing; leave the test out')
         world.bus = await opened.reopen()
         return world.bus
       }
@@ -47,7 +63,9 @@ export function busContract(name: string, open: () => Promise<OpenedBus>, { keep
 function topicContract(world: World): void {
   test('creates a topic with its partitions, all of them empty', async () => {
     const topic = await world.topic('log', 3)
-    expect(await world.bus.ends(topic)).toEqual([0, 1, 2].map((partition) => ({ partition, begin: 0, end: 0 })))
+    expect(await world.bus.ends(topic)).toEqual(
+      [0, 1, 2].map((partition) => ({ partition, begin: 0, end: 0 })),
+    )
   })
 
   test('leaves a topic as it is when it is ensured again, alone or among new ones', async () => {
@@ -62,12 +80,16 @@ function topicContract(world: World): void {
 
   test('refuses another partition count', async () => {
     const topic = await world.topic('log', 2)
-    await expect(world.bus.ensureTopics([{ name: topic, kind: 'log', partitions: 3 }])).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await expect(
+      world.bus.ensureTopics([{ name: topic, kind: 'log', partitions: 3 }]),
+    ).rejects.toMatchObject({ code: 'bus.topic-differs' })
   })
 
   test('refuses another kind', async () => {
     const topic = await world.topic('log')
-    await expect(world.bus.ensureTopics([{ name: topic, kind: 'table', partitions: 1 }])).rejects.toMatchObject({
+    await expect(
+      world.bus.ensureTopics([{ name: topic, kind: 'table', partitions: 1 }]),
+    ).rejects.toMatchObject({
       code: 'bus.topic-differs',
     })
   })
@@ -79,9 +101,15 @@ function topicContract(world: World): void {
     const assign = () => Promise.reject(new Error('must not be called'))
     await expect(world.bus.append([record(topic, 'a')])).rejects.toMatchObject(missing)
     await expect(world.bus.ends(topic)).rejects.toMatchObject(missing)
-    await expect(world.bus.read({ topic, partition: 0, from: 0, limit: 1 })).rejects.toMatchObject(missing)
-    await expect(firstOf(world.bus.follow({ topic, partition: 0, from: 0, signal }))).rejects.toMatchObject(missing)
-    await expect(world.bus.subscribe({ group: newName('group'), topic, assign })).rejects.toMatchObject(missing)
+    await expect(world.bus.read({ topic, partition: 0, from: 0, limit: 1 })).rejects.toMatchObject(
+      missing,
+    )
+    await expect(
+      firstOf(world.bus.follow({ topic, partition: 0, from: 0, signal })),
+    ).rejects.toMatchObject(missing)
+    await expect(
+      world.bus.subscribe({ group: newName('group'), topic, assign }),
+    ).rejects.toMatchObject(missing)
   })
 }
 
@@ -123,18 +151,24 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
   test('stamps its own time, tells it to the writer and the reader alike, and never goes back within a partition', async () => {
     const topic = await world.topic('log')
     const appended: Appended[] = []
-    for (const text of ['a', 'b', 'c']) appended.push(...(await world.bus.append([record(topic, text)])))
+    for (const text of ['a', 'b', 'c'])
+      appended.push(...(await world.bus.append([record(topic, text)])))
     const times = (await readAll(world.bus, topic)).map(({ time }) => time)
     expect(appended.map(({ time }) => time)).toEqual(times)
     expect(times.toSorted((a, b) => a - b)).toEqual(times)
-    expect(times.every((time) => Number.isInteger(time) && Math.abs(time - Date.now()) < 3_600_000)).toBe(true)
+    expect(
+      times.every((time) => Number.isInteger(time) && Math.abs(time - Date.now()) < 3_600_000),
+    ).toBe(true)
   })
 
   test('gives back key, value and id as they were written', async () => {
     const topic = await world.topic('log')
     const value = Uint8Array.from({ length: 256 }, (_, n) => n)
     const id = 'validator/3/12345/0'
-    await world.bus.append([{ topic, partition: 0, key: 'gespräch "1" 🪣', value, id }, record(topic, 'observed')])
+    await world.bus.append([
+      { topic, partition: 0, key: 'gespräch "1" 🪣', value, id },
+      record(topic, 'observed'),
+    ])
     const [derived, observed] = await readAll(world.bus, topic)
     expect(derived).toMatchObject({ topic, partition: 0, offset: 0, key: 'gespräch "1" 🪣', id })
     expect(new Uint8Array(derived?.value ?? [])).toEqual(value)
@@ -149,22 +183,37 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
 
   test('takes a value of the greatest size', async () => {
     const topic = await world.topic('log')
-    await world.bus.append([{ topic, partition: 0, key: 'k', value: new Uint8Array(world.bus.recordBytesMax) }])
-    expect((await readAll(world.bus, topic)).map(({ value }) => value?.byteLength)).toEqual([world.bus.recordBytesMax])
+    await world.bus.append([
+      { topic, partition: 0, key: 'k', value: new Uint8Array(world.bus.recordBytesMax) },
+    ])
+    expect((await readAll(world.bus, topic)).map(({ value }) => value?.byteLength)).toEqual([
+      world.bus.recordBytesMax,
+    ])
   })
 
   test('refuses a greater one before anything of that call is written', async () => {
     const topic = await world.topic('log')
-    const tooLarge = { topic, partition: 0, key: 'k', value: new Uint8Array(world.bus.recordBytesMax + 1) }
-    await expect(world.bus.append([record(topic, 'before'), tooLarge])).rejects.toMatchObject({ code: 'bus.record-too-large' })
+    const tooLarge = {
+      topic,
+      partition: 0,
+      key: 'k',
+      value: new Uint8Array(world.bus.recordBytesMax + 1),
+    }
+    await expect(world.bus.append([record(topic, 'before'), tooLarge])).rejects.toMatchObject({
+      code: 'bus.record-too-large',
+    })
     await world.say(topic, ['after'])
     expect((await readAll(world.bus, topic)).map(textOf)).toEqual(['after'])
   })
 
   test('refuses a tombstone in a log, and a partition that there is not', async () => {
     const topic = await world.topic('log', 2)
-    await expect(world.bus.append([{ topic, partition: 0, key: 'k', value: null }])).rejects.toMatchObject({ code: 'bus.topic-differs' })
-    await expect(world.bus.append([record(topic, 'a', { partition: 2 })])).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await expect(
+      world.bus.append([{ topic, partition: 0, key: 'k', value: null }]),
+    ).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await expect(world.bus.append([record(topic, 'a', { partition: 2 })])).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
     expect((await world.bus.ends(topic)).map(({ end }) => end)).toEqual([0, 0])
   })
 
@@ -214,14 +263,22 @@ function closeContract(world: World, { keeps }: ContractOptions): void {
     const closed = { code: 'bus.closed' }
     const signal = new AbortController().signal
     const assign = () => Promise.reject(new Error('must not be called'))
-    await expect(bus.ensureTopics([{ name: topic, kind: 'table', partitions: 1 }])).rejects.toMatchObject(closed)
+    await expect(
+      bus.ensureTopics([{ name: topic, kind: 'table', partitions: 1 }]),
+    ).rejects.toMatchObject(closed)
     await expect(bus.append([record(topic, 'a')])).rejects.toMatchObject(closed)
     await expect(bus.ends(topic)).rejects.toMatchObject(closed)
     await expect(bus.read({ topic, partition: 0, from: 0, limit: 1 })).rejects.toMatchObject(closed)
-    await expect(firstOf(bus.follow({ topic, partition: 0, from: 0, signal }))).rejects.toMatchObject(closed)
+    await expect(
+      firstOf(bus.follow({ topic, partition: 0, from: 0, signal })),
+    ).rejects.toMatchObject(closed)
     await expect(bus.list({ topic, partition: 0, prefix: '' })).rejects.toMatchObject(closed)
-    await expect(bus.get({ topic, partition: 0, key: 'a', waitMs: 0 })).rejects.toMatchObject(closed)
-    await expect(bus.subscribe({ group: newName('group'), topic, assign })).rejects.toMatchObject(closed)
+    await expect(bus.get({ topic, partition: 0, key: 'a', waitMs: 0 })).rejects.toMatchObject(
+      closed,
+    )
+    await expect(bus.subscribe({ group: newName('group'), topic, assign })).rejects.toMatchObject(
+      closed,
+    )
   })
 
   test('may be closed twice', async () => {
@@ -240,7 +297,10 @@ function closeContract(world: World, { keeps }: ContractOptions): void {
 
   test('leaves no append without an answer', async () => {
     const topic = await world.topic('log')
-    const appending = [world.bus.append([record(topic, 'a')]), world.bus.append([record(topic, 'b')])]
+    const appending = [
+      world.bus.append([record(topic, 'a')]),
+      world.bus.append([record(topic, 'b')]),
+    ]
     await world.bus.close()
     const answers = await Promise.allSettled(appending)
     if (!keeps) return

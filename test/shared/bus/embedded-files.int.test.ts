@@ -1,7 +1,7 @@
-// What the embedded bus does with files: who may write, what a killed process leaves behind, what is refused, who may read beside the writer.
+// What the embedded bus does with files: who may write, what a killed process leaves behind, what
+// is refused, who may read beside the writer.
 
-import type { ChildProcessByStdio } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -22,17 +22,19 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
-import type { EmbeddedBusOptions } from '../../../shared/bus/embedded/bus.ts'
-import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { type EmbeddedBusOptions, openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import type { Clock } from '../../../shared/lib/clock.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { collect, readAll, record } from './contract-world.ts'
 import { handClock } from './hand-clock.ts'
 import { textOf, until } from './recording-readers.ts'
 
-type Writer = { process: ChildProcessByStdio<null, Readable, null>; said: string[]; kill(): Promise<void> }
+type Writer = {
+  process: ChildProcessByStdio<null, Readable, null>
+  said: string[]
+  kill(): Promise<void>
+}
 
 /** A reader's timers of a second and more never fire, so only the operating system wakes it. */
 const withoutRegularLooks: Clock = {
@@ -67,9 +69,13 @@ async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<Bus> {
 
 /** Starts a process that writes the log (writing-process.ts), and waits until it has it open. */
 async function startWriter({ calls }: { calls: number }): Promise<Writer> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', writingProcess, file, `${calls}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', writingProcess, file, `${calls}`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const writer: Writer = {
     process: child,
     said: [],
@@ -86,7 +92,10 @@ async function startWriter({ calls }: { calls: number }): Promise<Writer> {
     rest = lines.pop() ?? ''
     writer.said.push(...lines)
   })
-  await until('the writing process has the log open', () => writer.said.includes('open') || child.exitCode !== null)
+  await until(
+    'the writing process has the log open',
+    () => writer.said.includes('open') || child.exitCode !== null,
+  )
   return writer
 }
 
@@ -112,9 +121,13 @@ describe('one writing process', () => {
   test('keeps its lock when an attempt of the same process was refused', async () => {
     await open()
     await expect(open()).rejects.toMatchObject({ code: 'bus.locked' })
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', writingProcess, file, '0'], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', writingProcess, file, '0'],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    )
     let said = ''
     child.stderr.on('data', (text: Buffer) => {
       said += text.toString()
@@ -138,12 +151,18 @@ describe('a killed process', () => {
   async function expectWhole(bus: Bus): Promise<Map<string, number>> {
     const calls = new Map<string, number>()
     for (const partition of [0, 1]) {
-      const [inbox, copy] = [await readAll(bus, 'inbox', partition), await readAll(bus, 'copy', partition)]
-      for (const records of [inbox, copy]) expect(records.map(({ offset }) => offset)).toEqual(records.map((_, n) => n))
+      const [inbox, copy] = [
+        await readAll(bus, 'inbox', partition),
+        await readAll(bus, 'copy', partition),
+      ]
+      for (const records of [inbox, copy])
+        expect(records.map(({ offset }) => offset)).toEqual(records.map((_, n) => n))
       for (const { key } of inbox) calls.set(key, (calls.get(key) ?? 0) + 1)
       // Outputs and commit are one transaction: what is committed is copied, once.
       const bundle = await commitOf(bus, partition)
-      expect(copy.map(({ id }) => id)).toEqual(inbox.slice(0, bundle).map(({ offset }) => `copier/${partition}/${offset}/0`))
+      expect(copy.map(({ id }) => id)).toEqual(
+        inbox.slice(0, bundle).map(({ offset }) => `copier/${partition}/${offset}/0`),
+      )
     }
     expect([...calls.values()].every((records) => records === 10)).toBe(true) // each call is one transaction
     return calls
@@ -156,7 +175,12 @@ describe('a killed process', () => {
       topic: 'inbox',
       async assign({ ends, committed }) {
         if (ends.partition === partition) resolve(committed?.offset ?? 0)
-        return { position: ends.end, read: async () => ({ outputs: [], commit: undefined }), acknowledged() {}, close: async () => {} }
+        return {
+          position: ends.end,
+          read: async () => ({ outputs: [], commit: undefined }),
+          acknowledged() {},
+          close: async () => {},
+        }
       },
     })
     await subscription.close()
@@ -169,7 +193,11 @@ describe('a killed process', () => {
       const writer = await startWriter({ calls: 1_000_000 })
       await until('it has written for a while', () => writer.said.length > atLeast)
       await writer.kill()
-      acknowledged.push(...writer.said.filter((line) => line !== 'open').map((call) => `${writer.process.pid} ${call}`))
+      acknowledged.push(
+        ...writer.said
+          .filter((line) => line !== 'open')
+          .map((call) => `${writer.process.pid} ${call}`),
+      )
       const bus = await open()
       const calls = await expectWhole(bus)
       expect(acknowledged.filter((call) => !calls.has(call))).toEqual([])
@@ -201,13 +229,22 @@ describe('a killed process', () => {
 describe('a file that is something else', () => {
   test.each([
     ['a text', () => writeFileSync(file, 'This is a diary. '.repeat(500))],
-    ['a database of another program', () => foreignDatabase("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('sea')")],
-    ['a database of another program that says so', () => foreignDatabase('CREATE TABLE t (x); PRAGMA application_id = 7')],
+    [
+      'a database of another program',
+      () => foreignDatabase("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('sea')"),
+    ],
+    [
+      'a database of another program that says so',
+      () => foreignDatabase('CREATE TABLE t (x); PRAGMA application_id = 7'),
+    ],
   ])('is refused and left as it is: %s', async (_, make) => {
     make()
     const before = readFileSync(file)
     for (const readOnly of [false, true]) {
-      await expect(open({ readOnly })).rejects.toMatchObject({ code: 'bus.not-a-database', retryable: false })
+      await expect(open({ readOnly })).rejects.toMatchObject({
+        code: 'bus.not-a-database',
+        retryable: false,
+      })
       await expect(open({ readOnly })).rejects.toThrow(file)
     }
     expect(readFileSync(file)).toEqual(before)
@@ -230,13 +267,17 @@ describe('a file that is something else', () => {
     bytes.writeUInt32BE(2, 60) // user_version, in the header of every SQLite file
     writeFileSync(file, bytes)
     await expect(open()).rejects.toMatchObject({ code: 'bus.newer-version' })
-    await expect(open({ readOnly: true })).rejects.toThrow(/format 2, and this Weir knows formats up to 1/)
+    await expect(open({ readOnly: true })).rejects.toThrow(
+      /format 2, and this Weir knows formats up to 1/,
+    )
   })
 
   test('may be new or empty, in a folder that is not there yet', async () => {
     writeFileSync(file, '')
     expect((await open()).recordBytesMax).toBeGreaterThan(0)
-    expect((await open({ file: join(folder, 'a/b/weir.sqlite') })).recordBytesMax).toBeGreaterThan(0)
+    expect((await open({ file: join(folder, 'a/b/weir.sqlite') })).recordBytesMax).toBeGreaterThan(
+      0,
+    )
   })
 
   test('cannot be read where there is none', async () => {
@@ -252,7 +293,9 @@ describe('a file that is something else', () => {
 describe('a folder without rights', () => {
   test('is refused with the folder in the message', async () => {
     writeFileSync(join(folder, 'a-file'), '')
-    await expect(open({ file: join(folder, 'a-file/weir.sqlite') })).rejects.toMatchObject({ code: 'bus.unwritable' })
+    await expect(open({ file: join(folder, 'a-file/weir.sqlite') })).rejects.toMatchObject({
+      code: 'bus.unwritable',
+    })
     await expect(open({ file: join(folder, 'a-file/weir.sqlite') })).rejects.toThrow('a-file')
   })
 
@@ -294,7 +337,10 @@ describe('a reader beside the writer', () => {
     const reader = await open({ readOnly: true })
     const stop = new AbortController()
     const seen: string[] = []
-    const following = collect(reader.follow({ topic: 'copy', partition: 1, from: 0, signal: stop.signal }), seen)
+    const following = collect(
+      reader.follow({ topic: 'copy', partition: 1, from: 0, signal: stop.signal }),
+      seen,
+    )
     await until('it has seen all', () => seen.length === 100)
     await until('the writer is done', () => writer.said.includes('done'))
     expect((await reader.ends('inbox')).map(({ end }) => end)).toEqual([100, 100])
@@ -310,8 +356,12 @@ describe('a reader beside the writer', () => {
   test('ends a batch with the record that reaches the bytes that were asked for, however the sizes change', async () => {
     const writing = await open()
     await writing.ensureTopics([{ name: 'sizes', kind: 'log', partitions: 1 }])
-    const sizes = Array.from({ length: 120 }, (_, i): number => (i < 10 ? 0 : i % 40 === 39 ? 3_000 : i % 7 === 0 ? 200 : 3))
-    await writing.append(sizes.map((size) => ({ ...record('sizes', ''), value: new Uint8Array(size) })))
+    const sizes = Array.from({ length: 120 }, (_, i): number =>
+      i < 10 ? 0 : i % 40 === 39 ? 3_000 : i % 7 === 0 ? 200 : 3,
+    )
+    await writing.append(
+      sizes.map((size) => ({ ...record('sizes', ''), value: new Uint8Array(size) })),
+    )
     await writing.close()
     const reading = await open({ readOnly: true })
     for (const bytesMax of [1, 10, 250, 3_000, 5_000, 1_000_000])
@@ -322,7 +372,10 @@ describe('a reader beside the writer', () => {
             .slice(from, from + limit)
             .findIndex((_, i, rest) => rest.slice(0, i + 1).reduce((a, b) => a + b, 0) >= bytesMax)
           expect(batch.map(({ offset }) => offset)).toEqual(
-            Array.from({ length: fitting < 0 ? Math.min(limit, sizes.length - from) : fitting + 1 }, (_, i) => from + i),
+            Array.from(
+              { length: fitting < 0 ? Math.min(limit, sizes.length - from) : fitting + 1 },
+              (_, i) => from + i,
+            ),
           )
         }
   })
@@ -333,7 +386,10 @@ describe('a reader beside the writer', () => {
     const from = (await reader.ends('copy'))[1]?.end ?? 0
     const stop = new AbortController()
     const seen: string[] = []
-    const following = collect(reader.follow({ topic: 'copy', partition: 1, from, signal: stop.signal }), seen)
+    const following = collect(
+      reader.follow({ topic: 'copy', partition: 1, from, signal: stop.signal }),
+      seen,
+    )
     await until('it has seen more than there was', () => seen.length > 100)
     await writer.kill()
     stop.abort()
@@ -356,7 +412,9 @@ describe('a reader beside the writer', () => {
     await writer.append([record('policies', 'set', { key: 'k' })])
     const found = await getting
     expect(found === undefined ? undefined : textOf(found)).toBe('set')
-    expect((await reader.list({ topic: 'policies', partition: 0, prefix: '' })).map(textOf)).toEqual(['set'])
+    expect(
+      (await reader.list({ topic: 'policies', partition: 0, prefix: '' })).map(textOf),
+    ).toEqual(['set'])
   })
 
   test('sees topics that came after it was opened', async () => {
@@ -377,7 +435,9 @@ describe('a reader beside the writer', () => {
     await reader.ensureTopics([spec])
     await expect(reader.ensureTopics([{ ...spec, name: 'other' }])).rejects.toMatchObject(refused)
     await expect(reader.append([record('inbox', 'a')])).rejects.toMatchObject(refused)
-    await expect(reader.subscribe({ group: 'g', topic: 'inbox', assign })).rejects.toMatchObject(refused)
+    await expect(reader.subscribe({ group: 'g', topic: 'inbox', assign })).rejects.toMatchObject(
+      refused,
+    )
     expect(reader.provesFormerOwnersDead).toBe(false)
   })
 })
@@ -389,14 +449,31 @@ describe('the file as a postmortem bundle', () => {
       { name: 'weir.rounds-checked', kind: 'log', partitions: 2, retentionMs: 1000 },
       { name: 'weir.history', kind: 'table', partitions: 1 },
     ])
-    await bus.append([record('weir.rounds-checked', 'hello', { partition: 1 }), record('weir.history', 'hi', { key: 'k' })])
+    await bus.append([
+      record('weir.rounds-checked', 'hello', { partition: 1 }),
+      record('weir.history', 'hi', { key: 'k' }),
+    ])
     await bus.close()
     expect(runSql(file, 'SELECT * FROM topics')).toEqual([
       { name: 'weir.rounds-checked', kind: 'log', partitions: 2, retention_ms: 1000 },
       { name: 'weir.history', kind: 'table', partitions: 1, retention_ms: null },
     ])
-    expect(runSql(file, 'SELECT topic, partition, offset, at, key, id, bytes, CAST(value AS TEXT) AS text FROM records')).toEqual([
-      { topic: 'weir.history', partition: 0, offset: 0, at: '2026-01-02T03:04:05.678Z', key: 'k', id: null, bytes: 2, text: 'hi' },
+    expect(
+      runSql(
+        file,
+        'SELECT topic, partition, offset, at, key, id, bytes, CAST(value AS TEXT) AS text FROM records',
+      ),
+    ).toEqual([
+      {
+        topic: 'weir.history',
+        partition: 0,
+        offset: 0,
+        at: '2026-01-02T03:04:05.678Z',
+        key: 'k',
+        id: null,
+        bytes: 2,
+        text: 'hi',
+      },
       {
         topic: 'weir.rounds-checked',
         partition: 1,

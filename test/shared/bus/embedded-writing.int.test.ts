@@ -1,17 +1,16 @@
-// How the embedded bus writes and runs its readers, beyond what the contract asks of every bus: one transaction, failed writes, slow readers, retention.
+// How the embedded bus writes and runs its readers, beyond what the contract asks of every bus: one
+// transaction, failed writes, slow readers, retention.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
-import type { EmbeddedBusOptions } from '../../../shared/bus/embedded/bus.ts'
-import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { type EmbeddedBusOptions, openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Log } from '../../../shared/bus/embedded/log.ts'
 import type { Bus, TopicSpec } from '../../../shared/contract/bus.ts'
 import { newName, readAll, record } from './contract-world.ts'
-import type { HandClock } from './hand-clock.ts'
-import { handClock } from './hand-clock.ts'
+import { type HandClock, handClock } from './hand-clock.ts'
 import { commitBehind, subscribeRecording, textOf, until } from './recording-readers.ts'
 
 const hourMs = 3_600_000
@@ -81,13 +80,15 @@ describe('readers', () => {
       },
     })
     const other = await subscribeRecording(bus, { group: 'other', topic: inbox })
-    for (const text of ['a', 'b', 'c']) for (const partition of [0, 1, 2]) await say(inbox, [text], partition)
-    await until('all that can be read is read', () => slow.records.length === 7 && other.records.length === 9)
-    expect([0, 1, 2].map((partition) => slow.partitions.get(partition)?.records.map(textOf))).toEqual([
-      ['a', 'b', 'c'],
-      ['a'],
-      ['a', 'b', 'c'],
-    ])
+    for (const text of ['a', 'b', 'c'])
+      for (const partition of [0, 1, 2]) await say(inbox, [text], partition)
+    await until(
+      'all that can be read is read',
+      () => slow.records.length === 7 && other.records.length === 9,
+    )
+    expect(
+      [0, 1, 2].map((partition) => slow.partitions.get(partition)?.records.map(textOf)),
+    ).toEqual([['a', 'b', 'c'], ['a'], ['a', 'b', 'c']])
     release()
     await until('the slow one has caught up', () => slow.records.length === 9)
   })
@@ -121,11 +122,16 @@ describe('readers', () => {
       Array.from({ length: 1200 }, () => 'x'),
       0,
     )
-    for (let n = 0; n < 5; n += 1) await bus.append([{ topic: inbox, partition: 1, key: 'k', value: new Uint8Array(3 * 1024 * 1024) }])
+    for (let n = 0; n < 5; n += 1)
+      await bus.append([
+        { topic: inbox, partition: 1, key: 'k', value: new Uint8Array(3 * 1024 * 1024) },
+      ])
     const recording = await subscribeRecording(bus, { group: 'g', topic: inbox })
     await until('all is read', () => recording.records.length === 1205)
     const batches = (partition: number) =>
-      recording.partitions.get(partition)?.happenings.flatMap((each) => (each.what === 'read' ? [each.offsets.length] : []))
+      recording.partitions
+        .get(partition)
+        ?.happenings.flatMap((each) => (each.what === 'read' ? [each.offsets.length] : []))
     expect(batches(0)).toEqual([512, 512, 176])
     expect(batches(1)).toEqual([2, 2, 1])
   })
@@ -139,7 +145,10 @@ describe('readers', () => {
         topic: from,
         step: async (batch) => {
           told.push(`${from} reads, ${(await readAll(bus, second)).length} written`)
-          return { outputs: to === undefined ? [] : batch.map((input) => record(to, textOf(input))), commit: commitBehind(batch) }
+          return {
+            outputs: to === undefined ? [] : batch.map((input) => record(to, textOf(input))),
+            commit: commitBehind(batch),
+          }
         },
         acknowledged: () => told.push(`${from} is acknowledged`),
       })
@@ -159,16 +168,28 @@ describe('readers', () => {
       group: 'g',
       topic: inbox,
       async step(batch) {
-        const again = await bus.read({ topic: inbox, partition: 0, from: 0, to: commitBehind(batch).offset, limit: 10 })
+        const again = await bus.read({
+          topic: inbox,
+          partition: 0,
+          from: 0,
+          to: commitBehind(batch).offset,
+          limit: 10,
+        })
         seen.push(again.map(textOf).join())
         const isFirst = batch[0]?.offset === 0
-        return { outputs: isFirst ? [record(inbox, 'b'), record(inbox, 'c')] : [], commit: commitBehind(batch) }
+        return {
+          outputs: isFirst ? [record(inbox, 'b'), record(inbox, 'c')] : [],
+          commit: commitBehind(batch),
+        }
       },
     })
     const other = await subscribeRecording(bus, {
       group: 'other',
       topic: await topic(),
-      step: (batch) => ({ outputs: batch.map(() => record(inbox, 'a')), commit: commitBehind(batch) }),
+      step: (batch) => ({
+        outputs: batch.map(() => record(inbox, 'a')),
+        commit: commitBehind(batch),
+      }),
     })
     await say(other.partitions.get(0)?.assignment.topic ?? '', ['x'])
     await until('all is read', () => seen.length === 2)
@@ -180,7 +201,9 @@ describe('readers', () => {
   test('of one group exist once: a second subscription is refused until the first is closed', async () => {
     const inbox = await topic()
     const first = await subscribeRecording(bus, { group: 'g', topic: inbox })
-    await expect(subscribeRecording(bus, { group: 'g', topic: inbox })).rejects.toThrow(`group g reads ${inbox} in this process already`)
+    await expect(subscribeRecording(bus, { group: 'g', topic: inbox })).rejects.toThrow(
+      `group g reads ${inbox} in this process already`,
+    )
     const elsewhere = await subscribeRecording(bus, { group: 'g', topic: await topic() })
     await Promise.all([first.subscription.close(), elsewhere.subscription.close()])
     await (await subscribeRecording(bus, { group: 'g', topic: inbox })).subscription.close()
@@ -191,9 +214,14 @@ describe('readers', () => {
     const recording = await subscribeRecording(bus, {
       group: 'g',
       topic: inbox,
-      step: (batch) => ({ outputs: [record(next, 'a'), record(next, 'b', { partition: 7 })], commit: commitBehind(batch) }),
+      step: (batch) => ({
+        outputs: [record(next, 'a'), record(next, 'b', { partition: 7 })],
+        commit: commitBehind(batch),
+      }),
     })
-    const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    const failed = expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
     await say(inbox, ['a'])
     await failed
     expect(await readAll(bus, next)).toEqual([])
@@ -202,14 +230,22 @@ describe('readers', () => {
 })
 
 describe('a disk that is full', () => {
-  const big = (name: string, text: string) => ({ ...record(name, text), value: Buffer.alloc(20_000, text) })
+  const big = (name: string, text: string) => ({
+    ...record(name, text),
+    value: Buffer.alloc(20_000, text),
+  })
 
   test('rejects an append as retryable, and takes it when there is room again', async () => {
     const inbox = await topic()
     await bus.append([big(inbox, 'a')])
     log.limitPages(1) // SQLite takes it as: no page more than there are
-    await expect(bus.append([big(inbox, 'b'), big(inbox, 'c')])).rejects.toMatchObject({ code: 'bus.full', retryable: true })
-    await expect(bus.append([big(inbox, 'b')])).rejects.toThrow(`no space left to write ${join(folder, 'weir.sqlite')}`)
+    await expect(bus.append([big(inbox, 'b'), big(inbox, 'c')])).rejects.toMatchObject({
+      code: 'bus.full',
+      retryable: true,
+    })
+    await expect(bus.append([big(inbox, 'b')])).rejects.toThrow(
+      `no space left to write ${join(folder, 'weir.sqlite')}`,
+    )
     expect(await bus.ends(inbox)).toEqual([{ partition: 0, begin: 0, end: 1 }])
     log.limitPages(10_000)
     expect((await bus.append([big(inbox, 'd')])).map(({ offset }) => offset)).toEqual([1])
@@ -223,11 +259,17 @@ describe('a disk that is full', () => {
       topic: inbox,
       step(batch) {
         if (batch.some((input) => textOf(input) === '2')) log.limitPages(1)
-        return { outputs: batch.map((input) => big(next, textOf(input))), commit: commitBehind(batch) }
+        return {
+          outputs: batch.map((input) => big(next, textOf(input))),
+          commit: commitBehind(batch),
+        }
       },
     })
     await say(inbox, ['1'])
-    await until('the first is acknowledged', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await until(
+      'the first is acknowledged',
+      () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged',
+    )
     await say(inbox, ['2'])
     await settle()
     expect(clock.waiting()).toContain(200)
@@ -238,7 +280,11 @@ describe('a disk that is full', () => {
     log.limitPages(10_000)
     clock.advance(400)
     await appending
-    expect((await readAll(bus, next)).map((each) => textOf(each).slice(0, 9))).toEqual(['111111111', '222222222', 'meanwhile'])
+    expect((await readAll(bus, next)).map((each) => textOf(each).slice(0, 9))).toEqual([
+      '111111111',
+      '222222222',
+      'meanwhile',
+    ])
     expect(recording.values()).toEqual(['1', '2'])
     expect(recording.partitions.get(0)?.happenings.at(-1)?.what).toBe('acknowledged')
     await say(inbox, ['3'])
@@ -267,7 +313,10 @@ describe('a disk that is full', () => {
     })
     await failed
     expect(waits).toEqual([true, true, true, true])
-    expect(recording.partitions.get(0)?.happenings.map(({ what }) => what)).toEqual(['assigned', 'read'])
+    expect(recording.partitions.get(0)?.happenings.map(({ what }) => what)).toEqual([
+      'assigned',
+      'read',
+    ])
     await recording.subscription.close()
     log.limitPages(10_000)
     recording = await subscribeRecording(bus, options)
@@ -285,11 +334,16 @@ describe('a disk that is full', () => {
         topic: from,
         step(batch) {
           log.limitPages(isFull ? 1 : 10_000)
-          return { outputs: batch.map((input) => big(to, textOf(input))), commit: commitBehind(batch) }
+          return {
+            outputs: batch.map((input) => big(to, textOf(input))),
+            commit: commitBehind(batch),
+          }
         },
       })
     let readers = [await relay(first, second), await relay(second, third)]
-    const failed = readers.map(({ subscription }) => expect(subscription.failed).rejects.toMatchObject({ code: 'bus.full' }))
+    const failed = readers.map(({ subscription }) =>
+      expect(subscription.failed).rejects.toMatchObject({ code: 'bus.full' }),
+    )
     await say(first, ['1'])
     await settle()
     expect(readers.map(({ records }) => records.length)).toEqual([1, 1])
@@ -323,7 +377,10 @@ describe('a disk that is full', () => {
     clock.advance(200)
     expect(await written).toMatchObject([{ partition: 0, offset: 0 }])
     log.limitPages(1)
-    const refused = expect(bus.append([big(inbox, '2')], { patient: true })).rejects.toMatchObject({ code: 'bus.full', retryable: false })
+    const refused = expect(bus.append([big(inbox, '2')], { patient: true })).rejects.toMatchObject({
+      code: 'bus.full',
+      retryable: false,
+    })
     await settle()
     for (const waitMs of [200, 400, 800, 1600]) clock.advance(waitMs)
     await refused
@@ -332,7 +389,9 @@ describe('a disk that is full', () => {
   test('can be closed: what cannot be written is rejected', async () => {
     const inbox = await topic()
     log.limitPages(1)
-    const appending = expect(bus.append([big(inbox, 'a')])).rejects.toMatchObject({ code: 'bus.full' })
+    const appending = expect(bus.append([big(inbox, 'a')])).rejects.toMatchObject({
+      code: 'bus.full',
+    })
     await bus.close()
     await appending
   })
@@ -353,7 +412,9 @@ describe('the queue', () => {
 
   test('is written in order also when it takes several transactions', async () => {
     const inbox = await topic()
-    const calls = Array.from({ length: 12 }, (_, call) => Array.from({ length: 1000 }, (_, n) => record(inbox, `${call * 1000 + n}`)))
+    const calls = Array.from({ length: 12 }, (_, call) =>
+      Array.from({ length: 1000 }, (_, n) => record(inbox, `${call * 1000 + n}`)),
+    )
     await Promise.all(calls.map((records) => bus.append(records)))
     expect((await readAll(bus, inbox)).map(textOf)).toEqual(calls.flat().map(textOf))
   })
@@ -385,7 +446,10 @@ describe('retention', () => {
   const begins = async (name: string) => (await bus.ends(name)).map(({ begin }) => begin)
 
   test('deletes what is older from the front of a log, and leaves topics without a limit alone', async () => {
-    const [short, endless] = [await topic({ retentionMs: 2 * hourMs, partitions: 2 }), await topic()]
+    const [short, endless] = [
+      await topic({ retentionMs: 2 * hourMs, partitions: 2 }),
+      await topic(),
+    ]
     for (const name of [short, endless]) await say(name, ['a', 'b'])
     await anHour()
     await say(short, ['c'])
@@ -394,7 +458,9 @@ describe('retention', () => {
     await anHour()
     expect(await begins(short)).toEqual([2, 0])
     expect(await begins(endless)).toEqual([0])
-    expect((await bus.read({ topic: short, partition: 0, from: 0, limit: 10 })).map(textOf)).toEqual(['c'])
+    expect(
+      (await bus.read({ topic: short, partition: 0, from: 0, limit: 10 })).map(textOf),
+    ).toEqual(['c'])
   })
 
   test('deletes a long log stretch by stretch', async () => {
@@ -448,7 +514,10 @@ describe('retention', () => {
       topic: name,
       step: () => ({ outputs: [], commit: { offset: 1, metadata: '' } }),
     })
-    await until('it is committed', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await until(
+      'it is committed',
+      () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged',
+    )
     await recording.subscription.close()
     await bus.close()
     clock.advance(1000 * hourMs)
@@ -463,7 +532,9 @@ describe('retention', () => {
   test('deletes from a table only what was replaced, and tombstones', async () => {
     const name = await topic({ kind: 'table', retentionMs: hourMs })
     const put = (key: string, text: string | null) =>
-      bus.append([{ ...record(name, text ?? '', { key }), ...(text === null ? { value: null } : {}) }])
+      bus.append([
+        { ...record(name, text ?? '', { key }), ...(text === null ? { value: null } : {}) },
+      ])
     await put('a', '1')
     await put('b', '2')
     await put('a', '3')
@@ -472,7 +543,9 @@ describe('retention', () => {
     await anHour()
     await anHour()
     expect(await bus.list({ topic: name, partition: 0, prefix: '' })).toEqual(before)
-    expect((await readAll(bus, name)).map((each) => [each.offset, each.key, textOf(each)])).toEqual([[2, 'a', '3']])
+    expect((await readAll(bus, name)).map((each) => [each.offset, each.key, textOf(each)])).toEqual(
+      [[2, 'a', '3']],
+    )
     await reopen()
     expect(await bus.ends(name)).toEqual([{ partition: 0, begin: 0, end: 4 }])
     expect(await put('c', '4')).toMatchObject([{ offset: 4 }])

@@ -10,7 +10,8 @@ import { busContract } from './contract.ts'
 
 busContract('embedded, in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bus-'))
-  const open = () => openEmbeddedBus({ file: join(folder, 'weir.sqlite'), clock: systemClock, synchronous: 'off' })
+  const open = () =>
+    openEmbeddedBus({ file: join(folder, 'weir.sqlite'), clock: systemClock, synchronous: 'off' })
   let bus = await open()
   return {
     bus,

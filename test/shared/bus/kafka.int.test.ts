@@ -18,7 +18,13 @@ beforeAll(async () => {
 busContract('kafka', async () => {
   const tablesFolder = mkdtempSync(join(tmpdir(), 'weir-tables-'))
   const log = pino({ level: 'fatal' })
-  const open = () => openKafkaBus({ client: { brokers, clientId: 'contract' }, clock: systemClock, log, tablesFolder })
+  const open = () =>
+    openKafkaBus({
+      client: { brokers, clientId: 'contract' },
+      clock: systemClock,
+      log,
+      tablesFolder,
+    })
   let bus = await open()
   return {
     bus,

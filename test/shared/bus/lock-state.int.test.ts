@@ -26,7 +26,9 @@ describe('who looks at the lock of a file', () => {
     try {
       expect(lockStateOf(file)).toEqual({ kind: 'held', pid: process.pid })
       expect(lockStateOf(file)).toEqual({ kind: 'held', pid: process.pid })
-      await expect(openEmbeddedBus({ file, clock: systemClock })).rejects.toMatchObject({ code: 'bus.locked' })
+      await expect(openEmbeddedBus({ file, clock: systemClock })).rejects.toMatchObject({
+        code: 'bus.locked',
+      })
     } finally {
       await bus.close()
     }

@@ -1,4 +1,5 @@
-// Processes beside the one that writes the embedded bus. The owner is this process, or a child that is killed.
+// Processes beside the one that writes the embedded bus. The owner is this process, or a child that
+// is killed.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,8 +15,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import type { Server } from 'node:net'
-import { createConnection, createServer } from 'node:net'
+import { createConnection, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,12 +24,16 @@ import { openBesideWriter, openBus, openBusBeside } from '../../../client/open-b
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
 import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
 import { askOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
-import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../../shared/contract/bus.ts'
+import type {
+  Bus,
+  RecordToAppend,
+  StoredRecord,
+  Subscription,
+} from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/contract/messages.ts'
 import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../shared/contract/topology.ts'
-import type { Clock } from '../../../shared/lib/clock.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
@@ -61,14 +65,21 @@ async function owner(folder = root): Promise<Bus> {
   return bus
 }
 
-const beside = async (folder = root): Promise<Bus> => keep(await openBusBeside(settingsIn(folder), log))
+const beside = async (folder = root): Promise<Bus> =>
+  keep(await openBusBeside(settingsIn(folder), log))
 
 const registration: GuardRegistration = {
-  ...{ type: 'guard-registration', name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'shadow' }] },
+  ...{
+    type: 'guard-registration',
+    name: 'shell',
+    version: '1',
+    tools: [{ pattern: '*', mode: 'shadow' }],
+  },
   ...{ deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1 },
 }
 const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
-const registrations = (bus: Bus) => bus.list({ topic: 'weir.policies', partition: 0, prefix: guardKeyPrefix })
+const registrations = (bus: Bus) =>
+  bus.list({ topic: 'weir.policies', partition: 0, prefix: guardKeyPrefix })
 const keysOf = (records: StoredRecord[]) => records.map(({ key }) => key)
 
 /** Rejects when `work` takes so long that it must wait for somebody. */
@@ -88,8 +99,11 @@ describe('a process beside the one that writes the data folder', () => {
     const outside = await beside()
     const [appended] = await outside.append([registrationRecord])
     expect(appended).toMatchObject({ partition: 0, offset: 0, time: expect.any(Number) })
-    for (const bus of [own, outside]) expect(keysOf(await registrations(bus))).toEqual(['guard:shell'])
-    await outside.append([{ topic: 'weir.policies', partition: 0, key: 'guard:shell', value: null }])
+    for (const bus of [own, outside])
+      expect(keysOf(await registrations(bus))).toEqual(['guard:shell'])
+    await outside.append([
+      { topic: 'weir.policies', partition: 0, key: 'guard:shell', value: null },
+    ])
     for (const bus of [own, outside]) expect(await registrations(bus)).toEqual([])
   })
 
@@ -99,8 +113,12 @@ describe('a process beside the one that writes the data folder', () => {
     await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2), ...topicSpecs('weir.', 2)])
     expect(await own.ends('weir.guard-verdicts.shell')).toHaveLength(2)
     await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2)])
-    await expect(outside.ensureTopics([guardTopicSpec('weir.', 'shell', 3)])).rejects.toMatchObject({ code: 'bus.topic-differs' })
-    await expect(outside.ensureTopics([{ name: 'weir.another', kind: 'log', partitions: 2 }])).rejects.toMatchObject({
+    await expect(outside.ensureTopics([guardTopicSpec('weir.', 'shell', 3)])).rejects.toMatchObject(
+      { code: 'bus.topic-differs' },
+    )
+    await expect(
+      outside.ensureTopics([{ name: 'weir.another', kind: 'log', partitions: 2 }]),
+    ).rejects.toMatchObject({
       code: 'bus.topic-missing',
     })
   })
@@ -121,9 +139,18 @@ describe('a process beside the one that writes the data folder', () => {
       await openBus(readSettings({ dataFolder: ${JSON.stringify(root)} }, {}), createLog({ level: 'silent' }))
       setInterval(() => {}, 1000)
       console.log('it owns')`
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script])
+    const child = spawn(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module',
+      '--eval',
+      script,
+    ])
     await once(child.stdout, 'data')
-    expect(await openBesideWriter(settingsIn(root), log).then((bus) => bus?.close().then(() => 'it is asked'))).toBe('it is asked')
+    expect(
+      await openBesideWriter(settingsIn(root), log).then((bus) =>
+        bus?.close().then(() => 'it is asked'),
+      ),
+    ).toBe('it is asked')
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(true) // nobody answers there
@@ -132,7 +159,9 @@ describe('a process beside the one that writes the data folder', () => {
     await next.append([registrationRecord])
     expect(next.provesFormerOwnersDead).toBe(true) // it is the owner
     await (await beside()).append([registrationRecord])
-    expect(await next.read({ topic: 'weir.policies', partition: 0, from: 0, limit: 9 })).toHaveLength(2)
+    expect(
+      await next.read({ topic: 'weir.policies', partition: 0, from: 0, limit: 9 }),
+    ).toHaveLength(2)
   })
 
   it('takes the place of an owner that has ended when there is something to write', async () => {
@@ -167,7 +196,11 @@ describe('a process beside the one that writes the data folder', () => {
     const asking = askOwner(join(root, 'weir.db'), {})
     child.kill('SIGKILL')
     execFileSync('sleep', ['0.3']) // it is dead before this process looks at its socket
-    await expect(asking).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true, cause: { code: 'ECONNRESET' } })
+    await expect(asking).rejects.toMatchObject({
+      code: 'bus.unreachable',
+      retryable: true,
+      cause: { code: 'ECONNRESET' },
+    })
   })
 })
 
@@ -180,17 +213,35 @@ describe('a reader beside the one that writes the data folder', () => {
   }
   const word = (round: number): RecordToAppend => {
     const verdict: GuardVerdict = {
-      ...{ type: 'guard-verdict', conversation: 'c', turn: 0, round, guard: 'g', version: '1', verdicts: [], intervention: null },
+      ...{
+        type: 'guard-verdict',
+        conversation: 'c',
+        turn: 0,
+        round,
+        guard: 'g',
+        version: '1',
+        verdicts: [],
+        intervention: null,
+      },
       ...{ clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 0 },
     }
-    return { ...toRecord({ topic: 'weir.guard-verdicts.g', partition: 0, message: verdict }), id: `guard.g/0/${round}/0` }
+    return {
+      ...toRecord({ topic: 'weir.guard-verdicts.g', partition: 0, message: verdict }),
+      id: `guard.g/0/${round}/0`,
+    }
   }
   const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
-  const append = (own: Bus) => own.append([toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel })])
+  const append = (own: Bus) =>
+    own.append([toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel })])
 
   /** Answers each record with one in the topic of a guard. */
   async function answering(): Promise<Subscription> {
-    const outside = await openBesideOwner({ file: join(root, 'weir.db'), clock: quick, topicPrefix: 'weir.', log })
+    const outside = await openBesideOwner({
+      file: join(root, 'weir.db'),
+      clock: quick,
+      topicPrefix: 'weir.',
+      log,
+    })
     if (outside === undefined) throw new Error('nobody listens')
     await keep(outside).ensureTopics([guardTopicSpec('weir.', 'g', 2)])
     return outside.subscribe({
@@ -198,7 +249,10 @@ describe('a reader beside the one that writes the data folder', () => {
       topic: 'weir.conversation-events',
       assign: async ({ ends }) => ({
         position: ends.begin,
-        read: async (records) => ({ outputs: records.map(({ offset }) => word(offset)), commit: undefined }),
+        read: async (records) => ({
+          outputs: records.map(({ offset }) => word(offset)),
+          commit: undefined,
+        }),
         acknowledged() {},
         async close() {},
       }),
@@ -216,11 +270,11 @@ describe('a reader beside the one that writes the data folder', () => {
     const next = await owner()
     await append(next)
     await until(async () => (await answers(next)) === 3)
-    expect((await next.read({ topic: 'weir.guard-verdicts.g', partition: 0, from: 0, limit: 9 })).map(({ id }) => id)).toEqual([
-      'guard.g/0/0/0',
-      'guard.g/0/1/0',
-      'guard.g/0/2/0',
-    ])
+    expect(
+      (await next.read({ topic: 'weir.guard-verdicts.g', partition: 0, from: 0, limit: 9 })).map(
+        ({ id }) => id,
+      ),
+    ).toEqual(['guard.g/0/0/0', 'guard.g/0/1/0', 'guard.g/0/2/0'])
     await subscription.close()
   })
 
@@ -244,17 +298,27 @@ describe('a process beside an owner that hangs', () => {
   beforeEach(async () => {
     const own = await openBus(settingsIn(root), log)
     await own.ensureTopics(topicSpecs('weir.', 2))
-    await own.append([toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel })])
+    await own.append([
+      toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel }),
+    ])
     await own.close()
     mkdirSync(join(root, 'weir.db-owner'))
     ;({ promise: isAsked, resolve: asked } = Promise.withResolvers<void>())
-    hung = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).once('data', () => asked()))
+    hung = createServer(
+      { allowHalfOpen: true },
+      (socket) => void socket.on('error', () => {}).once('data', () => asked()),
+    )
     await once(hung.listen(join(root, 'weir.db-owner', 'requests')), 'listening')
   })
   afterEach(() => void hung.close())
 
   async function outside(clock: Clock, warn = (): void => {}): Promise<Bus> {
-    const bus = await openBesideOwner({ file: join(root, 'weir.db'), clock, topicPrefix: 'weir.', log: { warn } })
+    const bus = await openBesideOwner({
+      file: join(root, 'weir.db'),
+      clock,
+      topicPrefix: 'weir.',
+      log: { warn },
+    })
     if (bus === undefined) throw new Error('nobody listens')
     return keep(bus)
   }
@@ -285,8 +349,15 @@ describe('a process beside an owner that hangs', () => {
 
   it('has what it asks for fail when it closes', async () => {
     const bus = await outside(systemClock)
-    const asking = [bus.append([registrationRecord]), bus.ensureTopics([guardTopicSpec('weir.', 'g', 2)])]
-    const ended = Promise.all(asking.map((one) => expect(one).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true })))
+    const asking = [
+      bus.append([registrationRecord]),
+      bus.ensureTopics([guardTopicSpec('weir.', 'g', 2)]),
+    ]
+    const ended = Promise.all(
+      asking.map((one) =>
+        expect(one).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true }),
+      ),
+    )
     await isAsked
     await bus.close()
     await soon(ended)
@@ -317,7 +388,11 @@ describe('the process that writes the data folder', () => {
     askOwner(file(), {
       ...{ type: 'append', topicPrefix: 'weir.' },
       records: [
-        outsideRecord({ ...toRecord({ topic: record.topic, partition: 0, message: record.message }), key: record.key, id: record.id }),
+        outsideRecord({
+          ...toRecord({ topic: record.topic, partition: 0, message: record.message }),
+          key: record.key,
+          id: record.id,
+        }),
       ],
     })
 
@@ -332,17 +407,29 @@ describe('the process that writes the data folder', () => {
     const own = await owner()
     const refused = { code: 'message.invalid' }
     const request = modelRequest()
-    await expect(asking({ topic: 'weir.model-requests', key: request.conversation, message: request })).rejects.toMatchObject(refused)
+    await expect(
+      asking({ topic: 'weir.model-requests', key: request.conversation, message: request }),
+    ).rejects.toMatchObject(refused)
     const tick: Message = { type: 'tick', conversation: 'c', unit: 'u' }
-    await expect(asking({ topic: 'weir.conversation-events', key: 'c', message: tick })).rejects.toMatchObject(refused)
+    await expect(
+      asking({ topic: 'weir.conversation-events', key: 'c', message: tick }),
+    ).rejects.toMatchObject(refused)
     const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
     const inbox = { topic: 'weir.conversation-events', message: cancel }
     await expect(asking({ ...inbox, key: 'another' })).rejects.toMatchObject(refused)
-    await expect(asking({ ...inbox, key: 'c', id: 'loop-detector/0/5/0' })).rejects.toMatchObject(refused)
-    await expect(asking({ ...inbox, key: 'c', topic: 'weir.nothing' })).rejects.toMatchObject(refused)
-    await expect(asking({ ...inbox, key: 'c', topic: 'other.conversation-events' })).rejects.toMatchObject(refused)
+    await expect(asking({ ...inbox, key: 'c', id: 'loop-detector/0/5/0' })).rejects.toMatchObject(
+      refused,
+    )
+    await expect(asking({ ...inbox, key: 'c', topic: 'weir.nothing' })).rejects.toMatchObject(
+      refused,
+    )
+    await expect(
+      asking({ ...inbox, key: 'c', topic: 'other.conversation-events' }),
+    ).rejects.toMatchObject(refused)
     const tombstone = { topic: 'weir.history', partition: 0, key: 'k', value: null }
-    await expect(askOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] })).rejects.toMatchObject(refused)
+    await expect(
+      askOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] }),
+    ).rejects.toMatchObject(refused)
     expect((await own.ends('weir.conversation-events')).every(({ end }) => end === 0)).toBe(true)
     await asking({ ...inbox, key: 'c' })
     expect((await own.ends('weir.conversation-events'))[0]?.end).toBe(1)
@@ -354,8 +441,14 @@ describe('the process that writes the data folder', () => {
     ['a request of a later Weir', { type: 'dance', topicPrefix: 'weir.' }],
     ['records that are none', { type: 'append', topicPrefix: 'weir.', records: 7 }],
     ['a record without a topic', { type: 'append', topicPrefix: 'weir.', records: [{}] }],
-    ['a name that no guard can have', { type: 'guard-topic', topicPrefix: 'weir.', guard: '../g', partitions: 2, retentionMs: 1 }],
-    ['a number that is none', { type: 'guard-topic', topicPrefix: 'weir.', guard: 'g', partitions: 'two', retentionMs: 1 }],
+    [
+      'a name that no guard can have',
+      { type: 'guard-topic', topicPrefix: 'weir.', guard: '../g', partitions: 2, retentionMs: 1 },
+    ],
+    [
+      'a number that is none',
+      { type: 'guard-topic', topicPrefix: 'weir.', guard: 'g', partitions: 'two', retentionMs: 1 },
+    ],
   ])('says what is wrong with %s', async (_, request) => {
     await owner()
     await expect(askOwner(file(), request)).rejects.toMatchObject({ code: 'message.invalid' })
@@ -364,7 +457,10 @@ describe('the process that writes the data folder', () => {
   it('answers what is no JSON, and what is too much, and goes on', async () => {
     await owner()
     const said = async (text: string) => {
-      const socket = createConnection({ path: join(root, 'weir.db-owner', 'requests'), allowHalfOpen: true })
+      const socket = createConnection({
+        path: join(root, 'weir.db-owner', 'requests'),
+        allowHalfOpen: true,
+      })
       socket.end(text)
       let answer = ''
       for await (const chunk of socket) answer += String(chunk)
@@ -430,9 +526,15 @@ describe('requests of many processes', () => {
     const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
     const answers = Array.from({ length: limits.outsideRequestsMax }, () => askOwner(file(), {}))
     await until(async () => asked === limits.outsideRequestsMax)
-    const tooMany = await askOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch((error: unknown) => error)
+    const tooMany = await askOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
+      (error: unknown) => error,
+    )
     expect(tooMany).toBeInstanceOf(WeirError)
-    expect(tooMany).toMatchObject({ code: 'bus.full', retryable: true, message: expect.stringContaining('nothing of this one was done') })
+    expect(tooMany).toMatchObject({
+      code: 'bus.full',
+      retryable: true,
+      message: expect.stringContaining('nothing of this one was done'),
+    })
     write('written')
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['written']))
     expect(asked).toBe(limits.outsideRequestsMax)

@@ -25,7 +25,8 @@ describe('a stretch of a log', () => {
   it('comes in order, from its first record to the one before its end', async () => {
     await write(...Array.from({ length: 40 }, () => 1))
     const offsets: number[] = []
-    for await (const batch of batchesOf(bus, range(3, 37))) offsets.push(...batch.map(({ offset }) => offset))
+    for await (const batch of batchesOf(bus, range(3, 37)))
+      offsets.push(...batch.map(({ offset }) => offset))
     expect(offsets).toEqual(Array.from({ length: 34 }, (_, i) => i + 3))
   })
 
@@ -40,9 +41,11 @@ describe('a stretch of a log', () => {
   it('ends where nothing more is there, and when it is told to', async () => {
     await write(1, 1)
     const offsets: number[] = []
-    for await (const batch of batchesOf(bus, range(0, 100))) offsets.push(...batch.map(({ offset }) => offset))
+    for await (const batch of batchesOf(bus, range(0, 100)))
+      offsets.push(...batch.map(({ offset }) => offset))
     expect(offsets).toEqual([0, 1])
-    for await (const _ of batchesOf(bus, range(0, 2), AbortSignal.abort())) throw new Error('it was told to end')
+    for await (const _ of batchesOf(bus, range(0, 2), AbortSignal.abort()))
+      throw new Error('it was told to end')
   })
 
   it('has a first record for each time', async () => {

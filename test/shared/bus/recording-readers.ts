@@ -1,16 +1,31 @@
-// Readers that write down everything that a bus does with them, for the contract suite and the tests of one bus.
+// Readers that write down everything that a bus does with them, for the contract suite and the
+// tests of one bus.
 
-import type { Assignment, Bus, PartitionReader, Step, StoredRecord, Subscription } from '../../../shared/contract/bus.ts'
+import type {
+  Assignment,
+  Bus,
+  PartitionReader,
+  Step,
+  StoredRecord,
+  Subscription,
+} from '../../../shared/contract/bus.ts'
 import { patienceMs } from '../../support/patience.ts'
 
-/** What happened to one partition, in order. `read`: with the offsets; `acknowledged`, `closed`: as it was called. */
+/**
+ * What happened to one partition, in order. `read`: with the offsets; `acknowledged`, `closed`: as
+ * it was called.
+ */
 export type Happening =
   | { what: 'assigned' }
   | { what: 'read'; offsets: number[] }
   | { what: 'acknowledged' }
   | { what: 'closed'; how: string }
 
-export type RecordedPartition = { assignment: Assignment; records: StoredRecord[]; happenings: Happening[] }
+export type RecordedPartition = {
+  assignment: Assignment
+  records: StoredRecord[]
+  happenings: Happening[]
+}
 
 export type Recording = {
   subscription: Subscription
@@ -40,15 +55,25 @@ export async function subscribeRecording(bus: Bus, options: RecordingOptions): P
     group,
     topic,
     async assign(assignment): Promise<PartitionReader> {
-      const recorded: RecordedPartition = { assignment, records: [], happenings: [{ what: 'assigned' }] }
+      const recorded: RecordedPartition = {
+        assignment,
+        records: [],
+        happenings: [{ what: 'assigned' }],
+      }
       partitions.set(assignment.ends.partition, recorded)
       return {
-        position: options.position?.(assignment) ?? assignment.committed?.offset ?? assignment.ends.begin,
+        position:
+          options.position?.(assignment) ?? assignment.committed?.offset ?? assignment.ends.begin,
         async read(batch) {
           recorded.happenings.push({ what: 'read', offsets: batch.map(({ offset }) => offset) })
           recorded.records.push(...batch)
           records.push(...batch)
-          return (await options.step?.(batch, assignment)) ?? { outputs: [], commit: commitBehind(batch) }
+          return (
+            (await options.step?.(batch, assignment)) ?? {
+              outputs: [],
+              commit: commitBehind(batch),
+            }
+          )
         },
         acknowledged() {
           recorded.happenings.push({ what: 'acknowledged' })
@@ -65,7 +90,10 @@ export async function subscribeRecording(bus: Bus, options: RecordingOptions): P
 }
 
 /** The commit that says that all of `batch` is done. */
-export function commitBehind(batch: StoredRecord[], metadata = ''): { offset: number; metadata: string } {
+export function commitBehind(
+  batch: StoredRecord[],
+  metadata = '',
+): { offset: number; metadata: string } {
   return { offset: (batch.at(-1)?.offset ?? -1) + 1, metadata }
 }
 

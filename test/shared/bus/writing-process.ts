@@ -1,6 +1,8 @@
-// A process of its own that writes a log, for the tests that lock it out, read beside it and kill it. Run as: writing-process.ts <file> <calls>
-// It appends calls of ten records, five to each partition of `inbox`, and a stage copies them to `copy`. Each call whose append was acknowledged is
-// told on standard output, a line each; `open` before the first, `done` after the last. Then it stays until it is killed.
+// A process of its own that writes a log, for the tests that lock it out, read beside it and kill
+// it. Run as: writing-process.ts <file> <calls> It appends calls of ten records, five to each
+// partition of `inbox`, and a stage copies them to `copy`. Each call whose append was acknowledged
+// is told on standard output, a line each; `open` before the first, `done` after the last. Then it
+// stays until it is killed.
 
 import { writeSync } from 'node:fs'
 
@@ -36,7 +38,14 @@ await bus.subscribe({
 tell('open')
 for (let call = 0; call < Number(calls); call += 1) {
   const value = Buffer.alloc(300, 'x')
-  await bus.append(Array.from({ length: 10 }, (_, n) => ({ topic: 'inbox', partition: n % 2, key: `${process.pid} ${call}`, value })))
+  await bus.append(
+    Array.from({ length: 10 }, (_, n) => ({
+      topic: 'inbox',
+      partition: n % 2,
+      key: `${process.pid} ${call}`,
+      value,
+    })),
+  )
   tell(`${call}`)
 }
 tell('done')

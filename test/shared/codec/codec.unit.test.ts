@@ -1,4 +1,5 @@
-// The codec against every schema in the lock, against bytes from anywhere, and against avsc as it comes from its authors.
+// The codec against every schema in the lock, against bytes from anywhere, and against avsc as it
+// comes from its authors.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -9,11 +10,23 @@ import { codecOf, decode, encode } from '../../../shared/codec/codec.ts'
 import type { Claim, Message, Part } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
-const lock = JSON.parse(readFileSync(new URL('../../../schemas/lock.json', import.meta.url), 'utf8')) as LockEntry[]
-const newest = lock.filter((entry) => !lock.some(({ type, version }) => type === entry.type && version > entry.version))
+const lock = JSON.parse(
+  readFileSync(new URL('../../../schemas/lock.json', import.meta.url), 'utf8'),
+) as LockEntry[]
+const newest = lock.filter(
+  (entry) => !lock.some(({ type, version }) => type === entry.type && version > entry.version),
+)
 const headerBytes = 5
 
-const claim: Claim = { type: 'claim', conversation: 'c', turn: 1, round: 2, ordinal: 0, try: 1, owner: 'owner-1' }
+const claim: Claim = {
+  type: 'claim',
+  conversation: 'c',
+  turn: 1,
+  round: 2,
+  ordinal: 0,
+  try: 1,
+  owner: 'owner-1',
+}
 
 const part: Part = {
   type: 'part',
@@ -34,7 +47,9 @@ const numRuns = 40
 describe.each(newest)('a $type', ({ id, type, schema }) => {
   it('comes back as it was written', () => {
     fc.assert(
-      fc.property(messageOf(type, schema), (message) => expect(decode(encode(message))).toEqual(message)),
+      fc.property(messageOf(type, schema), (message) =>
+        expect(decode(encode(message))).toEqual(message),
+      ),
       { numRuns },
     )
   })
@@ -51,7 +66,10 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
   })
 
   it('is the Avro that untouched avsc writes and reads', () => {
-    const stock = avro.Type.forSchema(schema as never, { wrapUnions: 'never', omitRecordMethods: true })
+    const stock = avro.Type.forSchema(schema as never, {
+      wrapUnions: 'never',
+      omitRecordMethods: true,
+    })
     // Not beyond 2^52: there avsc loses the lowest bit of a negative long.
     fc.assert(
       fc.property(messageOf(type, schema, 2 ** 52), (message) => {
@@ -65,7 +83,9 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
 
   it('decodes or is refused with a codec error, whatever is done to its bytes', () => {
     fc.assert(
-      fc.property(messageOf(type, schema), damage, (message, damaged) => expectMessageOrCodecError(damaged(encode(message)))),
+      fc.property(messageOf(type, schema), damage, (message, damaged) =>
+        expectMessageOrCodecError(damaged(encode(message))),
+      ),
       { numRuns },
     )
   })
@@ -73,8 +93,13 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
 
 describe('decode', () => {
   it('gives a message or a codec error for any bytes at all', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => expectMessageOrCodecError(bytes)))
-    const frames = fc.tuple(fc.constantFrom(...newest.map(({ id }) => id)), fc.uint8Array({ maxLength: 200 }))
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => expectMessageOrCodecError(bytes)),
+    )
+    const frames = fc.tuple(
+      fc.constantFrom(...newest.map(({ id }) => id)),
+      fc.uint8Array({ maxLength: 200 }),
+    )
     fc.assert(
       fc.property(frames, ([id, body]) => expectMessageOrCodecError(frame(id, body))),
       { numRuns: 2000 },
@@ -96,10 +121,25 @@ describe('decode', () => {
   })
 
   it.each([
-    ['nothing', Buffer.alloc(0), 'codec.bad-frame', /it has 0 bytes, fewer than the header's 5 \(it begins with nothing\)/],
+    [
+      'nothing',
+      Buffer.alloc(0),
+      'codec.bad-frame',
+      /it has 0 bytes, fewer than the header's 5 \(it begins with nothing\)/,
+    ],
     ['four bytes', Buffer.alloc(4), 'codec.bad-frame', /it has 4 bytes/],
-    ['JSON', Buffer.from('{"type":"claim"}'), 'codec.bad-frame', /its first byte is not 0 \(it begins with 7b2274797065223a/],
-    ['an id that the lock does not have', frame(999_999, []), 'codec.unknown-schema', /schema 999999 is not in schemas\/lock.json/],
+    [
+      'JSON',
+      Buffer.from('{"type":"claim"}'),
+      'codec.bad-frame',
+      /its first byte is not 0 \(it begins with 7b2274797065223a/,
+    ],
+    [
+      'an id that the lock does not have',
+      frame(999_999, []),
+      'codec.unknown-schema',
+      /schema 999999 is not in schemas\/lock.json/,
+    ],
     ['a negative id', frame(-1, []), 'codec.unknown-schema', /schema -1 is not/],
     [
       'a header alone',
@@ -107,9 +147,21 @@ describe('decode', () => {
       'codec.bad-body',
       /no claim of version \d+.* ends after 5 bytes, in the middle of a value/,
     ],
-    ['a cut record', encode(part).subarray(0, 20), 'codec.bad-body', /a string of 19 bytes begins at byte 6, but only 14 bytes follow/],
-    ['a record and more', Buffer.concat([encode(claim), Buffer.from('more')]), 'codec.bad-body', /4 bytes follow after its end/],
-  ])('refuses %s', (_, bytes, code, message) => expectCodecError(() => decode(bytes), code, message))
+    [
+      'a cut record',
+      encode(part).subarray(0, 20),
+      'codec.bad-body',
+      /a string of 19 bytes begins at byte 6, but only 14 bytes follow/,
+    ],
+    [
+      'a record and more',
+      Buffer.concat([encode(claim), Buffer.from('more')]),
+      'codec.bad-body',
+      /4 bytes follow after its end/,
+    ],
+  ])('refuses %s', (_, bytes, code, message) =>
+    expectCodecError(() => decode(bytes), code, message),
+  )
 })
 
 describe('lengths that lie', () => {
@@ -117,16 +169,44 @@ describe('lengths that lie', () => {
   const upToEvents = [...bytesOf('c'), ...varint(1n), ...varint(1n), ...bytesOf('a'), ...varint(0n)]
 
   it.each([
-    ['2^31 items in an array', varint(2n ** 31n), /claims 2147483648 items, but only 0 bytes follow/],
-    ['2^31 items in an array, with some bytes', [...varint(2n ** 31n), 0, 0, 0], /claims 2147483648 items, but only 3 bytes follow/],
-    ['2^31 items in a block with a size', [...varint(-(2n ** 31n)), ...varint(-20n)], /claims 2147483648 items/],
+    [
+      '2^31 items in an array',
+      varint(2n ** 31n),
+      /claims 2147483648 items, but only 0 bytes follow/,
+    ],
+    [
+      '2^31 items in an array, with some bytes',
+      [...varint(2n ** 31n), 0, 0, 0],
+      /claims 2147483648 items, but only 3 bytes follow/,
+    ],
+    [
+      '2^31 items in a block with a size',
+      [...varint(-(2n ** 31n)), ...varint(-20n)],
+      /claims 2147483648 items/,
+    ],
     ['2^40 items in an array', varint(2n ** 40n), /claims 1099511627776 items/],
-    ['a string of 2 GB', [...varint(1n), 0, 0, 0, 0, ...varint(2n ** 31n)], /a string of 2147483648 bytes .* only 0 bytes follow/],
-    ['a string of negative length', [...varint(1n), 0, 0, 0, 0, ...varint(-5n)], /a string of -5 bytes/],
+    [
+      'a string of 2 GB',
+      [...varint(1n), 0, 0, 0, 0, ...varint(2n ** 31n)],
+      /a string of 2147483648 bytes .* only 0 bytes follow/,
+    ],
+    [
+      'a string of negative length',
+      [...varint(1n), 0, 0, 0, 0, ...varint(-5n)],
+      /a string of -5 bytes/,
+    ],
     ['a length that is no safe integer', varint(2n ** 60n), /beyond 2\^53/],
     ['a number that never ends', new Array(30).fill(0xff), /has more than 10 bytes/],
-    ['a symbol that the enum does not have', [...varint(1n), ...varint(99n)], /invalid weir.PartKind enum index: 99/],
-    ['a branch that the union does not have', [...varint(1n), 0, 0, ...varint(7n)], /invalid union index: 7/],
+    [
+      'a symbol that the enum does not have',
+      [...varint(1n), ...varint(99n)],
+      /invalid weir.PartKind enum index: 99/,
+    ],
+    [
+      'a branch that the union does not have',
+      [...varint(1n), 0, 0, ...varint(7n)],
+      /invalid union index: 7/,
+    ],
   ])('refuses %s', (_, lie, message) => {
     const bytes = frame(idOf('part'), [...upToEvents, ...lie])
     expect(bytes.length).toBeLessThan(60)
@@ -139,35 +219,85 @@ describe('lengths that lie', () => {
     const { decode } = codecOf([version(1, [list, map]), version(2, [])])
     expect(decode(frame(1, [0, 0]))).toEqual({ type: 'claim' })
     const backwards = [...varint(-1n), ...varint(-20n)]
-    expectCodecError(() => decode(frame(1, backwards)), 'codec.bad-body', /claims 1 items, but only 0 bytes follow/)
-    expectCodecError(() => decode(frame(1, [0, ...backwards])), 'codec.bad-body', /claims 1 items, but only 0 bytes follow/)
-    expectCodecError(() => decode(frame(1, varint(2n ** 31n))), 'codec.bad-body', /claims 2147483648 items/)
+    expectCodecError(
+      () => decode(frame(1, backwards)),
+      'codec.bad-body',
+      /claims 1 items, but only 0 bytes follow/,
+    )
+    expectCodecError(
+      () => decode(frame(1, [0, ...backwards])),
+      'codec.bad-body',
+      /claims 1 items, but only 0 bytes follow/,
+    )
+    expectCodecError(
+      () => decode(frame(1, varint(2n ** 31n))),
+      'codec.bad-body',
+      /claims 2147483648 items/,
+    )
   })
 })
 
 describe('encode', () => {
   it.each([
     ['no message', null, /no message has the type undefined: null/],
-    ['an unknown type', { type: 'clam' }, /no message has the type 'clam': { type: 'clam' }. A new message needs schemas/],
-    ['a type that every object has', { type: 'constructor' }, /no message has the type 'constructor'/],
+    [
+      'an unknown type',
+      { type: 'clam' },
+      /no message has the type 'clam': { type: 'clam' }. A new message needs schemas/,
+    ],
+    [
+      'a type that every object has',
+      { type: 'constructor' },
+      /no message has the type 'constructor'/,
+    ],
     [
       'a missing field',
       { ...claim, owner: undefined },
       /claim cannot be encoded: owner is undefined, where .* wants a value of the type string/,
     ],
-    ['another type', { ...claim, turn: '1' }, /turn is '1', where its schema wants a long \(an integer within/],
-    ['null in a field that is always there', { ...claim, round: null }, /round is null, where its schema wants a value of the type int/],
+    [
+      'another type',
+      { ...claim, turn: '1' },
+      /turn is '1', where its schema wants a long \(an integer within/,
+    ],
+    [
+      'null in a field that is always there',
+      { ...claim, round: null },
+      /round is null, where its schema wants a value of the type int/,
+    ],
     ['a fraction', { ...claim, turn: 0.5 }, /turn is 0.5/],
     ['NaN', { ...claim, turn: Number.NaN }, /turn is NaN/],
     ['a long beyond 2^53', { ...claim, turn: 2 ** 53 }, /turn is 9007199254740992/],
     ['a bigint', { ...claim, turn: 1n }, /turn is 1n/],
     ['an int beyond 32 bits', { ...claim, round: 2 ** 31 }, /round is 2147483648/],
-    ['an unknown symbol', withEvent({ kind: 'noise' }), /events.0.kind is 'noise', where its schema wants one of text, reasoning,/],
-    ['a symbol that every object has', withEvent({ kind: 'constructor' }), /events.0.kind is 'constructor'/],
-    ['something else than a string or null', withEvent({ id: 5 }), /events.0.id is 5, where its schema wants .*null or .*string/],
-    ['an object that is no array', { ...part, events: {} }, /events is {}, where its schema wants a value of the type array/],
-    ['a hole in an array', { ...part, events: new Array(1) }, /events.0 is undefined, where its schema wants a record weir.PartEvent/],
-  ])('refuses %s', (_, message, text) => expectCodecError(() => encode(message as Message), 'codec.bad-message', text))
+    [
+      'an unknown symbol',
+      withEvent({ kind: 'noise' }),
+      /events.0.kind is 'noise', where its schema wants one of text, reasoning,/,
+    ],
+    [
+      'a symbol that every object has',
+      withEvent({ kind: 'constructor' }),
+      /events.0.kind is 'constructor'/,
+    ],
+    [
+      'something else than a string or null',
+      withEvent({ id: 5 }),
+      /events.0.id is 5, where its schema wants .*null or .*string/,
+    ],
+    [
+      'an object that is no array',
+      { ...part, events: {} },
+      /events is {}, where its schema wants a value of the type array/,
+    ],
+    [
+      'a hole in an array',
+      { ...part, events: new Array(1) },
+      /events.0 is undefined, where its schema wants a record weir.PartEvent/,
+    ],
+  ])('refuses %s', (_, message, text) =>
+    expectCodecError(() => encode(message as Message), 'codec.bad-message', text),
+  )
 
   it('says what was wrong without repeating a whole argument', () => {
     const error = thrownBy(() => encode({ ...part, events: 'x'.repeat(1_000_000) } as never))
@@ -192,7 +322,23 @@ describe('encode', () => {
 
 describe('numbers', () => {
   it.each([
-    ...[0, 1, -1, 63, 64, -64, -65, 2 ** 30 - 1, 2 ** 30, -(2 ** 30), -(2 ** 30) - 1, 2 ** 31, 2 ** 32, -(2 ** 32), 1_784_000_000_000],
+    ...[
+      0,
+      1,
+      -1,
+      63,
+      64,
+      -64,
+      -65,
+      2 ** 30 - 1,
+      2 ** 30,
+      -(2 ** 30),
+      -(2 ** 30) - 1,
+      2 ** 31,
+      2 ** 32,
+      -(2 ** 32),
+      1_784_000_000_000,
+    ],
     ...[
       2 ** 52,
       2 ** 52 + 1,
@@ -206,17 +352,37 @@ describe('numbers', () => {
     const message = { ...claim, turn }
     const bytes = encode(message)
     expect(decode(bytes)).toEqual(message)
-    expect(bytes.subarray(headerBytes + 2, headerBytes + 2 + varint(BigInt(turn)).length)).toEqual(Buffer.from(varint(BigInt(turn))))
+    expect(bytes.subarray(headerBytes + 2, headerBytes + 2 + varint(BigInt(turn)).length)).toEqual(
+      Buffer.from(varint(BigInt(turn))),
+    )
   })
 
-  it.each([2n ** 53n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)])('refuse to round the long %p of a record', (turn) => {
-    const body = [...bytesOf('c'), ...varint(turn), ...varint(1n), ...varint(0n), ...varint(1n), ...bytesOf('o')]
-    expectCodecError(() => decode(frame(idOf('claim'), body)), 'codec.bad-body', /the long at byte 7 is beyond 2\^53/)
-  })
+  it.each([2n ** 53n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)])(
+    'refuse to round the long %p of a record',
+    (turn) => {
+      const body = [
+        ...bytesOf('c'),
+        ...varint(turn),
+        ...varint(1n),
+        ...varint(0n),
+        ...varint(1n),
+        ...bytesOf('o'),
+      ]
+      expectCodecError(
+        () => decode(frame(idOf('claim'), body)),
+        'codec.bad-body',
+        /the long at byte 7 is beyond 2\^53/,
+      )
+    },
+  )
 
   it('refuse an int of a record that has more than 32 bits', () => {
     const body = [...bytesOf('c'), ...varint(1n), ...varint(2n ** 31n)]
-    expectCodecError(() => decode(frame(idOf('claim'), body)), 'codec.bad-body', /the int at byte 8 is 2147483648, beyond 32 bits/)
+    expectCodecError(
+      () => decode(frame(idOf('claim'), body)),
+      'codec.bad-body',
+      /the int at byte 8 is 2147483648, beyond 32 bits/,
+    )
   })
 
   it('write a negative zero as zero', () => {
@@ -226,7 +392,8 @@ describe('numbers', () => {
 
 describe('strings', () => {
   const lengths = [
-    0, 1, 7, 8, 9, 19, 20, 21, 22, 31, 32, 62, 63, 64, 65, 2730, 2731, 4095, 4096, 8191, 8192, 8193, 349_525, 349_526, 1_048_576,
+    0, 1, 7, 8, 9, 19, 20, 21, 22, 31, 32, 62, 63, 64, 65, 2730, 2731, 4095, 4096, 8191, 8192, 8193,
+    349_525, 349_526, 1_048_576,
   ]
 
   it.each(lengths)('of %p characters come back, whatever a character takes', (length) => {
@@ -262,15 +429,30 @@ describe('a type that no message of ours uses yet', () => {
       { name: 'flag', type: 'boolean' },
     ],
   }
-  const { encode, decode } = codecOf([{ id: 7, type: 'claim', version: 1, released: false, schema }]) as unknown as AnyCodec
-  const message = { type: 'claim', map: {}, double: 0, bytes: null, fixed: Buffer.from('hash'), flag: true }
+  const { encode, decode } = codecOf([
+    { id: 7, type: 'claim', version: 1, released: false, schema },
+  ]) as unknown as AnyCodec
+  const message = {
+    type: 'claim',
+    map: {},
+    double: 0,
+    bytes: null,
+    fixed: Buffer.from('hash'),
+    flag: true,
+  }
 
   it('comes back as it was written', () => {
-    fc.assert(fc.property(messageOf('claim', schema), (any) => expect(decode(encode(any))).toEqual(any)))
+    fc.assert(
+      fc.property(messageOf('claim', schema), (any) => expect(decode(encode(any))).toEqual(any)),
+    )
   })
 
   it('decodes or is refused with a codec error, whatever is done to its bytes', () => {
-    fc.assert(fc.property(messageOf('claim', schema), damage, (any, damaged) => expectMessageOrCodecError(damaged(encode(any)), decode)))
+    fc.assert(
+      fc.property(messageOf('claim', schema), damage, (any, damaged) =>
+        expectMessageOrCodecError(damaged(encode(any)), decode),
+      ),
+    )
   })
 
   it('does not let the map key __proto__ reach a prototype', () => {
@@ -285,7 +467,9 @@ describe('a type that no message of ours uses yet', () => {
   })
 
   it('takes a Uint8Array for bytes and gives a Buffer', () => {
-    const { bytes } = decode(encode({ ...message, bytes: new Uint8Array([1, 2, 255]) })) as { bytes: unknown }
+    const { bytes } = decode(encode({ ...message, bytes: new Uint8Array([1, 2, 255]) })) as {
+      bytes: unknown
+    }
     expect(bytes).toEqual(Buffer.from([1, 2, 255]))
   })
 
@@ -300,7 +484,9 @@ describe('a type that no message of ours uses yet', () => {
     ['a Map, which has no keys of its own', { map: new Map([['a', 1]]) }, /map is Map/],
     ['bytes of the wrong length', { fixed: Buffer.from('too long') }, /fixed is/],
     ['a string in place of bytes', { bytes: 'abc' }, /bytes is 'abc'/],
-  ])('refuses %s', (_, fields, text) => expectCodecError(() => encode({ ...message, ...fields }), 'codec.bad-message', text))
+  ])('refuses %s', (_, fields, text) =>
+    expectCodecError(() => encode({ ...message, ...fields }), 'codec.bad-message', text),
+  )
 
   it('refuses a boolean of a record that is neither 0 nor 1', () => {
     const record = encode(message)
@@ -310,7 +496,12 @@ describe('a type that no message of ours uses yet', () => {
 })
 
 describe('an older version', () => {
-  const kind = (symbols: string[]): Schema => ({ type: 'enum', name: 'weir.Kind', symbols, default: 'other' })
+  const kind = (symbols: string[]): Schema => ({
+    type: 'enum',
+    name: 'weir.Kind',
+    symbols,
+    default: 'other',
+  })
   const entries = [
     version(1, [
       { name: 'gone', type: 'string' },
@@ -329,25 +520,53 @@ describe('an older version', () => {
 
   it('is read as the current one: gone fields skipped, new ones by default, numbers widened, unknown symbols as the default', () => {
     const bytes = old.encode({ type: 'claim', gone: 'x', kept: 5, kind: 'a' })
-    expect(current.decode(bytes)).toStrictEqual({ type: 'claim', kind: 'other', kept: 5, added: null, list: [] })
+    expect(current.decode(bytes)).toStrictEqual({
+      type: 'claim',
+      kind: 'other',
+      kept: 5,
+      added: null,
+      list: [],
+    })
   })
 
   it('gets defaults of its own, which nobody else changes', () => {
     const bytes = old.encode({ type: 'claim', gone: 'x', kept: 5, kind: 'a' })
     const first = current.decode(bytes) as { list: string[] }
     first.list.push('mine')
-    expect(current.decode(bytes)).toEqual({ type: 'claim', kind: 'other', kept: 5, added: null, list: [] })
+    expect(current.decode(bytes)).toEqual({
+      type: 'claim',
+      kind: 'other',
+      kept: 5,
+      added: null,
+      list: [],
+    })
   })
 
   it('is not written any more', () => {
-    const bytes = current.encode({ type: 'claim', kind: 'b', kept: 2 ** 40, added: 'x', list: ['y'] })
+    const bytes = current.encode({
+      type: 'claim',
+      kind: 'b',
+      kept: 2 ** 40,
+      added: 'x',
+      list: ['y'],
+    })
     expect(bytes.readInt32BE(1)).toBe(2)
-    expect(current.decode(bytes)).toStrictEqual({ type: 'claim', kind: 'b', kept: 2 ** 40, added: 'x', list: ['y'] })
+    expect(current.decode(bytes)).toStrictEqual({
+      type: 'claim',
+      kind: 'b',
+      kept: 2 ** 40,
+      added: 'x',
+      list: ['y'],
+    })
   })
 
   it('is refused by the old code when it is a newer one', () => {
     const bytes = current.encode({ type: 'claim', kind: 'b', kept: 1, added: null, list: [] })
-    expectCodecError(() => old.decode(bytes), 'codec.unknown-schema', /schema 2 is not in schemas\/lock.json, which ends at 1/)
+    expectCodecError(
+      () => old.decode(bytes),
+      'codec.unknown-schema',
+      /schema 2 is not in schemas\/lock.json, which ends at 1/,
+    )
   })
 
   it('is refused with both versions when they do not go together', () => {
@@ -360,23 +579,37 @@ describe('an older version', () => {
   })
 })
 
-// ---- Values and damage ---------------------------------------------------------------------------------------------------------
+// ---- Values and damage
+// ---------------------------------------------------------------------------------------------------------
 
 type AnyCodec = { encode(message: object): Buffer; decode(bytes: Uint8Array): object }
 
-function messageOf(type: string, schema: RecordSchema, longMax = Number.MAX_SAFE_INTEGER): fc.Arbitrary<Message> {
+function messageOf(
+  type: string,
+  schema: RecordSchema,
+  longMax = Number.MAX_SAFE_INTEGER,
+): fc.Arbitrary<Message> {
   const named = new Map<string, fc.Arbitrary<unknown>>()
   const valuesOf = (inner: Schema): fc.Arbitrary<unknown> => {
     if (Array.isArray(inner)) return fc.oneof(...inner.map(valuesOf))
     if (typeof inner === 'string') return named.get(inner) ?? primitiveOf(inner, longMax)
     if (inner.type === 'array') return fc.array(valuesOf(inner.items), { maxLength: 4 })
-    if (inner.type === 'map') return fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor')), valuesOf(inner.values))
+    if (inner.type === 'map')
+      return fc.dictionary(
+        fc.oneof(text, fc.constantFrom('__proto__', 'constructor')),
+        valuesOf(inner.values),
+      )
     const value =
       inner.type === 'record'
-        ? fc.record(Object.fromEntries(inner.fields.map((field) => [field.name, valuesOf(field.type)])), { noNullPrototype: true })
+        ? fc.record(
+            Object.fromEntries(inner.fields.map((field) => [field.name, valuesOf(field.type)])),
+            { noNullPrototype: true },
+          )
         : inner.type === 'enum'
           ? fc.constantFrom(...inner.symbols)
-          : fc.uint8Array({ minLength: inner.size, maxLength: inner.size }).map((bytes) => Buffer.from(bytes))
+          : fc
+              .uint8Array({ minLength: inner.size, maxLength: inner.size })
+              .map((bytes) => Buffer.from(bytes))
     named.set(inner.name, value)
     return value
   }
@@ -386,7 +619,9 @@ function messageOf(type: string, schema: RecordSchema, longMax = Number.MAX_SAFE
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'binary-ascii', maxLength: 40 }),
-  fc.tuple(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(300)).map(([unit, count]) => unit.repeat(count)),
+  fc
+    .tuple(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(300))
+    .map(([unit, count]) => unit.repeat(count)),
 )
 
 function primitiveOf(name: string, longMax: number): fc.Arbitrary<unknown> {
@@ -398,7 +633,10 @@ function primitiveOf(name: string, longMax: number): fc.Arbitrary<unknown> {
     case 'int':
       return fc.oneof(fc.integer(), fc.integer({ min: -70, max: 70 }))
     case 'long':
-      return fc.oneof(fc.integer({ min: -longMax, max: longMax }), fc.integer({ min: -70, max: 70 }))
+      return fc.oneof(
+        fc.integer({ min: -longMax, max: longMax }),
+        fc.integer({ min: -70, max: 70 }),
+      )
     case 'double':
       return fc.double()
     case 'string':
@@ -410,23 +648,51 @@ function primitiveOf(name: string, longMax: number): fc.Arbitrary<unknown> {
   }
 }
 
-/** Takes a piece of up to twelve bytes and flips it, sets it to extremes, repeats it, removes it, or lets the record end there. */
+/**
+ * Takes a piece of up to twelve bytes and flips it, sets it to extremes, repeats it, removes it, or
+ * lets the record end there.
+ */
 const damage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc
-  .array(fc.record({ where: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.integer({ min: 1, max: 12 }), how: fc.nat(6) }), {
-    minLength: 1,
-    maxLength: 4,
-  })
+  .array(
+    fc.record({
+      where: fc.double({ min: 0, max: 1, noNaN: true }),
+      length: fc.integer({ min: 1, max: 12 }),
+      how: fc.nat(6),
+    }),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
   .map((steps) => (bytes) => steps.reduce(hurt, bytes))
 
-function hurt(bytes: Buffer, { where, length, how }: { where: number; length: number; how: number }): Buffer {
+function hurt(
+  bytes: Buffer,
+  { where, length, how }: { where: number; length: number; how: number },
+): Buffer {
   const at = Math.floor(where * bytes.length)
-  const [before, piece, after] = [bytes.subarray(0, at), bytes.subarray(at, at + length), bytes.subarray(at + length)]
-  const instead = [piece.map((byte) => byte ^ length), Buffer.alloc(length, 0xff), Buffer.alloc(length, 0x80), Buffer.alloc(length)]
+  const [before, piece, after] = [
+    bytes.subarray(0, at),
+    bytes.subarray(at, at + length),
+    bytes.subarray(at + length),
+  ]
+  const instead = [
+    piece.map((byte) => byte ^ length),
+    Buffer.alloc(length, 0xff),
+    Buffer.alloc(length, 0x80),
+    Buffer.alloc(length),
+  ]
   const others = [[piece, piece, after], [after], []]
-  return Buffer.concat([before, ...(how < instead.length ? [instead[how]!, after] : others[how - instead.length]!)])
+  return Buffer.concat([
+    before,
+    ...(how < instead.length ? [instead[how]!, after] : others[how - instead.length]!),
+  ])
 }
 
-function expectMessageOrCodecError(bytes: Uint8Array, decodeIt: (bytes: Uint8Array) => object = decode): void {
+function expectMessageOrCodecError(
+  bytes: Uint8Array,
+  decodeIt: (bytes: Uint8Array) => object = decode,
+): void {
   try {
     expect(decodeIt(bytes)).toHaveProperty('type')
   } catch (error) {
@@ -461,7 +727,13 @@ function idOf(type: string): number {
 }
 
 function version(number: number, fields: RecordSchema['fields']): LockEntry {
-  return { id: number, type: 'claim', version: number, released: true, schema: { type: 'record', name: 'weir.Claim', fields } }
+  return {
+    id: number,
+    type: 'claim',
+    version: number,
+    released: true,
+    schema: { type: 'record', name: 'weir.Claim', fields },
+  }
 }
 
 function frame(id: number, body: Iterable<number>): Buffer {

@@ -11,7 +11,9 @@ import {
 } from '../../../shared/contract/topology.ts'
 
 const dayMs = 86_400_000
-const lock: { type: string }[] = JSON.parse(readFileSync(new URL('../../../schemas/lock.json', import.meta.url), 'utf8'))
+const lock: { type: string }[] = JSON.parse(
+  readFileSync(new URL('../../../schemas/lock.json', import.meta.url), 'utf8'),
+)
 
 describe('the topology', () => {
   it('reads as it was agreed: a change of the wiring is a change of this text', () => {
@@ -101,10 +103,16 @@ guard-verdicts.<guard> (log)
 
   it('lets each stage write only where one of its ports leads', () => {
     for (const [name, topic] of Object.entries(topics))
-      for (const writer of new Set([...Object.values(topic.records).flat(), ...(topic.tombstones ?? [])])) {
+      for (const writer of new Set([
+        ...Object.values(topic.records).flat(),
+        ...(topic.tombstones ?? []),
+      ])) {
         const stage = writer.replace(/ performer$/, '')
         if (stage in stages)
-          expect({ writer, ports: Object.values(stages[stage as keyof typeof stages].ports) }).toMatchObject({
+          expect({
+            writer,
+            ports: Object.values(stages[stage as keyof typeof stages].ports),
+          }).toMatchObject({
             ports: expect.arrayContaining([name]),
           })
       }
@@ -112,12 +120,19 @@ guard-verdicts.<guard> (log)
 
   it('prefixes every topic and gives all of them one partition count', () => {
     const specs = topicSpecs('team-a.', 7)
-    expect(specs.every((spec) => spec.name.startsWith('team-a.') && spec.partitions === 7)).toBe(true)
+    expect(specs.every((spec) => spec.name.startsWith('team-a.') && spec.partitions === 7)).toBe(
+      true,
+    )
   })
 
   it('keeps the records of logs as long as it is told, dead letters at least a month, and the newest of each key of a table for ever', () => {
-    const kept = (days: number) => Object.fromEntries(topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]))
-    const names = Object.entries(topics).filter(([name, { kind }]) => kind === 'log' && name !== 'dead-letters')
+    const kept = (days: number) =>
+      Object.fromEntries(
+        topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]),
+      )
+    const names = Object.entries(topics).filter(
+      ([name, { kind }]) => kind === 'log' && name !== 'dead-letters',
+    )
     expect(kept(2)).toEqual({
       ...Object.fromEntries(names.map(([name]) => [name, 2 * dayMs])),
       ...{ 'dead-letters': 30 * dayMs, history: undefined, policies: undefined },
@@ -129,8 +144,11 @@ guard-verdicts.<guard> (log)
 describe('the keys of history', () => {
   it('say whose entry it is, and a key of somebody else says nothing', () => {
     for (const conversation of ['a', 'a"b', '', '[1]'])
-      expect(historyConversation(historyKey({ conversation, turn: 1, round: 2 }))).toBe(conversation)
-    for (const key of ['', 'a', '{}', '[]', '[1,2,3]', 'null', '"a"']) expect(historyConversation(key)).toBeUndefined()
+      expect(historyConversation(historyKey({ conversation, turn: 1, round: 2 }))).toBe(
+        conversation,
+      )
+    for (const key of ['', 'a', '{}', '[]', '[1,2,3]', 'null', '"a"'])
+      expect(historyConversation(key)).toBeUndefined()
   })
 
   it('begin with the prefix of their conversation and of no other', () => {
@@ -138,7 +156,8 @@ describe('the keys of history', () => {
     expect(key.startsWith(historyPrefix('a'))).toBe(true)
     for (const other of ['a,1', 'a"', '', 'aa', 'A', 'a\\'])
       expect(
-        key.startsWith(historyPrefix(other)) || historyKey({ conversation: other, turn: 1, round: 2 }).startsWith(historyPrefix('a')),
+        key.startsWith(historyPrefix(other)) ||
+          historyKey({ conversation: other, turn: 1, round: 2 }).startsWith(historyPrefix('a')),
       ).toBe(false)
   })
 })

@@ -11,7 +11,10 @@ describe('the log', () => {
     ['a header alone', { headers: { authorization: 'SECRET' } }],
   ])('never shows a secret, also when somebody logs %s as a whole', (_, fields) => {
     const lines: string[] = []
-    createLog({ level: 'info', destination: { write: (line: string) => lines.push(line) } }).info(fields, 'said')
+    createLog({ level: 'info', destination: { write: (line: string) => lines.push(line) } }).info(
+      fields,
+      'said',
+    )
     expect(lines.join('')).toContain('[secret]')
     expect(lines.join('')).not.toContain('SECRET')
   })

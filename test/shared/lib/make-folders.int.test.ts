@@ -1,4 +1,5 @@
-// Folders on a file system that makes none, where Node's own way would never come back, and on one that does.
+// Folders on a file system that makes none, where Node's own way would never come back, and on one
+// that does.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,8 @@ describe('making folders', () => {
 
   it('refuses where a file is in the way', () => {
     writeFileSync(join(folder, 'file'), '')
-    for (const path of [join(folder, 'file'), join(folder, 'file', 'below')]) expect(() => makeFolders(path)).toThrow(/EEXIST/)
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'below')])
+      expect(() => makeFolders(path)).toThrow(/EEXIST/)
   })
 
   const onProc = existsSync('/proc/self') ? it : it.skip

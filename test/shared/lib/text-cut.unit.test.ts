@@ -22,8 +22,14 @@ describe('a text that is cut', () => {
 describe('a text on one line', () => {
   it.each([
     ['  two\r\n\tlines\n', 'two lines'],
-    ['\u001b[1;31mred\u001b[0m \u001b]8;;https://example.org\u0007link\u001b]8;;\u0007', 'red link'],
-    ['bell\u0007, nothing\u0000, \u202eturned\u202c, zero\u200bwidth, \u2028line', 'bell , nothing , turned , zero width, line'],
+    [
+      '\u001b[1;31mred\u001b[0m \u001b]8;;https://example.org\u0007link\u001b]8;;\u0007',
+      'red link',
+    ],
+    [
+      'bell\u0007, nothing\u0000, \u202eturned\u202c, zero\u200bwidth, \u2028line',
+      'bell , nothing , turned , zero width, line',
+    ],
     ['\ufeffé 😀', 'é 😀'],
     ['\n', ''],
   ])('of %j is %j', (text, line) => expect(onOneLine(text)).toBe(line))

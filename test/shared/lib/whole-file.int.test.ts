@@ -1,12 +1,27 @@
-// A file is there as a whole or not at all, and takes the place of no other one that nobody gave up.
+// A file is there as a whole or not at all, and takes the place of no other one that nobody gave
+// up.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { beginFile, nameFile, refusal, refuseTaken, writeWhole } from '../../../shared/lib/whole-file.ts'
+import {
+  beginFile,
+  nameFile,
+  refusal,
+  refuseTaken,
+  writeWhole,
+} from '../../../shared/lib/whole-file.ts'
 
 let folder: string
 let file: string
@@ -32,7 +47,9 @@ describe('a file that is written whole', () => {
   })
 
   it('is none by the name of -, which is how others call standard output, but may be called so in its folder', () => {
-    expect(() => refuseTaken('-', { force: true })).toThrow(/nothing is written to standard output: name a file/)
+    expect(() => refuseTaken('-', { force: true })).toThrow(
+      /nothing is written to standard output: name a file/,
+    )
     expect(() => refuseTaken(join(folder, '-'), { force: false })).not.toThrow()
   })
 
@@ -59,9 +76,13 @@ describe('a file that is written whole', () => {
 
   it('takes the place of one that is there only by force', async () => {
     writeFileSync(file, 'mine')
-    expect(() => refuseTaken(file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))
+    expect(() => refuseTaken(file, { force: false })).toThrow(
+      expect.objectContaining({ code: 'output.exists' }),
+    )
     refuseTaken(file, { force: true })
-    await expect(writeWhole(file, ['new'], { force: false })).rejects.toMatchObject({ code: 'output.exists' })
+    await expect(writeWhole(file, ['new'], { force: false })).rejects.toMatchObject({
+      code: 'output.exists',
+    })
     expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['mine', ['a.html']])
     await writeWhole(file, ['new'], { force: true })
     expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['new', ['a.html']])
@@ -70,33 +91,51 @@ describe('a file that is written whole', () => {
   it('takes the place of no log and of nothing that it is made from, also by force', async () => {
     const log = join(folder, 'weir.db')
     await (await openEmbeddedBus({ file: log, clock: systemClock })).close()
-    expect(() => refuseTaken(log, { force: true })).toThrow(/is a log of Weir, and nothing is written over that, also with --force/)
+    expect(() => refuseTaken(log, { force: true })).toThrow(
+      /is a log of Weir, and nothing is written over that, also with --force/,
+    )
     writeFileSync(file, 'mine')
     symlinkSync(file, join(folder, 'link'))
     for (const reads of [file, join(folder, 'link')])
-      expect(() => refuseTaken(file, { force: true, reads })).toThrow(/is the file that is read, and nothing is written over that/)
+      expect(() => refuseTaken(file, { force: true, reads })).toThrow(
+        /is the file that is read, and nothing is written over that/,
+      )
     refuseTaken(file, { force: true, reads: log })
   })
 
   it('leaves one as it is that appeared while it was written', () => {
     const unfinished = beginFile(file)
     writeFileSync(file, 'mine')
-    expect(() => nameFile(unfinished, file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))
+    expect(() => nameFile(unfinished, file, { force: false })).toThrow(
+      expect.objectContaining({ code: 'output.exists' }),
+    )
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
   it('is refused before any work where its folder is not there', () => {
     const nowhere = join(folder, 'no', 'a.html')
-    expect(() => refuseTaken(nowhere, { force: false })).toThrow(expect.objectContaining({ code: 'output.unwritable' }))
-    expect(() => beginFile(nowhere)).toThrow(/cannot be written \(ENOENT\): name a place where this user may write/)
+    expect(() => refuseTaken(nowhere, { force: false })).toThrow(
+      expect.objectContaining({ code: 'output.unwritable' }),
+    )
+    expect(() => beginFile(nowhere)).toThrow(
+      /cannot be written \(ENOENT\): name a place where this user may write/,
+    )
   })
 
   it('is told to be on a full disk, by the file system or by SQLite, and with what SQLite says else', () => {
     const full = `${file} cannot be written (the disk is full): make room there, or name another place (--output)`
-    expect(refusal(file, systemError('ENOSPC', -28))).toMatchObject({ code: 'output.unwritable', message: full })
-    expect(refusal(file, sqliteError('database or disk is full', 13))).toMatchObject({ code: 'output.unwritable', message: full })
+    expect(refusal(file, systemError('ENOSPC', -28))).toMatchObject({
+      code: 'output.unwritable',
+      message: full,
+    })
+    expect(refusal(file, sqliteError('database or disk is full', 13))).toMatchObject({
+      code: 'output.unwritable',
+      message: full,
+    })
     const unreadable = refusal(file, sqliteError('disk I/O error', 10 | (2 << 8))) // with SQLite's extended code
-    expect(unreadable).toMatchObject({ message: expect.stringContaining('(disk I/O error): name a place where this user may write') })
+    expect(unreadable).toMatchObject({
+      message: expect.stringContaining('(disk I/O error): name a place where this user may write'),
+    })
   })
 
   it('is not what a mistake in SQL is told as', () => {

@@ -16,21 +16,22 @@ import type {
   Tick,
 } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import type { Received, Stage } from '../../../shared/contract/stage.ts'
-import { closed } from '../../../shared/contract/stage.ts'
+import { closed, type Received, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf } from '../../../shared/contract/topology.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
-// A toy stage in the gateway's place: a request opens a unit and counts failed attempts in place, a cancel closes it and says the count.
-// It throws, after having changed its state, on an attempt whose reason is 'throw'; a tick moves its due unless the count is 13.
+// A toy stage in the gateway's place: a request opens a unit and counts failed attempts in place, a
+// cancel closes it and says the count. It throws, after having changed its state, on an attempt
+// whose reason is 'throw'; a tick moves its due unless the count is 13.
 type Count = { request: ModelRequest; failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | AttemptStarted | Tick
 
 const counter: Stage<Count, In> = {
   name: 'llm-gateway',
-  unit: (message) => ('round' in message ? `${message.conversation}/${message.turn}/${message.round}` : ''),
+  unit: (message) =>
+    'round' in message ? `${message.conversation}/${message.turn}/${message.round}` : '',
   react(state, { message }) {
     switch (message.type) {
       case 'model-request':
@@ -40,13 +41,20 @@ const counter: Stage<Count, In> = {
         state.failed += 1
         if (message.reason === 'throw') throw new Error('it threw on purpose')
         if (message.reason === 'too large')
-          return { state, records: [{ to: 'response', message: opened('x'.repeat(limits.recordBytesMax)) }] }
+          return {
+            state,
+            records: [{ to: 'response', message: opened('x'.repeat(limits.recordBytesMax)) }],
+          }
         if (message.reason === 'not mine') return { state, records: [{ to: 'activity', message }] }
         return { state }
       case 'cancel':
-        return state === undefined ? closed : { records: [{ to: 'response', message: opened(`failed ${state.failed}`) }] }
+        return state === undefined
+          ? closed
+          : { records: [{ to: 'response', message: opened(`failed ${state.failed}`) }] }
       case 'attempt-started':
-        return state === undefined ? closed : { state: { ...state, due: state.due + 1 }, anew: true }
+        return state === undefined
+          ? closed
+          : { state: { ...state, due: state.due + 1 }, anew: true }
       case 'tick':
         if (state && state.failed !== 13) state.due += 1_000
         return { state }
@@ -55,12 +63,21 @@ const counter: Stage<Count, In> = {
   wants: () => [],
   due: (state) => state.due,
   failed: (state, _record, reason) => ({
-    records: [{ to: 'response', message: opened(`failed ${state?.failed ?? 'nothing'}: ${reason}`) }],
+    records: [
+      { to: 'response', message: opened(`failed ${state?.failed ?? 'nothing'}: ${reason}`) },
+    ],
   }),
 }
 
 function opened(name: string): Message {
-  return { type: 'model-opened', conversation: 'c', turn: 0, round: 1, offered: [name], expiresAt: 1 }
+  return {
+    type: 'model-opened',
+    conversation: 'c',
+    turn: 0,
+    round: 1,
+    offered: [name],
+    expiresAt: 1,
+  }
 }
 
 const request = modelRequest()
@@ -116,10 +133,20 @@ function watched(see: (record: Received<In>) => void): Stage<Count, In> {
 }
 
 /** An inbox of messages as they stand in the log: those with an id are derived. */
-function inbox(...messages: (Message | { id: string; message: Message } | Partial<StoredRecord>)[]): StoredRecord[] {
+function inbox(
+  ...messages: (Message | { id: string; message: Message } | Partial<StoredRecord>)[]
+): StoredRecord[] {
   return messages.map((given, offset) => {
-    const record = { topic: 'weir.model-requests', partition: 0, key: 'c', value: null, offset, time: 1_000 + offset }
-    if ('type' in given) return { ...record, key: keyOf(given), value: encode(given), id: undefined }
+    const record = {
+      topic: 'weir.model-requests',
+      partition: 0,
+      key: 'c',
+      value: null,
+      offset,
+      time: 1_000 + offset,
+    }
+    if ('type' in given)
+      return { ...record, key: keyOf(given), value: encode(given), id: undefined }
     if ('message' in given) return { ...record, value: encode(given.message), id: given.id }
     return { ...record, ...given }
   })
@@ -149,10 +176,12 @@ async function run(records: StoredRecord[], from = 0, marks: Marks = {}) {
 
 describe('the fold', () => {
   it('writes what the reducer wrote under an id made of stage, partition, offset of the input and n', async () => {
-    const { written } = await run(inbox({ id: id(7), message: request }, { id: id(8), message: cancel() }))
-    expect(written.map(({ topic, partition, key, id }) => ({ topic, partition, key, id }))).toEqual([
-      { topic: 'weir.model-deltas', partition: 0, key: 'c', id: 'llm-gateway/0/1/0' },
-    ])
+    const { written } = await run(
+      inbox({ id: id(7), message: request }, { id: id(8), message: cancel() }),
+    )
+    expect(written.map(({ topic, partition, key, id }) => ({ topic, partition, key, id }))).toEqual(
+      [{ topic: 'weir.model-deltas', partition: 0, key: 'c', id: 'llm-gateway/0/1/0' }],
+    )
   })
 
   it('drops a derived record that is not above the mark of its writer', async () => {
@@ -182,20 +211,42 @@ describe('the fold', () => {
     )
     const { folded } = await run(records)
     expect(folded.position(4)).toEqual({ done: 4, from: 1, marks: { 'conversation/0': [3, 0] } })
-    await folded.take(inbox(...new Array(4).fill(failedWith('x')), { id: id(9), message: cancel() })[4] as StoredRecord)
+    await folded.take(
+      inbox(...new Array(4).fill(failedWith('x')), {
+        id: id(9),
+        message: cancel(),
+      })[4] as StoredRecord,
+    )
     expect(folded.position(5)).toEqual({ done: 5, from: 2, marks: { 'conversation/0': [7, 0] } })
   })
 
   it('comes to the same state from the committed position as from the beginning', async () => {
-    const records = inbox({ id: id(3), message: cancel({ turn: 5 }) }, { id: id(7), message: request }, failedWith('x'), failedWith('y'))
+    const records = inbox(
+      { id: id(3), message: cancel({ turn: 5 }) },
+      { id: id(7), message: request },
+      failedWith('x'),
+      failedWith('y'),
+    )
     const { folded } = await run(records)
     const { from, marks } = folded.position(4)
     expect([...(await run(records, from, marks)).folded.units]).toEqual([...folded.units])
   })
 
   it('folds from a record that begins its unit anew', async () => {
-    const started: AttemptStarted = { type: 'attempt-started', conversation: 'c', turn: 0, round: 1, attempt: 'a', owner: 'o', weir: '' }
-    const records = inbox({ id: id(7), message: request }, { id: id(8), message: modelRequest({ turn: 9 }) }, started)
+    const started: AttemptStarted = {
+      type: 'attempt-started',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      attempt: 'a',
+      owner: 'o',
+      weir: '',
+    }
+    const records = inbox(
+      { id: id(7), message: request },
+      { id: id(8), message: modelRequest({ turn: 9 }) },
+      started,
+    )
     const { folded } = await run(records)
     expect([...folded.units.keys()]).toEqual(['c/9/1', 'c/0/1'])
     expect(folded.position(3)).toMatchObject({ from: 1, marks: { 'conversation/0': [7, 0] } })
@@ -204,32 +255,60 @@ describe('the fold', () => {
   it('opens no unit in another partition than the conversation has, where the same would run a second time', async () => {
     const open = async (partition: number) => {
       const readBack = async function* () {}
-      const folded = createFold({ stage: watched(() => {}), partition, partitions: 2, topicPrefix: '', marks: {}, readBack })
+      const folded = createFold({
+        stage: watched(() => {}),
+        partition,
+        partitions: 2,
+        topicPrefix: '',
+        marks: {},
+        readBack,
+      })
       const [record] = inbox({ id: id(7), message: request })
       const { records } = await folded.take({ ...(record as StoredRecord), partition })
-      return { units: [...folded.units.keys()], written: records.map(({ value }) => decode(value as Uint8Array)) }
+      return {
+        units: [...folded.units.keys()],
+        written: records.map(({ value }) => decode(value as Uint8Array)),
+      }
     }
     const home = partitionOf(request.conversation, 2)
     expect(await open(home)).toMatchObject({ units: ['c/0/1'], written: [] })
     expect(await open(1 - home)).toMatchObject({
       units: [],
-      written: [{ type: 'dead-letter', reason: expect.stringContaining(`its key "c" belongs to ${home} of 2`) }],
+      written: [
+        {
+          type: 'dead-letter',
+          reason: expect.stringContaining(`its key "c" belongs to ${home} of 2`),
+        },
+      ],
     })
   })
 
   it('never lets the time of a unit go back', async () => {
     const times: number[] = []
     const watching = watched((record) => times.push(record.time))
-    const folded = createFold({ stage: watching, partition: 0, topicPrefix: '', marks: {}, readBack: async function* () {} })
+    const folded = createFold({
+      stage: watching,
+      partition: 0,
+      topicPrefix: '',
+      marks: {},
+      readBack: async function* () {},
+    })
     const records = inbox({ id: id(7), message: request }, failedWith('x'), failedWith('y'))
-    for (const [i, time] of [500, 300, 700].entries()) await folded.take({ ...(records[i] as StoredRecord), time })
+    for (const [i, time] of [500, 300, 700].entries())
+      await folded.take({ ...(records[i] as StoredRecord), time })
     expect(times).toEqual([500, 500, 700])
   })
 
   it('tells the reducer the offset of the record before in the unit, whatever that did', async () => {
     const seen: unknown[] = []
     const watching = watched((record) => seen.push(record.previous))
-    const folded = createFold({ stage: watching, partition: 0, topicPrefix: '', marks: {}, readBack: async function* () {} })
+    const folded = createFold({
+      stage: watching,
+      partition: 0,
+      topicPrefix: '',
+      marks: {},
+      readBack: async function* () {},
+    })
     for (const record of inbox(
       { id: id(7), message: request },
       failedWith('x'),
@@ -243,12 +322,23 @@ describe('the fold', () => {
 
 describe('a unit that begins anew', () => {
   const says = (messageId: string) => userMessage({ messageId })
-  const carried = (from: number): Carried => ({ type: 'carried', conversation: 'c', from, state: { queue: [], recentMessageIds: ['m1'] } })
+  const carried = (from: number): Carried => ({
+    type: 'carried',
+    conversation: 'c',
+    from,
+    state: { queue: [], recentMessageIds: ['m1'] },
+  })
   const wallTick: Tick = { type: 'tick', conversation: 'c', unit: 'c' }
   const outcome = answered()
 
   async function foldConversation(records: StoredRecord[], from = 0, marks: Marks = {}) {
-    const folded = createFold({ stage: conversation, partition: 0, topicPrefix: '', marks, readBack: async function* () {} })
+    const folded = createFold({
+      stage: conversation,
+      partition: 0,
+      topicPrefix: '',
+      marks,
+      readBack: async function* () {},
+    })
     for (const record of records.slice(from)) await folded.take(record)
     return folded
   }
@@ -268,7 +358,11 @@ describe('a unit that begins anew', () => {
   })
 
   it('brings its own time, because a fold that begins there knows no other', async () => {
-    const records = inbox(says('m1'), { id: 'loop-detector/0/1/0', message: outcome }, { id: 'conversation/0/1/9', message: carried(1) })
+    const records = inbox(
+      says('m1'),
+      { id: 'loop-detector/0/1/0', message: outcome },
+      { id: 'conversation/0/1/9', message: carried(1) },
+    )
     const times = [1_000, 5_000, 3_000]
     const timed = records.map((record, i) => ({ ...record, time: times[i] as number }))
     const whole = await foldConversation(timed)
@@ -296,46 +390,74 @@ describe('a tick', () => {
   })
 
   it('that leaves the unit due is an error of the reducer and fails the turn', async () => {
-    const records = inbox({ id: id(7), message: request }, ...new Array(13).fill(failedWith('x')), tick).map((record) => ({
+    const records = inbox(
+      { id: id(7), message: request },
+      ...new Array(13).fill(failedWith('x')),
+      tick,
+    ).map((record) => ({
       ...record,
       time: 9_000,
     }))
     const { messages } = await run(records)
-    expect(messages.map((message) => message.type)).toEqual(['model-opened', 'turn-failed', 'dead-letter'])
-    expect(messages[1]).toMatchObject({ reason: expect.stringContaining('left unit c/0/1 due at 5000') })
+    expect(messages.map((message) => message.type)).toEqual([
+      'model-opened',
+      'turn-failed',
+      'dead-letter',
+    ])
+    expect(messages[1]).toMatchObject({
+      reason: expect.stringContaining('left unit c/0/1 due at 5000'),
+    })
   })
 })
 
 describe('a record that makes the reducer throw', () => {
   it('fails the turn from the state before it, though the reducer had changed that state in place', async () => {
-    const { messages, folded } = await run(inbox({ id: id(7), message: request }, failedWith('x'), failedWith('throw')))
+    const { messages, folded } = await run(
+      inbox({ id: id(7), message: request }, failedWith('x'), failedWith('throw')),
+    )
     expect(messages).toMatchObject([
       { type: 'model-opened', offered: ['failed 1: it threw on purpose'] },
       { type: 'turn-failed', turn: 0, stage: 'llm-gateway', reason: 'it threw on purpose' },
-      { type: 'dead-letter', topic: 'weir.model-requests', offset: 2, code: 'runtime.assertion', key: 'c' },
+      {
+        type: 'dead-letter',
+        topic: 'weir.model-requests',
+        offset: 2,
+        code: 'runtime.assertion',
+        key: 'c',
+      },
     ])
     expect(folded.units.size).toBe(0)
   })
 
   it('leaves the other units as they are', async () => {
     const other = modelRequest({ turn: 9 })
-    const { folded } = await run(inbox({ id: id(7), message: other }, { id: id(8), message: request }, failedWith('throw')))
+    const { folded } = await run(
+      inbox({ id: id(7), message: other }, { id: id(8), message: request }, failedWith('throw')),
+    )
     expect([...folded.units.keys()]).toEqual(['c/9/1'])
   })
 
   it('fails the turn too when what it wrote is over the limit of a record', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('too large')))
-    expect(messages[1]).toMatchObject({ type: 'turn-failed', reason: expect.stringContaining('over the limit') })
+    expect(messages[1]).toMatchObject({
+      type: 'turn-failed',
+      reason: expect.stringContaining('over the limit'),
+    })
     expect(messages[2]).toMatchObject({ type: 'dead-letter', code: 'bus.record-too-large' })
   })
 
   it('fails the turn too when it wrote to a port that is not its own', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('not mine')))
-    expect(messages[2]).toMatchObject({ reason: expect.stringContaining('may not write attempt-failed to its port activity') })
+    expect(messages[2]).toMatchObject({
+      reason: expect.stringContaining('may not write attempt-failed to its port activity'),
+    })
   })
 
   it('answers the same when it is folded again', async () => {
-    const records = inbox({ id: id(7), message: request }, failedWith('throw'), { id: id(8), message: modelRequest({ turn: 4 }) })
+    const records = inbox({ id: id(7), message: request }, failedWith('throw'), {
+      id: id(8),
+      message: modelRequest({ turn: 4 }),
+    })
     expect((await run(records)).written).toEqual((await run(records)).written)
   })
 })
@@ -343,32 +465,63 @@ describe('a record that makes the reducer throw', () => {
 describe('a record that cannot be taken', () => {
   const cases: [string, Partial<StoredRecord>, string][] = [
     ['is no message at all', { value: Buffer.from('garbage') }, 'codec.bad-frame'],
-    ['has an unknown schema', { value: Buffer.from([0, 0, 15, 66, 63, 1]) }, 'codec.unknown-schema'],
+    [
+      'has an unknown schema',
+      { value: Buffer.from([0, 0, 15, 66, 63, 1]) },
+      'codec.unknown-schema',
+    ],
     ['belongs to another inbox', { value: encode(opened('x')) }, 'codec.bad-message'],
     ['is a tombstone', { value: null }, 'codec.bad-message'],
     ['stands under a foreign key', { value: encode(tick), key: 'd' }, 'codec.bad-message'],
     ['is a derived record without an id', { value: encode(request) }, 'codec.bad-message'],
-    ['is a derived record of a stage that may not write it', { value: encode(request), id: 'executor/0/3/0' }, 'codec.bad-message'],
-    ['is an observed record under a derived id', { value: encode(failedWith('x')), id: 'conversation/0/3/0' }, 'codec.bad-message'],
-    ['has an id that is none', { value: encode(failedWith('x')), id: 'conversation/0' }, 'codec.bad-message'],
+    [
+      'is a derived record of a stage that may not write it',
+      { value: encode(request), id: 'executor/0/3/0' },
+      'codec.bad-message',
+    ],
+    [
+      'is an observed record under a derived id',
+      { value: encode(failedWith('x')), id: 'conversation/0/3/0' },
+      'codec.bad-message',
+    ],
+    [
+      'has an id that is none',
+      { value: encode(failedWith('x')), id: 'conversation/0' },
+      'codec.bad-message',
+    ],
   ]
-  it.each(cases)('because it %s goes to dead-letters with its origin, and the position moves on', async (_, record, code) => {
-    const { messages, folded } = await run(inbox(record, { id: id(7), message: request }))
-    expect(messages).toMatchObject([
-      { type: 'dead-letter', topic: 'weir.model-requests', partition: 0, offset: 0, time: 1_000, stage: 'llm-gateway', code },
-    ])
-    expect(folded.units.size).toBe(1)
-  })
+  it.each(cases)(
+    'because it %s goes to dead-letters with its origin, and the position moves on',
+    async (_, record, code) => {
+      const { messages, folded } = await run(inbox(record, { id: id(7), message: request }))
+      expect(messages).toMatchObject([
+        {
+          type: 'dead-letter',
+          topic: 'weir.model-requests',
+          partition: 0,
+          offset: 0,
+          time: 1_000,
+          stage: 'llm-gateway',
+          code,
+        },
+      ])
+      expect(folded.units.size).toBe(1)
+    },
+  )
 
   it('moves no mark, so that what a stranger wrote under an id hides nothing', async () => {
-    const { folded } = await run(inbox({ value: Buffer.from('garbage'), id: id(999) }, { id: id(7), message: request }))
+    const { folded } = await run(
+      inbox({ value: Buffer.from('garbage'), id: id(999) }, { id: id(7), message: request }),
+    )
     expect(folded.units.size).toBe(1)
   })
 
   it('keeps its bytes up to the limit', async () => {
     const { messages } = await run(inbox({ value: Buffer.alloc(2 * 1024 * 1024, 1) }))
     const [letter] = messages
-    expect(letter?.type === 'dead-letter' && [letter.value.length, letter.value[0], letter.value.at(-1)]).toEqual([1024 * 1024, 1, 1])
+    expect(
+      letter?.type === 'dead-letter' && [letter.value.length, letter.value[0], letter.value.at(-1)],
+    ).toEqual([1024 * 1024, 1, 1])
   })
 })
 
@@ -381,7 +534,11 @@ describe('a unit that outlives many records that made its reducer throw', () => 
       }),
       failed: (state) => ({ state }),
     }
-    const records = inbox({ id: id(7), message: request }, ...new Array(10).fill(failedWith('throw')), failedWith('x'))
+    const records = inbox(
+      { id: id(7), message: request },
+      ...new Array(10).fill(failedWith('throw')),
+      failedWith('x'),
+    )
     const folded = createFold({
       stage: surviving,
       partition: 0,

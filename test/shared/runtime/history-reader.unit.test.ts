@@ -15,7 +15,15 @@ beforeEach(() => {
 
 function put(turn: number, round: number, text = `${turn}/${round}`, conversation = 'c'): void {
   const at = { conversation, turn, round }
-  const entry: HistoryEntry = { type: 'history-entry', ...at, user: text, response: null, results: [], nudge: null, note: null }
+  const entry: HistoryEntry = {
+    type: 'history-entry',
+    ...at,
+    user: text,
+    response: null,
+    results: [],
+    nudge: null,
+    note: null,
+  }
   const place = { topic: 'history', partition: 0, offset: table.size, time: 0, id: undefined }
   table.set(historyKey(at), { ...place, key: historyKey(at), value: encode(entry) })
 }
@@ -24,7 +32,9 @@ function reader(bytesMax = 1_000_000) {
   const bus: Pick<Bus, 'list' | 'get'> = {
     async list({ prefix }) {
       asked.push('list')
-      return [...table.values()].filter(({ key, value }) => key.startsWith(prefix) && value !== null)
+      return [...table.values()].filter(
+        ({ key, value }) => key.startsWith(prefix) && value !== null,
+      )
     },
     async get({ key }) {
       asked.push(`get ${key}`)
@@ -32,7 +42,8 @@ function reader(bytesMax = 1_000_000) {
     },
   }
   const read = historyReader({ bus: bus as Bus, topic: 'history', partition: 0, bytesMax })
-  return async (turn: number, round: number, conversation = 'c') => (await read({ conversation, turn, round }, 0))?.map(({ user }) => user)
+  return async (turn: number, round: number, conversation = 'c') =>
+    (await read({ conversation, turn, round }, 0))?.map(({ user }) => user)
 }
 
 describe('a history', () => {

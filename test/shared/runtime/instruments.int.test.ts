@@ -1,4 +1,5 @@
-// What the runtime tells whoever measures it: once, when it is acknowledged, and nothing of what was done before.
+// What the runtime tells whoever measures it: once, when it is acknowledged, and nothing of what
+// was done before.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -8,23 +9,31 @@ import { encode } from '../../../shared/codec/codec.ts'
 import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
 import type { Cancel, Message, ModelRequest, Tick } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
-import type { Stage } from '../../../shared/contract/stage.ts'
-import { closed } from '../../../shared/contract/stage.ts'
+import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
 import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import type { ManualClock } from '../../support/manual-clock.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
-/** A request opens a unit and says so; a cancel closes it; it is due a second after it opened, and moves by ten. */
+/**
+ * A request opens a unit and says so; a cancel closes it; it is due a second after it opened, and
+ * moves by ten.
+ */
 const toy: Stage<{ due: number }, ModelRequest | Cancel | Tick, string> = {
   name: 'llm-gateway',
   unit: ({ conversation }) => conversation,
   react(state, { message, time }) {
     if (message.type === 'tick') return { state: { due: time + 10_000 } }
     if (message.type === 'cancel' || state !== undefined) return closed
-    const opened: Message = { type: 'model-opened', conversation: message.conversation, turn: 0, round: 1, offered: [], expiresAt: 1 }
+    const opened: Message = {
+      type: 'model-opened',
+      conversation: message.conversation,
+      turn: 0,
+      round: 1,
+      offered: [],
+      expiresAt: 1,
+    }
     return { state: { due: time + 1_000 }, records: [{ to: 'response', message: opened }] }
   },
   wants: () => [],
@@ -93,7 +102,12 @@ async function start({ measured = true } = {}): Promise<void> {
       return bus.append(records)
     },
   }
-  const options = { bus: slow, topicPrefix: '', log: pino({ level: 'silent' }), ...(measured && { instruments }) }
+  const options = {
+    bus: slow,
+    topicPrefix: '',
+    log: pino({ level: 'silent' }),
+    ...(measured && { instruments }),
+  }
   subscription = await runStage({ stage: toy, startPerformer }, options)
   await settled()
 }
@@ -104,7 +118,9 @@ async function settled(): Promise<void> {
 
 async function derived(offset: number, message: Message): Promise<void> {
   const id = `conversation/0/${offset}/0`
-  await bus.append([{ topic: 'model-requests', partition: 0, key: keyOf(message), value: encode(message), id }])
+  await bus.append([
+    { topic: 'model-requests', partition: 0, key: keyOf(message), value: encode(message), id },
+  ])
   await settled()
 }
 
@@ -124,7 +140,14 @@ describe('instruments', () => {
     await derived(1, modelRequest())
     await subscription?.close()
     await start()
-    expect(partition).toMatchObject({ from: 0, done: 1, end: 1, stage: 'llm-gateway', topic: 'model-requests', partition: 0 })
+    expect(partition).toMatchObject({
+      from: 0,
+      done: 1,
+      end: 1,
+      stage: 'llm-gateway',
+      topic: 'model-requests',
+      partition: 0,
+    })
     expect(steps).toEqual([{ read: [0], outputs: [], written: 0 }])
   })
 
@@ -133,7 +156,9 @@ describe('instruments', () => {
     clock.advance(500)
     await start()
     await derived(2, modelRequest({ conversation: 'd' }))
-    expect([...(partition?.units.values() ?? [])].map(({ since }) => since)).toEqual([1_000_000, 1_000_500])
+    expect([...(partition?.units.values() ?? [])].map(({ since }) => since)).toEqual([
+      1_000_000, 1_000_500,
+    ])
     expect(partition?.hasCaughtUp()).toBe(true)
     await derived(3, cancel({ conversation: 'c' }))
     expect(partition?.units.size).toBe(1)
@@ -151,7 +176,11 @@ describe('instruments', () => {
     release.resolve()
     await writing
     await settled()
-    expect(observed.toSorted()).toEqual(['llm-gateway cancel of 2', 'llm-gateway cancel of 2', 'llm-gateway tick of 1'])
+    expect(observed.toSorted()).toEqual([
+      'llm-gateway cancel of 2',
+      'llm-gateway cancel of 2',
+      'llm-gateway tick of 1',
+    ])
   })
 
   it('hear of the end of an assignment', async () => {

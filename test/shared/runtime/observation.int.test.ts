@@ -1,4 +1,5 @@
-// What becomes of a performer's observation that cannot be written: it is tried again while that can help, and then the stage says that it cannot go on.
+// What becomes of a performer's observation that cannot be written: it is tried again while that
+// can help, and then the stage says that it cannot go on.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -8,13 +9,11 @@ import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { AttemptFailed, ModelRequest, Tick } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
-import type { Stage } from '../../../shared/contract/stage.ts'
-import { closed } from '../../../shared/contract/stage.ts'
+import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import type { ManualClock } from '../../support/manual-clock.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 
 /** Takes no part in it. */
 const idle: Stage<never, ModelRequest | Tick, string> = {
@@ -69,7 +68,10 @@ beforeEach(async () => {
     context = given
     return { reconcile: () => {}, close: async () => {} }
   }
-  subscription = await runStage({ stage: idle, startPerformer }, { bus: failing, topicPrefix: '', log: pino({ level: 'silent' }) })
+  subscription = await runStage(
+    { stage: idle, startPerformer },
+    { bus: failing, topicPrefix: '', log: pino({ level: 'silent' }) },
+  )
 })
 
 afterEach(async () => {

@@ -8,20 +8,24 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { AttemptFailed, Cancel, Message, ModelRequest, Tick } from '../../../shared/contract/messages.ts'
+import type {
+  AttemptFailed,
+  Cancel,
+  Message,
+  ModelRequest,
+  Tick,
+} from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
-import type { Stage } from '../../../shared/contract/stage.ts'
-import { closed } from '../../../shared/contract/stage.ts'
+import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
 import { readPartition } from '../../../shared/runtime/partition.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import type { ManualClock } from '../../support/manual-clock.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
-// A toy in the gateway's place: a request opens a unit that wants one task and is due after a second; each failed attempt changes the task;
-// a cancel closes it with a word.
+// A toy in the gateway's place: a request opens a unit that wants one task and is due after a
+// second; each failed attempt changes the task; a cancel closes it with a word.
 type Open = { failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | Tick
 
@@ -41,7 +45,17 @@ const toy: Stage<Open, In, string> = {
         return state
           ? {
               records: [
-                { to: 'response', message: { type: 'model-opened', conversation, turn, round, offered: [], expiresAt: state.failed } },
+                {
+                  to: 'response',
+                  message: {
+                    type: 'model-opened',
+                    conversation,
+                    turn,
+                    round,
+                    offered: [],
+                    expiresAt: state.failed,
+                  },
+                },
               ],
             }
           : closed
@@ -79,7 +93,10 @@ class Harness {
         },
       }
     }
-    this.subscription = await runStage({ stage: toy, startPerformer }, { bus: this.bus, topicPrefix: '', log: pino({ level: 'silent' }) })
+    this.subscription = await runStage(
+      { stage: toy, startPerformer },
+      { bus: this.bus, topicPrefix: '', log: pino({ level: 'silent' }) },
+    )
     await settled()
   }
 
@@ -91,7 +108,13 @@ class Harness {
 
   async derived(offset: number, message: Message): Promise<void> {
     await this.bus.append([
-      { topic: 'model-requests', partition: 0, key: keyOf(message), value: encode(message), id: `conversation/0/${offset}/0` },
+      {
+        topic: 'model-requests',
+        partition: 0,
+        key: keyOf(message),
+        value: encode(message),
+        id: `conversation/0/${offset}/0`,
+      },
     ])
     await settled()
   }
@@ -145,7 +168,11 @@ describe('a partition', () => {
     const reconciled: string[] = []
     const reader = readPartition({
       ...{ bus, stage: toy, topicPrefix: '', observed: undefined, log: pino({ level: 'silent' }) },
-      assignment: { topic: 'model-requests', ends: { partition: 0, begin: 0, end: 2 }, committed: undefined },
+      assignment: {
+        topic: 'model-requests',
+        ends: { partition: 0, begin: 0, end: 2 },
+        committed: undefined,
+      },
       performer: { reconcile: (unit) => void reconciled.push(unit), close: async () => {} },
     })
     const opens = toRecord({ topic: 'model-requests', partition: 0, message: modelRequest() })
@@ -218,7 +245,9 @@ describe('a performer', () => {
     const [context] = harness.contexts
     await context?.write('self', [attemptFailed])
     expect(await harness.read('model-requests')).toEqual([attemptFailed])
-    await expect(context?.write('tools', [attemptFailed])).rejects.toMatchObject({ code: 'runtime.assertion' })
+    await expect(context?.write('tools', [attemptFailed])).rejects.toMatchObject({
+      code: 'runtime.assertion',
+    })
   })
 
   it('reads history in order of turn and round, once the entry it waits for is there, and nothing after it', async () => {
@@ -269,7 +298,9 @@ describe('a restart', () => {
     await harness.observed(attemptFailed)
     await harness.run()
     await harness.derived(2, cancel())
-    expect(await harness.read('model-deltas')).toMatchObject([{ type: 'model-opened', expiresAt: 2 }])
+    expect(await harness.read('model-deltas')).toMatchObject([
+      { type: 'model-opened', expiresAt: 2 },
+    ])
   })
 
   it('on a commit beyond the log stops the stage and says why', async () => {
@@ -289,7 +320,9 @@ describe('a restart', () => {
         return { joined: true, failed: new Promise(() => {}), close: async () => {} }
       },
     }
-    await expect(runStage({ stage: toy }, { bus: foreign, topicPrefix: '', log: pino({ level: 'silent' }) })).rejects.toMatchObject({
+    await expect(
+      runStage({ stage: toy }, { bus: foreign, topicPrefix: '', log: pino({ level: 'silent' }) }),
+    ).rejects.toMatchObject({
       code: 'bus.commit-outside-log',
     })
     await bus.close()
@@ -298,7 +331,8 @@ describe('a restart', () => {
 })
 
 describe('a tick', () => {
-  const ticks = async () => (await harness.read('model-requests')).filter((message) => message.type === 'tick')
+  const ticks = async () =>
+    (await harness.read('model-requests')).filter((message) => message.type === 'tick')
 
   it('is written when a unit is due, and not before', async () => {
     await start()

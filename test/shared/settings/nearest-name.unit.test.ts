@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 
-const keys = ['provider', 'name', 'baseUrl', 'apiKey', 'maxOutputTokens', 'temperature', 'timeoutMs', 'environment']
+const keys = [
+  'provider',
+  'name',
+  'baseUrl',
+  'apiKey',
+  'maxOutputTokens',
+  'temperature',
+  'timeoutMs',
+  'environment',
+]
 
 describe('the nearest name', () => {
   it.each([

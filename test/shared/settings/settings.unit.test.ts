@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { readSettings, settingKeys, settingsWithOrigins } from '../../../shared/settings/settings.ts'
+import {
+  readSettings,
+  settingKeys,
+  settingsWithOrigins,
+} from '../../../shared/settings/settings.ts'
 import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
 
 describe('settings', () => {
@@ -26,26 +30,40 @@ describe('settings', () => {
   })
 
   it('come from the flag, else from the environment', () => {
-    expect(readSettings({ partitions: '2' }, { WEIR_PARTITIONS: '3', WEIR_LOG_LEVEL: 'debug' })).toMatchObject({
+    expect(
+      readSettings({ partitions: '2' }, { WEIR_PARTITIONS: '3', WEIR_LOG_LEVEL: 'debug' }),
+    ).toMatchObject({
       partitions: 2,
       logLevel: 'debug',
     })
   })
 
   it('name every bad value, where it came from, and what would be accepted', () => {
-    expect(complaintOf(() => readSettings({ partitions: '0' }, { WEIR_LOG_LEVEL: 'loud', WEIR_SYNCHRONOUS: 'full' }))).toEqual([
+    expect(
+      complaintOf(() =>
+        readSettings({ partitions: '0' }, { WEIR_LOG_LEVEL: 'loud', WEIR_SYNCHRONOUS: 'full' }),
+      ),
+    ).toEqual([
       'partitions is "0" (from the flag --partitions); must be a whole number from 1 to 500',
       'logLevel is "loud" (from the variable WEIR_LOG_LEVEL); must be trace, debug, info, warn, error, fatal or silent',
     ])
   })
 
-  it.each(['2.5', 'many', '', '1e9', '-1', '501'])('do not take %j for a number of partitions', (value) => {
-    expect(() => readSettings({ partitions: value }, {})).toThrow(expect.objectContaining({ code: 'settings.invalid' }))
-  })
+  it.each(['2.5', 'many', '', '1e9', '-1', '501'])(
+    'do not take %j for a number of partitions',
+    (value) => {
+      expect(() => readSettings({ partitions: value }, {})).toThrow(
+        expect.objectContaining({ code: 'settings.invalid' }),
+      )
+    },
+  )
 
   it.each([
     [{ dataFolder: '' }, 'dataFolder is "" (from the flag --data-folder); must not be empty'],
-    [{ topicPrefix: 'a/b' }, 'topicPrefix is "a/b" (from the flag --topic-prefix); must match ^[A-Za-z0-9._-]{0,100}$'],
+    [
+      { topicPrefix: 'a/b' },
+      'topicPrefix is "a/b" (from the flag --topic-prefix); must match ^[A-Za-z0-9._-]{0,100}$',
+    ],
   ])('refuse %j', (flags, words) => {
     expect(complaintOf(() => readSettings(flags, {}))).toEqual([words])
   })
@@ -55,8 +73,14 @@ describe('settings of Kafka', () => {
   const kafka = { bus: 'kafka', bootstrapServer: 'a:9092,[::1]:9092' }
 
   it('take properties one flag each, or one line each in the variable, and the last one of a name counts', () => {
-    const flags = { ...kafka, commandProperty: ['client.id=me', 'sasl.password=a=b ', 'client.id=you'] }
-    expect(readSettings(flags, {}).commandProperty).toEqual({ 'client.id': 'you', 'sasl.password': 'a=b ' })
+    const flags = {
+      ...kafka,
+      commandProperty: ['client.id=me', 'sasl.password=a=b ', 'client.id=you'],
+    }
+    expect(readSettings(flags, {}).commandProperty).toEqual({
+      'client.id': 'you',
+      'sasl.password': 'a=b ',
+    })
     const lines = 'client.id=me\r\n\nsasl.jaas.config=x required y="z";\n'
     expect(readSettings(kafka, { WEIR_COMMAND_PROPERTY: lines }).commandProperty).toEqual({
       'client.id': 'me',
@@ -70,25 +94,34 @@ describe('settings of Kafka', () => {
     ])
   })
 
-  it.each(['broker', 'broker:x', 'a:1, b:2', 'a:1,', 'a:123456'])('do not take %j for brokers', (bootstrapServer) => {
-    expect(complaintOf(() => readSettings({ bus: 'kafka', bootstrapServer }, {}))).toEqual([
-      `bootstrapServer is "${bootstrapServer}" (from the flag --bootstrap-server); must be HOST:PORT, several with commas between them`,
-    ])
-  })
+  it.each(['broker', 'broker:x', 'a:1, b:2', 'a:1,', 'a:123456'])(
+    'do not take %j for brokers',
+    (bootstrapServer) => {
+      expect(complaintOf(() => readSettings({ bus: 'kafka', bootstrapServer }, {}))).toEqual([
+        `bootstrapServer is "${bootstrapServer}" (from the flag --bootstrap-server); must be HOST:PORT, several with commas between them`,
+      ])
+    },
+  )
 
   it('want a broker, and are refused without the bus that they are for', () => {
     expect(complaintOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
       'bus is kafka (from the variable WEIR_BUS), and no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
     ])
     const remedy = 'give --bus kafka (WEIR_BUS=kafka), or leave'
-    expect(complaintOf(() => readSettings({ commandProperty: ['a=b'] }, { WEIR_BOOTSTRAP_SERVER: 'a:1' }))).toEqual([
+    expect(
+      complaintOf(() =>
+        readSettings({ commandProperty: ['a=b'] }, { WEIR_BOOTSTRAP_SERVER: 'a:1' }),
+      ),
+    ).toEqual([
       `bus is embedded (from the default), and bootstrapServer is given (from the variable WEIR_BOOTSTRAP_SERVER); ${remedy} bootstrapServer out`,
       `bus is embedded (from the default), and commandProperty is given (from the flag --command-property); ${remedy} commandProperty out`,
     ])
   })
 
   it('may name the broker in their properties, which somebody else reads', () => {
-    expect(readSettings({ bus: 'kafka', commandConfig: 'client.properties' }, {})).toMatchObject({ bootstrapServer: '' })
+    expect(readSettings({ bus: 'kafka', commandConfig: 'client.properties' }, {})).toMatchObject({
+      bootstrapServer: '',
+    })
   })
 
   it('count as not given where a variable is empty', () => {
@@ -99,16 +132,25 @@ describe('settings of Kafka', () => {
 
 describe('retention', () => {
   it('must be longer than the longest turn and the tolerated downtime together', () => {
-    expect(complaintOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' }))).toEqual([
+    expect(
+      complaintOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' })),
+    ).toEqual([
       'retention is 5 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
         'the longest turn (50 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 6, or toleratedDowntime to less',
     ])
-    expect(readSettings({ retention: '6', toleratedDowntime: '3' }, {})).toMatchObject({ retention: 6, toleratedDowntime: 3 })
+    expect(readSettings({ retention: '6', toleratedDowntime: '3' }, {})).toMatchObject({
+      retention: 6,
+      toleratedDowntime: 3,
+    })
   })
 
   it('must be longer than the longest turn where no downtime is tolerated', () => {
-    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow('set retention to at least 3')
-    expect(readSettings({ retention: '3', toleratedDowntime: '0' }, {})).toMatchObject({ retention: 3 })
+    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow(
+      'set retention to at least 3',
+    )
+    expect(readSettings({ retention: '3', toleratedDowntime: '0' }, {})).toMatchObject({
+      retention: 3,
+    })
   })
 
   it('is by default a week, of which Weir may stand still for three days', () => {
@@ -124,7 +166,8 @@ describe('a settings file', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
-  const find = (config?: string, environment: NodeJS.ProcessEnv = {}) => findSettingsFile({ config, environment, folder })
+  const find = (config?: string, environment: NodeJS.ProcessEnv = {}) =>
+    findSettingsFile({ config, environment, folder })
 
   it('stands below flags and environment and above the defaults, and each value tells its origin', () => {
     write('weir.yaml', '# ours\nlogLevel: warn\npartitions: 8\nsynchronous: full\n')
@@ -159,8 +202,12 @@ describe('a settings file', () => {
     write('a.yaml', 'partitions: 2')
     write('b.yml', 'partitions: 3')
     expect(readSettings({}, {}, find())).toMatchObject({ partitions: 1 })
-    expect(readSettings({}, {}, find(undefined, { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({ partitions: 2 })
-    expect(readSettings({}, {}, find('b.yml', { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({ partitions: 3 })
+    expect(readSettings({}, {}, find(undefined, { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({
+      partitions: 2,
+    })
+    expect(readSettings({}, {}, find('b.yml', { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({
+      partitions: 3,
+    })
   })
 
   it('means paths from its own folder on', () => {
@@ -173,7 +220,10 @@ describe('a settings file', () => {
   })
 
   it('has properties as a mapping, and its paths may be empty', () => {
-    write('weir.yaml', 'bus: kafka\nbootstrapServer: a:1\ncommandConfig: ""\ncommandProperty: { request.timeout.ms: 3000, a: true }\n')
+    write(
+      'weir.yaml',
+      'bus: kafka\nbootstrapServer: a:1\ncommandConfig: ""\ncommandProperty: { request.timeout.ms: 3000, a: true }\n',
+    )
     expect(readSettings({}, {}, find())).toMatchObject({
       commandConfig: '',
       commandProperty: { 'request.timeout.ms': '3000', a: 'true' },
@@ -187,8 +237,13 @@ describe('a settings file', () => {
   })
 
   it('is told all its mistakes at once, beside those of flags and variables', () => {
-    write('weir.yaml', 'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n')
-    expect(complaintOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find()))).toEqual([
+    write(
+      'weir.yaml',
+      'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n',
+    )
+    expect(
+      complaintOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find())),
+    ).toEqual([
       'topicPrefix is null (from weir.yaml:4); must be a text; put quotes around it',
       'partitions is "4" (from weir.yaml:6); must be a whole number from 1 to 500',
       'synchronous is 1 (from weir.yaml:3); must be off, normal or full',
@@ -201,10 +256,18 @@ describe('a settings file', () => {
 
   it.each([
     ['missing.yaml', '', 'missing.yaml:1 (from the flag --config) does not exist'],
-    ['weir.toml', 'x', 'weir.toml (from the flag --config) is no settings file; its name must end in .yaml, .yml or .json'],
+    [
+      'weir.toml',
+      'x',
+      'weir.toml (from the flag --config) is no settings file; its name must end in .yaml, .yml or .json',
+    ],
     ['', '', 'the flag --config is empty; must be the path of a settings file'],
     ['list.yaml', '- 1', 'list.yaml:1:1: is a list of 1; must be a mapping of settings'],
-    ['twice.yaml', 'partitions: 1\npartitions: 2', 'twice.yaml:2:1 partitions: is given twice, first in line 1; keep one'],
+    [
+      'twice.yaml',
+      'partitions: 1\npartitions: 2',
+      'twice.yaml:2:1 partitions: is given twice, first in line 1; keep one',
+    ],
     ['bad.json', '{ "partitions": }', 'bad.json:1:17: is not JSON from here on'],
   ])('%j with %j is refused', (name, text, words) => {
     if (text !== '') write(name, text)
@@ -214,7 +277,9 @@ describe('a settings file', () => {
   it('is only one', () => {
     write('weir.yaml', '')
     write('weir.json', '{}')
-    expect(complaintOf(() => readSettings({}, {}, find()))).toEqual(['weir.yaml and weir.json are both there; keep one of them'])
+    expect(complaintOf(() => readSettings({}, {}, find()))).toEqual([
+      'weir.yaml and weir.json are both there; keep one of them',
+    ])
   })
 })
 

@@ -1,11 +1,19 @@
-// Systems with one thing broken, and which checker must ring for each. An alarm that nobody ever heard is no alarm.
+// Systems with one thing broken, and which checker must ring for each. An alarm that nobody ever
+// heard is no alarm.
 
-import type { FaultRates } from '../faults.ts'
-import { faultKinds } from '../faults.ts'
+import { type FaultRates, faultKinds } from '../faults.ts'
 import type { Rolled } from '../simulation.ts'
 import type { System } from '../system.ts'
 import { anyClaimStarts, noClock, ownerIsInstance } from './performers.ts'
-import { commitFirst, newestMarks, noMarks, silent, skipped, stopping, unordered } from './readers.ts'
+import {
+  commitFirst,
+  newestMarks,
+  noMarks,
+  silent,
+  skipped,
+  stopping,
+  unordered,
+} from './readers.ts'
 import {
   attemptsTogether,
   forgetsCancel,
@@ -53,7 +61,12 @@ export const canaries: Canary[] = [
   { system: impure, foundBy: 'one-content-per-id' },
   { system: historyWithoutResults, foundBy: 'history-valid' },
   { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
-  { system: forgetsExpiry, foundBy: 'no-late-start', weather: { ...slow, crash: deadly.crash }, impatience: 0 },
+  {
+    system: forgetsExpiry,
+    foundBy: 'no-late-start',
+    weather: { ...slow, crash: deadly.crash },
+    impatience: 0,
+  },
   { system: forgetsGuards, foundBy: 'no-vetoed-start', guarded: true },
   { system: forgetsShadows, foundBy: 'shadow-only-tells', operated: true },
   { system: hearsOnlyYes, foundBy: 'no-unapproved-start', peopled: true },
@@ -63,7 +76,10 @@ export const canaries: Canary[] = [
 ]
 
 /** What a canary is tried on: a seed with several processes on one partition, so that they meet. */
-export function rolledFor({ weather, impatience, guarded, peopled, operated }: Canary, rolled: Rolled): Rolled {
+export function rolledFor(
+  { weather, impatience, guarded, peopled, operated }: Canary,
+  rolled: Rolled,
+): Rolled {
   const { seed, durationMs, storage, rates } = rolled
   return {
     seed,

@@ -1,28 +1,43 @@
 // Performers that break R4; everything else is real.
 
-import type { Performer, PerformerContext, StartPerformer } from '../../../shared/contract/performer.ts'
-import type { Entries, Parts, System } from '../system.ts'
-import { realEntries, realSystem } from '../system.ts'
+import type {
+  Performer,
+  PerformerContext,
+  StartPerformer,
+} from '../../../shared/contract/performer.ts'
+import { type Entries, type Parts, realEntries, realSystem, type System } from '../system.ts'
 
 type StartTools = Entries['executor']['startPerformer']
 type ToolTask = StartTools extends StartPerformer<infer Task> ? Task : never
 
-function withPerformer(name: string, start: (real: StartTools, parts: Parts) => StartTools): System {
+function withPerformer(
+  name: string,
+  start: (real: StartTools, parts: Parts) => StartTools,
+): System {
   return {
     ...realSystem,
     name,
     entries(parts) {
       const entries = realEntries(parts)
-      return { ...entries, executor: { ...entries.executor, startPerformer: start(entries.executor.startPerformer, parts) } }
+      return {
+        ...entries,
+        executor: {
+          ...entries.executor,
+          startPerformer: start(entries.executor.startPerformer, parts),
+        },
+      }
     },
   }
 }
 
 /** No look at the time between the claim and the start. */
-export const noClock = withPerformer('the executor does not look at the clock', (real) => (context) => {
-  const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
-  return real({ ...context, clock })
-})
+export const noClock = withPerformer(
+  'the executor does not look at the clock',
+  (real) => (context) => {
+    const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
+    return real({ ...context, clock })
+  },
+)
 
 /** The owner is the name of the instance: restarted, it takes its own old claim for a new one. */
 export const ownerIsInstance = withPerformer(
@@ -31,10 +46,17 @@ export const ownerIsInstance = withPerformer(
 )
 
 /** Whoever sees a claim starts the tool. */
-export const anyClaimStarts = withPerformer('any claim starts the tool', (_real, parts) => (context) => naive(context, parts, () => true))
+export const anyClaimStarts = withPerformer(
+  'any claim starts the tool',
+  (_real, parts) => (context) => naive(context, parts, () => true),
+)
 
 /** An executor that trusts the log alone, and remembers only what runs. */
-function naive(context: PerformerContext, { run }: Parts, isMine = (owner: string) => owner === context.owner): Performer<ToolTask> {
+function naive(
+  context: PerformerContext,
+  { run }: Parts,
+  isMine = (owner: string) => owner === context.owner,
+): Performer<ToolTask> {
   const begun = new Set<string>()
   const write = (messages: Parameters<PerformerContext['write']>[1]) => {
     context.write('self', messages).catch(() => {})
@@ -52,9 +74,19 @@ function naive(context: PerformerContext, { run }: Parts, isMine = (owner: strin
           write([{ type: 'claim', ...call }])
           continue
         }
-        const tool = run({ kind: 'command', argv: [task.declaration.name] }, { ...task, clock: context.clock })
+        const tool = run(
+          { kind: 'command', argv: [task.declaration.name] },
+          { ...task, clock: context.clock },
+        )
         void tool.ended.then(({ status, text, reason }) =>
-          write([{ type: 'outcome', ...call, owner: task.owner, result: { ordinal, status, text, reason, durationMs: 0 } }]),
+          write([
+            {
+              type: 'outcome',
+              ...call,
+              owner: task.owner,
+              result: { ordinal, status, text, reason, durationMs: 0 },
+            },
+          ]),
         )
       }
     },

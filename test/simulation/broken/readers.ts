@@ -1,15 +1,24 @@
 // Buses that break a promise of the runtime: the real stages on them must be caught.
 
 import { decode } from '../../../shared/codec/codec.ts'
-import type { Bus, Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { System } from '../system.ts'
-import { realSystem } from '../system.ts'
+import type {
+  Bus,
+  Commit,
+  PartitionReader,
+  RecordToAppend,
+  StoredRecord,
+} from '../../../shared/contract/bus.ts'
+import { realSystem, type System } from '../system.ts'
 
 /** The real system, on a bus whose readers are wrapped. */
 function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionReader): System {
   const bus = (real: Bus): Bus => ({
     ...real,
-    subscribe: (options) => real.subscribe({ ...options, assign: async (assignment) => wrap(await options.assign(assignment)) }),
+    subscribe: (options) =>
+      real.subscribe({
+        ...options,
+        assign: async (assignment) => wrap(await options.assign(assignment)),
+      }),
   })
   return { ...realSystem, name, bus }
 }
@@ -23,7 +32,9 @@ export const noMarks = withReaders('repeats are taken again', (reader) => ({
 
 function withNewId(record: StoredRecord): StoredRecord {
   const [stage, partition] = (record.id ?? '').split('/')
-  return record.id === undefined || partition === undefined ? record : { ...record, id: `${stage}/${partition}/${record.offset}/0` }
+  return record.id === undefined || partition === undefined
+    ? record
+    : { ...record, id: `${stage}/${partition}/${record.offset}/0` }
 }
 
 /** As R1 forbids: what is done is committed before its outputs are written. */
@@ -41,7 +52,10 @@ export const commitFirst = withReaders('the commit goes before the outputs', (re
   }
 })
 
-/** With the newest marks instead of those at "fold from", the open units' own records are dropped as repeats. */
+/**
+ * With the newest marks instead of those at "fold from", the open units' own records are dropped as
+ * repeats.
+ */
 export const newestMarks = withReaders('the commit holds the newest marks', (reader) => {
   const marks: Record<string, [number, number]> = {}
   return {
@@ -54,7 +68,8 @@ export const newestMarks = withReaders('the commit holds the newest marks', (rea
         const known = marks[writer]
         if (
           n === undefined ||
-          (known !== undefined && (known[0] > Number(offset) || (known[0] === Number(offset) && known[1] >= Number(n))))
+          (known !== undefined &&
+            (known[0] > Number(offset) || (known[0] === Number(offset) && known[1] >= Number(n))))
         )
           continue
         marks[writer] = [Number(offset), Number(n)]

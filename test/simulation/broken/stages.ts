@@ -1,10 +1,14 @@
 // Stages that break a rule of theirs; everything else is real.
 
 import type { Message, ModelFinished, Part } from '../../../shared/contract/messages.ts'
-import type { Output, Reaction, Received, Stage } from '../../../shared/contract/stage.ts'
-import { closed } from '../../../shared/contract/stage.ts'
-import type { Entries, System } from '../system.ts'
-import { realEntries, realSystem } from '../system.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Received,
+  type Stage,
+} from '../../../shared/contract/stage.ts'
+import { type Entries, realEntries, realSystem, type System } from '../system.ts'
 
 function withStages(name: string, change: (entries: Entries) => Partial<Entries>): System {
   return {
@@ -32,18 +36,21 @@ function withOutputs<State, In extends Message, Task>(
 }
 
 /** As R5 forbids: a call whose earlier try gave no result is called skipped. */
-export const skippedThoughLapsed = withStages('a lapsed call is called skipped', ({ executor }) => ({
-  executor: {
-    ...executor,
-    stage: withOutputs(executor.stage, (output) => {
-      if (output.message.type !== 'round-executed') return output
-      const results = output.message.results.map((result) =>
-        result.status === 'outcome_unknown' ? { ...result, status: 'skipped' as const } : result,
-      )
-      return { to: output.to, message: { ...output.message, results } }
-    }),
-  },
-}))
+export const skippedThoughLapsed = withStages(
+  'a lapsed call is called skipped',
+  ({ executor }) => ({
+    executor: {
+      ...executor,
+      stage: withOutputs(executor.stage, (output) => {
+        if (output.message.type !== 'round-executed') return output
+        const results = output.message.results.map((result) =>
+          result.status === 'outcome_unknown' ? { ...result, status: 'skipped' as const } : result,
+        )
+        return { to: output.to, message: { ...output.message, results } }
+      }),
+    },
+  }),
+)
 
 type Counted<State> = { inner: State | undefined; parts: number }
 
@@ -60,9 +67,15 @@ export const attemptsTogether = withStages('attempts are folded together', ({ ac
     failed: () => closed,
     react(state, record) {
       const parts = state?.parts ?? 0
-      const reaction = stage.react(state?.inner, { ...record, message: joined(record.message, parts) as In } as Received<In>)
+      const reaction = stage.react(state?.inner, {
+        ...record,
+        message: joined(record.message, parts) as In,
+      } as Received<In>)
       if (reaction.state === undefined) return reaction as Reaction<never>
-      return { ...reaction, state: { inner: reaction.state, parts: parts + (record.message.type === 'part' ? 1 : 0) } }
+      return {
+        ...reaction,
+        state: { inner: reaction.state, parts: parts + (record.message.type === 'part' ? 1 : 0) },
+      }
     },
   }
   return { accumulator: { ...accumulator, stage: together as unknown as typeof stage } }
@@ -70,7 +83,8 @@ export const attemptsTogether = withStages('attempts are folded together', ({ ac
 
 function joined(message: Message, parts: number): Part | ModelFinished | Message {
   if (message.type === 'part') return { ...message, attempt: 'all', i: parts }
-  if (message.type === 'model-finished' && message.failure === null) return { ...message, attempt: 'all', parts }
+  if (message.type === 'model-finished' && message.failure === null)
+    return { ...message, attempt: 'all', parts }
   return message
 }
 
@@ -93,11 +107,14 @@ export const noDeadline = withStages('a tool has no deadline', ({ executor }) =>
 }))
 
 /** The same in all that wait for it: the turn never ends. */
-export const noDeadlines = withStages('neither a tool nor a round nor a turn has a deadline', ({ executor, conversation, ...others }) => ({
-  executor: { ...executor, stage: { ...executor.stage, due: () => undefined } },
-  'loop-detector': { stage: { ...others['loop-detector'].stage, due: () => undefined } },
-  conversation: { stage: { ...conversation.stage, due: () => undefined } },
-}))
+export const noDeadlines = withStages(
+  'neither a tool nor a round nor a turn has a deadline',
+  ({ executor, conversation, ...others }) => ({
+    executor: { ...executor, stage: { ...executor.stage, due: () => undefined } },
+    'loop-detector': { stage: { ...others['loop-detector'].stage, due: () => undefined } },
+    conversation: { stage: { ...conversation.stage, due: () => undefined } },
+  }),
+)
 
 /** As R2 forbids: what a reducer writes depends on something beside its log. */
 export const impure = withStages('a reducer counts in its process', ({ validator }) => {
@@ -106,46 +123,67 @@ export const impure = withStages('a reducer counts in its process', ({ validator
     validator: {
       stage: withOutputs(validator.stage, (output) =>
         output.message.type === 'round-checked'
-          ? { to: output.to, message: { ...output.message, agent: `${output.message.agent} ${count++}` } }
+          ? {
+              to: output.to,
+              message: { ...output.message, agent: `${output.message.agent} ${count++}` },
+            }
           : output,
       ),
     },
   }
 })
 
-/** As R6 forbids: a call whose turn has expired can still be claimed; neither that deadline ends it, nor the cancel that comes of it. */
-export const forgetsExpiry = withStages('the executor forgets when a turn expires', ({ executor }) => {
-  const { stage } = executor
-  const never = 24 * 60 * 60_000
-  return {
-    executor: {
-      ...executor,
-      stage: {
-        ...stage,
-        react(state, record) {
-          const { message, time } = record
-          if (message.type === 'cancel' && time >= message.expiresAt) return { state }
-          return message.type === 'round-cleared'
-            ? stage.react(state, { ...record, message: { ...message, expiresAt: message.expiresAt + never } })
-            : stage.react(state, record)
-        },
-      } satisfies typeof stage,
-    },
-  }
-})
+/**
+ * As R6 forbids: a call whose turn has expired can still be claimed; neither that deadline ends it,
+ * nor the cancel that comes of it.
+ */
+export const forgetsExpiry = withStages(
+  'the executor forgets when a turn expires',
+  ({ executor }) => {
+    const { stage } = executor
+    const never = 24 * 60 * 60_000
+    return {
+      executor: {
+        ...executor,
+        stage: {
+          ...stage,
+          react(state, record) {
+            const { message, time } = record
+            if (message.type === 'cancel' && time >= message.expiresAt) return { state }
+            return message.type === 'round-cleared'
+              ? stage.react(state, {
+                  ...record,
+                  message: { ...message, expiresAt: message.expiresAt + never },
+                })
+              : stage.react(state, record)
+          },
+        } satisfies typeof stage,
+      },
+    }
+  },
+)
 
 /** As R5 forbids: a round in the history without its results. */
-export const historyWithoutResults = withStages('the history leaves out results', ({ conversation }) => ({
-  conversation: {
-    stage: withOutputs(conversation.stage, (output) =>
-      output.message.type === 'history-entry'
-        ? { to: output.to, message: { ...output.message, results: output.message.results.slice(1) } }
-        : output,
-    ),
-  },
-}))
+export const historyWithoutResults = withStages(
+  'the history leaves out results',
+  ({ conversation }) => ({
+    conversation: {
+      stage: withOutputs(conversation.stage, (output) =>
+        output.message.type === 'history-entry'
+          ? {
+              to: output.to,
+              message: { ...output.message, results: output.message.results.slice(1) },
+            }
+          : output,
+      ),
+    },
+  }),
+)
 
-/** As the protocol forbids: a cancel that comes before its round is not remembered, and the round runs afterwards. */
+/**
+ * As the protocol forbids: a cancel that comes before its round is not remembered, and the round
+ * runs afterwards.
+ */
 export const forgetsCancel = withStages('an early cancel is forgotten', ({ executor }) => {
   const { stage } = executor
   return {
@@ -153,44 +191,59 @@ export const forgetsCancel = withStages('an early cancel is forgotten', ({ execu
       ...executor,
       stage: {
         ...stage,
-        react: (state, record) => (state === undefined && record.message.type === 'cancel' ? closed : stage.react(state, record)),
+        react: (state, record) =>
+          state === undefined && record.message.type === 'cancel'
+            ? closed
+            : stage.react(state, record),
       } satisfies typeof stage,
     },
   }
 })
 
 /** As R6 forbids: nobody is waited for. */
-export const forgetsGuards = withStages('the executor forgets the guards of a round', ({ executor }) => {
-  const { stage } = executor
-  return {
-    executor: {
-      ...executor,
-      stage: {
-        ...stage,
-        react(state, record) {
-          const { message } = record
-          if (message.type !== 'round-cleared') return stage.react(state, record)
-          return stage.react(state, { ...record, message: { ...message, policy: { ...message.policy, guards: [] } } })
-        },
-      } satisfies typeof stage,
-    },
-  }
-})
+export const forgetsGuards = withStages(
+  'the executor forgets the guards of a round',
+  ({ executor }) => {
+    const { stage } = executor
+    return {
+      executor: {
+        ...executor,
+        stage: {
+          ...stage,
+          react(state, record) {
+            const { message } = record
+            if (message.type !== 'round-cleared') return stage.react(state, record)
+            return stage.react(state, {
+              ...record,
+              message: { ...message, policy: { ...message.policy, guards: [] } },
+            })
+          },
+        } satisfies typeof stage,
+      },
+    }
+  },
+)
 
 /** A rule in shadow acts like any other. */
-export const forgetsShadows = withStages('the loop-detector forgets which rules are shadows', ({ 'loop-detector': detector }) => ({
-  'loop-detector': {
-    ...detector,
-    stage: {
-      ...detector.stage,
-      react(state, record) {
-        const { message } = record
-        if (message.type !== 'round-checked') return detector.stage.react(state, record)
-        return detector.stage.react(state, { ...record, message: { ...message, policy: { ...message.policy, shadowed: [] } } })
-      },
-    } satisfies typeof detector.stage,
-  },
-}))
+export const forgetsShadows = withStages(
+  'the loop-detector forgets which rules are shadows',
+  ({ 'loop-detector': detector }) => ({
+    'loop-detector': {
+      ...detector,
+      stage: {
+        ...detector.stage,
+        react(state, record) {
+          const { message } = record
+          if (message.type !== 'round-checked') return detector.stage.react(state, record)
+          return detector.stage.react(state, {
+            ...record,
+            message: { ...message, policy: { ...message.policy, shadowed: [] } },
+          })
+        },
+      } satisfies typeof detector.stage,
+    },
+  }),
+)
 
 /** As a stage that looks only at who spoke: whatever a person says is an approval. */
 export const hearsOnlyYes = withStages('a rejection is heard as an approval', ({ approval }) => ({
@@ -200,7 +253,10 @@ export const hearsOnlyYes = withStages('a rejection is heard as an approval', ({
       react(round, record) {
         const { message } = record
         if (message.type !== 'approval-answered') return approval.stage.react(round, record)
-        return approval.stage.react(round, { ...record, message: { ...message, answer: 'approve' } })
+        return approval.stage.react(round, {
+          ...record,
+          message: { ...message, answer: 'approve' },
+        })
       },
     },
   },

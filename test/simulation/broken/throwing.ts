@@ -1,11 +1,11 @@
-// A stage with a bug: it throws on some records, always on the same ones. That is no canary: R8 promises that the turn fails, that everything else
-// goes on, and that nobody is left waiting. So all checkers must be content but the one that wants no dead letters.
+// A stage with a bug: it throws on some records, always on the same ones. That is no canary: R8
+// promises that the turn fails, that everything else goes on, and that nobody is left waiting. So
+// all checkers must be content but the one that wants no dead letters.
 
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Stage } from '../../../shared/contract/stage.ts'
 import type { StageName } from '../../../shared/contract/topology.ts'
-import type { Entries, System } from '../system.ts'
-import { realEntries, realSystem } from '../system.ts'
+import { type Entries, realEntries, realSystem, type System } from '../system.ts'
 
 export function throwing(name: StageName): System {
   return {
@@ -14,7 +14,10 @@ export function throwing(name: StageName): System {
     entries(parts) {
       const entries = realEntries(parts)
       const entry = entries[name]
-      return { ...entries, [name]: { ...entry, stage: throwingStage(entry.stage as unknown as AnyStage) } } as Entries
+      return {
+        ...entries,
+        [name]: { ...entry, stage: throwingStage(entry.stage as unknown as AnyStage) },
+      } as Entries
     },
   }
 }

@@ -1,4 +1,5 @@
-// R8: what is no record goes to dead-letters with its origin, once; and nothing else does, because no reducer of ours should throw.
+// R8: what is no record goes to dead-letters with its origin, once; and nothing else does, because
+// no reducer of ours should throw.
 
 import type { Checker, Complaint } from '../evidence.ts'
 
@@ -15,12 +16,19 @@ export const deadLetters: Checker = {
       ids.add(record.id ?? '')
       why.set(origin, `${message.stage}: ${message.reason}`)
     }
-    const garbage = new Set(evidence.ledger.garbage.map(({ topic, partition, offset }) => `${topic}/${partition}/${offset}`))
+    const garbage = new Set(
+      evidence.ledger.garbage.map(
+        ({ topic, partition, offset }) => `${topic}/${partition}/${offset}`,
+      ),
+    )
     for (const origin of garbage)
       if (letters.get(origin)?.size !== 1)
-        complaints.push({ what: `the rubbish at ${origin} has ${letters.get(origin)?.size ?? 0} dead letters` })
+        complaints.push({
+          what: `the rubbish at ${origin} has ${letters.get(origin)?.size ?? 0} dead letters`,
+        })
     for (const [origin, reason] of why)
-      if (!garbage.has(origin)) complaints.push({ what: `the record at ${origin} went to dead-letters: ${reason}` })
+      if (!garbage.has(origin))
+        complaints.push({ what: `the record at ${origin} went to dead-letters: ${reason}` })
     return complaints
   },
 }

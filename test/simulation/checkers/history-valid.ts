@@ -1,5 +1,6 @@
-// What a provider is sent is valid: every call has exactly one result, rounds follow one another without a hole, the request's own user message
-// is there (I5.4). The provider wrote it down; here it is judged.
+// What a provider is sent is valid: every call has exactly one result, rounds follow one another
+// without a hole, the request's own user message is there (I5.4). The provider wrote it down; here
+// it is judged.
 
 import type { Checker, Complaint } from '../evidence.ts'
 import type { ModelStream } from '../world/ledger.ts'
@@ -11,7 +12,12 @@ export const historyValid: Checker = {
       const what = faultOf(stream)
       return what === undefined
         ? []
-        : [{ what: `the request for round ${stream.round} of turn ${stream.turn}: ${what}`, conversation: stream.conversation }]
+        : [
+            {
+              what: `the request for round ${stream.round} of turn ${stream.turn}: ${what}`,
+              conversation: stream.conversation,
+            },
+          ]
     })
   },
 }
@@ -19,13 +25,16 @@ export const historyValid: Checker = {
 function faultOf({ history }: ModelStream): string | undefined {
   let previous: { turn: number; round: number } | undefined
   for (const { turn, round, user, response, results } of history) {
-    if (round === 0 ? user === null : user !== null) return `entry ${turn}/${round} ${user === null ? 'has no' : 'has a'} user message`
+    if (round === 0 ? user === null : user !== null)
+      return `entry ${turn}/${round} ${user === null ? 'has no' : 'has a'} user message`
     const ordinals = results.map(({ ordinal }) => ordinal).sort((a, b) => a - b)
     const calls = (response?.calls ?? []).map(({ ordinal }) => ordinal).sort((a, b) => a - b)
-    if (String(ordinals) !== String(calls)) return `entry ${turn}/${round} has calls ${calls} and results ${ordinals}`
+    if (String(ordinals) !== String(calls))
+      return `entry ${turn}/${round} has calls ${calls} and results ${ordinals}`
     if (previous !== undefined && turn === previous.turn && round !== previous.round + 1)
       return `entry ${turn}/${round} follows ${previous.round}`
-    if (previous !== undefined && turn < previous.turn) return `turn ${turn} follows ${previous.turn}`
+    if (previous !== undefined && turn < previous.turn)
+      return `turn ${turn} follows ${previous.turn}`
     if (previous?.turn !== turn && round !== 0) return `turn ${turn} begins with round ${round}`
     previous = { turn, round }
   }

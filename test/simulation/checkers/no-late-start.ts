@@ -1,5 +1,5 @@
-// R4 and R6: nothing starts after its result was given, out of a claim that was appended when its turn had expired, or if the turn's cancel stood in
-// the executor's inbox before the round did.
+// R4 and R6: nothing starts after its result was given, out of a claim that was appended when its
+// turn had expired, or if the turn's cancel stood in the executor's inbox before the round did.
 
 import type { Checker, Complaint } from '../evidence.ts'
 
@@ -15,23 +15,34 @@ export const noLateStart: Checker = {
     const cancelledAt = new Map<string, number>()
     for (const { record, message } of evidence.all('rounds-cleared', 'cancel')) {
       const turn = JSON.stringify([message.conversation, message.turn])
-      cancelledAt.set(turn, Math.min(record.offset, cancelledAt.get(turn) ?? Number.POSITIVE_INFINITY))
+      cancelledAt.set(
+        turn,
+        Math.min(record.offset, cancelledAt.get(turn) ?? Number.POSITIVE_INFINITY),
+      )
     }
     const forbidden = new Set<string>()
     const expiresAt = new Map<string, number>()
     for (const { record, message } of evidence.all('rounds-cleared', 'round-cleared')) {
       const { conversation, turn, round, calls } = message
-      const cancelled = cancelledAt.get(JSON.stringify([conversation, turn])) ?? Number.POSITIVE_INFINITY
+      const cancelled =
+        cancelledAt.get(JSON.stringify([conversation, turn])) ?? Number.POSITIVE_INFINITY
       for (const { ordinal } of calls) {
         const call = JSON.stringify([conversation, turn, round, ordinal])
         if (!expiresAt.has(call) && cancelled < record.offset) forbidden.add(call)
-        if (!expiresAt.has(call)) expiresAt.set(call, Math.max(message.expiresAt, message.extendedTo ?? 0))
+        if (!expiresAt.has(call))
+          expiresAt.set(call, Math.max(message.expiresAt, message.extendedTo ?? 0))
       }
     }
-    // A claim starts at most one tool. So a call starts no more often than it has tries whose claim came in time.
+    // A claim starts at most one tool. So a call starts no more often than it has tries whose claim
+    // came in time.
     const triesInTime = new Map<string, Set<number>>()
     for (const { record, message } of evidence.all('rounds-cleared', 'claim')) {
-      const call = JSON.stringify([message.conversation, message.turn, message.round, message.ordinal])
+      const call = JSON.stringify([
+        message.conversation,
+        message.turn,
+        message.round,
+        message.ordinal,
+      ])
       if (record.time >= (expiresAt.get(call) ?? Number.POSITIVE_INFINITY)) continue
       triesInTime.set(call, (triesInTime.get(call) ?? new Set()).add(message.try))
     }
@@ -41,9 +52,15 @@ export const noLateStart: Checker = {
       const complaints: Complaint[] = []
       const given = resultAt.get(call)
       if (given !== undefined && given < time)
-        complaints.push({ what: `${machine} started ${call} ${time - given} ms after its result was given`, conversation })
+        complaints.push({
+          what: `${machine} started ${call} ${time - given} ms after its result was given`,
+          conversation,
+        })
       if (forbidden.has(call))
-        complaints.push({ what: `${machine} started ${call}, whose turn was cancelled before its round came`, conversation })
+        complaints.push({
+          what: `${machine} started ${call}, whose turn was cancelled before its round came`,
+          conversation,
+        })
       const starts = (startsSeen.get(call) ?? 0) + 1
       startsSeen.set(call, starts)
       const inTime = triesInTime.get(call)?.size ?? 0

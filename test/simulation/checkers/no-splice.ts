@@ -1,4 +1,5 @@
-// What the conversation was told is what the model streamed in one attempt: text and argument bytes, nothing of another attempt in between.
+// What the conversation was told is what the model streamed in one attempt: text and argument
+// bytes, nothing of another attempt in between.
 
 import type { Checker, Complaint } from '../evidence.ts'
 import type { ModelStream } from '../world/ledger.ts'
@@ -9,17 +10,24 @@ export const noSplice: Checker = {
   name: 'no-splice',
   check(evidence) {
     const complaints: Complaint[] = []
-    const streams = Map.groupBy(evidence.ledger.streams, ({ conversation, turn, round }) => JSON.stringify([conversation, turn, round]))
+    const streams = Map.groupBy(evidence.ledger.streams, ({ conversation, turn, round }) =>
+      JSON.stringify([conversation, turn, round]),
+    )
     const said = new Map(
       [...streams].map(([round, list]) => [
         round,
-        new Set(list.filter(({ finished }) => finished).map((stream) => JSON.stringify(saidIn(stream)))),
+        new Set(
+          list.filter(({ finished }) => finished).map((stream) => JSON.stringify(saidIn(stream))),
+        ),
       ]),
     )
     for (const { message } of evidence.all('conversation-events', 'round-outcome')) {
       const { conversation, turn, round, response, failure } = message
       if (failure !== null) continue
-      const told: Said = { text: response.text, calls: response.calls.map(({ id, name, raw }) => ({ id, name, raw })) }
+      const told: Said = {
+        text: response.text,
+        calls: response.calls.map(({ id, name, raw }) => ({ id, name, raw })),
+      }
       const name = JSON.stringify([conversation, turn, round])
       if (!said.get(name)?.has(JSON.stringify(told)))
         complaints.push({
@@ -33,7 +41,10 @@ export const noSplice: Checker = {
 
 type Call = Said['calls'][number]
 
-/** The same call again in one response counts once; beside one with arguments, one without any only announces it. */
+/**
+ * The same call again in one response counts once; beside one with arguments, one without any only
+ * announces it.
+ */
 function isRepeat(call: Call, n: number, sent: Call[]): boolean {
   return sent.some(({ id, name, raw }, k) => {
     const isOfIt = id !== null && id === call.id && name === call.name
@@ -41,16 +52,27 @@ function isRepeat(call: Call, n: number, sent: Call[]): boolean {
   })
 }
 
-/** An independent fold: the argument text is the deltas if there is any, else what came with the start. */
+/**
+ * An independent fold: the argument text is the deltas if there is any, else what came with the
+ * start.
+ */
 function saidIn({ events }: ModelStream): Said {
-  const calls = new Map<number, { id: string | null; name: string | null; start: string; deltas: string }>()
+  const calls = new Map<
+    number,
+    { id: string | null; name: string | null; start: string; deltas: string }
+  >()
   let text = ''
   for (const event of events) {
     if (event.kind === 'text') text += event.text
-    if (event.kind === 'call_start') calls.set(event.index, { id: event.id, name: event.name, start: event.text, deltas: '' })
+    if (event.kind === 'call_start')
+      calls.set(event.index, { id: event.id, name: event.name, start: event.text, deltas: '' })
     const call = calls.get(event.index)
     if (event.kind === 'call_arguments' && call !== undefined) call.deltas += event.text
   }
-  const sent = [...calls.values()].map(({ id, name, start, deltas }) => ({ id, name, raw: deltas === '' ? start : deltas }))
+  const sent = [...calls.values()].map(({ id, name, start, deltas }) => ({
+    id,
+    name,
+    raw: deltas === '' ? start : deltas,
+  }))
   return { text, calls: sent.filter((call, n) => !isRepeat(call, n, sent)) }
 }

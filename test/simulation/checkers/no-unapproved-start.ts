@@ -1,5 +1,7 @@
-// No call that waits for a person ever started without one: somebody approved exactly its arguments, in time, and nobody rejected it before. By what people
-// wrote and the tools' own records; what the stage approval made of it is not asked. In a simulation every call of a tool that a rule names waits.
+// No call that waits for a person ever started without one: somebody approved exactly its
+// arguments, in time, and nobody rejected it before. By what people wrote and the tools' own
+// records; what the stage approval made of it is not asked. In a simulation every call of a tool
+// that a rule names waits.
 
 import { createHash } from 'node:crypto'
 import type { Call } from '../../../shared/contract/messages.ts'
@@ -10,28 +12,40 @@ export const noUnapprovedStart: Checker = {
   name: 'no-unapproved-start',
   check(evidence) {
     const starts = new Map(evidence.ledger.starts.map((start) => [start.call, start]))
-    const answers = Map.groupBy(evidence.all('approvals', 'approval-answered'), ({ message: { conversation, turn, round, ordinal } }) =>
-      JSON.stringify([conversation, turn, round, ordinal]),
+    const answers = Map.groupBy(
+      evidence.all('approvals', 'approval-answered'),
+      ({ message: { conversation, turn, round, ordinal } }) =>
+        JSON.stringify([conversation, turn, round, ordinal]),
     )
     const seen = new Set<string>()
-    return evidence.all('rounds-cleared', 'round-cleared').flatMap(({ record, message }): Complaint[] => {
-      const { conversation, turn, round, calls, policy } = message
-      const guard = policy.guards.find(({ name }) => name === 'approval')
-      const place = JSON.stringify([conversation, turn, round])
-      if (guard === undefined || seen.has(place)) return []
-      seen.add(place)
-      return calls.flatMap((call): Complaint[] => {
-        const start = starts.get(JSON.stringify([conversation, turn, round, call.ordinal]))
-        if (start === undefined || modeFor(guard, call.name) !== 'enforce') return []
-        const said = (answers.get(start.call) ?? []).filter((answer) => answer.message.hash === hashOf(call))
-        const first = said[0]
-        const isApproved = first?.message.answer === 'approve' && first.record.time < record.time + guard.deadlineMs
-        if (isApproved && first.record.time <= start.time) return []
-        const what =
-          first === undefined ? 'nobody decided about' : first.message.answer === 'reject' ? 'somebody rejected' : 'was approved too late'
-        return [{ what: `${start.machine} started ${start.call}, which ${what}`, conversation }]
+    return evidence
+      .all('rounds-cleared', 'round-cleared')
+      .flatMap(({ record, message }): Complaint[] => {
+        const { conversation, turn, round, calls, policy } = message
+        const guard = policy.guards.find(({ name }) => name === 'approval')
+        const place = JSON.stringify([conversation, turn, round])
+        if (guard === undefined || seen.has(place)) return []
+        seen.add(place)
+        return calls.flatMap((call): Complaint[] => {
+          const start = starts.get(JSON.stringify([conversation, turn, round, call.ordinal]))
+          if (start === undefined || modeFor(guard, call.name) !== 'enforce') return []
+          const said = (answers.get(start.call) ?? []).filter(
+            (answer) => answer.message.hash === hashOf(call),
+          )
+          const first = said[0]
+          const isApproved =
+            first?.message.answer === 'approve' &&
+            first.record.time < record.time + guard.deadlineMs
+          if (isApproved && first.record.time <= start.time) return []
+          const what =
+            first === undefined
+              ? 'nobody decided about'
+              : first.message.answer === 'reject'
+                ? 'somebody rejected'
+                : 'was approved too late'
+          return [{ what: `${start.machine} started ${start.call}, which ${what}`, conversation }]
+        })
       })
-    })
   },
 }
 

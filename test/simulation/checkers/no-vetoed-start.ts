@@ -1,5 +1,6 @@
-// R6: no call that an enforcing guard rejected, or said nothing usable of where silence rejects, ever started. By the executor's log and the tools' own
-// records: what the executor made of the verdicts is not asked.
+// R6: no call that an enforcing guard rejected, or said nothing usable of where silence rejects,
+// ever started. By the executor's log and the tools' own records: what the executor made of the
+// verdicts is not asked.
 
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Checker, Complaint } from '../evidence.ts'
@@ -10,32 +11,45 @@ export const noVetoedStart: Checker = {
     const starts = new Map(evidence.ledger.starts.map((start) => [start.call, start]))
     const verdicts = evidence.all('rounds-cleared', 'guard-verdict')
     const seen = new Set<string>()
-    return evidence.all('rounds-cleared', 'round-cleared').flatMap(({ record, message }): Complaint[] => {
-      const { conversation, turn, round, calls, policy } = message
-      const place = JSON.stringify([conversation, turn, round])
-      if (seen.has(place)) return []
-      seen.add(place)
-      return policy.guards.flatMap((guard): Complaint[] => {
-        const answer = verdicts.find(
-          (other) =>
-            other.record.partition === record.partition &&
-            other.record.offset > record.offset &&
-            other.message.guard === guard.name &&
-            JSON.stringify([other.message.conversation, other.message.turn, other.message.round]) === place,
-        )
-        const isInTime = answer !== undefined && answer.record.time < record.time + guard.deadlineMs
-        const asked = calls.filter(({ name }) => modeFor(guard, name) === 'enforce')
-        return asked.flatMap(({ ordinal }): Complaint[] => {
-          const start = starts.get(JSON.stringify([conversation, turn, round, ordinal]))
-          const said = answer?.message.verdicts.filter((verdict) => verdict.ordinal === ordinal) ?? []
-          const isForbidden = isInTime
-            ? said.length === 0 || said.some(({ verdict }) => verdict === 'reject')
-            : guard.onTimeout === 'reject'
-          if (start === undefined || !isForbidden) return []
-          const why = isInTime ? 'rejected' : 'did not answer for'
-          return [{ what: `${start.machine} started ${start.call}, which guard ${guard.name} ${why}`, conversation }]
+    return evidence
+      .all('rounds-cleared', 'round-cleared')
+      .flatMap(({ record, message }): Complaint[] => {
+        const { conversation, turn, round, calls, policy } = message
+        const place = JSON.stringify([conversation, turn, round])
+        if (seen.has(place)) return []
+        seen.add(place)
+        return policy.guards.flatMap((guard): Complaint[] => {
+          const answer = verdicts.find(
+            (other) =>
+              other.record.partition === record.partition &&
+              other.record.offset > record.offset &&
+              other.message.guard === guard.name &&
+              JSON.stringify([
+                other.message.conversation,
+                other.message.turn,
+                other.message.round,
+              ]) === place,
+          )
+          const isInTime =
+            answer !== undefined && answer.record.time < record.time + guard.deadlineMs
+          const asked = calls.filter(({ name }) => modeFor(guard, name) === 'enforce')
+          return asked.flatMap(({ ordinal }): Complaint[] => {
+            const start = starts.get(JSON.stringify([conversation, turn, round, ordinal]))
+            const said =
+              answer?.message.verdicts.filter((verdict) => verdict.ordinal === ordinal) ?? []
+            const isForbidden = isInTime
+              ? said.length === 0 || said.some(({ verdict }) => verdict === 'reject')
+              : guard.onTimeout === 'reject'
+            if (start === undefined || !isForbidden) return []
+            const why = isInTime ? 'rejected' : 'did not answer for'
+            return [
+              {
+                what: `${start.machine} started ${start.call}, which guard ${guard.name} ${why}`,
+                conversation,
+              },
+            ]
+          })
         })
       })
-    })
   },
 }

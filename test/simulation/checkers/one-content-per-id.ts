@@ -1,8 +1,8 @@
-// R3: a derived id has one content, everywhere. And who drops what is not above the writer's mark loses nothing: what is dropped was taken before.
-// The numbers n of one input have no hole over all topics together, so no output of it is missing in the middle.
+// R3: a derived id has one content, everywhere. And who drops what is not above the writer's mark
+// loses nothing: what is dropped was taken before. The numbers n of one input have no hole over all
+// topics together, so no output of it is missing in the middle.
 
-import type { TopicName } from '../../../shared/contract/topology.ts'
-import { topics } from '../../../shared/contract/topology.ts'
+import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 export const oneContentPerId: Checker = {
@@ -16,7 +16,10 @@ export const oneContentPerId: Checker = {
         complaints.push(...inOrder(evidence, topic, partition, contents, numbers))
     for (const [input, seen] of numbers)
       for (let n = 0; n < seen.size; n++)
-        if (!seen.has(n)) complaints.push({ what: `of the outputs of ${input} number ${n} is missing: ${[...seen]}` })
+        if (!seen.has(n))
+          complaints.push({
+            what: `of the outputs of ${input} number ${n} is missing: ${[...seen]}`,
+          })
     return complaints
   },
 }
@@ -38,14 +41,20 @@ function inOrder(
     const content = `${topic}/${partition} ${record.key} ${Buffer.from(record.value ?? []).toString('base64')}`
     const known = contents.get(record.id)
     if (known !== undefined && known !== content)
-      complaints.push({ what: `two contents under ${record.id}: in ${topic}/${partition} at ${record.offset}`, conversation })
+      complaints.push({
+        what: `two contents under ${record.id}: in ${topic}/${partition} at ${record.offset}`,
+        conversation,
+      })
     contents.set(record.id, content)
     const input = `${stage}/${from}/${offset}`
     const seen = numbers.get(input) ?? new Set()
     numbers.set(input, seen)
     seen.add(Number(n))
     const mark = marks.get(`${stage}/${from}`)
-    const isAbove = mark === undefined || Number(offset) > mark[0] || (Number(offset) === mark[0] && Number(n) > mark[1])
+    const isAbove =
+      mark === undefined ||
+      Number(offset) > mark[0] ||
+      (Number(offset) === mark[0] && Number(n) > mark[1])
     if (!isAbove && !taken.has(record.id))
       complaints.push({
         what: `${record.id} in ${topic}/${partition} at ${record.offset} comes after ${mark} and would be lost`,

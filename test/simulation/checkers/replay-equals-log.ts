@@ -1,14 +1,20 @@
-// R1 and R3 as a whole: folding each inbox once, from its begin, without any fault, gives exactly the derived records that the topics hold, byte for
-// byte: none is missing, none was added. And of each stage one commit is tried: folding from it writes from there on what the whole fold writes.
-// (The units need not be the same: a cancel that closed a round is, for a fold that begins behind the round, one that came before it.)
-// The one checker that runs the runtime's fold and the stages: it asks whether what happened under faults is what happens without.
+// R1 and R3 as a whole: folding each inbox once, from its begin, without any fault, gives exactly
+// the derived records that the topics hold, byte for byte: none is missing, none was added. And of
+// each stage one commit is tried: folding from it writes from there on what the whole fold writes.
+// (The units need not be the same: a cancel that closed a round is, for a fold that begins behind
+// the round, one that came before it.) The one checker that runs the runtime's fold and the stages:
+// it asks whether what happened under faults is what happens without.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Stage } from '../../../shared/contract/stage.ts'
-import type { StageName, TopicName } from '../../../shared/contract/topology.ts'
-import { stages, topics } from '../../../shared/contract/topology.ts'
+import {
+  type StageName,
+  stages,
+  type TopicName,
+  topics,
+} from '../../../shared/contract/topology.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
@@ -23,17 +29,26 @@ export function replayEqualsLog(real: Record<StageName, { stage: unknown }>): Ch
       const expected = new Map<string, RecordToAppend>()
       for (const name of Object.keys(stages) as StageName[])
         for (let partition = 0; partition < evidence.partitions; partition++)
-          complaints.push(...(await replay(evidence, real[name].stage as AnyStage, partition, expected)))
+          complaints.push(
+            ...(await replay(evidence, real[name].stage as AnyStage, partition, expected)),
+          )
       return [...compare(evidence, expected), ...complaints]
     },
   }
 }
 
-async function replay(evidence: Evidence, stage: AnyStage, partition: number, expected: Map<string, RecordToAppend>): Promise<Complaint[]> {
+async function replay(
+  evidence: Evidence,
+  stage: AnyStage,
+  partition: number,
+  expected: Map<string, RecordToAppend>,
+): Promise<Complaint[]> {
   const { topicPrefix } = evidence
   const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
   const options = { stage, partition, topicPrefix, readBack: readBackOf(inbox) }
-  const commits = evidence.commits.filter((commit) => commit.group === topicPrefix + stage.name && commit.partition === partition)
+  const commits = evidence.commits.filter(
+    (commit) => commit.group === topicPrefix + stage.name && commit.partition === partition,
+  )
   const tried = commits[Math.floor(commits.length / 2)]
   const whole = createFold({ ...options, marks: {} })
   const behind: RecordToAppend[] = []
@@ -75,7 +90,8 @@ function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Com
         const want = expected.get(record.id)
         missing.delete(record.id)
         const place = `${record.id} (${message.type}) in ${topic}/${partition} at ${record.offset}`
-        if (want === undefined) complaints.push({ what: `${place} is none that a replay writes`, conversation })
+        if (want === undefined)
+          complaints.push({ what: `${place} is none that a replay writes`, conversation })
         else if (
           want.topic !== record.topic ||
           want.partition !== partition ||
@@ -84,7 +100,8 @@ function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Com
         )
           complaints.push({ what: `${place} differs from what a replay writes`, conversation })
       }
-  for (const id of missing) complaints.push({ what: `${id} to ${expected.get(id)?.topic} was never written` })
+  for (const id of missing)
+    complaints.push({ what: `${id} to ${expected.get(id)?.topic} was never written` })
   return complaints
 }
 

@@ -10,11 +10,15 @@ export const startsBounded: Checker = {
     const tries = new Map<string, number>()
     for (const { message } of evidence.all('rounds-cleared', 'round-cleared'))
       for (const { ordinal } of message.calls)
-        tries.set(JSON.stringify([message.conversation, message.turn, message.round, ordinal]), message.policy.toolTries)
+        tries.set(
+          JSON.stringify([message.conversation, message.turn, message.round, ordinal]),
+          message.policy.toolTries,
+        )
     for (const [call, started] of starts) {
       const max = started[0]?.idempotent ? (tries.get(call) ?? 0) : 1
       const conversation = (JSON.parse(call) as string[])[0]
-      if (!tries.has(call)) complaints.push({ what: `${call} was started and never cleared`, conversation })
+      if (!tries.has(call))
+        complaints.push({ what: `${call} was started and never cleared`, conversation })
       else if (started.length > max)
         complaints.push({
           what: `${call} (${started[0]?.tool}) was started ${started.length} times, at most ${max} were allowed: by ${started.map(({ machine }) => machine)}`,

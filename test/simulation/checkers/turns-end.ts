@@ -1,5 +1,6 @@
-// Every user's message opens at most one turn and ends in exactly one turn-finished, also a queued and a cancelled one; and nobody else's does.
-// A message that is refused opens none. It is refused each time it comes, because nobody remembers it, so it may have several.
+// Every user's message opens at most one turn and ends in exactly one turn-finished, also a queued
+// and a cancelled one; and nobody else's does. A message that is refused opens none. It is refused
+// each time it comes, because nobody remembers it, so it may have several.
 
 import type { Checker, Complaint } from '../evidence.ts'
 
@@ -8,19 +9,23 @@ export const turnsEnd: Checker = {
   check(evidence) {
     const started = new Map<string, Set<string>>()
     const finished = new Map<string, Set<string>>()
-    for (const { record, message } of evidence.all('activity', 'turn-started')) note(started, message, record.id)
-    for (const { record, message } of evidence.all('activity', 'turn-finished')) note(finished, message, record.id)
+    for (const { record, message } of evidence.all('activity', 'turn-started'))
+      note(started, message, record.id)
+    for (const { record, message } of evidence.all('activity', 'turn-finished'))
+      note(finished, message, record.id)
     const sent = new Map(evidence.ledger.sent.map((message) => [keyOf(message), message]))
     const complaints: Complaint[] = []
     for (const [key, { conversation, refusable }] of sent) {
       const starts = [...(started.get(key) ?? [])]
       const ends = [...(finished.get(key) ?? [])]
-      const say = (what: string) => complaints.push({ what: `the message ${key} ${what}`, conversation })
+      const say = (what: string) =>
+        complaints.push({ what: `the message ${key} ${what}`, conversation })
       if (ends.length === 0) say('has no turn-finished')
       if (ends.length > 1 && !refusable) say(`has ${ends.length} turn-finished: ${ends}`)
       if (starts.length > (refusable ? 0 : 1)) say(`opened ${starts.length} turns: ${starts}`)
     }
-    for (const key of finished.keys()) if (!sent.has(key)) complaints.push({ what: `turn-finished of ${key}, which nobody sent` })
+    for (const key of finished.keys())
+      if (!sent.has(key)) complaints.push({ what: `turn-finished of ${key}, which nobody sent` })
     return complaints
   },
 }
@@ -29,7 +34,11 @@ function keyOf({ conversation, messageId }: { conversation: string; messageId: s
   return JSON.stringify([conversation, messageId])
 }
 
-function note(ids: Map<string, Set<string>>, message: { conversation: string; messageId: string }, id = 'an observed record'): void {
+function note(
+  ids: Map<string, Set<string>>,
+  message: { conversation: string; messageId: string },
+  id = 'an observed record',
+): void {
   const known = ids.get(keyOf(message)) ?? new Set()
   ids.set(keyOf(message), known.add(id))
 }

@@ -1,4 +1,5 @@
-// R1: every unit ends. When all is over, each stage has committed the end of its inbox, and needs nothing of it to fold again.
+// R1: every unit ends. When all is over, each stage has committed the end of its inbox, and needs
+// nothing of it to fold again.
 
 import { stages } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint } from '../evidence.ts'
@@ -7,15 +8,20 @@ export const unitsClose: Checker = {
   name: 'units-close',
   check(evidence) {
     const complaints: Complaint[] = []
-    const last = new Map(evidence.commits.map((commit) => [`${commit.group}/${commit.partition}`, commit]))
+    const last = new Map(
+      evidence.commits.map((commit) => [`${commit.group}/${commit.partition}`, commit]),
+    )
     for (const [stage, { inbox }] of Object.entries(stages))
       for (let partition = 0; partition < evidence.partitions; partition++) {
         const end = evidence.of(inbox, partition).length
         if (end === 0) continue
         const commit = last.get(`${evidence.topicPrefix}${stage}/${partition}`)
-        const from = commit === undefined ? undefined : (JSON.parse(commit.metadata) as { from: number }).from
+        const from =
+          commit === undefined ? undefined : (JSON.parse(commit.metadata) as { from: number }).from
         if (commit?.offset !== end)
-          complaints.push({ what: `${stage} has committed ${commit?.offset} of ${end} records of ${inbox}/${partition}` })
+          complaints.push({
+            what: `${stage} has committed ${commit?.offset} of ${end} records of ${inbox}/${partition}`,
+          })
         else if (from !== end) {
           const message = evidence.of(inbox, partition)[from ?? 0]?.message
           complaints.push({

@@ -1,11 +1,11 @@
-// What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the product's own comparison, so a difference that it invents, or
-// one that it does not see, shows here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
+// What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the
+// product's own comparison, so a difference that it invents, or one that it does not see, shows
+// here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
 
 import { replayLog } from '../../../apps/replay/replay-log.ts'
 import type { AnyStage } from '../../../services/reducers.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import type { TopicName } from '../../../shared/contract/topology.ts'
-import { topics } from '../../../shared/contract/topology.ts'
+import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
@@ -15,7 +15,14 @@ export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
       const { topicPrefix, partitions } = evidence
       const stages = Object.values(real).map(({ stage }) => stage as AnyStage)
       const log = { bus: readerOf(evidence), topicPrefix, partitions }
-      const { tally, differences, first } = await replayLog({ log, stages, since: undefined, until: undefined, grows: false, now: 0 })
+      const { tally, differences, first } = await replayLog({
+        log,
+        stages,
+        since: undefined,
+        until: undefined,
+        grows: false,
+        now: 0,
+      })
       const complaints: Complaint[] = []
       if (first !== undefined) {
         const { kind, stage, input } = first
@@ -35,11 +42,16 @@ export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
 }
 
 function readerOf({ of, topicPrefix, partitions }: Evidence): Pick<Bus, 'ends' | 'read'> {
-  const recordsOf = (topic: string, partition: number) => of(topic.slice(topicPrefix.length) as TopicName, partition)
+  const recordsOf = (topic: string, partition: number) =>
+    of(topic.slice(topicPrefix.length) as TopicName, partition)
   return {
     async ends(topic) {
       if (!(topic.slice(topicPrefix.length) in topics)) return []
-      return Array.from({ length: partitions }, (_, partition) => ({ partition, begin: 0, end: recordsOf(topic, partition).length }))
+      return Array.from({ length: partitions }, (_, partition) => ({
+        partition,
+        begin: 0,
+        end: recordsOf(topic, partition).length,
+      }))
     },
     async read({ topic, partition, from, to = Number.POSITIVE_INFINITY, limit }) {
       return recordsOf(topic, partition)

@@ -1,7 +1,6 @@
 // The agents of a simulation: their tools and settings, rolled by the seed.
 
-import type { Agent, Agents, Tool } from '../../../shared/agents/agents.ts'
-import { policyOf } from '../../../shared/agents/agents.ts'
+import { type Agent, type Agents, policyOf, type Tool } from '../../../shared/agents/agents.ts'
 import type { Random } from '../random.ts'
 
 const second = 1000
@@ -39,7 +38,12 @@ function rollAgent(random: Random, name: string): Agent {
     system: 'You are simulated.',
     model: { provider: 'anthropic', name: 'simulated', apiKey: 'none', maxOutputTokens: 1000 },
     tools: toolNames.map((tool) => rollTool(random, tool)),
-    settings: { fallback: 'I could not do it.', attempts: random.between(1, 3), stallMs: random.between(5, 60) * second, policy },
+    settings: {
+      fallback: 'I could not do it.',
+      attempts: random.between(1, 3),
+      stallMs: random.between(5, 60) * second,
+      policy,
+    },
   }
 }
 

@@ -1,9 +1,15 @@
-// Guards of others: they answer late, twice, about the wrong calls, with rubbish, or not at all; and an operator registers, switches and removes them while
-// rounds wait. They are no process of ours: what they write lands in their topics.
+// Guards of others: they answer late, twice, about the wrong calls, with rubbish, or not at all;
+// and an operator registers, switches and removes them while rounds wait. They are no process of
+// ours: what they write lands in their topics.
 
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import type { CallVerdict, GuardInForce, GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
+import type {
+  CallVerdict,
+  GuardInForce,
+  GuardVerdict,
+  RoundCleared,
+} from '../../../shared/contract/messages.ts'
 import { guardKeyPrefix, guardTopicName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
@@ -15,14 +21,27 @@ import { toolNames } from './agents.ts'
 
 export const guardNames = ['shell', 'spend'] as const
 
-export type GuardsOptions = { random: Random; scheduler: Scheduler; broker: Broker; topicPrefix: string; durationMs: Milliseconds }
+export type GuardsOptions = {
+  random: Random
+  scheduler: Scheduler
+  broker: Broker
+  topicPrefix: string
+  durationMs: Milliseconds
+}
 
-export function startGuards({ random, scheduler, broker, topicPrefix, durationMs }: GuardsOptions): void {
+export function startGuards({
+  random,
+  scheduler,
+  broker,
+  topicPrefix,
+  durationMs,
+}: GuardsOptions): void {
   const start = scheduler.now()
   const own = random.fork('answers')
   for (const name of guardNames.slice(0, random.between(1, guardNames.length))) {
     register(name)
-    for (let i = random.below(3); i > 0; i--) scheduler.at(start + random.below(durationMs), () => register(name))
+    for (let i = random.below(3); i > 0; i--)
+      scheduler.at(start + random.below(durationMs), () => register(name))
     if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), () => remove(name))
   }
   // The same record may land twice, and a guard reads at least once too.
@@ -30,7 +49,8 @@ export function startGuards({ random, scheduler, broker, topicPrefix, durationMs
     if (topic !== `${topicPrefix}rounds-cleared` || value === null) return
     const message = decoded(value)
     if (message?.type === 'round-cleared')
-      for (const guard of message.policy.guards.filter(({ name }) => name !== approvalGuard)) hear(guard, message, partition, time)
+      for (const guard of message.policy.guards.filter(({ name }) => name !== approvalGuard))
+        hear(guard, message, partition, time)
   })
 
   function register(name: string): void {
@@ -53,39 +73,85 @@ export function startGuards({ random, scheduler, broker, topicPrefix, durationMs
       rules: null,
     }
     broker.land([
-      toRecord({ topic: `${topicPrefix}policies`, partition: 0, message: { type: 'guard-registration', ...guard, registeredAt: start } }),
+      toRecord({
+        topic: `${topicPrefix}policies`,
+        partition: 0,
+        message: { type: 'guard-registration', ...guard, registeredAt: start },
+      }),
     ])
   }
 
   function remove(name: string): void {
-    broker.land([{ topic: `${topicPrefix}policies`, partition: 0, key: guardKeyPrefix + name, value: null }])
+    broker.land([
+      { topic: `${topicPrefix}policies`, partition: 0, key: guardKeyPrefix + name, value: null },
+    ])
   }
 
-  function hear(guard: GuardInForce, cleared: RoundCleared, partition: number, clearedAt: Milliseconds): void {
+  function hear(
+    guard: GuardInForce,
+    cleared: RoundCleared,
+    partition: number,
+    clearedAt: Milliseconds,
+  ): void {
     const answers = own.weighted([
       [1, 0],
       [12, 1],
       [2, 2],
     ])
     for (let i = 0; i < answers; i++) {
-      const afterMs = own.chance(0.85) ? own.between(1, 400) : own.between(400, 2 * guard.deadlineMs)
-      const value = own.chance(0.03) ? Buffer.from('rubbish') : encode(answerTo(guard, cleared, clearedAt))
+      const afterMs = own.chance(0.85)
+        ? own.between(1, 400)
+        : own.between(400, 2 * guard.deadlineMs)
+      const value = own.chance(0.03)
+        ? Buffer.from('rubbish')
+        : encode(answerTo(guard, cleared, clearedAt))
       const topic = topicPrefix + guardTopicName(guard.name)
-      scheduler.at(scheduler.now() + afterMs, () => broker.land([{ topic, partition, key: cleared.conversation, value }]))
+      scheduler.at(scheduler.now() + afterMs, () =>
+        broker.land([{ topic, partition, key: cleared.conversation, value }]),
+      )
     }
   }
 
-  function answerTo(guard: GuardInForce, { conversation, turn, round, calls }: RoundCleared, clearedAt: Milliseconds): GuardVerdict {
+  function answerTo(
+    guard: GuardInForce,
+    { conversation, turn, round, calls }: RoundCleared,
+    clearedAt: Milliseconds,
+  ): GuardVerdict {
     const verdicts = calls.flatMap(({ ordinal, name }): CallVerdict[] => {
       const isWanted = modeFor(guard, name) !== undefined ? !own.chance(0.02) : own.chance(0.1)
       if (!isWanted) return []
       return own.chance(0.3)
-        ? [{ ordinal, verdict: 'reject', code: 'simulated', text: 'It is not allowed.', evidence: null }]
+        ? [
+            {
+              ordinal,
+              verdict: 'reject',
+              code: 'simulated',
+              text: 'It is not allowed.',
+              evidence: null,
+            },
+          ]
         : [{ ordinal, verdict: 'pass', code: '', text: '', evidence: null }]
     })
-    const intervention = own.chance(0.05) ? { guard: '', reason: 'simulated', text: 'Do something else.' } : null
-    const from = { guard: guard.name, version: guard.version, clearedAt, judgedMs: 1, enforces: [], deadlineMs: guard.deadlineMs }
-    return { type: 'guard-verdict', conversation, turn: own.chance(0.02) ? turn + 1 : turn, round, verdicts, intervention, ...from }
+    const intervention = own.chance(0.05)
+      ? { guard: '', reason: 'simulated', text: 'Do something else.' }
+      : null
+    const from = {
+      guard: guard.name,
+      version: guard.version,
+      clearedAt,
+      judgedMs: 1,
+      enforces: [],
+      deadlineMs: guard.deadlineMs,
+    }
+    return {
+      type: 'guard-verdict',
+      conversation,
+      turn: own.chance(0.02) ? turn + 1 : turn,
+      round,
+      verdicts,
+      intervention,
+      ...from,
+    }
   }
 }
 

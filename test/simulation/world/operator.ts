@@ -1,4 +1,5 @@
-// An operator who sets and takes back what judges the agents' rounds while they run: thresholds, caps, rules in shadow, and sometimes what no key or value is.
+// An operator who sets and takes back what judges the agents' rounds while they run: thresholds,
+// caps, rules in shadow, and sometimes what no key or value is.
 
 import { policyKeys } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
@@ -10,13 +11,26 @@ import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { agentNames } from './agents.ts'
 
-export type OperatorOptions = { random: Random; scheduler: Scheduler; broker: Broker; topicPrefix: string; durationMs: Milliseconds }
+export type OperatorOptions = {
+  random: Random
+  scheduler: Scheduler
+  broker: Broker
+  topicPrefix: string
+  durationMs: Milliseconds
+}
 
-export function startOperator({ random, scheduler, broker, topicPrefix, durationMs }: OperatorOptions): void {
+export function startOperator({
+  random,
+  scheduler,
+  broker,
+  topicPrefix,
+  durationMs,
+}: OperatorOptions): void {
   const start = scheduler.now()
   const topic = `${topicPrefix}policies`
   change()
-  for (let i = random.between(2, 8); i > 0; i--) scheduler.at(start + random.below(durationMs), change)
+  for (let i = random.between(2, 8); i > 0; i--)
+    scheduler.at(start + random.below(durationMs), change)
 
   function change(): void {
     const agent = random.pick([everyAgent, ...agentNames])
@@ -25,17 +39,34 @@ export function startOperator({ random, scheduler, broker, topicPrefix, duration
       return
     }
     const entries = Array.from({ length: random.between(1, 6) }, entry)
-    broker.land([toRecord({ topic, partition: 0, message: { type: 'agent-policy', agent, entries, setBy: 'operator', setAt: start } })])
+    broker.land([
+      toRecord({
+        topic,
+        partition: 0,
+        message: { type: 'agent-policy', agent, entries, setBy: 'operator', setAt: start },
+      }),
+    ])
   }
 
   function entry(): PolicyEntry {
-    const key = random.chance(0.05) ? 'loop.nothing' : random.pick(random.chance(0.6) ? often : policyKeys)
+    const key = random.chance(0.05)
+      ? 'loop.nothing'
+      : random.pick(random.chance(0.6) ? often : policyKeys)
     if (random.chance(0.05)) return { key, value: random.pick(['', '-1', '1e3', 'nonsense']) }
     if (key.startsWith('rule.')) return { key, value: random.pick(['shadow', 'shadow', 'enforce']) }
     if (key === 'loop.schemaFailureEndsTurn') return { key, value: random.pick(['true', 'false']) }
-    return { key, value: `${key === 'caps.wallMs' ? random.between(60_000, 600_000) : random.between(1, 6)}` }
+    return {
+      key,
+      value: `${key === 'caps.wallMs' ? random.between(60_000, 600_000) : random.between(1, 6)}`,
+    }
   }
 }
 
 /** The rules of which the simulated model makes most work. */
-const often = ['rule.identical-failure', 'rule.identical-success', 'rule.empty-response', 'rule.schema-failure', 'loop.identicalFailures']
+const often = [
+  'rule.identical-failure',
+  'rule.identical-success',
+  'rule.empty-response',
+  'rule.schema-failure',
+  'loop.identicalFailures',
+]

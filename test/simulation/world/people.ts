@@ -1,10 +1,18 @@
-// People who decide about calls that wait for them: late, twice, against each other, about other arguments than those that wait, or not at all. They are no
-// process of ours: they see what clients see, and what they say lands in the inbox of the stage approval. And an operator who sets the rules and ends them.
+// People who decide about calls that wait for them: late, twice, against each other, about other
+// arguments than those that wait, or not at all. They are no process of ours: they see what clients
+// see, and what they say lands in the inbox of the stage approval. And an operator who sets the
+// rules and ends them.
 
 import { createHash } from 'node:crypto'
 import { decode } from '../../../shared/codec/codec.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import type { ApprovalAnswered, ApprovalPending, GuardInForce, Message, PendingCall } from '../../../shared/contract/messages.ts'
+import type {
+  ApprovalAnswered,
+  ApprovalPending,
+  GuardInForce,
+  Message,
+  PendingCall,
+} from '../../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
@@ -13,9 +21,21 @@ import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { toolNames } from './agents.ts'
 
-export type PeopleOptions = { random: Random; scheduler: Scheduler; broker: Broker; topicPrefix: string; durationMs: Milliseconds }
+export type PeopleOptions = {
+  random: Random
+  scheduler: Scheduler
+  broker: Broker
+  topicPrefix: string
+  durationMs: Milliseconds
+}
 
-export function startPeople({ random, scheduler, broker, topicPrefix, durationMs }: PeopleOptions): void {
+export function startPeople({
+  random,
+  scheduler,
+  broker,
+  topicPrefix,
+  durationMs,
+}: PeopleOptions): void {
   const start = scheduler.now()
   const own = random.fork('decisions')
   setRules()
@@ -25,7 +45,8 @@ export function startPeople({ random, scheduler, broker, topicPrefix, durationMs
   broker.onLanded(({ topic, partition, value, time }) => {
     if (topic !== `${topicPrefix}activity` || value === null) return
     const message = decode(value)
-    if (message.type === 'approval-pending') for (const call of message.calls) consider(call, message, partition, time)
+    if (message.type === 'approval-pending')
+      for (const call of message.calls) consider(call, message, partition, time)
   })
 
   function setRules(): void {
@@ -35,30 +56,64 @@ export function startPeople({ random, scheduler, broker, topicPrefix, durationMs
       [1, random.between(60_000, 90_000)],
     ])
     const guard: GuardInForce = {
-      ...{ name: approvalGuard, version: `${random.below(9)}`, tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })) },
+      ...{
+        name: approvalGuard,
+        version: `${random.below(9)}`,
+        tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
+      },
       ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify([{ name: 'any call', tools }]) },
     }
     land(`${topicPrefix}policies`, 0, { type: 'guard-registration', ...guard, registeredAt: start })
   }
 
   function endRules(): void {
-    broker.land([{ topic: `${topicPrefix}policies`, partition: 0, key: guardKeyPrefix + approvalGuard, value: null }])
+    broker.land([
+      {
+        topic: `${topicPrefix}policies`,
+        partition: 0,
+        key: guardKeyPrefix + approvalGuard,
+        value: null,
+      },
+    ])
   }
 
-  function consider(call: PendingCall, { conversation, turn, round, until }: ApprovalPending, partition: number, time: Milliseconds): void {
+  function consider(
+    call: PendingCall,
+    { conversation, turn, round, until }: ApprovalPending,
+    partition: number,
+    time: Milliseconds,
+  ): void {
     const times = own.weighted([
       [2, 0],
       [6, 1],
       [2, 2],
     ])
     for (let i = 0; i < times; i++) {
-      const afterMs = own.chance(0.8) ? own.between(1, 2_000) : own.between(1, Math.max(2, Math.round(1.5 * (until - time))))
-      const hash = own.chance(0.1) ? createHash('sha256').update('something else').digest('hex') : call.hash
+      const afterMs = own.chance(0.8)
+        ? own.between(1, 2_000)
+        : own.between(1, Math.max(2, Math.round(1.5 * (until - time))))
+      const hash = own.chance(0.1)
+        ? createHash('sha256').update('something else').digest('hex')
+        : call.hash
       const answered: ApprovalAnswered = {
-        ...{ type: 'approval-answered', conversation, turn, round, ordinal: call.ordinal, id: call.id, hash },
-        ...{ answer: own.chance(0.6) ? 'approve' : 'reject', by: own.pick(['ann', 'bob']), reason: 'simulated' },
+        ...{
+          type: 'approval-answered',
+          conversation,
+          turn,
+          round,
+          ordinal: call.ordinal,
+          id: call.id,
+          hash,
+        },
+        ...{
+          answer: own.chance(0.6) ? 'approve' : 'reject',
+          by: own.pick(['ann', 'bob']),
+          reason: 'simulated',
+        },
       }
-      scheduler.at(scheduler.now() + afterMs, () => land(`${topicPrefix}approvals`, partition, answered))
+      scheduler.at(scheduler.now() + afterMs, () =>
+        land(`${topicPrefix}approvals`, partition, answered),
+      )
     }
   }
 

@@ -1,7 +1,12 @@
-// A model's provider that does what models and networks do: answers, calls tools well and badly, thinks only, says nothing, loops, obeys a text-only
-// round or not, fails, stalls, is cut off. Every request and every streamed event goes into the ledger.
+// A model's provider that does what models and networks do: answers, calls tools well and badly,
+// thinks only, says nothing, loops, obeys a text-only round or not, fails, stalls, is cut off.
+// Every request and every streamed event goes into the ledger.
 
-import type { Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/providers/provider.ts'
+import type {
+  Provider,
+  ProviderRequest,
+  Streamed,
+} from '../../../services/llm-gateway/providers/provider.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Machine } from '../machine.ts'
@@ -84,8 +89,9 @@ const personas: [number, Persona][] = [
 ]
 
 /**
- * `sleeping`: how to wake each stream, once the simulation is over. Streams of dead processes sleep for ever, and Node keeps for ever whoever waits
- * for a signal that is made of others, and with it the whole simulation.
+ * `sleeping`: how to wake each stream, once the simulation is over. Streams of dead processes sleep
+ * for ever, and Node keeps for ever whoever waits for a signal that is made of others, and with it
+ * the whole simulation.
  */
 export type World = { ledger: Ledger; random: Random; sleeping: Set<() => void>; over: boolean }
 
@@ -118,7 +124,12 @@ export function connectTo(world: World, machine: Machine): Provider {
         return
       }
       const isObeyed = request.textOnly && random.chance(persona.obeys)
-      const planned = plan(isObeyed ? 'text' : random.weighted(persona.answers), serial, random, request)
+      const planned = plan(
+        isObeyed ? 'text' : random.weighted(persona.answers),
+        serial,
+        random,
+        request,
+      )
       const upTo = ending === 'finished' ? planned.length : random.below(planned.length + 1)
       for (let next = 0; next < upTo; ) {
         const events = planned.slice(next, Math.min(upTo, next + random.between(1, 4)))
@@ -144,11 +155,21 @@ export function connectTo(world: World, machine: Machine): Provider {
         return
       }
       stream.finished = true
-      const usage = { inputTokens: 50, outputTokens: planned.length * 5, cacheReadTokens: 0, cacheWriteTokens: 0 }
+      const usage = {
+        inputTokens: 50,
+        outputTokens: planned.length * 5,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+      }
       const hasCall = stream.events.some(({ kind }) => kind === 'call_start')
       yield ending === 'cut'
         ? { kind: 'finished', stop: 'cut', finish: '', usage }
-        : { kind: 'finished', stop: hasCall ? 'calls' : 'end', finish: hasCall ? 'tool_use' : 'end_turn', usage }
+        : {
+            kind: 'finished',
+            stop: hasCall ? 'calls' : 'end',
+            finish: hasCall ? 'tool_use' : 'end_turn',
+            usage,
+          }
 
       function sleep(delayMs: Milliseconds): Promise<void> {
         return new Promise((resolve) => {
@@ -177,11 +198,26 @@ function failed(retryable: boolean, random: Random): Streamed {
         retryable,
         retryAfterMs: random.chance(0.3) ? random.between(100, 20_000) : null,
       }
-    : { kind: 'failed', code: 'provider.refused', class: 'deterministic', reason: 'bad request', retryable, retryAfterMs: null }
+    : {
+        kind: 'failed',
+        code: 'provider.refused',
+        class: 'deterministic',
+        reason: 'bad request',
+        retryable,
+        retryAfterMs: null,
+      }
 }
 
-/** The events of a whole answer. What is in it names the stream it comes from, wherever the answer need not be the same as others. */
-function plan(answer: Answer, serial: number, random: Random, request: ProviderRequest): PartEvent[] {
+/**
+ * The events of a whole answer. What is in it names the stream it comes from, wherever the answer
+ * need not be the same as others.
+ */
+function plan(
+  answer: Answer,
+  serial: number,
+  random: Random,
+  request: ProviderRequest,
+): PartEvent[] {
   let index = 0
   switch (answer) {
     case 'text':
@@ -202,7 +238,9 @@ function plan(answer: Answer, serial: number, random: Random, request: ProviderR
 
   function text(): PartEvent[] {
     const at = index++
-    return Array.from({ length: random.between(1, 5) }, (_, i) => event('text', `word ${serial}.${i} `, at))
+    return Array.from({ length: random.between(1, 5) }, (_, i) =>
+      event('text', `word ${serial}.${i} `, at),
+    )
   }
 
   function call(): PartEvent[] {
@@ -214,7 +252,13 @@ function plan(answer: Answer, serial: number, random: Random, request: ProviderR
     return callOf(
       name,
       random.weighted([
-        [10, JSON.stringify({ path: `file ${serial} ${random.below(1000)}`, more: 'x'.repeat(random.below(40)) })],
+        [
+          10,
+          JSON.stringify({
+            path: `file ${serial} ${random.below(1000)}`,
+            more: 'x'.repeat(random.below(40)),
+          }),
+        ],
         [2, '{"path":"known"}'],
         [1, '{}'],
         [1, ''],
@@ -228,16 +272,31 @@ function plan(answer: Answer, serial: number, random: Random, request: ProviderR
   function callOf(name: string, text: string): PartEvent[] {
     const at = index++
     const isWhole = random.chance(0.1)
-    const events = [event('call_start', isWhole ? text : '', at, name, random.chance(0.1) ? 'call-again' : `call-${serial}-${at}`)]
+    const events = [
+      event(
+        'call_start',
+        isWhole ? text : '',
+        at,
+        name,
+        random.chance(0.1) ? 'call-again' : `call-${serial}-${at}`,
+      ),
+    ]
     if (!isWhole) {
       const middle = random.below(text.length + 1)
-      for (const piece of [text.slice(0, middle), text.slice(middle)]) if (piece !== '') events.push(event('call_arguments', piece, at))
+      for (const piece of [text.slice(0, middle), text.slice(middle)])
+        if (piece !== '') events.push(event('call_arguments', piece, at))
     }
     events.push(event('call_end', '', at))
     return events
   }
 
-  function event(kind: PartKind, content: string, at = 0, name: string | null = null, id: string | null = null): PartEvent {
+  function event(
+    kind: PartKind,
+    content: string,
+    at = 0,
+    name: string | null = null,
+    id: string | null = null,
+  ): PartEvent {
     return { kind, index: at, id, name, text: content }
   }
 }

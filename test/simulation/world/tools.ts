@@ -1,4 +1,5 @@
-// Tools that end well or badly, hang, ignore that they should stop, or take their process down with them. Every start goes into the ledger.
+// Tools that end well or badly, hang, ignore that they should stop, or take their process down with
+// them. Every start goes into the ledger.
 
 import type { StartTool, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Chaos } from '../chaos.ts'
@@ -6,7 +7,12 @@ import type { Machine } from '../machine.ts'
 import type { Scheduler } from '../scheduler.ts'
 import type { World } from './provider.ts'
 
-export function toolsOf({ ledger, random }: World, machine: Machine, chaos: Chaos, scheduler: Scheduler): StartTool {
+export function toolsOf(
+  { ledger, random }: World,
+  machine: Machine,
+  chaos: Chaos,
+  scheduler: Scheduler,
+): StartTool {
   return (run, call) => {
     const tool = run.kind === 'command' ? run.argv[0] : run.kind
     const isStarted = !random.chance(0.02)
@@ -55,7 +61,9 @@ export function toolsOf({ ledger, random }: World, machine: Machine, chaos: Chao
       started,
       ended,
       stop(graceMs) {
-        machine.after(random.between(0, graceMs), () => end({ status: 'outcome_unknown', text: 'it was stopped', reason: 'stopped' }))
+        machine.after(random.between(0, graceMs), () =>
+          end({ status: 'outcome_unknown', text: 'it was stopped', reason: 'stopped' }),
+        )
       },
     }
   }

@@ -1,4 +1,5 @@
-// Users: they send messages, some twice with the same id, some while a turn is open; they cancel; and somebody writes rubbish into the inboxes.
+// Users: they send messages, some twice with the same id, some while a turn is open; they cancel;
+// and somebody writes rubbish into the inboxes.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -54,19 +55,28 @@ export function startUsers({
       const agent = refusable ? withoutFallback : random.pick([...agents.values()])
       const sendAt = time
       scheduler.at(sendAt, () => say(conversation, messageId, agent))
-      if (random.chance(0.2)) scheduler.at(sendAt + random.between(1, 60_000), () => say(conversation, messageId, agent))
+      if (random.chance(0.2))
+        scheduler.at(sendAt + random.between(1, 60_000), () => say(conversation, messageId, agent))
       if (random.chance(impatience))
         scheduler.at(sendAt + random.below(random.pick([1000, 5000, 30_000])), () =>
           write({ type: 'cancel-requested', conversation, messageId }),
         )
-      time = Math.min(start + durationMs, time + (random.chance(0.5) ? random.between(0, 2000) : random.between(2000, 60_000)))
+      time = Math.min(
+        start + durationMs,
+        time + (random.chance(0.5) ? random.between(0, 2000) : random.between(2000, 60_000)),
+      )
     }
   }
   for (let i = random.below(3); i > 0; i--) scheduler.at(start + random.below(durationMs), litter)
 
   function say(conversation: string, messageId: string, agent: Agent): void {
     if (!ledger.sent.some((sent) => sent.messageId === messageId))
-      ledger.sent.push({ conversation, messageId, refusable: agent === withoutFallback, time: scheduler.now() })
+      ledger.sent.push({
+        conversation,
+        messageId,
+        refusable: agent === withoutFallback,
+        time: scheduler.now(),
+      })
     const declarations = agent.tools.map((tool) => tool.declaration)
     write({
       type: 'user-message',
@@ -98,10 +108,15 @@ export function startUsers({
       Buffer.from([0, 0, 0, 99, 99, 1]),
       foreign,
     ])
-    const [appended] = broker.land([{ topic, partition, key: random.pick(['c0', 'somebody']), value }])
+    const [appended] = broker.land([
+      { topic, partition, key: random.pick(['c0', 'somebody']), value },
+    ])
     if (appended !== undefined) ledger.garbage.push({ topic, partition, offset: appended.offset })
   }
 }
 
 /** A whole record that belongs into no inbox at all. */
-const foreign = encode({ type: 'operator-limits', caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null } })
+const foreign = encode({
+  type: 'operator-limits',
+  caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null },
+})

@@ -1,4 +1,5 @@
-// Apache Kafka's jars and Java: fetched from Maven Central once per machine, into the user's cache folder. Several processes may ask at once.
+// Apache Kafka's jars and Java: fetched from Maven Central once per machine, into the user's cache
+// folder. Several processes may ask at once.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -12,7 +13,10 @@ const run = promisify(execFile)
 const javaMin = 17
 export const kafkaVersion = '4.3.1'
 
-/** Where the jars are; the folder also keeps what shortens a broker's start. Throws with what to install. */
+/**
+ * Where the jars are; the folder also keeps what shortens a broker's start. Throws with what to
+ * install.
+ */
 export async function kafkaJars(): Promise<string> {
   await requireJava()
   return await jarFolder()
@@ -23,7 +27,8 @@ async function requireJava(): Promise<void> {
   try {
     const { stderr } = await run('java', ['-version'])
     const major = Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0)
-    if (major < javaMin) throw new Error(`This is Java ${major || stderr.split('\n')[0]}; install ${wanted}.`)
+    if (major < javaMin)
+      throw new Error(`This is Java ${major || stderr.split('\n')[0]}; install ${wanted}.`)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     throw new Error(`There is no java; install ${wanted}.`, { cause: error })
@@ -50,7 +55,15 @@ async function jarFolder(): Promise<string> {
 async function fetchJars(folder: string): Promise<void> {
   const pom = fileURLToPath(new URL('pom.xml', import.meta.url))
   try {
-    await run('mvn', ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'])
+    await run('mvn', [
+      '-q',
+      '-B',
+      '-f',
+      pom,
+      'dependency:copy-dependencies',
+      `-DoutputDirectory=${folder}`,
+      '-DincludeScope=runtime',
+    ])
   } catch (error) {
     const failed = error as NodeJS.ErrnoException & { stdout?: string }
     const why =

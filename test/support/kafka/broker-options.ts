@@ -1,20 +1,32 @@
-// What a test can want of a broker, and what it can do to one; and the server properties that both ways of starting one share.
+// What a test can want of a broker, and what it can do to one; and the server properties that both
+// ways of starting one share.
 
 import { createServer } from 'node:net'
 
-/** `SSL` and `SASL_SSL` need keystore properties (PEM texts in the properties themselves work in both ways); SASL ones need `users`. */
+/**
+ * `SSL` and `SASL_SSL` need keystore properties (PEM texts in the properties themselves work in
+ * both ways); SASL ones need `users`.
+ */
 export type ListenerProtocol = 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'
 
 export type BrokerOptions = {
-  /** Listeners beside the plain one, by name: upper case letters. Their addresses are in `Broker.listeners`. */
+  /**
+   * Listeners beside the plain one, by name: upper case letters. Their addresses are in
+   * `Broker.listeners`.
+   */
   listeners?: Record<string, ListenerProtocol>
-  /** Names and passwords for SASL listeners; they work with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512. */
+  /**
+   * Names and passwords for SASL listeners; they work with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512.
+   */
   users?: Record<string, string>
   /** Added to server.properties, or instead of what stands there. */
   properties?: Record<string, string>
   /** The JVM's. */
   heapMiB?: number
-  /** For measuring: with the JVM's optimizing compiler, on which a broker that lives for some minutes spends more than it gets back. */
+  /**
+   * For measuring: with the JVM's optimizing compiler, on which a broker that lives for some
+   * minutes spends more than it gets back.
+   */
   optimized?: boolean
 }
 
@@ -28,7 +40,9 @@ export type Broker = {
   stop(): Promise<void>
   /** kill -9; the data stay for restart(). */
   kill(): Promise<void>
-  /** Shuts it down in order, unless it was killed, and starts it again: same addresses, same data. */
+  /**
+   * Shuts it down in order, unless it was killed, and starts it again: same addresses, same data.
+   */
   restart(): Promise<void>
   /** It holds its connections and answers nothing until resume(). */
   pause(): Promise<void>
@@ -54,8 +68,9 @@ export async function freePorts(options: BrokerOptions): Promise<BrokerPorts> {
 }
 
 /**
- * Below the ports that systems give to outgoing connections: while a broker is down its port must stay free for its restart, and a client that
- * knocks at a local port of that range can even connect to itself.
+ * Below the ports that systems give to outgoing connections: while a broker is down its port must
+ * stay free for its restart, and a client that knocks at a local port of that range can even
+ * connect to itself.
  */
 async function distinctFreePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
@@ -74,12 +89,24 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** The text of server.properties: one node, broker and controller, quick to start and to rebalance. */
-export function serverProperties(options: BrokerOptions, { advertised, bound, ports, logDir }: BrokerPlace): string {
+/**
+ * The text of server.properties: one node, broker and controller, quick to start and to rebalance.
+ */
+export function serverProperties(
+  options: BrokerOptions,
+  { advertised, bound, ports, logDir }: BrokerPlace,
+): string {
   const others = Object.entries(options.listeners ?? {})
   const listen = (host: string) =>
-    [`PLAINTEXT://${host}:${ports.plain}`, ...others.map(([name]) => `${name}://${host}:${ports.others[name]}`)].join(',')
-  const protocols = ['PLAINTEXT:PLAINTEXT', 'CONTROLLER:PLAINTEXT', ...others.map(([name, protocol]) => `${name}:${protocol}`)]
+    [
+      `PLAINTEXT://${host}:${ports.plain}`,
+      ...others.map(([name]) => `${name}://${host}:${ports.others[name]}`),
+    ].join(',')
+  const protocols = [
+    'PLAINTEXT:PLAINTEXT',
+    'CONTROLLER:PLAINTEXT',
+    ...others.map(([name, protocol]) => `${name}:${protocol}`),
+  ]
   const properties: Record<string, string> = {
     'process.roles': 'broker,controller',
     'node.id': '1',
@@ -116,14 +143,19 @@ export function serverProperties(options: BrokerOptions, { advertised, bound, po
 
 function saslProperties({ listeners = {}, users = {} }: BrokerOptions): Record<string, string> {
   const quoted = (text: string) => text.replaceAll(/["\\]/g, '\\$&')
-  const passwords = Object.entries(users).map(([name, password]) => `user_${name}="${quoted(password)}"`)
+  const passwords = Object.entries(users).map(
+    ([name, password]) => `user_${name}="${quoted(password)}"`,
+  )
   const sasl = Object.entries(listeners).filter(([, protocol]) => protocol !== 'SSL')
   return Object.fromEntries(
     sasl.flatMap(([name]) => {
       const prefix = `listener.name.${name.toLowerCase()}`
       return [
         [`${prefix}.sasl.enabled.mechanisms`, 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512'],
-        [`${prefix}.plain.sasl.jaas.config`, `org.apache.kafka.common.security.plain.PlainLoginModule required ${passwords.join(' ')};`],
+        [
+          `${prefix}.plain.sasl.jaas.config`,
+          `org.apache.kafka.common.security.plain.PlainLoginModule required ${passwords.join(' ')};`,
+        ],
         ...['scram-sha-256', 'scram-sha-512'].map((mechanism) => [
           `${prefix}.${mechanism}.sasl.jaas.config`,
           'org.apache.kafka.common.security.scram.ScramLoginModule required;',
@@ -138,10 +170,16 @@ function escaped(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '')
 }
 
-/** The arguments by which `kafka-storage format` makes the users of SCRAM: nobody can log in by SCRAM to make the first one. */
+/**
+ * The arguments by which `kafka-storage format` makes the users of SCRAM: nobody can log in by
+ * SCRAM to make the first one.
+ */
 export function scramArguments({ users = {}, listeners = {} }: BrokerOptions): string[] {
   if (!Object.values(listeners).some((protocol) => protocol !== 'SSL')) return []
   return Object.entries(users).flatMap(([name, password]) =>
-    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => ['--add-scram', `${mechanism}=[name=${name},password=${password}]`]),
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+      '--add-scram',
+      `${mechanism}=[name=${name},password=${password}]`,
+    ]),
   )
 }

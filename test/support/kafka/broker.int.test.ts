@@ -1,4 +1,5 @@
-// The brokers that other tests build on: shared, restarted, paused, and gone when whoever started them is.
+// The brokers that other tests build on: shared, restarted, paused, and gone when whoever started
+// them is.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,7 +49,10 @@ describe('an own broker', () => {
       await broker.restart()
       await produce(broker.bootstrapServers, 'kept', ['before the restart'])
       await broker.restart()
-      expect(await consume(broker.bootstrapServers, 'kept', 2)).toEqual(['before the kill', 'before the restart'])
+      expect(await consume(broker.bootstrapServers, 'kept', 2)).toEqual([
+        'before the kill',
+        'before the restart',
+      ])
     },
     brokerStartMs,
   )
@@ -57,7 +61,9 @@ describe('an own broker', () => {
     'answers nothing while it is paused',
     async () => {
       await broker.pause()
-      const answered = produce(broker.bootstrapServers, 'kept', ['while it was paused']).then(() => 'answered')
+      const answered = produce(broker.bootstrapServers, 'kept', ['while it was paused']).then(
+        () => 'answered',
+      )
       expect(await Promise.race([answered, sleep(1_000, 'silence')])).toBe('silence')
       await broker.resume()
       expect(await answered).toBe('answered')
@@ -95,7 +101,11 @@ describe('who is killed with brokers', () => {
 })
 
 function client(bootstrapServers: string, retries = 3): Kafka {
-  return new Kafka({ brokers: [bootstrapServers], logLevel: logLevel.NOTHING, retry: { retries, maxRetryTime: 1_000 } })
+  return new Kafka({
+    brokers: [bootstrapServers],
+    logLevel: logLevel.NOTHING,
+    retry: { retries, maxRetryTime: 1_000 },
+  })
 }
 
 async function createTopic(bootstrapServers: string, topic: string): Promise<void> {
@@ -137,6 +147,8 @@ function isOpen(address: string): Promise<boolean> {
   const [host, port] = address.split(':') as [string, string]
   return new Promise((resolve) => {
     const socket = connect(Number(port), host)
-    socket.once('connect', () => resolve(socket.destroy() !== undefined)).once('error', () => resolve(false))
+    socket
+      .once('connect', () => resolve(socket.destroy() !== undefined))
+      .once('error', () => resolve(false))
   })
 }

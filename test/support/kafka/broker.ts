@@ -1,7 +1,10 @@
-// Real Kafka brokers for tests. sharedBroker() is one for the whole test run, which whoever asks first starts; startBroker() is one of the caller's
-// own, to be killed, paused and restarted. Neither is started unless a test asks.
-// K1. The order of what is tried: KAFKA_BROKERS (shared only), Docker, Kafka's own jars. WEIR_TEST_KAFKA=docker or =jars forces one.
-// K2. No broker outlives who asked for it, however that ended: an own broker hangs on a pipe of its process, the shared one looks for the run's process.
+// Real Kafka brokers for tests. sharedBroker() is one for the whole test run, which whoever asks
+// first starts; startBroker() is one of the caller's own, to be killed, paused and restarted.
+// Neither is started unless a test asks.
+// K1. The order of what is tried: KAFKA_BROKERS (shared only), Docker, Kafka's own jars.
+//     WEIR_TEST_KAFKA=docker or =jars forces one.
+// K2. No broker outlives who asked for it, however that ended: an own broker hangs on a pipe of its
+//     process, the shared one looks for the run's process.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
@@ -13,18 +16,25 @@ import type { Broker, BrokerOptions } from './broker-options.ts'
 import { dockerHost, startDockerBroker, whyNoDocker } from './docker-broker.ts'
 import { jarHost, startJarBroker } from './jar-broker.ts'
 
-/** For `beforeAll`: a start takes 2 to 5 seconds; the first one on a machine also downloads 55 MB of jars or an image. */
+/**
+ * For `beforeAll`: a start takes 2 to 5 seconds; the first one on a machine also downloads 55 MB of
+ * jars or an image.
+ */
 export const brokerStartMs = 300_000
 
-/** The variable by which test/support/kafka/run-setup.ts tells all workers of a jest run where their shared broker's state is. */
+/**
+ * The variable by which test/support/kafka/run-setup.ts tells all workers of a jest run where their
+ * shared broker's state is.
+ */
 export const runFolderVariable = 'WEIR_TEST_RUN_FOLDER'
 
 /** What the process of the shared broker tells those who wait for it. */
 export type SharedState = ({ bootstrapServers: string } | { error: string }) & { host: number }
 
 /**
- * The broker of this test run: KAFKA_BROKERS, or one that is started for the first test that asks and stopped when the run ends. Tests share it, so
- * they take names of topics and groups that nobody else has. It has a plain listener only.
+ * The broker of this test run: KAFKA_BROKERS, or one that is started for the first test that asks
+ * and stopped when the run ends. Tests share it, so they take names of topics and groups that
+ * nobody else has. It has a plain listener only.
  */
 export async function sharedBroker(): Promise<{ bootstrapServers: string }> {
   const given = process.env.KAFKA_BROKERS
@@ -38,10 +48,15 @@ export async function sharedBroker(): Promise<{ bootstrapServers: string }> {
     if (state !== undefined) return state
     await sleep(50)
   }
-  throw new Error(`The shared Kafka broker did not start within ${brokerStartMs} ms; ${hostLog(folder)} may say why.`)
+  throw new Error(
+    `The shared Kafka broker did not start within ${brokerStartMs} ms; ${hostLog(folder)} may say why.`,
+  )
 }
 
-/** A broker of the caller's own, which must stop() it. Throws with what to install when there is no way to have one. */
+/**
+ * A broker of the caller's own, which must stop() it. Throws with what to install when there is no
+ * way to have one.
+ */
 export async function startBroker(options: BrokerOptions = {}): Promise<Broker> {
   const noDocker = await whyNotByDocker()
   if (noDocker === undefined) return startDockerBroker(options)
@@ -58,13 +73,18 @@ export async function brokerHost(): Promise<string> {
   return (await whyNotByDocker()) === undefined ? await dockerHost() : jarHost
 }
 
-/** Keeps K1. Undefined: Docker is the way. Throws where it is the only one that is wanted, and is none. */
+/**
+ * Keeps K1. Undefined: Docker is the way. Throws where it is the only one that is wanted, and is
+ * none.
+ */
 async function whyNotByDocker(): Promise<string | undefined> {
   const forced = process.env.WEIR_TEST_KAFKA ?? ''
-  if (!['', 'docker', 'jars'].includes(forced)) throw new Error(`WEIR_TEST_KAFKA is ${forced}; it can be docker or jars.`)
+  if (!['', 'docker', 'jars'].includes(forced))
+    throw new Error(`WEIR_TEST_KAFKA is ${forced}; it can be docker or jars.`)
   if (forced === 'jars') return 'WEIR_TEST_KAFKA is jars.'
   const noDocker = await whyNoDocker()
-  if (forced === 'docker' && noDocker !== undefined) throw new Error(`WEIR_TEST_KAFKA is docker, but there is ${noDocker}`)
+  if (forced === 'docker' && noDocker !== undefined)
+    throw new Error(`WEIR_TEST_KAFKA is docker, but there is ${noDocker}`)
   return noDocker
 }
 
@@ -94,12 +114,18 @@ function isFirst(folder: string): boolean {
   }
 }
 
-/** In a process of its own, because the worker that asks first may be gone before the others are done. */
+/**
+ * In a process of its own, because the worker that asks first may be gone before the others are
+ * done.
+ */
 function startHost(folder: string): void {
   const log = openSync(hostLog(folder), 'a')
   const host = fileURLToPath(new URL('shared-broker-host.ts', import.meta.url))
   const run = /-(\d+)$/.exec(folder)?.[1] ?? String(process.pid)
-  spawn(process.execPath, [host, folder, run], { detached: true, stdio: ['ignore', log, log] }).unref()
+  spawn(process.execPath, [host, folder, run], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  }).unref()
 }
 
 function hostLog(folder: string): string {

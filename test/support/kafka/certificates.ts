@@ -1,18 +1,24 @@
-// Certificates for tests of TLS: an authority, and what it vouches for. Written as DER by hand, so that the tests need no openssl.
+// Certificates for tests of TLS: an authority, and what it vouches for. Written as DER by hand, so
+// that the tests need no openssl.
 
-import type { KeyObject } from 'node:crypto'
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 
 export type Pair = { certificate: string; key: string; privateKey: KeyObject }
 
-/** All in PEM. `hosts`: names and IPv4 addresses that the broker's certificate is for; `elsewhere` is for another one. */
+/**
+ * All in PEM. `hosts`: names and IPv4 addresses that the broker's certificate is for; `elsewhere`
+ * is for another one.
+ */
 export type Certificates = { authority: string; broker: Pair; elsewhere: Pair; client: Pair }
 
 export function makeCertificates(hosts: string[]): Certificates {
   const authority = newIdentity('weir test authority', { extensions: [isAuthority] })
   const signed = (name: string, names: string[]) =>
-    newIdentity(name, { issuer: authority, extensions: names.length === 0 ? [] : [alternativeNames(names)] })
+    newIdentity(name, {
+      issuer: authority,
+      extensions: names.length === 0 ? [] : [alternativeNames(names)],
+    })
   return {
     authority: authority.certificate,
     broker: signed('broker', hosts),
@@ -23,8 +29,14 @@ export function makeCertificates(hosts: string[]): Certificates {
 
 type Identity = Pair & { name: Buffer }
 
-/** A certificate of X.509 (RFC 5280), valid for a day around now; without an issuer it vouches for itself. */
-function newIdentity(commonName: string, { issuer, extensions }: { issuer?: Identity; extensions: Buffer[] }): Identity {
+/**
+ * A certificate of X.509 (RFC 5280), valid for a day around now; without an issuer it vouches for
+ * itself.
+ */
+function newIdentity(
+  commonName: string,
+  { issuer, extensions }: { issuer?: Identity; extensions: Buffer[] },
+): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(commonName)))))
   const algorithm = sequence(objectId('2a8648ce3d040302')) // ECDSA with SHA-256
@@ -44,10 +56,18 @@ function newIdentity(commonName: string, { issuer, extensions }: { issuer?: Iden
   return { certificate: pem('CERTIFICATE', certificate), key, privateKey, name }
 }
 
-const isAuthority = sequence(objectId('551d13'), der(0x01, Buffer.from([0xff])), der(0x04, sequence(der(0x01, Buffer.from([0xff])))))
+const isAuthority = sequence(
+  objectId('551d13'),
+  der(0x01, Buffer.from([0xff])),
+  der(0x04, sequence(der(0x01, Buffer.from([0xff])))),
+)
 
 function alternativeNames(hosts: string[]): Buffer {
-  const names = hosts.map((host) => (isIP(host) === 4 ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host))))
+  const names = hosts.map((host) =>
+    isIP(host) === 4
+      ? der(0x87, Buffer.from(host.split('.').map(Number)))
+      : der(0x82, Buffer.from(host)),
+  )
   return sequence(objectId('551d11'), der(0x04, sequence(...names)))
 }
 
@@ -59,7 +79,10 @@ function objectId(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'))
 }
 
-/** Positive, and as short as it can be: a first byte of 0 stands only where it keeps a leading one bit from being a sign. Any other is an error of DER. */
+/**
+ * Positive, and as short as it can be: a first byte of 0 stands only where it keeps a leading one
+ * bit from being a sign. Any other is an error of DER.
+ */
 export function integer(bytes: Buffer): Buffer {
   const padded = Buffer.concat([Buffer.from([0]), bytes])
   let from = 0
@@ -72,14 +95,17 @@ function bitString(bytes: Buffer): Buffer {
 }
 
 function time(hoursFromNow: number): Buffer {
-  const text = new Date(Date.now() + hoursFromNow * 3_600_000).toISOString().replaceAll(/[-:T]|\..*/g, '')
+  const text = new Date(Date.now() + hoursFromNow * 3_600_000)
+    .toISOString()
+    .replaceAll(/[-:T]|\..*/g, '')
   return der(0x17, Buffer.from(`${text.slice(2)}Z`))
 }
 
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts)
   const { length } = content
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  const size =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...size]), content])
 }
 

@@ -1,4 +1,5 @@
-// The certificates of the tests' brokers: what is in them by chance must not make them unreadable, once in some hundred runs.
+// The certificates of the tests' brokers: what is in them by chance must not make them unreadable,
+// once in some hundred runs.
 
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
@@ -20,7 +21,8 @@ describe('certificates', () => {
   it('are what a client can read and check', () => {
     const { authority, broker, client } = makeCertificates(['localhost', '127.0.0.1'])
     const issuer = new X509Certificate(authority)
-    for (const { certificate } of [broker, client]) expect(new X509Certificate(certificate).verify(issuer.publicKey)).toBe(true)
+    for (const { certificate } of [broker, client])
+      expect(new X509Certificate(certificate).verify(issuer.publicKey)).toBe(true)
     expect(new X509Certificate(broker.certificate).checkHost('localhost')).toBe('localhost')
   })
 })

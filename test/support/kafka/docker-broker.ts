@@ -1,9 +1,17 @@
-// A broker in a container of the official image, through testcontainers, whose reaper removes the container when this process is gone (K2).
+// A broker in a container of the official image, through testcontainers, whose reaper removes the
+// container when this process is gone (K2).
 
 import type { StartedTestContainer } from 'testcontainers'
 import { kafkaVersion } from './broker-jars.ts'
-import type { Broker, BrokerOptions } from './broker-options.ts'
-import { clusterId, freePorts, jvmOptions, scramArguments, serverProperties } from './broker-options.ts'
+import {
+  type Broker,
+  type BrokerOptions,
+  clusterId,
+  freePorts,
+  jvmOptions,
+  scramArguments,
+  serverProperties,
+} from './broker-options.ts'
 
 const image = `apache/kafka:${kafkaVersion}`
 const startMs = 120_000
@@ -34,16 +42,36 @@ export async function startDockerBroker(options: BrokerOptions): Promise<Broker>
   const client = await getContainerRuntimeClient()
   const advertised = await dockerHost()
   const ports = await freePorts(options)
-  const content = serverProperties(options, { advertised, bound: '0.0.0.0', ports, logDir: '/var/lib/kafka/data/log' })
+  const content = serverProperties(options, {
+    advertised,
+    bound: '0.0.0.0',
+    ports,
+    logDir: '/var/lib/kafka/data/log',
+  })
   // Formatted before the image's own script would do it, which cannot make users.
-  const format = ['/opt/kafka/bin/kafka-storage.sh', 'format', '--ignore-formatted', '--cluster-id', clusterId, '--config', properties]
+  const format = [
+    '/opt/kafka/bin/kafka-storage.sh',
+    'format',
+    '--ignore-formatted',
+    '--cluster-id',
+    clusterId,
+    '--config',
+    properties,
+  ]
   const users = scramArguments(options)
   const container: StartedTestContainer = await new GenericContainer(image)
     .withEnvironment({ CLUSTER_ID: clusterId, KAFKA_HEAP_OPTS: jvmOptions(options).join(' ') })
     .withCopyContentToContainer([{ content, target: properties, mode: 0o644 }])
-    .withExposedPorts(...[ports.plain, ...Object.values(ports.others)].map((port) => ({ container: port, host: port })))
+    .withExposedPorts(
+      ...[ports.plain, ...Object.values(ports.others)].map((port) => ({
+        container: port,
+        host: port,
+      })),
+    )
     .withCommand(
-      users.length === 0 ? ['/etc/kafka/docker/run'] : ['bash', '-c', `"$@" && exec /etc/kafka/docker/run`, 'bash', ...format, ...users],
+      users.length === 0
+        ? ['/etc/kafka/docker/run']
+        : ['bash', '-c', `"$@" && exec /etc/kafka/docker/run`, 'bash', ...format, ...users],
     )
     .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
     .withStartupTimeout(startMs)
@@ -58,7 +86,9 @@ export async function startDockerBroker(options: BrokerOptions): Promise<Broker>
 
   return {
     bootstrapServers: `${advertised}:${ports.plain}`,
-    listeners: Object.fromEntries(Object.entries(ports.others).map(([name, port]) => [name, `${advertised}:${port}`])),
+    listeners: Object.fromEntries(
+      Object.entries(ports.others).map(([name, port]) => [name, `${advertised}:${port}`]),
+    ),
     way: 'docker',
     async stop() {
       if (state === 'stopped') return

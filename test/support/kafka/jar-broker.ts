@@ -1,8 +1,8 @@
-// A broker from Kafka's own jars: one JVM, one folder with its properties, data and log.
-// The JVM is the child of a shell that also reads a pipe from this process: when that closes, the shell kills the JVM and removes the folder (K2).
+// A broker from Kafka's own jars: one JVM, one folder with its properties, data and log. The JVM is
+// the child of a shell that also reads a pipe from this process: when that closes, the shell kills
+// the JVM and removes the folder (K2).
 
-import type { ChildProcess } from 'node:child_process'
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -12,8 +12,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { kafkaJars } from './broker-jars.ts'
-import type { Broker, BrokerOptions } from './broker-options.ts'
-import { clusterId, freePorts, jvmOptions, scramArguments, serverProperties } from './broker-options.ts'
+import {
+  type Broker,
+  type BrokerOptions,
+  clusterId,
+  freePorts,
+  jvmOptions,
+  scramArguments,
+  serverProperties,
+} from './broker-options.ts'
 
 const run = promisify(execFile)
 const startMs = 240_000
@@ -30,10 +37,13 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
   const jars = await kafkaJars()
   if (await isFirstToPrepare(jars)) await prepare(jars)
   const { archive, formatted } = prepared(jars)
-  const quick = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'] : []
+  const quick = existsSync(archive)
+    ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off']
+    : []
   const { folder, addresses } = await brokerFolder(options)
   const place: Place = { jars, folder, options: [...jvmOptions(options), ...quick] }
-  if (options.users === undefined && existsSync(formatted)) await cp(formatted, join(folder, 'data'), { recursive: true })
+  if (options.users === undefined && existsSync(formatted))
+    await cp(formatted, join(folder, 'data'), { recursive: true })
   else await format(jars, folder, scramArguments(options))
   let jvm: Jvm | undefined = await startJvm(place)
 
@@ -70,21 +80,34 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
 async function brokerFolder(options: BrokerOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kafka-'))
   const ports = await freePorts(options)
-  const text = serverProperties(options, { advertised: jarHost, bound: host, ports, logDir: join(folder, 'data') })
+  const text = serverProperties(options, {
+    advertised: jarHost,
+    bound: host,
+    ports,
+    logDir: join(folder, 'data'),
+  })
   await writeFile(join(folder, 'server.properties'), text)
   const addresses = {
     bootstrapServers: `${jarHost}:${ports.plain}`,
-    listeners: Object.fromEntries(Object.entries(ports.others).map(([name, port]) => [name, `${jarHost}:${port}`])),
+    listeners: Object.fromEntries(
+      Object.entries(ports.others).map(([name, port]) => [name, `${jarHost}:${port}`]),
+    ),
   }
   return { folder, addresses }
 }
 
-/** What halves a broker's start and saves its formatting. Beside the jars, because Java checks an archive against the class path of its making. */
+/**
+ * What halves a broker's start and saves its formatting. Beside the jars, because Java checks an
+ * archive against the class path of its making.
+ */
 function prepared(jars: string) {
   return { archive: join(jars, 'broker.jsa'), formatted: join(jars, 'formatted') }
 }
 
-/** Without the preparation everything works, only slower: so others do not wait for it, and one that was broken off is not repeated. */
+/**
+ * Without the preparation everything works, only slower: so others do not wait for it, and one that
+ * was broken off is not repeated.
+ */
 async function isFirstToPrepare(jars: string): Promise<boolean> {
   return (await mkdir(join(jars, 'preparing'), { recursive: true })) !== undefined
 }
@@ -99,7 +122,12 @@ async function prepare(jars: string): Promise<void> {
   const jvm = await startJvm({
     jars,
     folder,
-    options: [...jvmOptions({}), `-XX:ArchiveClassesAtExit=${archive}.new`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'],
+    options: [
+      ...jvmOptions({}),
+      `-XX:ArchiveClassesAtExit=${archive}.new`,
+      '-Xlog:cds=off',
+      '-Xlog:cds+dynamic=off',
+    ],
   })
   await endJvm(jvm, 'SIGTERM')
   if (existsSync(`${archive}.new`)) await rename(`${archive}.new`, archive)
@@ -108,7 +136,15 @@ async function prepare(jars: string): Promise<void> {
 
 async function format(jars: string, folder: string, users: string[]): Promise<void> {
   const config = join(folder, 'server.properties')
-  const tool = ['kafka.tools.StorageTool', 'format', '--cluster-id', clusterId, '--config', config, ...users]
+  const tool = [
+    'kafka.tools.StorageTool',
+    'format',
+    '--cluster-id',
+    clusterId,
+    '--config',
+    config,
+    ...users,
+  ]
   await run('java', ['-Xmx128m', '-XX:TieredStopAtLevel=1', ...commonOptions(jars), ...tool])
 }
 
@@ -117,7 +153,10 @@ function commonOptions(jars: string): string[] {
   return ['-XX:+UseSerialGC', `-Dlog4j2.configurationFile=${log4j}`, '-cp', join(jars, '*')]
 }
 
-/** Reads nothing but the end of its pipe. `$1`: the folder to remove when whoever started it has died; the rest is the command. */
+/**
+ * Reads nothing but the end of its pipe. `$1`: the folder to remove when whoever started it has
+ * died; the rest is the command.
+ */
 const watchedCommand = `
 folder=$1; shift
 exec 3<&0
@@ -133,9 +172,17 @@ wait $broker
 async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
   const log = join(folder, 'broker.log')
   const from = existsSync(log) ? statSync(log).size : 0
-  const command = ['java', ...options, ...commonOptions(jars), 'kafka.Kafka', join(folder, 'server.properties')]
+  const command = [
+    'java',
+    ...options,
+    ...commonOptions(jars),
+    'kafka.Kafka',
+    join(folder, 'server.properties'),
+  ]
   const out = openSync(log, 'a')
-  const shell = spawn('sh', ['-c', watchedCommand, 'sh', folder, ...command], { stdio: ['pipe', out, out, 'ignore', 'pipe'] })
+  const shell = spawn('sh', ['-c', watchedCommand, 'sh', folder, ...command], {
+    stdio: ['pipe', out, out, 'ignore', 'pipe'],
+  })
   closeSync(out)
   const exited = once(shell, 'exit').then(() => shell.stdin?.destroy())
   const [pid] = (await once(shell.stdio[4] as NodeJS.ReadableStream, 'data')) as [Buffer]
@@ -144,18 +191,23 @@ async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
   while (!readFileSync(log).includes('Kafka Server started', from)) {
     if (shell.exitCode !== null || performance.now() > deadline) {
       await endJvm(jvm, 'SIGKILL')
-      throw new Error(`The broker did not start. The end of its log, ${log}:\n${readFileSync(log, 'utf8').slice(-4_000)}`)
+      throw new Error(
+        `The broker did not start. The end of its log, ${log}:\n${readFileSync(log, 'utf8').slice(-4_000)}`,
+      )
     }
     await sleep(50)
   }
   return jvm
 }
 
-/** A signal stops one thread, and that one the others: on a busy machine they answer for a while. */
+/**
+ * A signal stops one thread, and that one the others: on a busy machine they answer for a while.
+ */
 async function allStopped(pid: number): Promise<void> {
   const threads = `/proc/${pid}/task`
   if (!existsSync(threads)) return sleep(1_000) // not Linux: nothing says it
-  while (readdirSync(threads).some((thread) => !isStopped(join(threads, thread, 'stat')))) await sleep(5)
+  while (readdirSync(threads).some((thread) => !isStopped(join(threads, thread, 'stat'))))
+    await sleep(5)
 }
 
 /** The state stands behind the name, which is in brackets and may hold any. */

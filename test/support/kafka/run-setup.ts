@@ -1,4 +1,5 @@
-// Before a jest run: names the folder in which its workers find their shared broker. Makes nothing: most runs need none.
+// Before a jest run: names the folder in which its workers find their shared broker. Makes nothing:
+// most runs need none.
 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

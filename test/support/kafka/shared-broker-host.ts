@@ -1,10 +1,10 @@
-// The process that holds the shared broker of a test run: shared-broker-host.ts FOLDER PID. It ends with the process PID (the run), or by SIGTERM.
+// The process that holds the shared broker of a test run: shared-broker-host.ts FOLDER PID. It ends
+// with the process PID (the run), or by SIGTERM.
 
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { SharedState } from './broker.ts'
-import { sharedStateFile, startBroker } from './broker.ts'
+import { type SharedState, sharedStateFile, startBroker } from './broker.ts'
 
 const [folder = '', run = ''] = process.argv.slice(2)
 let isOver = false
@@ -27,7 +27,10 @@ process.exit()
 function tell(state: { bootstrapServers: string } | { error: string }): void {
   if (!existsSync(folder)) return // the run is over
   const file = sharedStateFile(folder)
-  writeFileSync(`${file}.new`, JSON.stringify({ ...state, host: process.pid } satisfies SharedState))
+  writeFileSync(
+    `${file}.new`,
+    JSON.stringify({ ...state, host: process.pid } satisfies SharedState),
+  )
   renameSync(`${file}.new`, file)
 }
 

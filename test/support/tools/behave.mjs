@@ -12,7 +12,9 @@ const startAnother = (manners, stdio) => {
 }
 
 const idle = () => setInterval(() => {}, 1_000)
-/** The output, and a copy for the test: while the tool runs, its pipe belongs to whoever started it. */
+/**
+ * The output, and a copy for the test: while the tool runs, its pipe belongs to whoever started it.
+ */
 const write = (text) => {
   writeSync(1, text)
   if (process.env.TEST_COPY) appendFileSync(process.env.TEST_COPY, text)
@@ -64,13 +66,15 @@ switch (how) {
     // Far more than any pipe or bound holds; ends well only if somebody reads it all.
     const line = `${'é'.repeat(1_023)}\n`
     for (let written = 0; written < Number(more); written += line.length) {
-      if (!process.stdout.write(line)) await new Promise((resolve) => process.stdout.once('drain', resolve))
+      if (!process.stdout.write(line))
+        await new Promise((resolve) => process.stdout.once('drain', resolve))
     }
     break
   }
   case 'flood-errors':
     for (let line = 0; line < 20_000; line += 1) {
-      if (!process.stderr.write(`line ${line} é\n`)) await new Promise((resolve) => process.stderr.once('drain', resolve))
+      if (!process.stderr.write(`line ${line} é\n`))
+        await new Promise((resolve) => process.stderr.once('drain', resolve))
     }
     process.exitCode = 1
     break

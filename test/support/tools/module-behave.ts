@@ -1,4 +1,5 @@
-// A module for tests that behaves as the first word of its argument `how` says. What a test waits for while a call runs goes into the file `copy`.
+// A module for tests that behaves as the first word of its argument `how` says. What a test waits
+// for while a call runs goes into the file `copy`.
 
 import { spawn } from 'node:child_process'
 import { appendFileSync, writeSync } from 'node:fs'
@@ -9,7 +10,10 @@ type Context = { idempotencyKey: string; signal: AbortSignal }
 let calls = 0
 const kept: Buffer[] = []
 
-export default async function behave(args: Arguments, { idempotencyKey, signal }: Context): Promise<unknown> {
+export default async function behave(
+  args: Arguments,
+  { idempotencyKey, signal }: Context,
+): Promise<unknown> {
   calls += 1
   const say = (text: string) => {
     if (args.copy !== undefined) appendFileSync(args.copy, text)
@@ -94,7 +98,9 @@ export default async function behave(args: Arguments, { idempotencyKey, signal }
       say(String(process.pid))
       for (;;);
     case 'tree':
-      say(`${process.pid} ${spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' }).pid}.`)
+      say(
+        `${process.pid} ${spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' }).pid}.`,
+      )
       return new Promise(() => {})
     case 'hang':
       say('ready')
@@ -104,7 +110,9 @@ export default async function behave(args: Arguments, { idempotencyKey, signal }
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve('finished')))
     case 'obedient':
       say('ready')
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      return new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      )
     default:
       throw new Error(`cannot behave as ${args.how}`)
   }

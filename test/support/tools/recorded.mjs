@@ -1,6 +1,6 @@
-// A tool that notes its start in a file before it does anything else, so that a test can count what really ran.
-// Usage: recorded.mjs NAME STARTS_FILE, arguments as JSON on standard input. `sleepMs` in them: how long it takes; `until`: it takes until there is this file;
-// `fail`: its error.
+// A tool that notes its start in a file before it does anything else, so that a test can count what
+// really ran. Usage: recorded.mjs NAME STARTS_FILE, arguments as JSON on standard input. `sleepMs`
+// in them: how long it takes; `until`: it takes until there is this file; `fail`: its error.
 
 import { appendFileSync, existsSync } from 'node:fs'
 
@@ -8,10 +8,14 @@ const [, , name, startsFile] = process.argv
 let input = ''
 process.stdin.setEncoding('utf8')
 for await (const chunk of process.stdin) input += chunk
-appendFileSync(startsFile, `${JSON.stringify({ name, key: process.env.WEIR_IDEMPOTENCY_KEY, arguments: input.slice(0, 1_000) })}\n`)
+appendFileSync(
+  startsFile,
+  `${JSON.stringify({ name, key: process.env.WEIR_IDEMPOTENCY_KEY, arguments: input.slice(0, 1_000) })}\n`,
+)
 const args = JSON.parse(input)
 if (args.sleepMs) await new Promise((resolve) => setTimeout(resolve, args.sleepMs))
-while (args.until && !existsSync(args.until)) await new Promise((resolve) => setTimeout(resolve, 20))
+while (args.until && !existsSync(args.until))
+  await new Promise((resolve) => setTimeout(resolve, 20))
 if (name === 'exec' && !String(args.command ?? '').trim()) fail("missing 'command' parameter")
 else if (args.fail) fail(args.fail)
 else process.stdout.write(args.answer ?? `ran: ${args.command ?? input.slice(0, 200)}`)

@@ -1,12 +1,16 @@
 // The content blocks of an Anthropic message: what is said of each, as normalized part events.
-// Owns: which block an event belongs to. Does not own: the message around them (anthropic-events.ts), which source of a call's arguments counts
-// (accumulator).
+// Owns: which block an event belongs to. Does not own: the message around them
+// (anthropic-events.ts), which source of a call's arguments counts (accumulator).
 //
-// E1. An event never invents bytes. A start input of {}, null or "" is the protocol's placeholder, not the model's, and is passed on as no input.
-// E2. A delta goes to the block that its index names and to no other; calls are told apart by our own count, because providers reuse indexes.
-// E3. Argument bytes whose block never began, or is none of ours and over, are passed on under an index of their own, never dropped: they are missing
-//     from some call, and the accumulator must not take that call's arguments for complete (I1.1).
-// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
+// E1. An event never invents bytes. A start input of {}, null or "" is the protocol's placeholder,
+//     not the model's, and is passed on as no input.
+// E2. A delta goes to the block that its index names and to no other; calls are told apart by our
+//     own count, because providers reuse indexes.
+// E3. Argument bytes whose block never began, or is none of ours and over, are passed on under an
+//     index of their own, never dropped: they are missing from some call, and the accumulator must
+//     not take that call's arguments for complete (I1.1).
+// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown
+//     kinds are never calls; their beginning is kept apart.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
@@ -24,7 +28,14 @@ export type Blocks = {
 }
 
 /** `start`: the input that announced it, as JSON; empty: none. */
-type OpenCall = { kind: 'call'; index: number; id: string | null; name: string; start: string; ended: boolean }
+type OpenCall = {
+  kind: 'call'
+  index: number
+  id: string | null
+  name: string
+  start: string
+  ended: boolean
+}
 
 export type Block =
   | { kind: 'text'; index: number }
@@ -36,7 +47,12 @@ export type Block =
 export type SentBlock = { block: unknown; exact: ExactValues; path: Path }
 
 /** `call`: how a call begins. A text: why the block cannot be. */
-export function beginBlock(stream: Blocks, at: number, sent: SentBlock, call: 'call_start' | 'call_whole'): PartEvent[] | string {
+export function beginBlock(
+  stream: Blocks,
+  at: number,
+  sent: SentBlock,
+  call: 'call_start' | 'call_whole',
+): PartEvent[] | string {
   if (stream.blocks.size >= limits.responseItemsMax && !stream.blocks.has(at))
     return `the response has more than ${limits.responseItemsMax} blocks`
   const content = isObject(sent.block) ? sent.block : {}
@@ -64,7 +80,9 @@ export function beginBlock(stream: Blocks, at: number, sent: SentBlock, call: 'c
     default: {
       stream.blocks.set(at, { kind: 'ignored', ended: false })
       const text = JSON.stringify(content)
-      return text === '{}' || text.length > keptApartMax ? [] : [partEvent('kept_apart', newIndex(stream), text)]
+      return text === '{}' || text.length > keptApartMax
+        ? []
+        : [partEvent('kept_apart', newIndex(stream), text)]
     }
   }
 }
@@ -73,7 +91,8 @@ const unreadable = 'the input of a call cannot be read'
 
 /** Whether a call that is open is announced once more: that is one call, not two. */
 export function isSameCall(before: Block | undefined, { block }: SentBlock): before is OpenCall {
-  if (before?.kind !== 'call' || before.ended || before.id === null || !isObject(block)) return false
+  if (before?.kind !== 'call' || before.ended || before.id === null || !isObject(block))
+    return false
   return block.id === before.id && textOf(block.name) === before.name
 }
 
@@ -87,11 +106,22 @@ export function announcedAgain(call: OpenCall, sent: SentBlock): PartEvent[] | s
   return [partEvent('call_done', call.index, input)]
 }
 
-/** Characters of a block that is no call, no text and no thinking, as it stays in the log; the results of a search can be large. */
+/**
+ * Characters of a block that is no call, no text and no thinking, as it stays in the log; the
+ * results of a search can be large.
+ */
 const keptApartMax = 16_384
 
-/** `exact`: the event. What comes for a block that the provider runs is its own while it is open; later it was meant for another (E3). */
-export function blockDelta(stream: Blocks, at: number, given: unknown, exact: ExactValues): PartEvent[] | string {
+/**
+ * `exact`: the event. What comes for a block that the provider runs is its own while it is open;
+ * later it was meant for another (E3).
+ */
+export function blockDelta(
+  stream: Blocks,
+  at: number,
+  given: unknown,
+  exact: ExactValues,
+): PartEvent[] | string {
   const delta = isObject(given) ? given : {}
   const block = stream.blocks.get(at)
   // Whatever its type says: in a call there is nothing else to say.
@@ -99,13 +129,22 @@ export function blockDelta(stream: Blocks, at: number, given: unknown, exact: Ex
   switch (block?.kind === 'call' ? 'input_json_delta' : delta.type) {
     case 'input_json_delta':
       if ((block?.kind === 'ignored' && !block.ended) || delta.partial_json == null) return []
-      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, exact))
+      return textEvents(
+        'call_arguments',
+        block?.kind === 'call' ? block.index : newIndex(stream),
+        argumentPiece(delta.partial_json, exact),
+      )
     case 'text_delta':
       if (block?.kind === 'ignored' && !block.ended) return []
-      return textEvents('text', block === undefined || block.kind === 'ignored' ? implicitText(stream, at) : block.index, delta.text)
+      return textEvents(
+        'text',
+        block === undefined || block.kind === 'ignored' ? implicitText(stream, at) : block.index,
+        delta.text,
+      )
     case 'thinking_delta':
       if (block?.kind !== 'thinking') return []
-      if (typeof delta.thinking === 'string') block.content.thinking = textOf(block.content.thinking) + delta.thinking
+      if (typeof delta.thinking === 'string')
+        block.content.thinking = textOf(block.content.thinking) + delta.thinking
       return textEvents('reasoning', block.index, delta.thinking)
     case 'signature_delta':
       return block?.kind === 'thinking' ? signed(block, textOf(delta.signature)) : []
@@ -115,13 +154,21 @@ export function blockDelta(stream: Blocks, at: number, given: unknown, exact: Ex
 }
 
 /** A signature comes out with its block only, so nobody else bounds it meanwhile (R7). */
-function signed({ content }: Extract<Block, { kind: 'thinking' }>, signature: string): PartEvent[] | string {
+function signed(
+  { content }: Extract<Block, { kind: 'thinking' }>,
+  signature: string,
+): PartEvent[] | string {
   const signatures = textOf(content.signature) + signature
   content.signature = signatures
-  return signatures.length > limits.roundPartsBytesMax ? 'the signature of a thinking block is too large' : []
+  return signatures.length > limits.roundPartsBytesMax
+    ? 'the signature of a thinking block is too large'
+    : []
 }
 
-/** What is sent for a call and cannot be understood is noted as arguments of no call, so that none runs without the arguments that were meant for it. */
+/**
+ * What is sent for a call and cannot be understood is noted as arguments of no call, so that none
+ * runs without the arguments that were meant for it.
+ */
 function strayPiece(stream: Blocks, { type: _, ...sent }: Record<string, unknown>): PartEvent[] {
   const isSomething = Object.values(sent).some((value) => value !== null && value !== '')
   return isSomething ? [partEvent('call_arguments', newIndex(stream), JSON.stringify(sent))] : []
@@ -140,10 +187,19 @@ function implicitText(stream: Blocks, at: number): number {
 }
 
 /** Some servers say a call whole again when it ends. */
-export function stoppedWith(stream: Blocks, at: number, block: unknown, exact: ExactValues): PartEvent[] {
+export function stoppedWith(
+  stream: Blocks,
+  at: number,
+  block: unknown,
+  exact: ExactValues,
+): PartEvent[] {
   const begun = stream.blocks.get(at)
   if (begun?.kind !== 'call' || begun.ended || !isObject(block)) return []
-  return textEvents('call_done', begun.index, startInput(block.input, { block, exact, path: ['content_block'] }))
+  return textEvents(
+    'call_done',
+    begun.index,
+    startInput(block.input, { block, exact, path: ['content_block'] }),
+  )
 }
 
 export function blockStop(stream: Blocks, at: number): PartEvent[] {
@@ -164,7 +220,10 @@ export function blockStop(stream: Blocks, at: number): PartEvent[] {
   }
 }
 
-/** The start input as JSON text; '' where it is a placeholder (E1), undefined where it cannot be written down. */
+/**
+ * The start input as JSON text; '' where it is a placeholder (E1), undefined where it cannot be
+ * written down.
+ */
 function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
   if (input === undefined || input === null || input === '') return ''
   if (isObject(input) && Object.keys(input).length === 0) return ''

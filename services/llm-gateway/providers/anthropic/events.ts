@@ -1,9 +1,11 @@
-// Anthropic's stream, one server-sent event at a time, as normalized part events.
-// Owns: what the stream said about its end, and whether it can be believed. Does not own: HTTP (anthropic.ts), what is said of a block
-// (anthropic-blocks.ts), which source of a call's arguments counts (accumulator).
+// Anthropic's stream, one server-sent event at a time, as normalized part events. Owns: what the
+// stream said about its end, and whether it can be believed. Does not own: HTTP (anthropic.ts),
+// what is said of a block (anthropic-blocks.ts), which source of a call's arguments counts
+// (accumulator).
 //
-// E4. What cannot be read spoils the attempt, and so does a message that begins anew after its blocks did. A payload that cannot even be the beginning of
-//     an event has lost nothing of one: it is passed over.
+// E4. What cannot be read spoils the attempt, and so does a message that begins anew after its
+//     blocks did. A payload that cannot even be the beginning of an event has lost nothing of one:
+//     it is passed over.
 // E1 to E3 and E5 are kept in anthropic-blocks.ts.
 
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -18,8 +20,16 @@ import type { Failed } from '../provider.ts'
 import { brokenStream, reportedError } from '../provider-errors.ts'
 import { providerSaid } from '../provider-said.ts'
 import { shortReason } from '../reason.ts'
-import type { Blocks, SentBlock } from './blocks.ts'
-import { announcedAgain, beginBlock, blockDelta, blockStop, isSameCall, stoppedWith } from './blocks.ts'
+import {
+  announcedAgain,
+  type Blocks,
+  beginBlock,
+  blockDelta,
+  blockStop,
+  isSameCall,
+  type SentBlock,
+  stoppedWith,
+} from './blocks.ts'
 import { messagesUsage } from './usage.ts'
 
 /** One response while it streams; `readEvent` changes it in place. */
@@ -34,15 +44,22 @@ export type MessageStream = Blocks & {
   /** message_start came again after blocks had begun. */
   begunAnew: boolean
   usage: Usage
-  /** The provider's own word for why it stopped; empty while none came. One that says that something was cut stays, whatever comes after it. */
+  /**
+   * The provider's own word for why it stopped; empty while none came. One that says that something
+   * was cut stays, whatever comes after it.
+   */
   finish: string
-  /** What message_start said of it already: it counts when message_stop says that this came to pass. */
+  /**
+   * What message_start said of it already: it counts when message_stop says that this came to pass.
+   */
   foretold: unknown
   /** As the server sent it. */
   rawUsage: Record<string, unknown> | undefined
   /** message_stop came. */
   over: boolean
-  /** A payload was passed over (E4): then the end of the message without a reason for it is none. */
+  /**
+   * A payload was passed over (E4): then the end of the message without a reason for it is none.
+   */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
@@ -70,12 +87,16 @@ export function newMessageStream(secret: string): MessageStream {
   }
 }
 
-/** What one server-sent event means. `name` is its `event:` line, which counts only where the data has no type of its own. */
+/**
+ * What one server-sent event means. `name` is its `event:` line, which counts only where the data
+ * has no type of its own.
+ */
 export function readEvent(stream: MessageStream, name: string | null, data: string): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind === 'unread') stream.hasUnread = true
   if (sent.kind === 'error') return spoil(stream, streamError({ message: sent.said }))
-  if (sent.kind === 'broken') return spoil(stream, brokenStream('an event of the stream is no JSON object'))
+  if (sent.kind === 'broken')
+    return spoil(stream, brokenStream('an event of the stream is no JSON object'))
   if (sent.kind !== 'object') return []
   const { value: event, exact } = sent
 
@@ -83,9 +104,16 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
     case 'message_start':
       return messageStart(stream, event, exact)
     case 'content_block_start':
-      return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, exact, path: ['content_block'] })
+      return blockStart(stream, indexOf(event, stream.newest + 1), {
+        block: event.content_block,
+        exact,
+        path: ['content_block'],
+      })
     case 'content_block_delta':
-      return orSpoiled(stream, blockDelta(stream, indexOf(event, stream.newest), event.delta, exact))
+      return orSpoiled(
+        stream,
+        blockDelta(stream, indexOf(event, stream.newest), event.delta, exact),
+      )
     case 'content_block_stop':
       return [
         ...stoppedWith(stream, indexOf(event, stream.newest), event.content_block, exact),
@@ -94,18 +122,29 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
     case 'message_delta':
       addUsage(stream, event.usage)
       // Some servers put the reason beside `delta` instead of into it.
-      setFinish(stream, isObject(event.delta) && finishWord(event.delta.stop_reason) !== '' ? event.delta.stop_reason : event.stop_reason)
+      setFinish(
+        stream,
+        isObject(event.delta) && finishWord(event.delta.stop_reason) !== ''
+          ? event.delta.stop_reason
+          : event.stop_reason,
+      )
       return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : []
     case 'message_stop':
       stream.over = true
       setFinish(stream, stream.foretold)
-      return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : endMessage(stream)
+      return meaningOf(stream.finish) === 'failed'
+        ? spoil(stream, failedFinish(stream))
+        : endMessage(stream)
     default: // ping, and whatever will be added to the protocol; or an error, in whatever shape
       return readOther(stream, name, event)
   }
 }
 
-function readOther(stream: MessageStream, name: string | null, event: Record<string, unknown>): PartEvent[] {
+function readOther(
+  stream: MessageStream,
+  name: string | null,
+  event: Record<string, unknown>,
+): PartEvent[] {
   const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
   return error === undefined ? [] : spoil(stream, streamError(error))
 }
@@ -116,24 +155,37 @@ export function endMessage(stream: MessageStream): PartEvent[] {
   stream.ended = true
   const events: PartEvent[] = []
   for (const [index, sent] of stream.announced)
-    events.push(...orSpoiled(stream, beginBlock(stream, index, sent, 'call_whole')), ...blockStop(stream, index))
+    events.push(
+      ...orSpoiled(stream, beginBlock(stream, index, sent, 'call_whole')),
+      ...blockStop(stream, index),
+    )
   stream.announced.clear()
   return [...events, ...providerSaid(newIndex(stream), { id: stream.id, usage: stream.rawUsage })]
 }
 
 /** The provider's word in our vocabulary. */
-export function stopOf({ finish, over, hasUnread }: Pick<MessageStream, 'finish' | 'over' | 'hasUnread'>): Stop {
+export function stopOf({
+  finish,
+  over,
+  hasUnread,
+}: Pick<MessageStream, 'finish' | 'over' | 'hasUnread'>): Stop {
   if (finish === '') return over && !hasUnread ? 'other' : 'cut'
   const meaning = meaningOf(finish)
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
-function messageStart(stream: MessageStream, event: Record<string, unknown>, exact: ExactValues): PartEvent[] {
+function messageStart(
+  stream: MessageStream,
+  event: Record<string, unknown>,
+  exact: ExactValues,
+): PartEvent[] {
   const message = isObject(event.message) ? event.message : {}
   const id = typeof message.id === 'string' ? message.id : undefined
-  // A retrying proxy sends it twice. The same one again is harmless until blocks begin anew too, another one is another response.
+  // A retrying proxy sends it twice. The same one again is harmless until blocks begin anew too,
+  // another one is another response.
   if (stream.count > 0) {
-    if (id !== stream.id) return spoil(stream, brokenStream('another response began in the middle of this one'))
+    if (id !== stream.id)
+      return spoil(stream, brokenStream('another response began in the middle of this one'))
     stream.begunAnew = true
     return []
   }
@@ -141,15 +193,19 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, exa
   addUsage(stream, message.usage)
   stream.foretold = message.stop_reason
   // One more than a response may have is enough to say so.
-  const blocks: unknown[] = Array.isArray(message.content) ? message.content.slice(0, limits.responseItemsMax + 1) : []
-  for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, exact, path: ['message', 'content', index] })
+  const blocks: unknown[] = Array.isArray(message.content)
+    ? message.content.slice(0, limits.responseItemsMax + 1)
+    : []
+  for (const [index, block] of blocks.entries())
+    stream.announced.set(index, { block, exact, path: ['message', 'content', index] })
   return []
 }
 
 function blockStart(stream: MessageStream, at: number, sent: SentBlock): PartEvent[] {
   stream.newest = at
   const before = stream.blocks.get(at)
-  if (stream.begunAnew && before !== undefined) return spoil(stream, brokenStream('the response began anew in the middle'))
+  if (stream.begunAnew && before !== undefined)
+    return spoil(stream, brokenStream('the response began anew in the middle'))
   if (isSameCall(before, sent)) return orSpoiled(stream, announcedAgain(before, sent))
   stream.announced.delete(at)
   return orSpoiled(stream, beginBlock(stream, at, sent, 'call_start'))
@@ -194,7 +250,8 @@ function addUsage(stream: MessageStream, usage: unknown): void {
 function setFinish(stream: MessageStream, reason: unknown): void {
   const given = finishWord(reason)
   if (given === '') return
-  const isEnd = (word: string) => word === '' || meaningOf(word) === 'end' || meaningOf(word) === 'calls'
+  const isEnd = (word: string) =>
+    word === '' || meaningOf(word) === 'end' || meaningOf(word) === 'calls'
   if (isEnd(stream.finish) || !isEnd(given)) stream.finish = shortReason(given)
 }
 

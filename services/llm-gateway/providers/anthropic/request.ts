@@ -1,8 +1,9 @@
-// The body of one request to Anthropic's Messages API.
-// The order in which a provider reads it is tools, system, messages, and its prompt cache holds as far as the bytes are the same. So what
-// changes from one request to the next stands behind what does not, and `cache_control` marks the ends of the parts that stay: the tools, the
-// agent's system prompt, the conversation so far. A nudge comes after the system prompt's mark; the request that shows one reads the
-// conversation anew, the next one does not.
+// The body of one request to Anthropic's Messages API. The order in which a provider reads it is
+// tools, system, messages, and its prompt cache holds as far as the bytes are the same. So what
+// changes from one request to the next stands behind what does not, and `cache_control` marks the
+// ends of the parts that stay: the tools, the agent's system prompt, the conversation so far. A
+// nudge comes after the system prompt's mark; the request that shows one reads the conversation
+// anew, the next one does not.
 
 import type {
   CacheControlEphemeral,
@@ -20,7 +21,10 @@ import { conversationMessages } from './conversation-messages.ts'
 const cached: { cache_control: CacheControlEphemeral } = { cache_control: { type: 'ephemeral' } }
 
 /** Throws where a tool's schema is no JSON: the agent's file was not checked. */
-export function messageRequest({ model, system }: Agent, request: ProviderRequest): MessageCreateParams {
+export function messageRequest(
+  { model, system }: Agent,
+  request: ProviderRequest,
+): MessageCreateParams {
   const tools = request.tools.map(toolOf)
   const messages = conversationMessages(request.history, request.rebuilt)
   markLast(tools)
@@ -29,7 +33,9 @@ export function messageRequest({ model, system }: Agent, request: ProviderReques
     model: model.name,
     max_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
-    ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: { type: 'none' } } : {}) }),
+    ...(tools.length === 0
+      ? {}
+      : { tools, ...(request.textOnly ? { tool_choice: { type: 'none' } } : {}) }),
     ...systemOf(request.system ?? system, request.nudge),
     messages,
   }
@@ -43,11 +49,14 @@ function toolOf(declaration: Declaration): Tool {
 function systemOf(agent: string, nudge: string | null): { system?: TextBlockParam[] } {
   const system: TextBlockParam[] = []
   if (agent.trim() !== '') system.push({ type: 'text', text: agent, ...cached })
-  if (nudge !== null && nudge.trim() !== '') system.push({ type: 'text', text: nudge.toWellFormed() })
+  if (nudge !== null && nudge.trim() !== '')
+    system.push({ type: 'text', text: nudge.toWellFormed() })
   return system.length === 0 ? {} : { system }
 }
 
-/** The last message is the user's (M3), so its last block is a text or a result and takes a mark. */
+/**
+ * The last message is the user's (M3), so its last block is a text or a result and takes a mark.
+ */
 function markLast(blocks: (Tool | ContentBlockParam)[]): void {
   const last = blocks.at(-1)
   if (last !== undefined) Object.assign(last, cached)

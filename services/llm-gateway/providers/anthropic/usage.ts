@@ -11,7 +11,9 @@ const fields = [
 
 /** Those that this usage counts. */
 export function messagesUsage(usage: Record<string, unknown>): Partial<Usage> {
-  return Object.fromEntries(fields.flatMap(([field, sent]) => (isCount(usage[sent]) ? [[field, usage[sent]]] : [])))
+  return Object.fromEntries(
+    fields.flatMap(([field, sent]) => (isCount(usage[sent]) ? [[field, usage[sent]]] : [])),
+  )
 }
 
 function isCount(value: unknown): boolean {

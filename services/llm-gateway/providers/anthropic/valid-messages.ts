@@ -1,15 +1,23 @@
-// Any list of messages as one that Anthropic's Messages API takes (I5.4). Pure; a list that it takes already comes out as it went in.
+// Any list of messages as one that Anthropic's Messages API takes (I5.4). Pure; a list that it
+// takes already comes out as it went in.
 //
-// V1. Every tool_use has exactly one tool_result, at the beginning of the very next message, in the same order. A lost one is said to be unknown, a
-//     second one and one without its call are left out.
+// V1. Every tool_use has exactly one tool_result, at the beginning of the very next message, in the
+//     same order. A lost one is said to be unknown, a second one and one without its call are left
+//     out.
 // V2. Ids change only where two calls have the same one or it has a foreign form.
-// V3. Users and assistants take turns, the user first and last. A system message is said by the user, and never stands between a call and its result.
+// V3. Users and assistants take turns, the user first and last. A system message is said by the
+//     user, and never stands between a call and its result.
 // V4. Blank texts are left out, and messages in which nothing is left. Thinking alone is nothing.
-// V5. What the provider ran itself stays where it is, with its result beside it; one of the two alone is left out.
+// V5. What the provider ran itself stays where it is, with its result beside it; one of the two
+//     alone is left out.
 
-import type { ContentBlockParam, MessageParam, ToolResultBlockParam, ToolUseBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { Placed } from '../call-pairs.ts'
-import { goOn, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
+import type {
+  ContentBlockParam,
+  MessageParam,
+  ToolResultBlockParam,
+  ToolUseBlockParam,
+} from '@anthropic-ai/sdk/resources/messages'
+import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
 
 const beginningLost = '(The beginning of the conversation is missing.)'
 
@@ -17,7 +25,11 @@ const beginningLost = '(The beginning of the conversation is missing.)'
 type Spoken = { role: 'user' | 'assistant'; blocks: ContentBlockParam[]; from: MessageParam }
 
 /** A message under construction. `from`: those that its blocks come from; null: made up. */
-type Made = { role: 'user' | 'assistant'; blocks: ContentBlockParam[]; from: Set<MessageParam | null> }
+type Made = {
+  role: 'user' | 'assistant'
+  blocks: ContentBlockParam[]
+  from: Set<MessageParam | null>
+}
 
 export type ValidMessage = MessageParam & { role: 'user' | 'assistant' }
 
@@ -25,15 +37,21 @@ export function validMessages(messages: MessageParam[]): ValidMessage[] {
   const spoken = messages.map(asBlocks)
   const results = resultsOf(spoken)
   const blocksOf = new Map(spoken.map(({ from, blocks }) => [from, blocks]))
-  const freshId = uniqueIds(/^[a-zA-Z0-9_-]{1,64}$/, (place) => place.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(-64))
+  const freshId = uniqueIds(/^[a-zA-Z0-9_-]{1,64}$/, (place) =>
+    place.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(-64),
+  )
   const made: Made[] = []
 
   for (const message of spoken) {
     const { role, from } = message
-    const blocks = role === 'user' ? message.blocks.filter(isUsers) : withoutLonely(distinct(message.blocks.filter(isAssistants)))
+    const blocks =
+      role === 'user'
+        ? message.blocks.filter(isUsers)
+        : withoutLonely(distinct(message.blocks.filter(isAssistants)))
     if (!blocks.some(isSomething)) continue
     const ids = new Map(blocks.filter(isCall).map((call) => [call, freshId(call.id)]))
-    if (made.length === 0 && role === 'assistant') append(made, 'user', [{ type: 'text', text: beginningLost }], null)
+    if (made.length === 0 && role === 'assistant')
+      append(made, 'user', [{ type: 'text', text: beginningLost }], null)
     append(
       made,
       role,
@@ -43,7 +61,12 @@ export function validMessages(messages: MessageParam[]): ValidMessage[] {
     for (const [call, id] of ids) {
       const result = results.get(call)
       if (result === undefined)
-        append(made, 'user', [{ type: 'tool_result', tool_use_id: id, content: unknownResult, is_error: true }], null)
+        append(
+          made,
+          'user',
+          [{ type: 'tool_result', tool_use_id: id, content: unknownResult, is_error: true }],
+          null,
+        )
       else append(made, 'user', [answering(result.block, id)], result.from)
     }
   }
@@ -53,7 +76,12 @@ export function validMessages(messages: MessageParam[]): ValidMessage[] {
 
 function asBlocks(from: MessageParam): Spoken {
   const role = from.role === 'assistant' ? 'assistant' : 'user'
-  return { role, from, blocks: typeof from.content === 'string' ? [{ type: 'text', text: from.content }] : from.content }
+  return {
+    role,
+    from,
+    blocks:
+      typeof from.content === 'string' ? [{ type: 'text', text: from.content }] : from.content,
+  }
 }
 
 type FoundResult = { block: ToolResultBlockParam; from: MessageParam }
@@ -63,13 +91,20 @@ function resultsOf(spoken: Spoken[]): Map<ToolUseBlockParam, FoundResult> {
   const results: Placed<FoundResult>[] = []
   for (const [at, { role, blocks, from }] of spoken.entries())
     for (const block of role === 'assistant' ? distinct(blocks) : blocks) {
-      if (block.type === 'tool_use' && role === 'assistant') calls.push({ id: block.id, at, value: block })
-      if (block.type === 'tool_result') results.push({ id: block.tool_use_id, at, value: { block, from } })
+      if (block.type === 'tool_use' && role === 'assistant')
+        calls.push({ id: block.id, at, value: block })
+      if (block.type === 'tool_result')
+        results.push({ id: block.tool_use_id, at, value: { block, from } })
     }
   return pairs(calls, results)
 }
 
-function append(made: Made[], role: Made['role'], blocks: ContentBlockParam[], from: MessageParam | null): void {
+function append(
+  made: Made[],
+  role: Made['role'],
+  blocks: ContentBlockParam[],
+  from: MessageParam | null,
+): void {
   const last = made.at(-1)
   if (last?.role !== role) made.push({ role, blocks, from: new Set([from]) })
   else {
@@ -79,7 +114,10 @@ function append(made: Made[], role: Made['role'], blocks: ContentBlockParam[], f
 }
 
 /** The message that it is made of, where nothing of it changed. */
-function asItWas({ role, blocks, from }: Made, blocksOf: Map<MessageParam, ContentBlockParam[]>): ValidMessage {
+function asItWas(
+  { role, blocks, from }: Made,
+  blocksOf: Map<MessageParam, ContentBlockParam[]>,
+): ValidMessage {
   const [only] = from
   if (only == null || from.size > 1 || only.role !== role) return { role, content: blocks }
   const before = blocksOf.get(only) ?? []
@@ -111,7 +149,9 @@ function isSomething({ type }: ContentBlockParam): boolean {
   return type !== 'thinking' && type !== 'redacted_thinking'
 }
 
-/** A call that stands twice in one message with the same id and the same words was delivered twice. */
+/**
+ * A call that stands twice in one message with the same id and the same words was delivered twice.
+ */
 function distinct(blocks: ContentBlockParam[]): ContentBlockParam[] {
   const seen = new Set<string>()
   return blocks.filter((block) => {
@@ -121,10 +161,19 @@ function distinct(blocks: ContentBlockParam[]): ContentBlockParam[] {
   })
 }
 
-/** Blocks of tools that the provider runs go in pairs: server_tool_use and web_search_tool_result, mcp_tool_use and mcp_tool_result. */
+/**
+ * Blocks of tools that the provider runs go in pairs: server_tool_use and web_search_tool_result,
+ * mcp_tool_use and mcp_tool_result.
+ */
 function withoutLonely(blocks: ContentBlockParam[]): ContentBlockParam[] {
-  const calls = new Set(blocks.flatMap((block) => (isServerCall(block) && 'id' in block ? [block.id] : [])))
-  const results = new Set(blocks.flatMap((block) => (isServerResult(block) && 'tool_use_id' in block ? [block.tool_use_id] : [])))
+  const calls = new Set(
+    blocks.flatMap((block) => (isServerCall(block) && 'id' in block ? [block.id] : [])),
+  )
+  const results = new Set(
+    blocks.flatMap((block) =>
+      isServerResult(block) && 'tool_use_id' in block ? [block.tool_use_id] : [],
+    ),
+  )
   return blocks.filter((block) => {
     if (isServerCall(block) && 'id' in block) return results.has(block.id as string)
     return !isServerResult(block) || !('tool_use_id' in block) || calls.has(block.tool_use_id)

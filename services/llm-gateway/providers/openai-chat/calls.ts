@@ -1,8 +1,10 @@
-// The pieces of calls in one message or delta of Chat Completions, in the shapes in which servers write them, as part events.
-// Owns: what an entry says. Does not own: which call a piece belongs to and what its pieces make (accumulator).
+// The pieces of calls in one message or delta of Chat Completions, in the shapes in which servers
+// write them, as part events. Owns: what an entry says. Does not own: which call a piece belongs to
+// and what its pieces make (accumulator).
 //
-// Arguments stand under `arguments`, in the entry's function or beside it. What stands under another name may be the arguments of a server that has
-// its own words, or a schema, or a comment: it is noted as arguments of no call, so that none runs without what may have been meant for it.
+// Arguments stand under `arguments`, in the entry's function or beside it. What stands under
+// another name may be the arguments of a server that has its own words, or a schema, or a comment:
+// it is noted as arguments of no call, so that none runs without what may have been meant for it.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
@@ -12,7 +14,9 @@ import type { ExactValues, Path } from '../../wire/exact-json.ts'
 
 type Json = Record<string, unknown>
 
-/** `exact`: the chunk, in which `path` leads to the message; `model`: whose words beside a call are. */
+/**
+ * `exact`: the chunk, in which `path` leads to the message; `model`: whose words beside a call are.
+ */
 export type SentMessage = { exact: ExactValues; path: Path; model: string }
 
 /** In the order of the message. `function_call` is the older form of a single call. */
@@ -21,11 +25,17 @@ export function callPieces(message: Json, { exact, path, model }: SentMessage): 
   const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
   const events: PartEvent[] = []
   const add = (piece: Omit<PartEvent, 'kind'>): void => {
-    events.push({ kind: events.some(({ kind }) => kind === 'call_piece') ? 'call_piece_beside' : 'call_piece', ...piece })
+    events.push({
+      kind: events.some(({ kind }) => kind === 'call_piece') ? 'call_piece_beside' : 'call_piece',
+      ...piece,
+    })
   }
   for (const [n, entry] of entries.entries()) {
     if (!isObject(entry)) continue
-    const call = sentCall(entry, { exact, path: [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : [])] })
+    const call = sentCall(entry, {
+      exact,
+      path: [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : [])],
+    })
     add(call.piece)
     if (call.isFreeText) events.push(eventBeside('call_free_text', '', null))
     const extra = extraOf(entry.extra_content)
@@ -42,14 +52,23 @@ export function callPieces(message: Json, { exact, path, model }: SentMessage): 
 type Chunk = { pieces: PartEvent[]; wasFinished: boolean; saysEnd: boolean }
 
 /**
- * What ends a response in which arguments may still follow the word for the end, since it was there before a call had any: that word in a chunk of its own,
- * or the end mark alone where the word had come before the call, from a server that says it behind every chunk. Undefined: the word that there is.
+ * What ends a response in which arguments may still follow the word for the end, since it was there
+ * before a call had any: that word in a chunk of its own, or the end mark alone where the word had
+ * come before the call, from a server that says it behind every chunk. Undefined: the word that
+ * there is.
  */
 export type Awaited = 'word' | 'mark' | undefined
 
-/** After a chunk. Behind the word `{}` may stand for arguments to come. `wasFinished`: the word came before this chunk; `saysEnd`: it is in it. */
-export function awaitedAfter({ finish, awaited }: { finish: string; awaited: Awaited }, { pieces, wasFinished, saysEnd }: Chunk): Awaited {
-  const isNoArguments = ({ text }: PartEvent) => text === '' || (text.trim() === '{}' && wasFinished && !saysEnd)
+/**
+ * After a chunk. Behind the word `{}` may stand for arguments to come. `wasFinished`: the word came
+ * before this chunk; `saysEnd`: it is in it.
+ */
+export function awaitedAfter(
+  { finish, awaited }: { finish: string; awaited: Awaited },
+  { pieces, wasFinished, saysEnd }: Chunk,
+): Awaited {
+  const isNoArguments = ({ text }: PartEvent) =>
+    text === '' || (text.trim() === '{}' && wasFinished && !saysEnd)
   if (pieces.some((piece) => piece.name !== null && isNoArguments(piece))) {
     if (finish === '') return undefined
     return wasFinished && pieces.every(({ text }) => text === '') ? 'mark' : 'word'
@@ -70,7 +89,10 @@ type SentCall = { piece: Omit<PartEvent, 'kind'>; isFreeText: boolean; stray: st
 function sentCall(entry: Json, { exact, path }: Place): SentCall {
   const wrapper = ['custom', 'function'].find((name) => isObject(entry[name]))
   const sent = wrapper === undefined ? entry : (entry[wrapper] as Json)
-  const key = wrapper === 'custom' || (wrapper === undefined && entry.type === 'custom') ? 'input' : 'arguments'
+  const key =
+    wrapper === 'custom' || (wrapper === undefined && entry.type === 'custom')
+      ? 'input'
+      : 'arguments'
   const inside = { exact, path: wrapper === undefined ? path : [...path, wrapper] }
   const text = textAt(sent, key, inside)
   const besideText = wrapper === undefined ? '' : textAt(entry, 'arguments', { exact, path })
@@ -78,9 +100,15 @@ function sentCall(entry: Json, { exact, path }: Place): SentCall {
 
   const others = otherWords.filter((word) => word !== key)
   const stray = others.map((word) => textAt(sent, word, inside))
-  if (wrapper !== undefined) stray.push(...otherWords.map((word) => textAt(entry, word, { exact, path })))
+  if (wrapper !== undefined)
+    stray.push(...otherWords.map((word) => textAt(entry, word, { exact, path })))
   return {
-    piece: { index: indexOf(entry.index), id: idOf(entry.id) ?? idOf(sent.id), name, text: text === '' ? besideText : text },
+    piece: {
+      index: indexOf(entry.index),
+      id: idOf(entry.id) ?? idOf(sent.id),
+      name,
+      text: text === '' ? besideText : text,
+    },
     isFreeText: key === 'input' && name !== null,
     stray: stray.filter((found) => !['', '{}'].includes(found.trim())),
   }
@@ -97,7 +125,9 @@ function textAt(holder: Json, key: string, { exact, path }: Place): string {
 
 function indexOf(given: unknown): number {
   const index = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
-  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index <= 0x7fffffff ? index : noIndex
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index <= 0x7fffffff
+    ? index
+    : noIndex
 }
 
 /** A blank name is none. */

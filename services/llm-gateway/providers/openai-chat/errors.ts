@@ -11,12 +11,20 @@ export function refusalOf(error: unknown, apiKey: string): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
   return httpFailure(
-    { status: error.status, headers: error.headers, words: [error.type, error.code], said: saidBy(error, error.status) },
+    {
+      status: error.status,
+      headers: error.headers,
+      words: [error.type, error.code],
+      said: saidBy(error, error.status),
+    },
     apiKey,
   )
 }
 
-/** Puts the body of an error where the SDK looks for it: it hands on what stands under `error`, and nothing of a body that is built otherwise. */
+/**
+ * Puts the body of an error where the SDK looks for it: it hands on what stands under `error`, and
+ * nothing of a body that is built otherwise.
+ */
 export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
@@ -25,11 +33,17 @@ export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalTh
     const sent = parseJson(text)
     const body: unknown = Array.isArray(sent) ? sent[0] : sent
     const shown = body === undefined || (isObject(body) && 'error' in body) ? body : { error: body }
-    return new Response(shown === undefined ? text : JSON.stringify(shown), { status: response.status, headers: response.headers })
+    return new Response(shown === undefined ? text : JSON.stringify(shown), {
+      status: response.status,
+      headers: response.headers,
+    })
   }
 }
 
-/** The provider's message, or its body where that has none; the SDK puts the status before a body, and words of its own in the place of none. */
+/**
+ * The provider's message, or its body where that has none; the SDK puts the status before a body,
+ * and words of its own in the place of none.
+ */
 function saidBy({ error, message }: APIError, status: number): string {
   const given: unknown = error
   if (typeof given === 'string') return given

@@ -1,19 +1,22 @@
-// A Chat Completions stream, one server-sent event at a time, as normalized part events.
-// Owns: what a chunk says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-chat.ts), how an entry of a
-// call is written (openai-chat-calls.ts), which call a piece belongs to and what its pieces make (accumulator).
+// A Chat Completions stream, one server-sent event at a time, as normalized part events. Owns: what
+// a chunk says, what the stream said about its end, and whether it can be believed. Does not own:
+// HTTP (openai-chat.ts), how an entry of a call is written (openai-chat-calls.ts), which call a
+// piece belongs to and what its pieces make (accumulator).
 //
-// C1. Everything comes out as it arrives. A piece of a call is passed on with the index, id and name that it has, and nothing is made of them here.
-// C2. What cannot be read spoils the attempt. A payload that cannot even be the beginning of a chunk has lost nothing of one: it is passed over,
-//     but then a mere end mark is no end.
+// C1. Everything comes out as it arrives. A piece of a call is passed on with the index, id and
+//     name that it has, and nothing is made of them here.
+// C2. What cannot be read spoils the attempt. A payload that cannot even be the beginning of a
+//     chunk has lost nothing of one: it is passed over, but then a mere end mark is no end.
 // C3. A refusal comes on a channel of its own, and the response's stop says what it is.
-// C4. The first choice is the answer; openai-chat-choices.ts says when calls of another one belong to it.
-// C5. A response that begins anew under another id is another response: what came before and what comes now would be said twice, or glued together.
+// C4. The first choice is the answer; openai-chat-choices.ts says when calls of another one belong
+//     to it.
+// C5. A response that begins anew under another id is another response: what came before and what
+//     comes now would be said twice, or glued together.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import type { Payload } from '../../wire/event-payload.ts'
-import { payloadOf } from '../../wire/event-payload.ts'
+import { type Payload, payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent } from '../../wire/part-events.ts'
 import { errorIn, faultOf } from '../../wire/sent-errors.ts'
@@ -22,14 +25,15 @@ import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
 import { providerSaid } from '../provider-said.ts'
 import { shortReason } from '../reason.ts'
-import type { Awaited } from './calls.ts'
-import { awaitedAfter, callPieces } from './calls.ts'
-import type { OtherChoice, SentChoice } from './choices.ts'
-import { callsBeside, choicesIn, keepChoice } from './choices.ts'
-import type { Opening } from './opening.ts'
-import { beginsAnew, openingAfter } from './opening.ts'
-import type { ReasoningDetails } from './reasoning-details.ts'
-import { addDetails, newReasoningDetails, returnedDetails } from './reasoning-details.ts'
+import { type Awaited, awaitedAfter, callPieces } from './calls.ts'
+import { callsBeside, choicesIn, keepChoice, type OtherChoice, type SentChoice } from './choices.ts'
+import { beginsAnew, type Opening, openingAfter } from './opening.ts'
+import {
+  addDetails,
+  newReasoningDetails,
+  type ReasoningDetails,
+  returnedDetails,
+} from './reasoning-details.ts'
 import { usageIn, usageOf } from './usage.ts'
 
 type Json = Record<string, unknown>
@@ -124,13 +128,21 @@ export function readChunk(stream: ChatStream, name: string | null, data: string)
   if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
   return [
     ...readOthers(stream, choices, exact),
-    ...own.flatMap((choice, n) => readOwn(stream, chunk, choice, { exact, isFirst: isFirst && n === 0 })),
+    ...own.flatMap((choice, n) =>
+      readOwn(stream, chunk, choice, { exact, isFirst: isFirst && n === 0 }),
+    ),
   ]
 }
 
-function readOwn(stream: ChatStream, chunk: Json, sent: SentChoice, how: { exact: ExactValues; isFirst: boolean }): PartEvent[] {
+function readOwn(
+  stream: ChatStream,
+  chunk: Json,
+  sent: SentChoice,
+  how: { exact: ExactValues; isFirst: boolean },
+): PartEvent[] {
   if (stream.fault !== undefined) return []
-  if (beginsAnew(stream.opening, chunk, sent.choice)) return spoil(stream, brokenStream('another response began in the middle of this one'))
+  if (beginsAnew(stream.opening, chunk, sent.choice))
+    return spoil(stream, brokenStream('another response began in the middle of this one'))
   stream.opening = openingAfter(stream.opening, chunk, sent.choice)
   return readChoice(stream, sent, how)
 }
@@ -138,13 +150,19 @@ function readOwn(stream: ChatStream, chunk: Json, sent: SentChoice, how: { exact
 function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValues): PartEvent[] {
   const { others, model } = stream
   let weight = 0
-  for (const sent of choices) if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
+  for (const sent of choices)
+    if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
   if (others.size > 0) for (const other of others.values()) weight += other.weight
   const isTooMuch = weight > limits.roundPartsBytesMax || others.size > limits.responseItemsMax
-  return isTooMuch ? spoil(stream, brokenStream('the choices beside the first one are too large')) : []
+  return isTooMuch
+    ? spoil(stream, brokenStream('the choices beside the first one are too large'))
+    : []
 }
 
-/** What is left to say when no more comes: the reasoning as it goes back to the provider, and what the server said about the response. */
+/**
+ * What is left to say when no more comes: the reasoning as it goes back to the provider, and what
+ * the server said about the response.
+ */
 export function endChat(stream: ChatStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
@@ -157,7 +175,8 @@ export function endChat(stream: ChatStream): PartEvent[] {
 function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {
-    // Nobody said that a choice without a word of its own is over, unless the first one did with a word for all.
+    // Nobody said that a choice without a word of its own is over, unless the first one did with a
+    // word for all.
     if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.awaited = 'mark'
     for (const word of words) noteFinish(stream, word, stream.finish === '')
   }
@@ -172,7 +191,15 @@ function saidEvents(stream: ChatStream): PartEvent[] {
 }
 
 /** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
-export function stopOf({ finish, signs, over, choice, hasUnread, blocks, awaited }: ChatStream): Stop {
+export function stopOf({
+  finish,
+  signs,
+  over,
+  choice,
+  hasUnread,
+  blocks,
+  awaited,
+}: ChatStream): Stop {
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
   if (awaited !== undefined && !over) return 'cut'
@@ -185,7 +212,9 @@ function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }
   if (sent.kind === 'end') stream.over = true
   if (sent.kind === 'unread') stream.hasUnread = true
   if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.said }))
-  return sent.kind === 'broken' ? spoil(stream, brokenStream('an event of the stream is no JSON object')) : []
+  return sent.kind === 'broken'
+    ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
+    : []
 }
 
 /** `isFirst`: nothing of it came before. */
@@ -194,7 +223,8 @@ function readChoice(
   { choice, path }: SentChoice,
   { exact, isFirst }: { exact: ExactValues; isFirst: boolean },
 ): PartEvent[] {
-  // A server that does not stream sends one message, whole. After pieces a message would say everything again.
+  // A server that does not stream sends one message, whole. After pieces a message would say
+  // everything again.
   const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
   const delta = isObject(choice[key]) ? choice[key] : {}
   const events = [
@@ -203,11 +233,14 @@ function readChoice(
     ...blockEvents(stream, 'refusal', delta.refusal),
   ]
   const piecesOf = (message: unknown, ...inside: string[]): PartEvent[] =>
-    isObject(message) ? callPieces(message, { exact, path: [...path, ...inside], model: stream.model }) : []
+    isObject(message)
+      ? callPieces(message, { exact, path: [...path, ...inside], model: stream.model })
+      : []
   const pieces = piecesOf(delta, key)
   if (pieces.length === 0) pieces.push(...piecesOf(choice))
   // Some servers say the calls only in the message that they put behind the pieces of the text.
-  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls) pieces.push(...piecesOf(choice.message, 'message'))
+  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls)
+    pieces.push(...piecesOf(choice.message, 'message'))
   const wasFinished = stream.finish !== ''
   setFinish(stream, choice)
   if (pieces.length > 0) stream.hasCalls = true
@@ -224,7 +257,9 @@ function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
   return content.filter(isObject).flatMap((part) => {
     if (part.type === 'text') return blockEvents(stream, 'text', part.text)
     if (part.type !== 'thinking') return []
-    const thoughts: unknown[] = Array.isArray(part.thinking) ? part.thinking : [{ text: part.thinking }]
+    const thoughts: unknown[] = Array.isArray(part.thinking)
+      ? part.thinking
+      : [{ text: part.thinking }]
     return thoughts.filter(isObject).flatMap(({ text }) => blockEvents(stream, 'reasoning', text))
   })
 }
@@ -232,14 +267,24 @@ function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
 /** Some servers send the same in both fields. */
 function reasoningEvents(stream: ChatStream, delta: Json): PartEvent[] {
   const inDetails = addDetails(stream.details, delta.reasoning_details)
-  const field = typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '' ? 'reasoning_content' : 'reasoning'
+  const field =
+    typeof delta.reasoning_content === 'string' && delta.reasoning_content !== ''
+      ? 'reasoning_content'
+      : 'reasoning'
   const text = delta[field]
   if (typeof text !== 'string' || text === '') return blockEvents(stream, 'reasoning', inDetails)
-  stream.reasoning = { field: stream.reasoning?.field ?? field, text: (stream.reasoning?.text ?? '') + text }
+  stream.reasoning = {
+    field: stream.reasoning?.field ?? field,
+    text: (stream.reasoning?.text ?? '') + text,
+  }
   return blockEvents(stream, 'reasoning', text)
 }
 
-function blockEvents(stream: ChatStream, block: 'text' | 'refusal' | 'reasoning', text: unknown): PartEvent[] {
+function blockEvents(
+  stream: ChatStream,
+  block: 'text' | 'refusal' | 'reasoning',
+  text: unknown,
+): PartEvent[] {
   if (typeof text !== 'string' || text === '') return []
   const index = stream.blocks.get(block) ?? newIndex(stream)
   stream.blocks.set(block, index)
@@ -268,12 +313,18 @@ function failedFinish(word: string): Failed {
   return brokenStream(`the provider ended the response with '${word}'`)
 }
 
-/** What may have to go back to the same model with the response's calls (openai-chat-messages.ts). */
+/**
+ * What may have to go back to the same model with the response's calls (openai-chat-messages.ts).
+ */
 function reasoningBlock(stream: ChatStream): PartEvent[] {
   const { model, reasoning } = stream
   const details = returnedDetails(stream.details)
   if (reasoning === undefined && details === undefined) return []
-  const block = { model, ...(reasoning && { [reasoning.field]: reasoning.text }), ...(details && { reasoning_details: details }) }
+  const block = {
+    model,
+    ...(reasoning && { [reasoning.field]: reasoning.text }),
+    ...(details && { reasoning_details: details }),
+  }
   return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
 }
 

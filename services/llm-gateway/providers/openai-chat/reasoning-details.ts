@@ -1,9 +1,14 @@
-// `reasoning_details` of a Chat Completions stream: blocks of thinking, some signed or encrypted, as OpenRouter and others send them. They have to go back
-// exactly as they came, which means as the blocks that they are and not as the pieces in which those were streamed: a signature is over its whole block.
+// `reasoning_details` of a Chat Completions stream: blocks of thinking, some signed or encrypted,
+// as OpenRouter and others send them. They have to go back exactly as they came, which means as the
+// blocks that they are and not as the pieces in which those were streamed: a signature is over its
+// whole block.
 //
-// R1. A piece continues the block of its type and index; without an index, the last block, where that is of its type, not signed and not of the same chunk.
-// R2. Texts and summaries are joined in order. Encrypted data comes whole, so each piece of it is a block.
-// R3. Of what is too large or cannot be read nothing goes back: a provider refuses half of its thinking.
+// R1. A piece continues the block of its type and index; without an index, the last block, where
+//     that is of its type, not signed and not of the same chunk.
+// R2. Texts and summaries are joined in order. Encrypted data comes whole, so each piece of it is a
+//     block.
+// R3. Of what is too large or cannot be read nothing goes back: a provider refuses half of its
+//     thinking.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
@@ -11,7 +16,10 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 
 type Json = Record<string, unknown>
 
-/** The blocks so far; `addDetails` changes it in place. `bytes`: what came of them; `isSpoilt`: nothing of it goes back (R3). */
+/**
+ * The blocks so far; `addDetails` changes it in place. `bytes`: what came of them; `isSpoilt`:
+ * nothing of it goes back (R3).
+ */
 export type ReasoningDetails = { blocks: Json[]; bytes: number; isSpoilt: boolean }
 
 export function newReasoningDetails(): ReasoningDetails {
@@ -35,7 +43,9 @@ function addPiece(details: ReasoningDetails, piece: unknown, before: number): st
   if (!isObject(piece)) return ''
   const json = JSON.stringify(piece)
   details.bytes += json.length
-  const isTooMuch = details.bytes > limits.reasoningDetailsBytesMax || details.blocks.length >= limits.responseItemsMax
+  const isTooMuch =
+    details.bytes > limits.reasoningDetailsBytesMax ||
+    details.blocks.length >= limits.responseItemsMax
   if (isTooMuch || jsonFault(json, limits.argumentDepthMax / 2) !== undefined) {
     details.isSpoilt = true
     details.blocks = []
@@ -64,7 +74,8 @@ function blockOf(blocks: Json[], { type, index }: Json, before: number): Json | 
 
 function goOn(block: Json, piece: Json, field: 'text' | 'summary'): void {
   const joined = textOf(block[field]) + textOf(piece[field])
-  for (const [name, value] of Object.entries(piece)) if (value != null && (block[name] == null || name === 'signature')) block[name] = value
+  for (const [name, value] of Object.entries(piece))
+    if (value != null && (block[name] == null || name === 'signature')) block[name] = value
   if (joined !== '') block[field] = joined
 }
 

@@ -1,7 +1,8 @@
-// The body of one Chat Completions request.
-// Providers read tools first, then the messages in their order, and their prompt caches hold as far as the bytes are the same. So what is the same
-// from one request to the next comes first: the tools, the agent's system prompt, the conversation so far. A nudge is a further system message
-// before the conversation (I1): the request that shows one reads the conversation anew, the next one does not.
+// The body of one Chat Completions request. Providers read tools first, then the messages in their
+// order, and their prompt caches hold as far as the bytes are the same. So what is the same from
+// one request to the next comes first: the tools, the agent's system prompt, the conversation so
+// far. A nudge is a further system message before the conversation (I1): the request that shows one
+// reads the conversation anew, the next one does not.
 
 import type {
   ChatCompletionCreateParamsStreaming,
@@ -16,7 +17,10 @@ import { chatMessages } from './messages.ts'
 import { serverHabits } from './server.ts'
 
 /** Throws where a tool's schema is no JSON: the agent's file was not checked. */
-export function chatRequest({ model, system }: Agent, request: ProviderRequest): ChatCompletionCreateParamsStreaming {
+export function chatRequest(
+  { model, system }: Agent,
+  request: ProviderRequest,
+): ChatCompletionCreateParamsStreaming {
   const habits = serverHabits(model.baseUrl)
   const tools = request.tools.map(toolOf)
   return {
@@ -44,5 +48,8 @@ function systemMessage(text: string): ChatCompletionMessageParam[] {
 
 function toolOf(declaration: Declaration): ChatCompletionFunctionTool {
   const { name, description } = declaration
-  return { type: 'function', function: { name, description, parameters: parsedSchema(declaration) } }
+  return {
+    type: 'function',
+    function: { name, description, parameters: parsedSchema(declaration) },
+  }
 }

@@ -1,10 +1,13 @@
-// Any list of messages as one that a server of Chat Completions takes (I5.4). Pure; a list that the server takes already comes out as it went in.
+// Any list of messages as one that a server of Chat Completions takes (I5.4). Pure; a list that the
+// server takes already comes out as it went in.
 //
-// C1. Every entry of tool_calls has exactly one tool message, directly behind, in the same order. A lost one is said to be unknown, a second one and
-//     one without its call are left out. Nothing stands between, no system message either.
-// C2. Ids change only where two calls have the same one or it has a form that the server does not take.
-// C3. Where roles must take turns, whoever speaks twice says it in one message, a word of the assistant stands between a result and the user, and
-//     the assistant does not speak last.
+// C1. Every entry of tool_calls has exactly one tool message, directly behind, in the same order. A
+//     lost one is said to be unknown, a second one and one without its call are left out. Nothing
+//     stands between, no system message either.
+// C2. Ids change only where two calls have the same one or it has a form that the server does not
+//     take.
+// C3. Where roles must take turns, whoever speaks twice says it in one message, a word of the
+//     assistant stands between a result and the user, and the assistant does not speak last.
 // C4. Blank texts are left out, and messages in which nothing is left.
 
 import type {
@@ -13,10 +16,12 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
-import type { Placed } from '../call-pairs.ts'
-import { goOn, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
+import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
 
-/** What a server takes. `id`: the form of call ids, and how one is made. `alternating`: roles must take turns. */
+/**
+ * What a server takes. `id`: the form of call ids, and how one is made. `alternating`: roles must
+ * take turns.
+ */
 export type ChatForm = { id: RegExp; madeId: (place: string) => string; alternating: boolean }
 
 /** Stands where the user goes on after results that the model did not speak about. */
@@ -34,7 +39,8 @@ export function validChatMessages(
     if (message.role === 'tool' || message.role === 'function') continue // results stand with their calls
     const kept = withoutBlanks(message)
     if (kept === undefined) continue
-    if (alternating && kept.role === 'user' && made.at(-1)?.role === 'tool') made.push({ role: 'assistant', content: noAnswer })
+    if (alternating && kept.role === 'user' && made.at(-1)?.role === 'tool')
+      made.push({ role: 'assistant', content: noAnswer })
     const joined = alternating ? joinedWith(made.at(-1), kept) : undefined
     if (joined !== undefined) made.pop()
     const ids = new Map(callsOf(kept).map((call) => [call, freshId(call.id)]))
@@ -46,7 +52,9 @@ export function validChatMessages(
   return made
 }
 
-function resultsOf(messages: ChatCompletionMessageParam[]): Map<ChatCompletionMessageToolCall, ChatCompletionToolMessageParam> {
+function resultsOf(
+  messages: ChatCompletionMessageParam[],
+): Map<ChatCompletionMessageToolCall, ChatCompletionToolMessageParam> {
   const calls: Placed<ChatCompletionMessageToolCall>[] = []
   const results: Placed<ChatCompletionToolMessageParam>[] = []
   for (const [at, message] of messages.entries()) {
@@ -67,19 +75,27 @@ function callsOf(message: ChatCompletionMessageParam): ChatCompletionMessageTool
 }
 
 /** The message itself where nothing of it is blank; undefined: nothing is left of it. */
-function withoutBlanks(message: ChatCompletionMessageParam): ChatCompletionMessageParam | undefined {
+function withoutBlanks(
+  message: ChatCompletionMessageParam,
+): ChatCompletionMessageParam | undefined {
   if (message.role === 'assistant') return assistantWithoutBlanks(message)
   const { content } = message
   if (typeof content === 'string') return content.trim() === '' ? undefined : message
   const parts = (content ?? []).filter((part) => part.type !== 'text' || part.text.trim() !== '')
   if (parts.length === 0) return undefined
-  return parts.length === content?.length ? message : ({ ...message, content: parts } as ChatCompletionMessageParam)
+  return parts.length === content?.length
+    ? message
+    : ({ ...message, content: parts } as ChatCompletionMessageParam)
 }
 
-function assistantWithoutBlanks(message: ChatCompletionAssistantMessageParam): ChatCompletionAssistantMessageParam | undefined {
+function assistantWithoutBlanks(
+  message: ChatCompletionAssistantMessageParam,
+): ChatCompletionAssistantMessageParam | undefined {
   const { content, tool_calls: calls, ...others } = message
   const isBlank =
-    typeof content === 'string' ? content.trim() === '' : (content ?? []).every((part) => part.type === 'text' && part.text.trim() === '')
+    typeof content === 'string'
+      ? content.trim() === ''
+      : (content ?? []).every((part) => part.type === 'text' && part.text.trim() === '')
   const hasCalls = calls !== undefined && calls.length > 0
   if (!isBlank) return calls === undefined || hasCalls ? message : { ...others, content }
   if (!hasCalls) return undefined
@@ -91,7 +107,8 @@ function joinedWith(
   last: ChatCompletionMessageParam | undefined,
   message: ChatCompletionMessageParam,
 ): ChatCompletionMessageParam | undefined {
-  if (last?.role !== message.role || (message.role !== 'user' && message.role !== 'assistant')) return undefined
+  if (last?.role !== message.role || (message.role !== 'user' && message.role !== 'assistant'))
+    return undefined
   const both = [last.content, message.content]
   const isText = both.every((one) => typeof one === 'string' || one == null)
   const content = isText ? both.filter((text) => text != null).join('\n\n') : both.flatMap(partsOf)
@@ -102,13 +119,22 @@ function partsOf(content: ChatCompletionMessageParam['content']): unknown[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
 }
 
-function withIds(message: ChatCompletionMessageParam, ids: Map<ChatCompletionMessageToolCall, string>): ChatCompletionMessageParam {
+function withIds(
+  message: ChatCompletionMessageParam,
+  ids: Map<ChatCompletionMessageToolCall, string>,
+): ChatCompletionMessageParam {
   if (message.role !== 'assistant' || message.tool_calls === undefined) return message
-  const isSame = message.tool_calls.length === ids.size && [...ids].every(([call, id]) => call.id === id)
-  return isSame ? message : { ...message, tool_calls: [...ids].map(([call, id]) => ({ ...call, id })) }
+  const isSame =
+    message.tool_calls.length === ids.size && [...ids].every(([call, id]) => call.id === id)
+  return isSame
+    ? message
+    : { ...message, tool_calls: [...ids].map(([call, id]) => ({ ...call, id })) }
 }
 
-function resultFor(result: ChatCompletionToolMessageParam | undefined, id: string): ChatCompletionToolMessageParam {
+function resultFor(
+  result: ChatCompletionToolMessageParam | undefined,
+  id: string,
+): ChatCompletionToolMessageParam {
   if (result === undefined) return { role: 'tool', tool_call_id: id, content: unknownResult }
   return result.tool_call_id === id ? result : { ...result, tool_call_id: id }
 }

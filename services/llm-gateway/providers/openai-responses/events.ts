@@ -1,21 +1,24 @@
-// A Responses stream, one server-sent event at a time, as normalized part events.
-// Owns: what an event says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-responses.ts), which item
-// an event is about (openai-responses-stream.ts), what an item says (openai-responses-items.ts), which source of a call's arguments counts
-// (accumulator).
+// A Responses stream, one server-sent event at a time, as normalized part events. Owns: what an
+// event says, what the stream said about its end, and whether it can be believed. Does not own:
+// HTTP (openai-responses.ts), which item an event is about (openai-responses-stream.ts), what an
+// item says (openai-responses-items.ts), which source of a call's arguments counts (accumulator).
 //
-// P2. Everything is said up to four times: in pieces, in an event that ends them, in one that ends the item, in one that ends the response. It is
-//     passed on once, and again only where it says something else.
-// P3. Argument bytes whose item never began are passed on under an index of their own, never dropped (I1.1).
-// P4. What cannot be read spoils the attempt; a payload that cannot even be the beginning of an event has lost nothing of one, and is passed over. Items
-//     that the provider runs itself, and items of unknown kinds, are never calls.
-// P5. A call is closed when the response is over, and only where the server calls it complete, and no two of those sources prove a loss: two that say all
-//     of the arguments and differ, or that say the same and the pieces do not.
+// P2. Everything is said up to four times: in pieces, in an event that ends them, in one that ends
+//     the item, in one that ends the response. It is passed on once, and again only where it says
+//     something else.
+// P3. Argument bytes whose item never began are passed on under an index of their own, never
+//     dropped (I1.1).
+// P4. What cannot be read spoils the attempt; a payload that cannot even be the beginning of an
+//     event has lost nothing of one, and is passed over. Items that the provider runs itself, and
+//     items of unknown kinds, are never calls.
+// P5. A call is closed when the response is over, and only where the server calls it complete, and
+//     no two of those sources prove a loss: two that say all of the arguments and differ, or that
+//     say the same and the pieces do not.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import type { Payload } from '../../wire/event-payload.ts'
-import { payloadOf } from '../../wire/event-payload.ts'
+import { type Payload, payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent, textEvents } from '../../wire/part-events.ts'
 import { errorIn, faultOf } from '../../wire/sent-errors.ts'
@@ -24,17 +27,35 @@ import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
 import { providerSaid } from '../provider-said.ts'
 import { shortReason } from '../reason.ts'
-import type { Item } from './items.ts'
-import { addArguments, allArguments, argumentText, closeCall, endItem } from './items.ts'
-import type { Place, ResponseStream, SentItem } from './stream.ts'
-import { ending, findCall, findItem, implicitItem, itemAdded, itemDone, knownItem, placeOf, wholeItem } from './stream.ts'
+import { addArguments, allArguments, argumentText, closeCall, endItem, type Item } from './items.ts'
+import {
+  ending,
+  findCall,
+  findItem,
+  implicitItem,
+  itemAdded,
+  itemDone,
+  knownItem,
+  type Place,
+  placeOf,
+  type ResponseStream,
+  type SentItem,
+  wholeItem,
+} from './stream.ts'
 import { addPiece, endPart } from './texts.ts'
 import { responsesUsage } from './usage.ts'
 
 type Json = Record<string, unknown>
 
-/** What one server-sent event means. `name` is its `event:` line, which counts only where the data has no type of its own. */
-export function readResponseEvent(stream: ResponseStream, name: string | null, data: string): PartEvent[] {
+/**
+ * What one server-sent event means. `name` is its `event:` line, which counts only where the data
+ * has no type of its own.
+ */
+export function readResponseEvent(
+  stream: ResponseStream,
+  name: string | null,
+  data: string,
+): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind !== 'object') return readUnusual(stream, sent)
   const { value: event, exact } = sent
@@ -42,7 +63,8 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
   const type = typeof event.type === 'string' ? event.type : (name ?? '')
   switch (type) {
     case 'response.created':
-      if (beginsAnew(stream, event)) return spoil(stream, brokenStream('another response began in the middle of this one'))
+      if (beginsAnew(stream, event))
+        return spoil(stream, brokenStream('another response began in the middle of this one'))
       noteResponse(stream, event.response)
       return []
     case 'response.in_progress':
@@ -52,13 +74,22 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.output_item.added':
     case 'response.output_item.done': {
       if (!isObject(event.item)) return []
-      const item: SentItem = { sent: event.item, index: placeOf(event).index, exact, path: ['item'] }
+      const item: SentItem = {
+        sent: event.item,
+        index: placeOf(event).index,
+        exact,
+        path: ['item'],
+      }
       if (stream.items.length >= limits.responseItemsMax) return spoil(stream, tooManyItems)
       return type.endsWith('added') ? itemAdded(stream, item) : itemDone(stream, item)
     }
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
-      return argumentsDelta(stream, placeOf(event), typeof event.delta === 'string' ? event.delta : (exact(['delta']) ?? ''))
+      return argumentsDelta(
+        stream,
+        placeOf(event),
+        typeof event.delta === 'string' ? event.delta : (exact(['delta']) ?? ''),
+      )
     case 'response.function_call_arguments.done':
     case 'response.custom_tool_call_input.done':
       return argumentsDone(stream, event, argumentText(event, exact, []))
@@ -89,13 +120,26 @@ export function endResponse(stream: ResponseStream): PartEvent[] {
   stream.ended = true
   const { id, incomplete, rawUsage } = stream
   // Calls that never got a name.
-  const unnamed = stream.items.flatMap((item) => (item.kind === 'call' && !item.begun ? allArguments(item, '', '') : []))
+  const unnamed = stream.items.flatMap((item) =>
+    item.kind === 'call' && !item.begun ? allArguments(item, '', '') : [],
+  )
   const closed = stream.items.flatMap(closeCall)
-  return [...unnamed, ...closed, ...providerSaid(newIndex(stream), { id, incomplete, usage: rawUsage })]
+  return [
+    ...unnamed,
+    ...closed,
+    ...providerSaid(newIndex(stream), { id, incomplete, usage: rawUsage }),
+  ]
 }
 
 /** The provider's word in our vocabulary. */
-export function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items }: ResponseStream): Stop {
+export function stopOf({
+  finish,
+  incomplete,
+  hasRefusal,
+  over,
+  hasUnread,
+  items,
+}: ResponseStream): Stop {
   if (incomplete !== undefined) return meaningOf(incomplete) === 'refusal' ? 'refusal' : 'length'
   if (finish === '') return over && !hasUnread && items.length > 0 ? 'other' : 'cut'
   if (finish !== 'completed') return 'other'
@@ -107,14 +151,22 @@ export function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items 
   return items.some(({ said }) => said.isDisputed) ? 'other' : 'end'
 }
 
-function readUnusual(stream: ResponseStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
+function readUnusual(
+  stream: ResponseStream,
+  sent: Exclude<Payload, { kind: 'object' }>,
+): PartEvent[] {
   if (sent.kind === 'end') stream.over = true
   if (sent.kind === 'unread') stream.hasUnread = true
   if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.said }))
-  return sent.kind === 'broken' ? spoil(stream, brokenStream('an event of the stream is no JSON object')) : []
+  return sent.kind === 'broken'
+    ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
+    : []
 }
 
-/** Events of tools that the provider runs, annotations, keep-alives, and whatever will be added; or an error, which always is the end. */
+/**
+ * Events of tools that the provider runs, annotations, keep-alives, and whatever will be added; or
+ * an error, which always is the end.
+ */
 function readOther(stream: ResponseStream, name: string | null, event: Json): PartEvent[] {
   const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
   if (error === undefined) return []
@@ -129,7 +181,9 @@ function argumentsDelta(stream: ResponseStream, place: Place, text: string): Par
   if (item?.kind !== 'call') return strayArguments(stream, item, text)
   // What came before the call's name is not passed on yet, so nobody else bounds it (R7).
   const isTooLarge = !item.begun && item.given.length > limits.roundPartsBytesMax
-  return isTooLarge ? spoil(stream, brokenStream('the arguments of a call without a name are too large')) : addArguments(item, text)
+  return isTooLarge
+    ? spoil(stream, brokenStream('the arguments of a call without a name are too large'))
+    : addArguments(item, text)
 }
 
 function argumentsDone(stream: ResponseStream, event: Json, text: string): PartEvent[] {
@@ -145,29 +199,49 @@ function strayArguments(stream: ResponseStream, item: Item | undefined, text: st
 }
 
 /** A piece of a text, or all of it. */
-function saidEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasoning', event: Json, text: unknown): PartEvent[] {
+function saidEvents(
+  stream: ResponseStream,
+  kind: 'text' | 'refusal' | 'reasoning',
+  event: Json,
+  text: unknown,
+): PartEvent[] {
   if (typeof text !== 'string' || text === '') return []
   const place = placeOf(event)
   const item = findItem(stream, place) ?? implicitItem(stream, place)
   if (item.kind === 'call' || item.kind === 'other') return []
   if (kind === 'refusal') stream.hasRefusal = true
   const key = `${kind} ${typeof event.content_index === 'number' ? event.content_index : ''}`
-  return textEvents(kind, item.index, event.delta === undefined ? endPart(item.said, key, text) : addPiece(item.said, key, text))
+  return textEvents(
+    kind,
+    item.index,
+    event.delta === undefined ? endPart(item.said, key, text) : addPiece(item.said, key, text),
+  )
 }
 
 /** `word`: the event's; the status of the response counts where it is worse. */
-function endOfResponse(stream: ResponseStream, word: string, event: Json, exact: ExactValues): PartEvent[] {
+function endOfResponse(
+  stream: ResponseStream,
+  word: string,
+  event: Json,
+  exact: ExactValues,
+): PartEvent[] {
   const final = isObject(event.response) ? event.response : {}
   const finish = finishOf(word, final.status)
   noteResponse(stream, final)
   stream.finish = finish
   stream.over = true
   if (finish === 'failed' || finish === 'cancelled' || isObject(final.error))
-    return spoil(stream, isObject(final.error) ? faultOf(final.error) : brokenStream(`the provider ended the response as ${finish}`))
+    return spoil(
+      stream,
+      isObject(final.error)
+        ? faultOf(final.error)
+        : brokenStream(`the provider ended the response as ${finish}`),
+    )
 
   const details = isObject(final.incomplete_details) ? final.incomplete_details : undefined
   if (finish === 'incomplete' || final.status === 'incomplete' || details !== undefined)
-    stream.incomplete = typeof details?.reason === 'string' ? shortReason(details.reason) : 'unknown'
+    stream.incomplete =
+      typeof details?.reason === 'string' ? shortReason(details.reason) : 'unknown'
   const given: unknown[] = Array.isArray(final.output) ? final.output : []
   if (given.length > limits.responseItemsMax) return spoil(stream, tooManyItems)
   const output = given.flatMap((sent: unknown, index): SentItem[] => {
@@ -177,7 +251,10 @@ function endOfResponse(stream: ResponseStream, word: string, event: Json, exact:
   const events = output.flatMap((item) => finalItem(stream, item, said))
   // A call whose arguments were ended, and which itself never was.
   const open = stream.items.filter((item) => item.kind === 'call' && item.isDone && !item.ended)
-  return [...events, ...open.flatMap((item) => endItem(item, { sent: {}, text: '', raw: undefined }))]
+  return [
+    ...events,
+    ...open.flatMap((item) => endItem(item, { sent: {}, text: '', raw: undefined })),
+  ]
 }
 
 /** `response.done` says only that the response is over; how, its status says. */
@@ -188,31 +265,46 @@ function finishOf(word: string, status: unknown): string {
 }
 
 /**
- * An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. `said`: those of the
- * stream that the response has under their own.
+ * An item that the whole response has and the stream has not is taken only where it cannot be one
+ * that came under another id. `said`: those of the stream that the response has under their own.
  */
-function finalItem(stream: ResponseStream, item: SentItem, said: Set<Item | undefined>): PartEvent[] {
+function finalItem(
+  stream: ResponseStream,
+  item: SentItem,
+  said: Set<Item | undefined>,
+): PartEvent[] {
   const known = knownItem(stream, item, () => true)
-  const isNew = known === undefined && stream.items.every((other) => other.type !== item.sent.type || said.has(other))
+  const isNew =
+    known === undefined &&
+    stream.items.every((other) => other.type !== item.sent.type || said.has(other))
   if (known === undefined && !isNew) return []
   const wasEnded = known?.ended === true
   const events = known === undefined ? wholeItem(stream, item) : ending(known, item)
   const meant = known ?? stream.items.at(-1)
   if (isNew) said.add(meant)
-  // Servers leave this word in items that an event of their own has ended; where none did, it is the last one about them.
-  if (meant !== undefined && item.sent.status === 'in_progress' && !wasEnded) meant.isUnfinished = true
+  // Servers leave this word in items that an event of their own has ended; where none did, it is
+  // the last one about them.
+  if (meant !== undefined && item.sent.status === 'in_progress' && !wasEnded)
+    meant.isUnfinished = true
   return events
 }
 
 /** What came before and what comes now would be said twice, or glued together. */
 function beginsAnew({ items, id }: ResponseStream, { response }: Json): boolean {
-  return items.length > 0 && id !== '' && isObject(response) && typeof response.id === 'string' && shortReason(response.id) !== id
+  return (
+    items.length > 0 &&
+    id !== '' &&
+    isObject(response) &&
+    typeof response.id === 'string' &&
+    shortReason(response.id) !== id
+  )
 }
 
 function noteResponse(stream: ResponseStream, response: unknown): void {
   if (!isObject(response)) return
   if (typeof response.id === 'string') stream.id = shortReason(response.id)
-  if (typeof response.max_output_tokens === 'number') stream.outputTokensMax = response.max_output_tokens
+  if (typeof response.max_output_tokens === 'number')
+    stream.outputTokensMax = response.max_output_tokens
   if (!isObject(response.usage)) return
   stream.usage = responsesUsage(response.usage)
   stream.rawUsage = response.usage

@@ -1,43 +1,67 @@
-// A conversation's history as the input items of a Responses request.
-// Owns: that what the provider gets is valid, whatever the history holds. Does not own: what is said (spoken-history.ts), the rest of the request
-// (openai-responses-request.ts).
+// A conversation's history as the input items of a Responses request. Owns: that what the provider
+// gets is valid, whatever the history holds. Does not own: what is said (spoken-history.ts), the
+// rest of the request (openai-responses-request.ts).
 //
-// Q1. Every function_call is followed by exactly one function_call_output, after those of its response and in the same order (I5.4).
-// Q2. The same entries always give the same items, and more entries only add to the end (H2), so the provider's prompt cache holds.
-// Q3. Reasoning goes back exactly as it came, to the model from which it came, in front of the call that it led to. One that is not encrypted cannot
-//     be taken back: nothing is stored under its id.
+// Q1. Every function_call is followed by exactly one function_call_output, after those of its
+//     response and in the same order (I5.4).
+// Q2. The same entries always give the same items, and more entries only add to the end (H2), so
+//     the provider's prompt cache holds.
+// Q3. Reasoning goes back exactly as it came, to the model from which it came, in front of the call
+//     that it led to. One that is not encrypted cannot be taken back: nothing is stored under its
+//     id.
 
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
-import type { CallIds, SpokenCall } from '../spoken-history.ts'
-import { inputOf, usableName, utterances } from '../spoken-history.ts'
+import {
+  type CallIds,
+  inputOf,
+  type SpokenCall,
+  usableName,
+  utterances,
+} from '../spoken-history.ts'
 
 const callIds: CallIds = { taken: /^[\x21-\x7e]{1,64}$/, made: (place) => `call_${place}` }
 /** Of a history that the server has refused: nothing of it that only the server could know. */
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
-/** `history` in order of turn and round. `model`: whose reasoning may go back. `rebuilt`: as in ProviderRequest. */
-export function responsesInput(history: HistoryEntry[], model: string, rebuilt = false): ResponseInputItem[] {
+/**
+ * `history` in order of turn and round. `model`: whose reasoning may go back. `rebuilt`: as in
+ * ProviderRequest.
+ */
+export function responsesInput(
+  history: HistoryEntry[],
+  model: string,
+  rebuilt = false,
+): ResponseInputItem[] {
   return utterances(history, rebuilt ? ownIds : callIds).flatMap((said): ResponseInputItem[] => {
     if (said.by === 'user') return [{ role: 'user', content: said.text }]
     const reasoning = rebuilt ? [] : reasoningOf(said.thinking, model)
-    const before = (call: number) => reasoning.flatMap(({ calls, item }) => (calls === call ? [item] : []))
+    const before = (call: number) =>
+      reasoning.flatMap(({ calls, item }) => (calls === call ? [item] : []))
     return [
       ...(said.calls.length === 0 && said.text === '' ? [] : before(0)),
       ...(said.text === '' ? [] : [{ role: 'assistant' as const, content: said.text }]),
       ...said.calls.flatMap((spoken, n) => [...(n === 0 ? [] : before(n)), functionCall(spoken)]),
-      ...said.calls.map(({ id, result }) => ({ type: 'function_call_output' as const, call_id: id, output: result.text })),
+      ...said.calls.map(({ id, result }) => ({
+        type: 'function_call_output' as const,
+        call_id: id,
+        output: result.text,
+      })),
     ]
   })
 }
 
 /** `calls`: how many calls of the response began before it. */
-function reasoningOf(thinking: Record<string, unknown>[], model: string): { calls: unknown; item: ResponseInputItem }[] {
+function reasoningOf(
+  thinking: Record<string, unknown>[],
+  model: string,
+): { calls: unknown; item: ResponseInputItem }[] {
   return thinking.flatMap((block) => {
     const { item, calls } = block
-    if (block.model !== model || !isObject(item) || typeof item.encrypted_content !== 'string') return []
+    if (block.model !== model || !isObject(item) || typeof item.encrypted_content !== 'string')
+      return []
     return [{ calls, item: item as unknown as ResponseInputItem }]
   })
 }

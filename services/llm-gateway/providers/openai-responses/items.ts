@@ -5,8 +5,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson, sameJson } from '../../../../shared/lib/json/same-json.ts'
 import type { ExactValues, Path } from '../../wire/exact-json.ts'
 import { partEvent, textEvents } from '../../wire/part-events.ts'
-import type { SaidText } from './texts.ts'
-import { endText, newText } from './texts.ts'
+import { endText, newText, type SaidText } from './texts.ts'
 
 type Json = Record<string, unknown>
 
@@ -32,7 +31,10 @@ export type Item = {
   given: string
   /** The pieces of arguments that came, joined. */
   pieced: string
-  /** What the first event with all of the arguments said they were, how many such events came, and whether one said something else. */
+  /**
+   * What the first event with all of the arguments said they were, how many such events came, and
+   * whether one said something else.
+   */
   whole: { text: string; plain: string; events: number; differ: boolean } | undefined
   /** The call was announced: it is when its name is known. */
   begun: boolean
@@ -50,7 +52,13 @@ export type NewItem = Pick<Item, 'at' | 'index' | 'model' | 'callsBefore'> & { s
 export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
-    ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
+    ...{
+      kind: kindOf(sent.type),
+      type: sent.type,
+      ids: idsOf(sent),
+      callId: textOr(sent.call_id, ''),
+      name: textOr(sent.name, ''),
+    },
     ...{ said: newText(), given: '', pieced: '', whole: undefined },
     ...{ begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
   }
@@ -67,7 +75,10 @@ export function idsOf(sent: Json): string[] {
   return [textOr(sent.id, ''), textOr(sent.call_id, '')].filter((id) => id !== '')
 }
 
-/** The arguments of a call in an item or an event, as text: servers that send the value itself get it written down as they sent it. */
+/**
+ * The arguments of a call in an item or an event, as text: servers that send the value itself get
+ * it written down as they sent it.
+ */
 export function argumentText(sent: Json, exact: ExactValues, path: Path): string {
   const key = sent.arguments === undefined ? 'input' : 'arguments'
   const given = sent[key]
@@ -79,7 +90,9 @@ export function argumentText(sent: Json, exact: ExactValues, path: Path): string
 export function beginItem(item: Item, sent: Json, start: string): PartEvent[] {
   if (item.kind === 'call') return item.name === '' ? [] : beginCall(item, start)
   const text = item.kind === 'other' ? JSON.stringify(sent) : ''
-  return text === '' || text.length > keptApartMax ? [] : [partEvent('kept_apart', item.index, text)]
+  return text === '' || text.length > keptApartMax
+    ? []
+    : [partEvent('kept_apart', item.index, text)]
 }
 
 /** Characters of an item that is none of ours, as it stays in the log. */
@@ -103,7 +116,9 @@ export function addArguments(item: Item, text: string): PartEvent[] {
   return item.begun ? [partEvent('call_arguments', item.index, text)] : []
 }
 
-/** All of a call's arguments once more; empty: they are not said. `name`: for a call that had none. */
+/**
+ * All of a call's arguments once more; empty: they are not said. `name`: for a call that had none.
+ */
 export function allArguments(item: Item, text: string, name: unknown): PartEvent[] {
   if (item.name === '') item.name = textOr(name, '')
   if (typeof name === 'string' && name.trim() !== '' && name !== item.name) item.isRenamed = true
@@ -115,25 +130,38 @@ export function allArguments(item: Item, text: string, name: unknown): PartEvent
 }
 
 /**
- * Closes a call that has ended, once nothing more can be said about it: the response may still call it incomplete, or say other arguments. One that the
- * server contradicts itself about stays open, so that it does not run (P5).
+ * Closes a call that has ended, once nothing more can be said about it: the response may still call
+ * it incomplete, or say other arguments. One that the server contradicts itself about stays open,
+ * so that it does not run (P5).
  */
 export function closeCall(item: Item): PartEvent[] {
-  const isWhole = item.kind === 'call' && item.ended && !item.isUnfinished && !item.isRenamed && !isContradicted(item)
+  const isWhole =
+    item.kind === 'call' &&
+    item.ended &&
+    !item.isUnfinished &&
+    !item.isRenamed &&
+    !isContradicted(item)
   return isWhole ? [partEvent('call_end', item.index, '')] : []
 }
 
-/** One whole text that differs from the pieces is no proof against them. Servers send all so far with each piece, so the end of them may be all of it. */
+/**
+ * One whole text that differs from the pieces is no proof against them. Servers send all so far
+ * with each piece, so the end of them may be all of it.
+ */
 function isContradicted({ pieced, whole }: Item): boolean {
   if (whole === undefined || whole.events < 2) return false
-  return whole.differ || (pieced !== '' && !pieced.trim().endsWith(whole.text.trim()) && !sameJson(pieced, whole.text))
+  return (
+    whole.differ ||
+    (pieced !== '' && !pieced.trim().endsWith(whole.text.trim()) && !sameJson(pieced, whole.text))
+  )
 }
 
 /** Kept is the first only: how often it is said again is up to the server. */
 function noteWhole(item: Item, text: string): void {
   item.whole ??= { text, plain: plainJson(text) ?? text, events: 0, differ: false }
   item.whole.events += 1
-  if (text !== item.whole.text && (plainJson(text) ?? text) !== item.whole.plain) item.whole.differ = true
+  if (text !== item.whole.text && (plainJson(text) ?? text) !== item.whole.plain)
+    item.whole.differ = true
 }
 
 /** Stands where a server has nothing to say. */
@@ -157,7 +185,13 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       if (item.ended || raw === undefined) return []
       item.ended = true
       const shown =
-        item.said.length === 0 ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
+        item.said.length === 0
+          ? textEvents(
+              'reasoning',
+              item.index,
+              textIn(sent.summary, 'text') + textIn(sent.content, 'text'),
+            )
+          : []
       const block = `{"model":${JSON.stringify(item.model)},"calls":${item.callsBefore},"item":${raw}}`
       return [...shown, partEvent('reasoning_block', item.index, block)]
     }
@@ -169,7 +203,10 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
       if (refusal === '') return textEvents('text', item.index, endText(item.said, text))
       if (item.said.length > 0) return []
-      return [...textEvents('text', item.index, text), ...textEvents('refusal', item.index, refusal)]
+      return [
+        ...textEvents('text', item.index, text),
+        ...textEvents('refusal', item.index, refusal),
+      ]
     }
     case 'other':
       item.ended = true
@@ -178,7 +215,9 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
 }
 
 function textIn(parts: unknown, key: string): string {
-  return Array.isArray(parts) ? parts.flatMap((part: unknown) => (isObject(part) ? textOr(part[key], '') : '')).join('') : ''
+  return Array.isArray(parts)
+    ? parts.flatMap((part: unknown) => (isObject(part) ? textOr(part[key], '') : '')).join('')
+    : ''
 }
 
 function textOr<T>(value: unknown, other: T): string | T {

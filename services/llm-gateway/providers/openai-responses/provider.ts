@@ -1,13 +1,13 @@
-// The Responses API of OpenAI, and of everything that speaks it, through OpenAI's SDK.
-// Owns: one HTTP request and its raw event stream. Does not own: retries and deadlines (reducer.ts, attempt.ts), what an event means
-// (openai-responses-events.ts), what the request says (openai-responses-request.ts), what an error means (openai-chat-errors.ts).
+// The Responses API of OpenAI, and of everything that speaks it, through OpenAI's SDK. Owns: one
+// HTTP request and its raw event stream. Does not own: retries and deadlines (reducer.ts,
+// attempt.ts), what an event means (openai-responses-events.ts), what the request says
+// (openai-responses-request.ts), what an error means (openai-chat-errors.ts).
 //
 // The SDK's own stream is not used, for the reasons that stand in openai-chat.ts.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import type { SentEvent } from '../../wire/event-stream.ts'
-import { answeredEvents } from '../../wire/event-stream.ts'
+import { answeredEvents, type SentEvent } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import { refusalOf } from '../openai-chat/errors.ts'
@@ -17,11 +17,16 @@ import type { Failed, Finished, Provider } from '../provider.ts'
 import { interruptionOf } from '../provider-errors.ts'
 import { endResponse, readResponseEvent, stopOf } from './events.ts'
 import { responsesRequest } from './request.ts'
-import type { ResponseStream } from './stream.ts'
-import { newResponseStream } from './stream.ts'
+import { newResponseStream, type ResponseStream } from './stream.ts'
 
-/** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
-export function openaiResponses(agent: Agent, fetch: typeof globalThis.fetch = httpFetch): Provider {
+/**
+ * How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is
+ * spoken; tests hand in recorded answers.
+ */
+export function openaiResponses(
+  agent: Agent,
+  fetch: typeof globalThis.fetch = httpFetch,
+): Provider {
   const client = openaiClient(agent, fetch)
 
   return {
@@ -29,12 +34,14 @@ export function openaiResponses(agent: Agent, fetch: typeof globalThis.fetch = h
       streamedAnswer(
         {
           stream: newResponseStream({ secret: agent.model.apiKey, model: agent.model.name }),
-          ask: () => client.responses.create(responsesRequest(agent, request), { signal }).asResponse(),
+          ask: () =>
+            client.responses.create(responsesRequest(agent, request), { signal }).asResponse(),
           refused: (error) => refusalOf(error, agent.model.apiKey),
           sent: (response) => answeredEvents(response, heard, responseEvents),
           read: readResponseEvent,
           end: endResponse,
-          ending: (stream, interruption) => endingOf(stream, interruption, agent.model.maxOutputTokens),
+          ending: (stream, interruption) =>
+            endingOf(stream, interruption, agent.model.maxOutputTokens),
         },
         heard,
       ),
@@ -47,10 +54,22 @@ function responseEvents(whole: unknown, body: string): SentEvent[] {
   return [{ event: null, data: isResponse ? `{"type":"response.done","response":${body}}` : body }]
 }
 
-/** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */
-function endingOf(stream: ResponseStream, interruption: unknown, outputTokensAsked: number): Finished | Failed {
+/**
+ * What the provider itself called finished is, also when the connection breaks after that. Without
+ * a word of it the answer is cut.
+ */
+function endingOf(
+  stream: ResponseStream,
+  interruption: unknown,
+  outputTokensAsked: number,
+): Finished | Failed {
   const { fault, finish, over, usage, outputTokensMax } = stream
   if (fault !== undefined) return fault
   if (interruption !== undefined && !over) return interruptionOf(interruption)
-  return { kind: 'finished', stop: stopAtLimit(stopOf(stream), usage, outputTokensMax ?? outputTokensAsked), finish, usage }
+  return {
+    kind: 'finished',
+    stop: stopAtLimit(stopOf(stream), usage, outputTokensMax ?? outputTokensAsked),
+    finish,
+    usage,
+  }
 }

@@ -1,14 +1,14 @@
 // A response of the Responses API while it streams: its items, and which of them an event is about.
 //
-// P1. An event belongs to the item with its id, else to the one at its place, else to the one that began last: servers leave out either, and some
-//     give an item another id in each event. Arguments that name no item while several calls are open belong to none that we know.
+// P1. An event belongs to the item with its id, else to the one at its place, else to the one that
+//     began last: servers leave out either, and some give an item another id in each event.
+//     Arguments that name no item while several calls are open belong to none that we know.
 
 import type { PartEvent, Usage } from '../../../../shared/contract/messages.ts'
 import type { ExactValues, Path } from '../../wire/exact-json.ts'
 import { newIndex } from '../../wire/part-events.ts'
 import type { Failed } from '../provider.ts'
-import type { Item } from './items.ts'
-import { argumentText, beginItem, endItem, idsOf, itemOf } from './items.ts'
+import { argumentText, beginItem, endItem, type Item, idsOf, itemOf } from './items.ts'
 
 type Json = Record<string, unknown>
 
@@ -27,7 +27,9 @@ export type ResponseStream = {
   usage: Usage
   /** As the server sent it. */
   rawUsage: unknown
-  /** The most tokens that the response may have, by the server's word; undefined: it said nothing. */
+  /**
+   * The most tokens that the response may have, by the server's word; undefined: it said nothing.
+   */
   outputTokensMax: number | undefined
   /** The event that ended the response, without its first word; empty while none came. */
   finish: string
@@ -45,7 +47,13 @@ export type ResponseStream = {
   fault: Failed | undefined
 }
 
-export function newResponseStream({ secret, model }: { secret: string; model: string }): ResponseStream {
+export function newResponseStream({
+  secret,
+  model,
+}: {
+  secret: string
+  model: string
+}): ResponseStream {
   return {
     ...{ secret, model, items: [], count: 0, id: '' },
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
@@ -60,17 +68,24 @@ export type Place = { id: string; index: number | undefined }
 /** Some servers write the index as a text. */
 export function placeOf({ item_id: id, output_index: given }: Json): Place {
   const index = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given
-  return { id: typeof id === 'string' ? id : '', index: typeof index === 'number' ? index : undefined }
+  return {
+    id: typeof id === 'string' ? id : '',
+    index: typeof index === 'number' ? index : undefined,
+  }
 }
 
 /** Keeps P1. */
 export function findItem({ items }: ResponseStream, { id, index }: Place): Item | undefined {
   const known = id === '' ? undefined : items.findLast((item) => item.ids.includes(id))
-  if (known !== undefined || index !== undefined) return known ?? items.findLast((item) => item.at === index)
+  if (known !== undefined || index !== undefined)
+    return known ?? items.findLast((item) => item.at === index)
   return id === '' ? items.at(-1) : undefined
 }
 
-/** As findItem, for arguments: while several calls are open, those that name none are of no call that we know. */
+/**
+ * As findItem, for arguments: while several calls are open, those that name none are of no call
+ * that we know.
+ */
 export function findCall(stream: ResponseStream, place: Place): Item | undefined {
   const isOpen = ({ kind, isDone, ended }: Item) => kind === 'call' && !isDone && !ended
   const isUnnamed = place.id === '' && place.index === undefined
@@ -83,7 +98,8 @@ export type SentItem = { sent: Json; index: number | undefined; exact: ExactValu
 /** The same item announced twice is one item. */
 export function itemAdded(stream: ResponseStream, item: SentItem): PartEvent[] {
   const ids = idsOf(item.sent)
-  if (stream.items.some((known) => !known.ended && ids.some((id) => known.ids.includes(id)))) return []
+  if (stream.items.some((known) => !known.ended && ids.some((id) => known.ids.includes(id))))
+    return []
   return beginItem(begin(stream, item), item.sent, argumentText(item.sent, item.exact, item.path))
 }
 
@@ -100,25 +116,48 @@ export function wholeItem(stream: ResponseStream, item: SentItem): PartEvent[] {
 }
 
 export function ending(item: Item, { sent, exact, path }: SentItem): PartEvent[] {
-  return endItem(item, { sent, text: argumentText(sent, exact, path), raw: sent.type === 'reasoning' ? exact(path) : undefined })
+  return endItem(item, {
+    sent,
+    text: argumentText(sent, exact, path),
+    raw: sent.type === 'reasoning' ? exact(path) : undefined,
+  })
 }
 
-/** The item by one of its ids, and its place where several have that; else the one of its kind at its place, if it is one of `possible` and no other call. */
-export function knownItem({ items }: ResponseStream, { sent, index }: SentItem, possible: (item: Item) => boolean): Item | undefined {
+/**
+ * The item by one of its ids, and its place where several have that; else the one of its kind at
+ * its place, if it is one of `possible` and no other call.
+ */
+export function knownItem(
+  { items }: ResponseStream,
+  { sent, index }: SentItem,
+  possible: (item: Item) => boolean,
+): Item | undefined {
   const ids = idsOf(sent)
-  const isOther = ({ callId }: Item) => callId !== '' && typeof sent.call_id === 'string' && sent.call_id !== '' && callId !== sent.call_id
+  const isOther = ({ callId }: Item) =>
+    callId !== '' &&
+    typeof sent.call_id === 'string' &&
+    sent.call_id !== '' &&
+    callId !== sent.call_id
   const named = items.filter((item) => item.ids.some((id) => ids.includes(id)))
   return (
     named.findLast(({ at }) => at === index) ??
     named.at(-1) ??
-    items.findLast((item) => item.at === index && item.type === sent.type && possible(item) && !isOther(item))
+    items.findLast(
+      (item) => item.at === index && item.type === sent.type && possible(item) && !isOther(item),
+    )
   )
 }
 
 function begin(stream: ResponseStream, { sent, index }: Pick<SentItem, 'sent' | 'index'>): Item {
   const { items, model } = stream
   const callsBefore = items.filter(({ kind }) => kind === 'call').length
-  const item = itemOf({ sent, at: index ?? items.length, index: newIndex(stream), model, callsBefore })
+  const item = itemOf({
+    sent,
+    at: index ?? items.length,
+    index: newIndex(stream),
+    model,
+    callsBefore,
+  })
   items.push(item)
   return item
 }

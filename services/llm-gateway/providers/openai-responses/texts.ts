@@ -1,13 +1,19 @@
-// The text of one item of a Responses stream: it comes in pieces, whole in the event that ends a part of it, and whole again in the one that ends the item.
-// Owns: what of each is new. Does not own: which item it is (openai-responses-stream.ts), what becomes of a text (accumulator).
+// The text of one item of a Responses stream: it comes in pieces, whole in the event that ends a
+// part of it, and whole again in the one that ends the item. Owns: what of each is new. Does not
+// own: which item it is (openai-responses-stream.ts), what becomes of a text (accumulator).
 //
-// X1. What was said in pieces is said. A whole text adds what the pieces lack at the end, and nothing else: two that differ are never joined, since
-//     either could be a call.
+// X1. What was said in pieces is said. A whole text adds what the pieces lack at the end, and
+//     nothing else: two that differ are never joined, since either could be a call.
 // X2. Where they differ the text is disputed: shown as it came, and nothing in it runs.
 // X3. Each event costs no more than its own text, however much was said before it.
 
 /** `pieces`: none empty; `length`: of all of them. `part`: the newest one. */
-export type SaidText = { pieces: string[]; length: number; part: Part | undefined; isDisputed: boolean }
+export type SaidText = {
+  pieces: string[]
+  length: number
+  part: Part | undefined
+  isDisputed: boolean
+}
 
 /** `key`: by which events name it. It began behind so many `pieces` and characters. */
 type Part = { key: string; pieces: number; length: number; isEnded: boolean }
@@ -52,14 +58,22 @@ function add(said: SaidText, text: string): string {
 }
 
 /** What `text` says behind what was said since `from`; undefined: it says something else. */
-function restOf({ pieces, length }: SaidText, from: Pick<Part, 'pieces' | 'length'>, text: string): string | undefined {
+function restOf(
+  { pieces, length }: SaidText,
+  from: Pick<Part, 'pieces' | 'length'>,
+  text: string,
+): string | undefined {
   const known = length - from.length
   if (text.length < known) return undefined
   return text.startsWith(pieces.slice(from.pieces).join('')) ? text.slice(known) : undefined
 }
 
 /** Whether `text` says something else than was said since `from`, but for blanks around it. */
-function differs({ pieces, length }: SaidText, from: Pick<Part, 'pieces' | 'length'>, text: string): boolean {
+function differs(
+  { pieces, length }: SaidText,
+  from: Pick<Part, 'pieces' | 'length'>,
+  text: string,
+): boolean {
   const isLonger = length - from.length > 2 * text.length + blanksMax // so it is not joined (X3)
   return isLonger || pieces.slice(from.pieces).join('').trim() !== text.trim()
 }

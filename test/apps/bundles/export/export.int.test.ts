@@ -1,32 +1,27 @@
-// Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real processes as tools.
+// Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real
+// processes as tools.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { ExportOptions } from '../../../../apps/bundles/export/export.ts'
-import { exportBundle } from '../../../../apps/bundles/export/export.ts'
+import { type ExportOptions, exportBundle } from '../../../../apps/bundles/export/export.ts'
 import { recordsOf } from '../../../../apps/history/inspect/recorded.ts'
 import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
-import type { OpenLog } from '../../../../apps/history/open-log.ts'
-import { withLog } from '../../../../apps/history/open-log.ts'
-import type { Bundle } from '../../../../shared/bus/bundle/bus.ts'
-import { refuseCutTurns } from '../../../../shared/bus/bundle/bus.ts'
+import { type OpenLog, withLog } from '../../../../apps/history/open-log.ts'
+import { type Bundle, refuseCutTurns } from '../../../../shared/bus/bundle/bus.ts'
 import type { BundleTurn } from '../../../../shared/bus/bundle/format.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
-import type { TopicName } from '../../../../shared/contract/topology.ts'
-import { topicSpecs, topics } from '../../../../shared/contract/topology.ts'
+import { type TopicName, topicSpecs, topics } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
-import type { Settings } from '../../../../shared/settings/settings.ts'
-import { readSettings } from '../../../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 import { foldedAgain } from '../../../support/folded-again.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
-import type { Pipeline, PipelineOptions } from '../../../support/pipeline.ts'
-import { withPipeline } from '../../../support/pipeline.ts'
+import { type Pipeline, type PipelineOptions, withPipeline } from '../../../support/pipeline.ts'
 import { always, call, says, script, text } from '../../../support/script.ts'
 
 let folder: string
@@ -40,7 +35,10 @@ afterEach(() => rmSync(folder, { recursive: true }))
 type World = Pipeline & { settings: Settings }
 
 /** Whoever says `loop` gets a model that loops, everybody else one that calls a tool once. */
-async function run(test: (world: World) => Promise<void>, scripted?: PipelineOptions['model']): Promise<void> {
+async function run(
+  test: (world: World) => Promise<void>,
+  scripted?: PipelineOptions['model'],
+): Promise<void> {
   const loop = always(() => says(call('exec', {})))
   let settings: Settings | undefined
   await withPipeline(
@@ -49,7 +47,9 @@ async function run(test: (world: World) => Promise<void>, scripted?: PipelineOpt
         if (scripted !== undefined) return scripted(request, number)
         const said = JSON.stringify(request.messages)
         if (said.includes('loop')) return loop(request)
-        return said.includes('tool_result') ? says(text(`done ${number}`)) : says(call('exec', { command: 'ls' }))
+        return said.includes('tool_result')
+          ? says(text(`done ${number}`))
+          : says(call('exec', { command: 'ls' }))
       },
       openBus(to) {
         settings = readSettings({ dataFolder: to }, {})
@@ -60,7 +60,10 @@ async function run(test: (world: World) => Promise<void>, scripted?: PipelineOpt
   )
 }
 
-async function exported({ settings }: World, options: Partial<ExportOptions> = {}): Promise<string> {
+async function exported(
+  { settings }: World,
+  options: Partial<ExportOptions> = {},
+): Promise<string> {
   const { stream, text } = output()
   expect(await exportBundle({ output: file, ...options }, settings, stream)).toBe(0)
   return text()
@@ -79,7 +82,13 @@ async function keysIn(log: OpenLog): Promise<Set<string>> {
   const keys = new Set<string>()
   for (const topic of Object.keys(topics) as TopicName[])
     for (const { partition, begin, end } of await log.bus.ends(log.topicPrefix + topic))
-      for (const record of await log.bus.read({ topic: log.topicPrefix + topic, partition, from: begin, to: end, limit: 100_000 }))
+      for (const record of await log.bus.read({
+        topic: log.topicPrefix + topic,
+        partition,
+        from: begin,
+        to: end,
+        limit: 100_000,
+      }))
         keys.add(record.key)
   return keys
 }
@@ -91,7 +100,8 @@ describe('weir export', () => {
       await world.ask('hello', { conversation: 'good' })
       await world.ask('again', { conversation: 'good' })
       expect(await exported(world)).toContain('2 conversations, 3 turns')
-      const shown = (log: OpenLog) => recordsOf('good', log).then((records) => timelineOf('good', records, { reasoning: true }))
+      const shown = (log: OpenLog) =>
+        recordsOf('good', log).then((records) => timelineOf('good', records, { reasoning: true }))
       expect(await look(world, shown)).toEqual(await withLog(world.settings, shown))
       const { compared, missing, differing } = await look(world, foldedAgain)
       expect({ missing, differing }).toEqual({ missing: [], differing: [] })
@@ -109,7 +119,11 @@ describe('weir export', () => {
       expect(await exported(world, { since })).toContain('1 conversation, 1 turn,')
       expect([...(await look(world, keysIn))].filter((key) => key.includes('other'))).toEqual([])
       const history = await look(world, (log) =>
-        log.bus.list({ topic: 'weir.history', partition: partitionOf('good', log.partitions), prefix: '["good",' }),
+        log.bus.list({
+          topic: 'weir.history',
+          partition: partitionOf('good', log.partitions),
+          prefix: '["good",',
+        }),
       )
       expect(history).toHaveLength(5) // of both turns: the message, and two rounds of the first, one of the second
       const { missing, differing } = await look(world, foldedAgain)
@@ -122,7 +136,10 @@ describe('weir export', () => {
       const { bus, topicPrefix, partitions } = world.wiring
       const partition = (partitionOf('good', partitions) + 1) % partitions
       const message = userMessage({ conversation: 'good', messageId: 'stray' })
-      for (let n = 0; n < 3; n += 1) await bus.append([toRecord({ topic: `${topicPrefix}conversation-events`, partition, message })])
+      for (let n = 0; n < 3; n += 1)
+        await bus.append([
+          toRecord({ topic: `${topicPrefix}conversation-events`, partition, message }),
+        ])
       await world.ask('first', { conversation: 'good' })
       expect(await exported(world)).not.toContain('no longer')
       expect(await turnsIn(world)).toMatchObject([{ conversation: 'good', whole: true }])
@@ -135,19 +152,32 @@ describe('weir export', () => {
       world.agent.settings.policy.loop.schemaFailureEndsTurn = true
       await world.ask('please loop', { conversation: 'bad' })
       await exported(world, { where: ['failureClass=deterministic'] })
-      expect((await turnsIn(world)).map(({ conversation, failureClass }) => [conversation, failureClass])).toEqual([
-        ['bad', 'deterministic'],
-      ])
+      expect(
+        (await turnsIn(world)).map(({ conversation, failureClass }) => [
+          conversation,
+          failureClass,
+        ]),
+      ).toEqual([['bad', 'deterministic']])
       await expect(
-        exportBundle({ output: file, where: ['cap=calls'], force: true }, world.settings, output().stream),
+        exportBundle(
+          { output: file, where: ['cap=calls'], force: true },
+          world.settings,
+          output().stream,
+        ),
       ).rejects.toMatchObject({
         code: 'conversation.unknown',
         message:
           'the log has no turn of any conversation that is as you asked; the turns there have no cap: weir conversations shows what there is',
       })
       await expect(
-        exportBundle({ output: file, where: ['failureClass=no_progress'], force: true }, world.settings, output().stream),
-      ).rejects.toThrow(/that is as you asked; the turns there have failureClass deterministic: weir conversations/)
+        exportBundle(
+          { output: file, where: ['failureClass=no_progress'], force: true },
+          world.settings,
+          output().stream,
+        ),
+      ).rejects.toThrow(
+        /that is as you asked; the turns there have failureClass deterministic: weir conversations/,
+      )
       expect((await turnsIn(world)).length).toBe(1) // what was there stays until there is something in its place
     })
   })
@@ -160,7 +190,11 @@ describe('weir export', () => {
       await expect(again).rejects.toMatchObject({ code: 'output.exists' })
       await exported(world, { force: true })
       rmSync(file)
-      const unknown = exportBundle({ output: file, conversation: ['nobody'] }, world.settings, output().stream)
+      const unknown = exportBundle(
+        { output: file, conversation: ['nobody'] },
+        world.settings,
+        output().stream,
+      )
       await expect(unknown).rejects.toMatchObject({ code: 'conversation.unknown' })
       expect(existsSync(file)).toBe(false)
       expect(readdirSync(folder)).toEqual([])
@@ -181,15 +215,29 @@ describe('weir export', () => {
     )
     await run(async (world) => {
       await world.ask('write to ada@example.org, PIN 123', { conversation: 'c', messageId: 'm1' })
-      expect(await exported(world, { redact: rules })).toContain('redacted, so a replay may decide otherwise')
+      expect(await exported(world, { redact: rules })).toContain(
+        'redacted, so a replay may decide otherwise',
+      )
       const bytes = readFileSync(file).toString('latin1')
-      for (const secret of ['Lovelace', 'ada@', 'PIN 1', '123 times']) expect(bytes.includes(secret)).toBe(false)
-      const [turn] = (await look(world, async (log) => timelineOf('c', await recordsOf('c', log), { reasoning: true }))).turns
+      for (const secret of ['Lovelace', 'ada@', 'PIN 1', '123 times'])
+        expect(bytes.includes(secret)).toBe(false)
+      const [turn] = (
+        await look(world, async (log) =>
+          timelineOf('c', await recordsOf('c', log), { reasoning: true }),
+        )
+      ).turns
       const [, mail = ''] = /^write to (mail-[0-9a-f]{12}), PIN xxxx$/.exec(turn?.text ?? '') ?? []
-      const [, name = ''] = /^(customer-[0-9a-f]{12}) knows, xxxx times\.$/.exec(turn?.rounds[1]?.response?.text ?? '') ?? []
-      expect(turn?.rounds[0]?.calls[0]?.raw).toBe(JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }))
+      const [, name = ''] =
+        /^(customer-[0-9a-f]{12}) knows, xxxx times\.$/.exec(
+          turn?.rounds[1]?.response?.text ?? '',
+        ) ?? []
+      expect(turn?.rounds[0]?.calls[0]?.raw).toBe(
+        JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }),
+      )
       expect(turn?.rounds[0]?.calls[0]?.result?.text).toBe(`ran: tell ${mail} of ${name}`)
-      expect(await look(world, async ({ bundle }) => bundle?.facts.redaction)).toBe('customer, mail, pin')
+      expect(await look(world, async ({ bundle }) => bundle?.facts.redaction)).toBe(
+        'customer, mail, pin',
+      )
 
       writeFileSync(rules, 'rules: [{ name: tool, pattern: ran }]')
       await exported(world, { bundle: file, redact: rules, force: true }) // a bundle of the bundle
@@ -212,7 +260,10 @@ describe('weir export', () => {
     ] as const) {
       writeFileSync(rules, content)
       const refused = exportBundle({ output: file, redact: rules }, settings, output().stream)
-      await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(told) })
+      await expect(refused).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(told),
+      })
     }
   })
 
@@ -224,7 +275,9 @@ describe('weir export', () => {
       expect(await exported(world, { until })).toContain('1 conversation, 2 turns,')
       const { missing, differing } = await look(world, foldedAgain)
       expect({ missing, differing }).toEqual({ missing: [], differing: [] })
-      expect(await exported(world, { conversation: ['c'], force: true })).toContain('1 conversation, 2 turns,')
+      expect(await exported(world, { conversation: ['c'], force: true })).toContain(
+        '1 conversation, 2 turns,',
+      )
     })
   })
 
@@ -232,21 +285,42 @@ describe('weir export', () => {
     const settings = readSettings({ dataFolder: folder }, {})
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     await bus.ensureTopics(topicSpecs('weir.', 1))
-    const write = (topic: TopicName, message: Message) => bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
+    const write = (topic: TopicName, message: Message) =>
+      bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
     await write('conversation-events', userMessage({ conversation: 'open' }))
-    await write('activity', { type: 'turn-started', conversation: 'open', turn: 0, messageId: 'm1', agent: 'agent' })
-    await write('activity', { type: 'round-started', conversation: 'cut', turn: 7, round: 3, callsLeft: 9, nudged: false })
+    await write('activity', {
+      type: 'turn-started',
+      conversation: 'open',
+      turn: 0,
+      messageId: 'm1',
+      agent: 'agent',
+    })
+    await write('activity', {
+      type: 'round-started',
+      conversation: 'cut',
+      turn: 7,
+      round: 3,
+      callsLeft: 9,
+      nudged: false,
+    })
     await bus.close()
     const told = async (conversation: string) => {
       const { stream, text } = output()
-      await exportBundle({ output: file, conversation: [conversation], force: true }, settings, stream)
+      await exportBundle(
+        { output: file, conversation: [conversation], force: true },
+        settings,
+        stream,
+      )
       return text()
     }
     expect(await told('open')).toContain('1 turn had not ended')
     expect(await told('cut')).toContain('the log has no longer got the beginning of 1 turn')
     await withLog(
       settings,
-      async ({ bundle }) => expect(() => refuseCutTurns(bundle as Bundle)).toThrow('lacks the beginning of turn 7 of cut'),
+      async ({ bundle }) =>
+        expect(() => refuseCutTurns(bundle as Bundle)).toThrow(
+          'lacks the beginning of turn 7 of cut',
+        ),
       {
         bundle: file,
       },

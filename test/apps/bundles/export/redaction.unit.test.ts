@@ -3,10 +3,27 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRedaction } from '../../../../apps/bundles/export/redaction.ts'
 import type { RedactionRule } from '../../../../apps/bundles/export/redaction-rules.ts'
-import type { HistoryEntry, Message, Part, PartEvent } from '../../../../shared/contract/messages.ts'
+import type {
+  HistoryEntry,
+  Message,
+  Part,
+  PartEvent,
+} from '../../../../shared/contract/messages.ts'
 
-const base: RedactionRule = { name: 'secret', pattern: undefined, pointer: undefined, in: undefined, tool: undefined, replace: 'pseudonym' }
-const ofName: RedactionRule = { ...base, name: 'customer', pointer: ['customer', 'name'], tool: 'crm_*' }
+const base: RedactionRule = {
+  name: 'secret',
+  pattern: undefined,
+  pointer: undefined,
+  in: undefined,
+  tool: undefined,
+  replace: 'pseudonym',
+}
+const ofName: RedactionRule = {
+  ...base,
+  name: 'customer',
+  pointer: ['customer', 'name'],
+  tool: 'crm_*',
+}
 const mail: RedactionRule = { ...base, name: 'mail', pattern: /[a-z]+@[a-z.]+/gu }
 
 /** A text as a redaction with these rules leaves it, after it has learned from these records. */
@@ -17,19 +34,48 @@ function redacted(text: string, rules: RedactionRule[], learned: Message[] = [])
 }
 
 function note(text: string): HistoryEntry {
-  return { type: 'history-entry', conversation: 'c', turn: 1, round: 1, user: null, response: null, results: [], nudge: null, note: text }
+  return {
+    type: 'history-entry',
+    conversation: 'c',
+    turn: 1,
+    round: 1,
+    user: null,
+    response: null,
+    results: [],
+    nudge: null,
+    note: text,
+  }
 }
 
 /** A round with one call. */
 function called(raw: string, name = 'crm_get', ordinal = 0): Message {
-  const given = { ordinal, id: 'a', name, raw, source: 'streamed', problem: null, repair: null, disputed: false }
-  return { ...note(''), response: { text: '', reasoning: '', calls: [given] } } as unknown as Message
+  const given = {
+    ordinal,
+    id: 'a',
+    name,
+    raw,
+    source: 'streamed',
+    problem: null,
+    repair: null,
+    disputed: false,
+  }
+  return {
+    ...note(''),
+    response: { text: '', reasoning: '', calls: [given] },
+  } as unknown as Message
 }
 
 function part(i: number, ...events: Partial<PartEvent>[]): Part {
   return {
     ...{ type: 'part', conversation: 'c', turn: 1, round: 1, attempt: 'one', i },
-    events: events.map((event) => ({ kind: 'text', index: 0, id: null, name: null, text: '', ...event })),
+    events: events.map((event) => ({
+      kind: 'text',
+      index: 0,
+      id: null,
+      name: null,
+      text: '',
+      ...event,
+    })),
   }
 }
 
@@ -37,13 +83,17 @@ const namedAda = called('{"customer":{"name":"Ada Lövelace"}}')
 
 describe('a redaction', () => {
   it('that finds more than can be kept in mind is an error, which names the rule', () => {
-    const [asked, anywhere] = [ofName, mail].map((rule) => createRedaction([rule], { bytesMax: 1_500 }))
+    const [asked, anywhere] = [ofName, mail].map((rule) =>
+      createRedaction([rule], { bytesMax: 1_500 }),
+    )
     const learn = (n: number) => asked?.learn(called(`{"customer":{"name":"Ada ${n % 3}"}}`))
     const redact = (n: number) => anywhere?.redact(note(`${String.fromCharCode(97 + n)}@x.org`))
     for (let n = 0; n < 60; n += 1) learn(n) // equal values take no more
-    expect(() => Array.from({ length: 16 }, (_, n) => asked?.learn(called(`{"customer":{"name":"Bob ${n}"}}`)))).toThrow(
-      /the rule customer finds/,
-    )
+    expect(() =>
+      Array.from({ length: 16 }, (_, n) =>
+        asked?.learn(called(`{"customer":{"name":"Bob ${n}"}}`)),
+      ),
+    ).toThrow(/the rule customer finds/)
     expect(() => Array.from({ length: 26 }, (_, n) => redact(n))).toThrow(
       /what the rule mail finds there is more to replace than can be kept/,
     )
@@ -53,9 +103,15 @@ describe('a redaction', () => {
     ['as a key of an object', '{"ada@x.org":{"seen":true}}'],
     ['under a key that stands there twice', '{"to":"ada@x.org","to":"nobody"}'],
     ['in JSON that was cut', '{"list":["ada@x.org","bo'],
-    ['in JSON within JSON', JSON.stringify({ body: JSON.stringify({ to: JSON.stringify(['ada@x.org']) }) })],
+    [
+      'in JSON within JSON',
+      JSON.stringify({ body: JSON.stringify({ to: JSON.stringify(['ada@x.org']) }) }),
+    ],
     ['spelled with escapes', '{"to":"\\u0061da\\u0040x.org"}'],
-    ['spelled with escapes in what is no JSON', 'failed: {"to":"\\u0061da\\u0040x.org"} is refused'],
+    [
+      'spelled with escapes in what is no JSON',
+      'failed: {"to":"\\u0061da\\u0040x.org"} is refused',
+    ],
   ])('leaves no value that a pattern finds: %s', (_, text) => {
     const left = redacted(text, [mail])
     expect(left.replaceAll(/\\u0061/g, 'a').replaceAll(/\\u0040/g, '@')).not.toContain('ada@')
@@ -63,26 +119,35 @@ describe('a redaction', () => {
   })
 
   it('keeps JSON as it was written but for what is replaced', () => {
-    expect(redacted('{ "n": 1.0, "big": 12345678901234567890, "to": "x@y.z" }', [{ ...mail, replace: 'length' }])).toBe(
-      '{ "n": 1.0, "big": 12345678901234567890, "to": "xxxxxxxx" }',
-    )
+    expect(
+      redacted('{ "n": 1.0, "big": 12345678901234567890, "to": "x@y.z" }', [
+        { ...mail, replace: 'length' },
+      ]),
+    ).toBe('{ "n": 1.0, "big": 12345678901234567890, "to": "xxxxxxxx" }')
   })
 
   it('replaces a number as it was written, however many digits it has', () => {
     const card = { ...base, name: 'card', pointer: ['card'] }
     const raw = '{"card":4111111111111111123}'
-    expect(redacted('charged 4111111111111111123', [card], [called(raw)])).toMatch(/^charged card-[0-9a-f]{12}$/)
+    expect(redacted('charged 4111111111111111123', [card], [called(raw)])).toMatch(
+      /^charged card-[0-9a-f]{12}$/,
+    )
     expect(redacted(raw, [card], [called(raw)])).toMatch(/^\{"card":"card-[0-9a-f]{12}"\}$/)
   })
 
   it('replaces what a pattern finds across the strings of JSON', () => {
     const password = { ...base, name: 'password', pattern: /"password":"[^"]*"/gu }
-    expect(redacted('{"a":1,"password":"hunter2 ada@x.org"}', [mail, password])).toMatch(/^\{"a":1,password-[0-9a-f]{12}\}$/)
+    expect(redacted('{"a":1,"password":"hunter2 ada@x.org"}', [mail, password])).toMatch(
+      /^\{"a":1,password-[0-9a-f]{12}\}$/,
+    )
   })
 
   it('gives equal values equal replacements, in JSON and in prose, and replaces no replacement', () => {
     const [first, second] =
-      redacted('{"a":"x@y.z"} x@y.z', [mail, { ...base, name: 'digits', pattern: /[0-9a-f]{3,}/gu }]).match(/mail-\w+/g) ?? []
+      redacted('{"a":"x@y.z"} x@y.z', [
+        mail,
+        { ...base, name: 'digits', pattern: /[0-9a-f]{3,}/gu },
+      ]).match(/mail-\w+/g) ?? []
     expect(first).toMatch(/^mail-[0-9a-f]{12}$/)
     expect(second).toBe(first)
   })
@@ -105,16 +170,30 @@ describe('a redaction', () => {
   })
 
   it('follows a pointer into arguments that were cut, and takes all that is quoted where it cannot', () => {
-    expect(redacted('Ada Love', [ofName], [called('{"customer":{"name":"Ada Love')])).toMatch(/^customer-/)
-    expect(redacted('Ada Love', [ofName], [called('{"customer"={"name":"Ada Love"}')])).toMatch(/^customer-/)
-    expect(redacted('Ada Love', [ofName], [called('{"customer"={"name":"Ada Love"}', 'exec')])).toBe('Ada Love')
+    expect(redacted('Ada Love', [ofName], [called('{"customer":{"name":"Ada Love')])).toMatch(
+      /^customer-/,
+    )
+    expect(redacted('Ada Love', [ofName], [called('{"customer"={"name":"Ada Love"}')])).toMatch(
+      /^customer-/,
+    )
+    expect(
+      redacted('Ada Love', [ofName], [called('{"customer"={"name":"Ada Love"}', 'exec')]),
+    ).toBe('Ada Love')
   })
 
   it('learns from a broken attempt, whose words stand nowhere else, and redacts them as one text', () => {
     const redaction = createRedaction([ofName])
     const parts = [
-      part(0, { kind: 'call_start', name: 'crm_get' }, { kind: 'call_arguments', text: '{"customer":{"na' }),
-      part(1, { kind: 'call_arguments', text: 'me":"Ada Lov' }, { kind: 'text', index: 1, text: 'I look for Ada L' }),
+      part(
+        0,
+        { kind: 'call_start', name: 'crm_get' },
+        { kind: 'call_arguments', text: '{"customer":{"na' },
+      ),
+      part(
+        1,
+        { kind: 'call_arguments', text: 'me":"Ada Lov' },
+        { kind: 'text', index: 1, text: 'I look for Ada L' },
+      ),
     ]
     redaction.learnParts(parts)
     const said = JSON.stringify(redaction.redactParts(parts))
@@ -125,7 +204,15 @@ describe('a redaction', () => {
   it('knows of a result which tool it is of, from the calls of its round', () => {
     const ofResult = (text: string): Message =>
       ({
-        ...{ type: 'outcome', conversation: 'c', turn: 1, round: 1, ordinal: 0, try: 1, owner: 'o' },
+        ...{
+          type: 'outcome',
+          conversation: 'c',
+          turn: 1,
+          round: 1,
+          ordinal: 0,
+          try: 1,
+          owner: 'o',
+        },
         result: { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1 },
       }) as Message
     const result = ofResult('{"customer":{"name":"Ada"}}')
@@ -136,10 +223,27 @@ describe('a redaction', () => {
   it('leaves no digest of arguments, on which values could be tried out', () => {
     const redaction = createRedaction([mail])
     const id = 'k7f3-9qxm-2b4d'
-    const call = { ordinal: 0, name: 'pay', arguments: '{"pin":1234}', id, hash: 'a'.repeat(64), rule: 'r' }
-    const pending = { type: 'approval-pending', conversation: 'c', turn: 1, round: 1, calls: [call], until: 1 } as unknown as Message
+    const call = {
+      ordinal: 0,
+      name: 'pay',
+      arguments: '{"pin":1234}',
+      id,
+      hash: 'a'.repeat(64),
+      rule: 'r',
+    }
+    const pending = {
+      type: 'approval-pending',
+      conversation: 'c',
+      turn: 1,
+      round: 1,
+      calls: [call],
+      until: 1,
+    } as unknown as Message
     const key = '0123456789abcdef0123456789abcdef'
-    const raised = { type: 'intervention-raised', intervention: { key, reason: `waits as ${id}` } } as unknown as Message
+    const raised = {
+      type: 'intervention-raised',
+      intervention: { key, reason: `waits as ${id}` },
+    } as unknown as Message
     for (const message of [pending, raised]) redaction.learn(message)
     const left = JSON.stringify([redaction.redact(pending), redaction.redact(raised)])
     for (const digest of [id, call.hash, key]) expect(left).not.toContain(digest)

@@ -8,12 +8,21 @@ import { agentFolder } from '../../../shared/agents/file/agent-folder.ts'
 
 const template = join(import.meta.dirname, '../../../../apps/cli/init/template')
 const file = (name: string) => readFileSync(join(template, name), 'utf8')
-const environment = { ANTHROPIC_API_KEY: 'key', TICKETS_TOKEN: 'token-0123456789', PATH: process.env.PATH }
+const environment = {
+  ANTHROPIC_API_KEY: 'key',
+  TICKETS_TOKEN: 'token-0123456789',
+  PATH: process.env.PATH,
+}
 
 describe('what weir init writes', () => {
   it('is an agent that can be used, with a program and a module as tools', () => {
     const agent = loadAgents(join(template, 'agent.yaml'), environment).get('starter')
-    expect(agent?.model).toEqual({ provider: 'anthropic', name: 'claude-sonnet-5-5', apiKey: 'key', maxOutputTokens: 4096 })
+    expect(agent?.model).toEqual({
+      provider: 'anthropic',
+      name: 'claude-sonnet-5-5',
+      apiKey: 'key',
+      maxOutputTokens: 4096,
+    })
     expect(agent?.tools.map(({ declaration, run }) => [declaration.name, run.kind])).toEqual([
       ['list_files', 'command'],
       ['read_file', 'module'],

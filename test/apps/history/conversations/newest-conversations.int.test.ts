@@ -5,8 +5,7 @@ import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import type { Message, TurnFinished } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
-import type { TopicName } from '../../../../shared/contract/topology.ts'
-import { historyKey, topicSpecs } from '../../../../shared/contract/topology.ts'
+import { historyKey, type TopicName, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { userMessage } from '../../../support/messages.ts'
@@ -26,32 +25,87 @@ let hasIndex = true
 const log = () => ({ bus, topicPrefix: 'weir.', partitions, hasIndex, progress })
 
 /** Each a millisecond later than what was written before. */
-async function write(topic: TopicName, message: Message & { conversation: string }): Promise<number> {
+async function write(
+  topic: TopicName,
+  message: Message & { conversation: string },
+): Promise<number> {
   now += 1
   const [appended] = await bus.append([
-    toRecord({ topic: `weir.${topic}`, partition: partitionOf(message.conversation, partitions), message }),
+    toRecord({
+      topic: `weir.${topic}`,
+      partition: partitionOf(message.conversation, partitions),
+      message,
+    }),
   ])
   return appended?.offset ?? -1
 }
 
 async function begin(conversation: string): Promise<number> {
-  const turn = await write('conversation-events', userMessage({ conversation, agent: `agent of ${conversation}` }))
+  const turn = await write(
+    'conversation-events',
+    userMessage({ conversation, agent: `agent of ${conversation}` }),
+  )
   await entry(conversation, turn, 0)
-  await write('activity', { type: 'turn-started', conversation, turn, messageId: 'm1', agent: 'agent' })
+  await write('activity', {
+    type: 'turn-started',
+    conversation,
+    turn,
+    messageId: 'm1',
+    agent: 'agent',
+  })
   return turn
 }
 
 async function entry(conversation: string, turn: number, round: number): Promise<void> {
   const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 10, cacheWriteTokens: 1 }
   const response =
-    round === 0 ? null : { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end' as const, finish: '', usage, textCalls: null }
-  await write('history', { type: 'history-entry', conversation, turn, round, user: null, response, results: [], nudge: null, note: null })
+    round === 0
+      ? null
+      : {
+          attempt: 'a',
+          text: '',
+          reasoning: '',
+          calls: [],
+          stop: 'end' as const,
+          finish: '',
+          usage,
+          textCalls: null,
+        }
+  await write('history', {
+    type: 'history-entry',
+    conversation,
+    turn,
+    round,
+    user: null,
+    response,
+    results: [],
+    nudge: null,
+    note: null,
+  })
 }
 
-async function finish(conversation: string, turn: number, fields: Partial<TurnFinished> = {}): Promise<void> {
+async function finish(
+  conversation: string,
+  turn: number,
+  fields: Partial<TurnFinished> = {},
+): Promise<void> {
   const totals = { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 1 }
-  const how = { outcome: 'answered', reply: '', reason: 'the model answered', class: null, cap: null } as const
-  await write('activity', { type: 'turn-finished', conversation, turn, messageId: 'm1', ...how, totals, ...fields })
+  const how = {
+    outcome: 'answered',
+    reply: '',
+    reason: 'the model answered',
+    class: null,
+    cap: null,
+  } as const
+  await write('activity', {
+    type: 'turn-finished',
+    conversation,
+    turn,
+    messageId: 'm1',
+    ...how,
+    totals,
+    ...fields,
+  })
 }
 
 const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
@@ -93,10 +147,19 @@ describe.each([
     }
     for (const round of [0, 1]) {
       const key = historyKey({ conversation: 'forgotten', turn: 0, round })
-      await bus.append([{ topic: 'weir.history', partition: partitionOf('forgotten', partitions), key, value: null }])
+      await bus.append([
+        {
+          topic: 'weir.history',
+          partition: partitionOf('forgotten', partitions),
+          key,
+          value: null,
+        },
+      ])
     }
     const found = await newestConversations(log(), 10)
-    expect(found.map(({ conversation, turns, outputTokens }) => [conversation, turns, outputTokens])).toEqual([
+    expect(
+      found.map(({ conversation, turns, outputTokens }) => [conversation, turns, outputTokens]),
+    ).toEqual([
       ['forgotten', 0, 0],
       ['written twice', 1, 5],
     ])
@@ -107,10 +170,24 @@ describe.each([
     await finish('open', open + 1, { messageId: 'm2', outcome: 'failed', class: 'transient' })
     const over = await begin('over')
     await finish('over', over, { outcome: 'cancelled', class: 'cancelled' })
-    const late = { conversation: 'over', turn: over, round: 1, ordinal: 0, name: 'exec', status: 'ok', reason: '', durationMs: 1 } as const
+    const late = {
+      conversation: 'over',
+      turn: over,
+      round: 1,
+      ordinal: 0,
+      name: 'exec',
+      status: 'ok',
+      reason: '',
+      durationMs: 1,
+    } as const
     await write('activity', { type: 'call-finished', ...late })
     await finish('over', over + 1, { messageId: 'm3', outcome: 'failed', class: 'deterministic' })
-    expect((await newestConversations(log(), 10)).map(({ conversation, last }) => [conversation, last.outcome])).toEqual([
+    expect(
+      (await newestConversations(log(), 10)).map(({ conversation, last }) => [
+        conversation,
+        last.outcome,
+      ]),
+    ).toEqual([
       ['over', 'cancelled'],
       ['open', 'open'],
     ])
@@ -121,15 +198,31 @@ describe.each([
     expect(await newestConversations(log(), 10)).toEqual([
       {
         ...{ conversation: 'refused', agent: null, turns: 0, inputTokens: 0, outputTokens: 0 },
-        last: { outcome: 'failed', class: 'deterministic', cap: null, reason: 'too large', at: now },
+        last: {
+          outcome: 'failed',
+          class: 'deterministic',
+          cap: null,
+          reason: 'too large',
+          at: now,
+        },
       },
     ])
   })
 
   it('do not claim to know an end that is no longer in the log', async () => {
     await entry('old', 7, 0)
-    await write('activity', { type: 'call-rejected', conversation: 'old', turn: 7, round: 1, ordinal: 0, name: 'exec', reason: 'x' })
-    expect(await newestConversations(log(), 10)).toMatchObject([{ conversation: 'old', last: { outcome: 'unknown' } }])
+    await write('activity', {
+      type: 'call-rejected',
+      conversation: 'old',
+      turn: 7,
+      round: 1,
+      ordinal: 0,
+      name: 'exec',
+      reason: 'x',
+    })
+    expect(await newestConversations(log(), 10)).toMatchObject([
+      { conversation: 'old', last: { outcome: 'unknown' } },
+    ])
   })
 
   it('cost what is shown, not what is there', async () => {

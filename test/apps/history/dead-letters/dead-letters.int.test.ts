@@ -1,4 +1,5 @@
-// Dead letters of a real run: bytes and messages that nobody could take, looked at and written again.
+// Dead letters of a real run: bytes and messages that nobody could take, looked at and written
+// again.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,10 +8,13 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { runDemo } from '../../../../apps/demo/demo.ts'
-import type { ListedLetter, ShownLetter } from '../../../../apps/history/dead-letters/list.ts'
-import { listDeadLetters, showDeadLetter } from '../../../../apps/history/dead-letters/list.ts'
-import type { RetryOptions } from '../../../../apps/history/dead-letters/retry.ts'
-import { retryDeadLetters } from '../../../../apps/history/dead-letters/retry.ts'
+import {
+  type ListedLetter,
+  listDeadLetters,
+  type ShownLetter,
+  showDeadLetter,
+} from '../../../../apps/history/dead-letters/list.ts'
+import { type RetryOptions, retryDeadLetters } from '../../../../apps/history/dead-letters/retry.ts'
 import { logFileIn } from '../../../../client/open-bus.ts'
 import { startStages } from '../../../../services/stages.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
@@ -39,8 +43,17 @@ const elsewhere = (home + 1) % partitions
 const hello = encode(userMessage({ conversation: 'c', messageId: 'm1', text: 'hello' }))
 const outcome = encode({ type: 'turn-ended', conversation: 'c', turn: 0 })
 
-/** Three letters in partition 0: of a message in a wrong partition, of bytes, of what a stage wrote. `without`: a topic that there is none of. */
-async function write({ without, more = [] }: { without?: string; more?: DeadLetter[] } = {}): Promise<void> {
+/**
+ * Three letters in partition 0: of a message in a wrong partition, of bytes, of what a stage wrote.
+ * `without`: a topic that there is none of.
+ */
+async function write({
+  without,
+  more = [],
+}: {
+  without?: string
+  more?: DeadLetter[]
+} = {}): Promise<void> {
   const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
   await bus.ensureTopics(topicSpecs('weir.', partitions).filter(({ name }) => name !== without))
   const inbox = 'weir.conversation-events'
@@ -54,12 +67,40 @@ async function write({ without, more = [] }: { without?: string; more?: DeadLett
     stage: 'conversation',
   } as const
   const letters = [
-    { ...about, offset: 0, code: 'codec.bad-message', reason: 'it belongs elsewhere', value: hello },
-    { ...about, offset: 8, code: 'codec.bad-frame', reason: 'no record', key: 'x', value: Buffer.from('no record') },
-    { ...about, offset: 9, code: 'runtime.assertion', reason: 'it threw', stage: 'executor', topic: 'weir.rounds-cleared', value: outcome },
+    {
+      ...about,
+      offset: 0,
+      code: 'codec.bad-message',
+      reason: 'it belongs elsewhere',
+      value: hello,
+    },
+    {
+      ...about,
+      offset: 8,
+      code: 'codec.bad-frame',
+      reason: 'no record',
+      key: 'x',
+      value: Buffer.from('no record'),
+    },
+    {
+      ...about,
+      offset: 9,
+      code: 'runtime.assertion',
+      reason: 'it threw',
+      stage: 'executor',
+      topic: 'weir.rounds-cleared',
+      value: outcome,
+    },
     ...more,
   ]
-  await bus.append(letters.map((letter) => ({ topic: 'weir.dead-letters', partition: 0, key: letter.key, value: encode(letter) })))
+  await bus.append(
+    letters.map((letter) => ({
+      topic: 'weir.dead-letters',
+      partition: 0,
+      key: letter.key,
+      value: encode(letter),
+    })),
+  )
   await bus.close()
 }
 
@@ -79,16 +120,32 @@ async function shown(place: string): Promise<ShownLetter> {
   return JSON.parse(text()) as ShownLetter
 }
 
-async function retried(places: string[], options: RetryOptions = { yes: true }): Promise<{ code: number; told: string }> {
+async function retried(
+  places: string[],
+  options: RetryOptions = { yes: true },
+): Promise<{ code: number; told: string }> {
   const { stream, text } = output()
-  const code = await retryDeadLetters(places, options, settings(), { input: Readable.from([]), out: stream, errors: stream })
+  const code = await retryDeadLetters(places, options, settings(), {
+    input: Readable.from([]),
+    out: stream,
+    errors: stream,
+  })
   return { code, told: text() }
 }
 
 async function inInbox(): Promise<string[]> {
-  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock, readOnly: true })
+  const bus = await openEmbeddedBus({
+    file: join(folder, 'weir.db'),
+    clock: systemClock,
+    readOnly: true,
+  })
   try {
-    const records = await bus.read({ topic: 'weir.conversation-events', partition: home, from: 0, limit: 10 })
+    const records = await bus.read({
+      topic: 'weir.conversation-events',
+      partition: home,
+      from: 0,
+      limit: 10,
+    })
     return records.map(({ value }) => Buffer.from(value ?? []).toString('base64'))
   } finally {
     await bus.close()
@@ -98,7 +155,9 @@ async function inInbox(): Promise<string[]> {
 describe('weir dead-letters', () => {
   it('lists them with where each record stood and why nobody took it, all or some', async () => {
     await write()
-    expect((await listed()).map(({ place, code, conversation }) => [place, code, conversation])).toEqual([
+    expect(
+      (await listed()).map(({ place, code, conversation }) => [place, code, conversation]),
+    ).toEqual([
       ['0/0', 'codec.bad-message', 'c'],
       ['0/1', 'codec.bad-frame', 'x'],
       ['0/2', 'runtime.assertion', 'c'],
@@ -114,25 +173,45 @@ describe('weir dead-letters', () => {
       code: 'usage',
       message: expect.stringContaining('Did you mean executor?'),
     })
-    expect((await listed({ conversation: 'c', code: 'codec.bad-message' })).map(({ place }) => place)).toEqual(['0/0'])
+    expect(
+      (await listed({ conversation: 'c', code: 'codec.bad-message' })).map(({ place }) => place),
+    ).toEqual(['0/0'])
     const { stream, text } = output()
     await listDeadLetters({ code: 'codec.bad-frame' }, settings(), stream)
-    expect(text()).toContain(`conversation could not take weir.conversation-events/${elsewhere}/8 of x: codec.bad-frame`)
+    expect(text()).toContain(
+      `conversation could not take weir.conversation-events/${elsewhere}/8 of x: codec.bad-frame`,
+    )
   })
 
   it('shows the record, or its bytes, and whether it can be written again', async () => {
     await write()
-    expect(await shown('0/0')).toMatchObject({ message: { type: 'user-message', text: 'hello' }, base64: null, retry: null })
-    expect(await shown('0/1')).toMatchObject({ message: null, base64: Buffer.from('no record').toString('base64') })
+    expect(await shown('0/0')).toMatchObject({
+      message: { type: 'user-message', text: 'hello' },
+      base64: null,
+      retry: null,
+    })
+    expect(await shown('0/1')).toMatchObject({
+      message: null,
+      base64: Buffer.from('no record').toString('base64'),
+    })
     expect((await shown('0/1')).retry).toContain('it still cannot be read')
     expect((await shown('0/2')).retry).toContain('a turn-ended is not written from outside')
-    await expect(shown('0/7')).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('there is no dead letter 0/7') })
-    await expect(shown('7')).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('PARTITION/OFFSET') })
+    await expect(shown('0/7')).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('there is no dead letter 0/7'),
+    })
+    await expect(shown('7')).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('PARTITION/OFFSET'),
+    })
   })
 
   it('writes a message once more, to the partition of its conversation, and never a second time', async () => {
     await write()
-    expect(await retried(['0/0'])).toEqual({ code: 0, told: `0/0: written again, as conversation-events/${home}/0\n` })
+    expect(await retried(['0/0'])).toEqual({
+      code: 0,
+      told: `0/0: written again, as conversation-events/${home}/0\n`,
+    })
     expect(await inInbox()).toEqual([Buffer.from(hello).toString('base64')])
     expect((await retried(['0/0'])).told).toContain('was written again before')
     expect(await inInbox()).toHaveLength(1)
@@ -142,26 +221,51 @@ describe('weir dead-letters', () => {
     await write()
     const { code, told } = await retried([], { all: true, yes: true })
     expect(code).toBe(1)
-    expect(told.split('\n').map((line) => line.slice(0, 16))).toEqual(['0/0: written aga', '0/1: not written', '0/2: not written', ''])
+    expect(told.split('\n').map((line) => line.slice(0, 16))).toEqual([
+      '0/0: written aga',
+      '0/1: not written',
+      '0/2: not written',
+      '',
+    ])
   })
 
   it('refuses what was read from a topic that is gone, and goes on with the others', async () => {
     const approvals = 'weir.approvals'
-    const about = { topic: approvals, partition: 0, offset: 0, time: systemClock.now(), key: 'c', stage: 'approval' } as const
+    const about = {
+      topic: approvals,
+      partition: 0,
+      offset: 0,
+      time: systemClock.now(),
+      key: 'c',
+      stage: 'approval',
+    } as const
     const value = encode(answer())
     await write({
       without: approvals,
-      more: [{ type: 'dead-letter', ...about, code: 'codec.bad-message', reason: 'it was too early', value }],
+      more: [
+        {
+          type: 'dead-letter',
+          ...about,
+          code: 'codec.bad-message',
+          reason: 'it was too early',
+          value,
+        },
+      ],
     })
     const { code, told } = await retried(['0/3', '0/0'])
     expect(code).toBe(1)
-    expect(told).toMatch(/^0\/3: not written: there is no topic weir\.approvals.*\n0\/0: written again, as .*\n$/)
+    expect(told).toMatch(
+      /^0\/3: not written: there is no topic weir\.approvals.*\n0\/0: written again, as .*\n$/,
+    )
     expect(await inInbox()).toHaveLength(1)
   })
 
   it('asks first, and where nobody can be asked it wants to be told', async () => {
     await write()
-    await expect(retried(['0/0'], {})).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('--yes') })
+    await expect(retried(['0/0'], {})).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('--yes'),
+    })
     await expect(retried([], { yes: true })).rejects.toMatchObject({ code: 'usage' })
     expect(await inInbox()).toEqual([])
   })
@@ -169,19 +273,34 @@ describe('weir dead-letters', () => {
 
 describe('the dead letters of the README', () => {
   it('come about as it says, and one of them can be written again', async () => {
-    const readme = readFileSync(new URL('../../../../apps/history/dead-letters/README.md', import.meta.url), 'utf8')
-    const statements = [...readme.matchAll(/^ {4}sqlite3 letters\/weir\.db "(INSERT .*)"$/gm)].map(([, sql = '']) =>
-      sql.replaceAll('\\"', '"'),
+    const readme = readFileSync(
+      new URL('../../../../apps/history/dead-letters/README.md', import.meta.url),
+      'utf8',
+    )
+    const statements = [...readme.matchAll(/^ {4}sqlite3 letters\/weir\.db "(INSERT .*)"$/gm)].map(
+      ([, sql = '']) => sql.replaceAll('\\"', '"'),
     )
     expect(statements).toHaveLength(2)
-    await runDemo({ bad: 'reflex', keptIn: folder }, readSettings({ logLevel: 'silent' }, {}), output().stream)
+    await runDemo(
+      { bad: 'reflex', keptIn: folder },
+      readSettings({ logLevel: 'silent' }, {}),
+      output().stream,
+    )
     const file = logFileIn(folder)
     for (const sql of statements) runSql(file, sql)
 
     const bus = await openEmbeddedBus({ file, clock: systemClock })
     const log = createLog({ level: 'silent' })
-    const running = await startStages({ bus, agents: new Map(), topicPrefix: 'weir.', partitions: 4, log, names: ['conversation'] })
-    const written = async () => (await bus.ends('weir.dead-letters')).reduce((sum, { begin, end }) => sum + end - begin, 0)
+    const running = await startStages({
+      bus,
+      agents: new Map(),
+      topicPrefix: 'weir.',
+      partitions: 4,
+      log,
+      names: ['conversation'],
+    })
+    const written = async () =>
+      (await bus.ends('weir.dead-letters')).reduce((sum, { begin, end }) => sum + end - begin, 0)
     while ((await written()) < 2) await setTimeout(20)
     await running.close()
     await bus.close()
@@ -192,7 +311,9 @@ describe('the dead letters of the README', () => {
     ])
     expect(await retried([], { all: true, yes: true })).toMatchObject({
       code: 1,
-      told: expect.stringMatching(/0\/0: not written: .*\n0\/1: written again, as conversation-events\/3\//),
+      told: expect.stringMatching(
+        /0\/0: not written: .*\n0\/1: written again, as conversation-events\/3\//,
+      ),
     })
   }, 120_000)
 })

@@ -2,7 +2,15 @@
 
 import type { Logged } from '../../../../apps/history/inspect/logged.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
-import type { Call, CallResult, Declaration, Intervention, Message, Policy, Response } from '../../../../shared/contract/messages.ts'
+import type {
+  Call,
+  CallResult,
+  Declaration,
+  Intervention,
+  Message,
+  Policy,
+  Response,
+} from '../../../../shared/contract/messages.ts'
 import type { TopicName } from '../../../../shared/contract/topology.ts'
 import { modelRequest, userMessage } from '../../../support/messages.ts'
 
@@ -19,7 +27,16 @@ export const declaration: Declaration = {
 }
 
 export const exec = (fields: Partial<Call> = {}): Call => ({
-  ...{ ordinal: 0, id: 'toolu_1', name: 'exec', raw: '{"command":"ls"}', source: 'deltas', problem: null, repair: null, disputed: false },
+  ...{
+    ordinal: 0,
+    id: 'toolu_1',
+    name: 'exec',
+    raw: '{"command":"ls"}',
+    source: 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+  },
   ...fields,
 })
 
@@ -29,7 +46,16 @@ export const result = (fields: Partial<CallResult> = {}): CallResult => ({
 })
 
 export const response = (fields: Partial<Response> = {}): Response => ({
-  ...{ attempt: 'a1', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage, textCalls: null },
+  ...{
+    attempt: 'a1',
+    text: '',
+    reasoning: '',
+    calls: [],
+    stop: 'end',
+    finish: 'end_turn',
+    usage,
+    textCalls: null,
+  },
   ...fields,
 })
 
@@ -46,12 +72,22 @@ export const nudge: Intervention = {
 }
 
 /** A log that is written line by line; each line is a millisecond later unless it says when. */
-export function conversationLog({ conversation = 'c', policy = defaultPolicy }: { conversation?: string; policy?: Policy } = {}) {
+export function conversationLog({
+  conversation = 'c',
+  policy = defaultPolicy,
+}: {
+  conversation?: string
+  policy?: Policy
+} = {}) {
   const records: Logged[] = []
   const ends = new Map<TopicName, number>()
   let time = 1_000
 
-  function write(topic: TopicName, message: Message, { at = time + 1, id }: { at?: number; id?: string } = {}): void {
+  function write(
+    topic: TopicName,
+    message: Message,
+    { at = time + 1, id }: { at?: number; id?: string } = {},
+  ): void {
     time = at
     const offset = ends.get(topic) ?? 0
     ends.set(topic, offset + 1)
@@ -69,17 +105,39 @@ export function conversationLog({ conversation = 'c', policy = defaultPolicy }: 
     begin(fields: { messageId?: string; text?: string } = {}) {
       const { messageId = 'm1', text = 'hello' } = fields
       write('conversation-events', userMessage({ conversation, messageId, text }))
-      write('history', { type: 'history-entry', ...place(0), user: text, response: null, results: [], nudge: null, note: null })
+      write('history', {
+        type: 'history-entry',
+        ...place(0),
+        user: text,
+        response: null,
+        results: [],
+        nudge: null,
+        note: null,
+      })
       write('activity', { type: 'turn-started', ...turn0, messageId, agent: 'agent' })
     },
 
     ask(round: number, fields: { nudge?: string | null; callsLeft?: number } = {}) {
-      write('model-requests', modelRequest({ conversation, round, historyRound: round - 1, ...fields }))
-      write('model-deltas', { type: 'model-opened', ...place(round), offered: ['exec'], expiresAt: 1_000_000 })
+      write(
+        'model-requests',
+        modelRequest({ conversation, round, historyRound: round - 1, ...fields }),
+      )
+      write('model-deltas', {
+        type: 'model-opened',
+        ...place(round),
+        offered: ['exec'],
+        expiresAt: 1_000_000,
+      })
     },
 
     attempt(round: number, attempt = 'a1') {
-      write('model-requests', { type: 'attempt-started', ...place(round), attempt, owner: 'g1', weir: '' })
+      write('model-requests', {
+        type: 'attempt-started',
+        ...place(round),
+        attempt,
+        owner: 'g1',
+        weir: '',
+      })
     },
 
     attemptFailed(round: number, attempt: string) {
@@ -101,15 +159,45 @@ export function conversationLog({ conversation = 'c', policy = defaultPolicy }: 
 
     answer(round: number, said: Response) {
       const { attempt, stop, finish } = said
-      const answered = { attempt, parts: 1, finish, stop, usage, declarations: [declaration], policy, callsAsText: false }
+      const answered = {
+        attempt,
+        parts: 1,
+        finish,
+        stop,
+        usage,
+        declarations: [declaration],
+        policy,
+        callsAsText: false,
+      }
       write('model-requests', { type: 'attempt-finished', ...place(round), ...answered })
-      write('model-deltas', { type: 'model-finished', ...place(round), ...answered, ...judged, failure: null })
+      write('model-deltas', {
+        type: 'model-finished',
+        ...place(round),
+        ...answered,
+        ...judged,
+        failure: null,
+      })
       const folded = { response: said, failure: null, declarations: [declaration], ...judged }
-      write('rounds-proposed', { type: 'round-proposed', ...place(round), ...folded, offered: ['exec'] })
+      write('rounds-proposed', {
+        type: 'round-proposed',
+        ...place(round),
+        ...folded,
+        offered: ['exec'],
+      })
     },
 
-    check(round: number, said: Response, rejections: Extract<Message, { type: 'round-checked' }>['rejections'] = []) {
-      const checked = { response: said, failure: null, rejections, declarations: [declaration], ...judged }
+    check(
+      round: number,
+      said: Response,
+      rejections: Extract<Message, { type: 'round-checked' }>['rejections'] = [],
+    ) {
+      const checked = {
+        response: said,
+        failure: null,
+        rejections,
+        declarations: [declaration],
+        ...judged,
+      }
       write('rounds-checked', { type: 'round-checked', ...place(round), ...checked })
     },
 
@@ -126,11 +214,25 @@ export function conversationLog({ conversation = 'c', policy = defaultPolicy }: 
     },
 
     claim(round: number, fields: { ordinal?: number; try?: number; owner?: string } = {}) {
-      write('rounds-cleared', { type: 'claim', ...place(round), ordinal: 0, try: 1, owner: 'e1', ...fields })
+      write('rounds-cleared', {
+        type: 'claim',
+        ...place(round),
+        ordinal: 0,
+        try: 1,
+        owner: 'e1',
+        ...fields,
+      })
     },
 
     start(round: number, fields: { ordinal?: number; try?: number } = {}) {
-      write('activity', { type: 'tool-started', ...place(round), ordinal: 0, try: 1, name: 'exec', ...fields })
+      write('activity', {
+        type: 'tool-started',
+        ...place(round),
+        ordinal: 0,
+        try: 1,
+        name: 'exec',
+        ...fields,
+      })
     },
 
     lapse(round: number) {
@@ -138,29 +240,76 @@ export function conversationLog({ conversation = 'c', policy = defaultPolicy }: 
     },
 
     outcome(round: number, its: CallResult | null, fields: { try?: number; owner?: string } = {}) {
-      write('rounds-cleared', { type: 'outcome', ...place(round), ordinal: 0, try: 1, owner: 'e1', result: its, ...fields })
+      write('rounds-cleared', {
+        type: 'outcome',
+        ...place(round),
+        ordinal: 0,
+        try: 1,
+        owner: 'e1',
+        result: its,
+        ...fields,
+      })
     },
 
     executed(round: number, results: CallResult[]) {
       for (const { ordinal, status, reason, durationMs } of results)
-        write('activity', { type: 'call-finished', ...place(round), ordinal, name: 'exec', status, reason, durationMs })
+        write('activity', {
+          type: 'call-finished',
+          ...place(round),
+          ordinal,
+          name: 'exec',
+          status,
+          reason,
+          durationMs,
+        })
       write('rounds-checked', { type: 'round-executed', ...place(round), results, wishes: [] })
     },
 
-    conclude(round: number, said: Response, results: CallResult[] = [], intervention: Intervention | null = null) {
+    conclude(
+      round: number,
+      said: Response,
+      results: CallResult[] = [],
+      intervention: Intervention | null = null,
+    ) {
       const outcome = { response: said, failure: null, results, intervention, policy }
       write('conversation-events', { type: 'round-outcome', ...place(round), ...outcome })
-      write('history', { type: 'history-entry', ...place(round), user: null, response: said, results, nudge: null, note: null })
+      write('history', {
+        type: 'history-entry',
+        ...place(round),
+        user: null,
+        response: said,
+        results,
+        nudge: null,
+        note: null,
+      })
     },
 
     shadow(round: number, intervention: Intervention) {
-      write('activity', { type: 'intervention-raised', ...place(round), intervention, shadow: true })
+      write('activity', {
+        type: 'intervention-raised',
+        ...place(round),
+        intervention,
+        shadow: true,
+      })
     },
 
     end(reply: string, fields: Partial<Extract<Message, { type: 'turn-finished' }>> = {}) {
       const totals = { rounds: 1, calls: 0, inputTokens: 10, outputTokens: 5, wallMs: 20 }
-      const how = { outcome: 'answered', reason: 'the model answered', class: null, cap: null } as const
-      write('activity', { type: 'turn-finished', ...turn0, messageId: 'm1', ...how, reply, totals, ...fields })
+      const how = {
+        outcome: 'answered',
+        reason: 'the model answered',
+        class: null,
+        cap: null,
+      } as const
+      write('activity', {
+        type: 'turn-finished',
+        ...turn0,
+        messageId: 'm1',
+        ...how,
+        reply,
+        totals,
+        ...fields,
+      })
     },
   }
 }

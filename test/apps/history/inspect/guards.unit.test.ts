@@ -2,13 +2,23 @@ import { describe, expect, it } from '@jest/globals'
 import { pageOf } from '../../../../apps/history/inspect/print-timeline.ts'
 import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
-import type { CallVerdict, GuardAnswer, GuardInForce } from '../../../../shared/contract/messages.ts'
+import type {
+  CallVerdict,
+  GuardAnswer,
+  GuardInForce,
+} from '../../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../../shared/contract/topology.ts'
 import { conversationLog, declaration, exec, response, result } from './conversation-log.ts'
 
 const place = { conversation: 'c', turn: 0, round: 1 }
 const calls = [exec(), exec({ ordinal: 1, id: 'toolu_2' })]
-const pass = (ordinal: number): CallVerdict => ({ ordinal, verdict: 'pass', code: '', text: '', evidence: null })
+const pass = (ordinal: number): CallVerdict => ({
+  ordinal,
+  verdict: 'pass',
+  code: '',
+  text: '',
+  evidence: null,
+})
 const reject = (ordinal: number): CallVerdict => ({
   ordinal,
   verdict: 'reject',
@@ -17,8 +27,19 @@ const reject = (ordinal: number): CallVerdict => ({
   evidence: 'rm',
 })
 
-function guard(name: string, mode: 'enforce' | 'shadow' = 'enforce', onTimeout: 'reject' | 'allow' = 'reject'): GuardInForce {
-  return { name, version: '1', tools: [{ pattern: 'exec', mode }], deadlineMs: 5_000, onTimeout, rules: null }
+function guard(
+  name: string,
+  mode: 'enforce' | 'shadow' = 'enforce',
+  onTimeout: 'reject' | 'allow' = 'reject',
+): GuardInForce {
+  return {
+    name,
+    version: '1',
+    tools: [{ pattern: 'exec', mode }],
+    deadlineMs: 5_000,
+    onTimeout,
+    rules: null,
+  }
 }
 
 /** A round with two calls that is cleared at 2000. */
@@ -49,20 +70,40 @@ function guardedRound(...guards: GuardInForce[]) {
   return {
     ...log,
     says(name: string, verdicts: CallVerdict[], at: number) {
-      const message = { type: 'guard-verdict' as const, ...place, guard: name, version: '2', verdicts, intervention: null }
-      log.write(guardTopicName(name) as never, { ...message, clearedAt: 2_000, judgedMs: 3, enforces: [], deadlineMs: 5_000 }, { at })
+      const message = {
+        type: 'guard-verdict' as const,
+        ...place,
+        guard: name,
+        version: '2',
+        verdicts,
+        intervention: null,
+      }
+      log.write(
+        guardTopicName(name) as never,
+        { ...message, clearedAt: 2_000, judgedMs: 3, enforces: [], deadlineMs: 5_000 },
+        { at },
+      )
     },
     counts(name: string, answer: GuardAnswer, verdicts: CallVerdict[], at: number) {
       log.write(
         'activity',
-        { type: 'guard-verdict-given', ...place, guard: name, version: '2', answer, verdicts, waitedMs: at - 2_000 },
+        {
+          type: 'guard-verdict-given',
+          ...place,
+          guard: name,
+          version: '2',
+          answer,
+          verdicts,
+          waitedMs: at - 2_000,
+        },
         { at },
       )
     },
   }
 }
 
-const roundIn = ({ records }: ReturnType<typeof guardedRound>) => timelineOf('c', records, { reasoning: false }).turns[0]?.rounds[0]
+const roundIn = ({ records }: ReturnType<typeof guardedRound>) =>
+  timelineOf('c', records, { reasoning: false }).turns[0]?.rounds[0]
 const pageIn = ({ records }: ReturnType<typeof guardedRound>) =>
   pageOf(timelineOf('c', records, { reasoning: false }), { columns: 100, full: true })
     .lines.map(({ text }) => text)
@@ -74,10 +115,20 @@ describe('the guards of a round', () => {
     log.says('shell', [pass(0), reject(1)], 2_040)
     log.counts('shell', 'verdicts', [pass(0), reject(1)], 2_045)
     log.says('watcher', [reject(0), pass(1)], 2_100)
-    log.executed(1, [result(), result({ ordinal: 1, status: 'vetoed', reason: 'vetoed by guard shell: removes' })])
+    log.executed(1, [
+      result(),
+      result({ ordinal: 1, status: 'vetoed', reason: 'vetoed by guard shell: removes' }),
+    ])
     expect(roundIn(log)?.guards).toMatchObject([
       {
-        ...{ name: 'shell', version: '2', answer: 'verdicts', answeredAt: 2_040, tookMs: 40, judgedMs: 3 },
+        ...{
+          name: 'shell',
+          version: '2',
+          answer: 'verdicts',
+          answeredAt: 2_040,
+          tookMs: 40,
+          judgedMs: 3,
+        },
         calls: [
           { ordinal: 0, mode: 'enforce', verdict: 'pass', stopped: false },
           { ordinal: 1, mode: 'enforce', verdict: 'reject', code: 'removes', stopped: true },
@@ -105,30 +156,67 @@ describe('the guards of a round', () => {
       [0, 1].map((ordinal) => ({ ...pass(ordinal), code: 'guard.silent' })),
       7_000,
     )
-    expect(roundIn(silent)?.guards).toMatchObject([{ answer: 'silent', tookMs: null, calls: [{ verdict: 'pass' }, { verdict: 'pass' }] }])
-    expect(pageIn(silent)).toContain('did not answer within 5.0 s; 2 calls went on without its word')
+    expect(roundIn(silent)?.guards).toMatchObject([
+      { answer: 'silent', tookMs: null, calls: [{ verdict: 'pass' }, { verdict: 'pass' }] },
+    ])
+    expect(pageIn(silent)).toContain(
+      'did not answer within 5.0 s; 2 calls went on without its word',
+    )
     silent.says('shell', [reject(0), pass(1)], 9_000)
-    expect(roundIn(silent)?.guards).toMatchObject([{ answer: 'late', tookMs: 7_000, calls: [{ verdict: 'pass', stopped: false }, {}] }])
+    expect(roundIn(silent)?.guards).toMatchObject([
+      { answer: 'late', tookMs: 7_000, calls: [{ verdict: 'pass', stopped: false }, {}] },
+    ])
   })
 
   it('are told as those that a round waits for', () => {
     const log = guardedRound(guard('approval'))
-    expect(roundIn(log)?.guards).toMatchObject([{ name: 'approval', answer: 'none', calls: [{ verdict: null }, { verdict: null }] }])
+    expect(roundIn(log)?.guards).toMatchObject([
+      { name: 'approval', answer: 'none', calls: [{ verdict: null }, { verdict: null }] },
+    ])
     expect(pageIn(log)).toContain('waits for guard approval')
   })
 
   it('are told with the person who decided, when and after how long, or that nobody has yet', () => {
     const log = guardedRound({ ...guard('approval'), rules: '[]' })
     const calls = [0, 1].map((ordinal) => ({
-      ...{ ordinal, name: 'exec', arguments: '{}', id: `id-${ordinal}`, hash: 'h', rule: 'production' },
+      ...{
+        ordinal,
+        name: 'exec',
+        arguments: '{}',
+        id: `id-${ordinal}`,
+        hash: 'h',
+        rule: 'production',
+      },
     }))
-    log.write('activity', { type: 'approval-pending', ...place, calls, until: 9_000 }, { at: 2_010 })
-    const decided = { ordinal: 0, name: 'exec', id: 'id-0', outcome: 'rejected' as const, by: 'ann', reason: 'no', waitedMs: 3_000 }
+    log.write(
+      'activity',
+      { type: 'approval-pending', ...place, calls, until: 9_000 },
+      { at: 2_010 },
+    )
+    const decided = {
+      ordinal: 0,
+      name: 'exec',
+      id: 'id-0',
+      outcome: 'rejected' as const,
+      by: 'ann',
+      reason: 'no',
+      waitedMs: 3_000,
+    }
     log.write('activity', { type: 'approval-decided', ...place, ...decided }, { at: 5_000 })
     expect(roundIn(log)?.guards).toMatchObject([
       {
         calls: [
-          { approval: { id: 'id-0', rule: 'production', outcome: 'rejected', by: 'ann', reason: 'no', at: 5_000, waitedMs: 3_000 } },
+          {
+            approval: {
+              id: 'id-0',
+              rule: 'production',
+              outcome: 'rejected',
+              by: 'ann',
+              reason: 'no',
+              at: 5_000,
+              waitedMs: 3_000,
+            },
+          },
           { approval: { id: 'id-1', outcome: 'pending', at: null } },
         ],
       },
@@ -138,6 +226,9 @@ describe('the guards of a round', () => {
   })
 
   it('are nobody where none was in force for its tools', () => {
-    expect(roundIn(guardedRound({ ...guard('other'), tools: [{ pattern: 'pay', mode: 'enforce' }] }))?.guards).toEqual([])
+    expect(
+      roundIn(guardedRound({ ...guard('other'), tools: [{ pattern: 'pay', mode: 'enforce' }] }))
+        ?.guards,
+    ).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
-// A bundle of the newer turns of a conversation has the history of those before, because requests read it: nobody takes that for a turn.
+// A bundle of the newer turns of a conversation has the history of those before, because requests
+// read it: nobody takes that for a turn.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,21 +25,34 @@ const file = join(folder, 'newer.weir')
 const page = join(folder, 'page.html')
 const settings = readSettings({ dataFolder: folder }, {})
 
-/** The kept bundle, with the history of a turn before its only one: all of it once more, under an earlier number. */
+/**
+ * The kept bundle, with the history of a turn before its only one: all of it once more, under an
+ * earlier number.
+ */
 async function withContext(): Promise<void> {
   const from = await openBundle(bundleFile(name), systemClock)
   const to = createBundle(file)
   for (const topic of from.topics()) {
     to.topic(topic.name, topic.kind)
     for (const { partition, end } of await from.bus.ends(from.facts.topicPrefix + topic.name)) {
-      const all = { topic: from.facts.topicPrefix + topic.name, partition, from: 0, to: end, limit: 10_000 }
+      const all = {
+        topic: from.facts.topicPrefix + topic.name,
+        partition,
+        from: 0,
+        to: end,
+        limit: 10_000,
+      }
       for (const record of await from.bus.read(all)) {
         to.add({ ...record, topic: topic.name })
         const message = messageOf(record.value)
         if (message?.type !== 'history-entry') continue
         const [id, , ...rest] = JSON.parse(record.key)
         const before = { ...message, turn: earlier }
-        const place = { offset: record.offset + end, id: `${record.id} earlier`, key: JSON.stringify([id, earlier, ...rest]) }
+        const place = {
+          offset: record.offset + end,
+          id: `${record.id} earlier`,
+          key: JSON.stringify([id, earlier, ...rest]),
+        }
         to.add({ ...record, ...place, topic: topic.name, value: encode(before) })
       }
     }
@@ -73,7 +87,8 @@ describe('a turn of which a bundle has the history only', () => {
     const { stream, text } = output()
     await report({ settings, bundle: file, options: { output: page } }, stream)
     expect(text()).not.toMatch(/not ended|beginning/)
-    const [, data = ''] = /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+    const [, data = ''] =
+      /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
     const { timeline } = JSON.parse(data)
     expect(timeline).toMatchObject({ state: 'idle', turns: [{ isWhole: true }] })
   })

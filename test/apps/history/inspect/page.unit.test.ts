@@ -19,9 +19,27 @@ function busyTurn(): Log {
     exec({ ordinal: 1, raw: '', source: 'none', problem: 'no_arguments' }),
     exec({ ordinal: 2, raw: '{"a":', problem: 'invalid_json' }),
   ]
-  const said = response({ attempt: 'a2', text: 'I look.\nThen I tell.', reasoning: '[{"type":"thinking"}]', calls, stop: 'calls' })
-  const refused = result({ ordinal: 1, status: 'rejected', text: "missing 'command'", reason: 'no arguments came', durationMs: 0 })
-  const broken = result({ ordinal: 2, status: 'rejected', text: 'not JSON', reason: 'the arguments are not valid JSON', durationMs: 0 })
+  const said = response({
+    attempt: 'a2',
+    text: 'I look.\nThen I tell.',
+    reasoning: '[{"type":"thinking"}]',
+    calls,
+    stop: 'calls',
+  })
+  const refused = result({
+    ordinal: 1,
+    status: 'rejected',
+    text: "missing 'command'",
+    reason: 'no arguments came',
+    durationMs: 0,
+  })
+  const broken = result({
+    ordinal: 2,
+    status: 'rejected',
+    text: 'not JSON',
+    reason: 'the arguments are not valid JSON',
+    durationMs: 0,
+  })
   log.begin({ text: 'List the files in my project, please.' })
   log.ask(1)
   log.attempt(1, 'a1')
@@ -30,8 +48,20 @@ function busyTurn(): Log {
   log.part(1, 'a2', 'I should look.')
   log.answer(1, said)
   log.check(1, said, [
-    { ordinal: 1, code: 'no_arguments', reason: 'no arguments came', text: 'x', requiredFields: ['command'] },
-    { ordinal: 2, code: 'bad_arguments', reason: 'the arguments are not valid JSON', text: 'x', requiredFields: [] },
+    {
+      ordinal: 1,
+      code: 'no_arguments',
+      reason: 'no arguments came',
+      text: 'x',
+      requiredFields: ['command'],
+    },
+    {
+      ordinal: 2,
+      code: 'bad_arguments',
+      reason: 'the arguments are not valid JSON',
+      text: 'x',
+      requiredFields: [],
+    },
   ])
   log.clear(1, calls, [refused, broken])
   log.claim(1)
@@ -97,7 +127,11 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
 
   it('tells the policy where it changes, and apart from interventions what rules in shadow would have done', () => {
     const { version: _, ...content } = defaultPolicy
-    const policy = policyOf({ ...content, caps: { ...content.caps, tokens: 500 }, shadowed: ['identical-failure'] })
+    const policy = policyOf({
+      ...content,
+      caps: { ...content.caps, tokens: 500 },
+      shadowed: ['identical-failure'],
+    })
     const log = conversationLog({ policy })
     const said = response({ calls: [exec()] })
     log.begin()
@@ -108,7 +142,9 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
     }
     log.shadow(2, nudge)
     const page = shown(log)
-    expect(page.match(/policy .*/g)).toEqual([`policy    ${policy.version}: caps.tokens 500, rule.identical-failure shadow`])
+    expect(page.match(/policy .*/g)).toEqual([
+      `policy    ${policy.version}: caps.tokens 500, rule.identical-failure shadow`,
+    ])
     expect(page).toContain('in shadow nudge (rule identical-failure, version 2): exec({})')
     expect(page).not.toContain('detector')
     expect(page).not.toContain('SYSTEM INTERVENTION')
@@ -116,7 +152,9 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
 
   it('never has a line of more than 80 columns, or of what else is wanted', () => {
     const log = conversationLog()
-    const said = response({ text: `${'word '.repeat(100)}${'x'.repeat(500)} 日本語${'語'.repeat(100)}` })
+    const said = response({
+      text: `${'word '.repeat(100)}${'x'.repeat(500)} 日本語${'語'.repeat(100)}`,
+    })
     log.begin({ text: 'x'.repeat(1_000) })
     log.ask(1)
     log.answer(1, said)
@@ -132,7 +170,9 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
   it('cuts long texts with a word about it, and shows all of them with --full', () => {
     const log = conversationLog()
     log.begin({ text: Array.from({ length: 20 }, (_, i) => `line ${i}`).join('\n') })
-    expect(shown(log)).toContain('  | line 11\n  | … 149 characters in 20 lines; --full shows all\n')
+    expect(shown(log)).toContain(
+      '  | line 11\n  | … 149 characters in 20 lines; --full shows all\n',
+    )
     expect(shown(log, { full: true })).toContain('  | line 19\n')
     const long = conversationLog()
     long.begin({ text: 'x'.repeat(10_000) })
@@ -141,7 +181,9 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
   })
 
   it('shows what the model thought when it is asked for', () => {
-    expect(shown(busyTurn(), { reasoning: true })).toContain('    thinks    14 characters, 21 bytes as sent\n      | I should look.\n')
+    expect(shown(busyTurn(), { reasoning: true })).toContain(
+      '    thinks    14 characters, 21 bytes as sent\n      | I should look.\n',
+    )
   })
 
   it('obeys nobody: what a terminal would obey is shown, wherever it comes from', () => {

@@ -15,20 +15,31 @@ function shown(fields: Partial<Response>): string {
   log.part(1, 'a1', written, 'text')
   log.answer(1, said)
   log.check(1, said, [])
-  const { lines } = pageOf(timelineOf('c', log.records, { reasoning: false }), { columns: 100, full: false })
+  const { lines } = pageOf(timelineOf('c', log.records, { reasoning: false }), {
+    columns: 100,
+    full: false,
+  })
   return lines.map(({ text }) => text).join('\n')
 }
 
 describe('calls that the model wrote as text', () => {
   it('are shown with the text that they were, the dialect and what was repaired', () => {
     const calls = [exec({ source: 'text' })]
-    const page = shown({ calls, textCalls: { dialect: 'json', repairs: ['single-quotes'], fault: null } })
-    expect(page).toMatch(/calls +were recovered from its text \(json, repaired: single-quotes\):\n +\| \{'name': 'exec'/)
+    const page = shown({
+      calls,
+      textCalls: { dialect: 'json', repairs: ['single-quotes'], fault: null },
+    })
+    expect(page).toMatch(
+      /calls +were recovered from its text \(json, repaired: single-quotes\):\n +\| \{'name': 'exec'/,
+    )
     expect(page).toContain('the model wrote the call as text')
   })
 
   it('that cannot run are shown as the text that they are, with the reason', () => {
-    const page = shown({ text: written, textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'" } })
+    const page = shown({
+      text: written,
+      textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'" },
+    })
     expect(page).toMatch(/says +\{'name': 'exec'/)
     expect(page.replaceAll(/\s+/g, ' ')).toContain(
       "no call the text is written like a call (json), and could not be run: there is no tool 'exec'",

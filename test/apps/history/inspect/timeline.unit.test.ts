@@ -6,7 +6,8 @@ import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'
 
-const told = (records: Logged[], reasoning = false): Timeline => timelineOf('c', records, { reasoning })
+const told = (records: Logged[], reasoning = false): Timeline =>
+  timelineOf('c', records, { reasoning })
 
 /** A turn of two rounds: a call that runs, then text. */
 function wholeTurn() {
@@ -36,15 +37,51 @@ function wholeTurn() {
 describe('the timeline of a turn', () => {
   it('tells each round: attempts, what the model said, each call with its tries and result, and the end', () => {
     const { state, turns, messages, troubles, unreadable } = told(wholeTurn().records)
-    expect({ state, messages, troubles, unreadable }).toEqual({ state: 'idle', messages: [], troubles: [], unreadable: 0 })
+    expect({ state, messages, troubles, unreadable }).toEqual({
+      state: 'idle',
+      messages: [],
+      troubles: [],
+      unreadable: 0,
+    })
     const [turn] = turns
-    expect(turn).toMatchObject({ turn: 0, agent: 'agent', messageId: 'm1', text: 'hello', messageAt: 1001, startedAt: 1003 })
+    expect(turn).toMatchObject({
+      turn: 0,
+      agent: 'agent',
+      messageId: 'm1',
+      text: 'hello',
+      messageAt: 1001,
+      startedAt: 1003,
+    })
     expect(turn?.end).toMatchObject({ outcome: 'answered', reply: 'Three files.', at: 1028 })
     const [first, second] = turn?.rounds ?? []
     expect(first).toMatchObject({
-      ...{ round: 1, askedAt: 1004, callsLeft: 100, nudge: null, offered: ['exec'], failure: null, intervention: null, endedAt: 1017 },
-      attempts: [{ attempt: 'a1', startedAt: 1006, firstPartAt: null, endedAt: 1007, end: 'answer', failure: null }],
-      response: { text: 'I look.', reasoning: null, stop: 'calls', finish: 'tool_use', usage: { inputTokens: 10, outputTokens: 5 } },
+      ...{
+        round: 1,
+        askedAt: 1004,
+        callsLeft: 100,
+        nudge: null,
+        offered: ['exec'],
+        failure: null,
+        intervention: null,
+        endedAt: 1017,
+      },
+      attempts: [
+        {
+          attempt: 'a1',
+          startedAt: 1006,
+          firstPartAt: null,
+          endedAt: 1007,
+          end: 'answer',
+          failure: null,
+        },
+      ],
+      response: {
+        text: 'I look.',
+        reasoning: null,
+        stop: 'calls',
+        finish: 'tool_use',
+        usage: { inputTokens: 10, outputTokens: 5 },
+      },
       calls: [
         {
           ...{
@@ -58,12 +95,26 @@ describe('the timeline of a turn', () => {
             disputed: false,
           },
           verdict: { kind: 'cleared', at: 1011 },
-          tries: [{ try: 1, claimedAt: 1012, owner: 'e1', startedAt: 1013, endedAt: 1014, end: 'result', status: 'ok' }],
+          tries: [
+            {
+              try: 1,
+              claimedAt: 1012,
+              owner: 'e1',
+              startedAt: 1013,
+              endedAt: 1014,
+              end: 'result',
+              status: 'ok',
+            },
+          ],
           result: { status: 'ok', text: 'ran: ls', reason: '', durationMs: 40 },
         },
       ],
     })
-    expect(first?.times).toEqual({ modelMs: 1008 - 1004, checksMs: 1011 - 1008 + (1017 - 1016), toolsMs: 1016 - 1011 })
+    expect(first?.times).toEqual({
+      modelMs: 1008 - 1004,
+      checksMs: 1011 - 1008 + (1017 - 1016),
+      toolsMs: 1016 - 1011,
+    })
     expect(second).toMatchObject({ round: 2, response: { text: 'Three files.' }, calls: [] })
     expect(second?.times).toEqual({ modelMs: 4, checksMs: 3, toolsMs: null })
   })
@@ -76,10 +127,18 @@ describe('the timeline of a turn', () => {
   it('drops what was delivered twice, by the derived id', () => {
     const log = conversationLog()
     log.begin()
-    const failed = { type: 'turn-failed', conversation: 'c', turn: 0, stage: 'validator', reason: 'it threw' } as const
+    const failed = {
+      type: 'turn-failed',
+      conversation: 'c',
+      turn: 0,
+      stage: 'validator',
+      reason: 'it threw',
+    } as const
     log.write('conversation-events', failed, { id: 'validator/0/3/1' })
     log.write('conversation-events', failed, { id: 'validator/0/3/1' })
-    expect(told(log.records).turns[0]?.failures).toEqual([{ at: 1004, stage: 'validator', reason: 'it threw' }])
+    expect(told(log.records).turns[0]?.failures).toEqual([
+      { at: 1004, stage: 'validator', reason: 'it threw' },
+    ])
   })
 
   it('tells something of any part of the records, and never throws', () => {
@@ -95,12 +154,25 @@ describe('the timeline of a turn', () => {
 
   it('is open until its end is there, and tells how far it came', () => {
     const { records } = wholeTurn()
-    const until = (type: string) => told(records.slice(0, 1 + records.findIndex(({ message }) => message?.type === type)))
-    expect(until('turn-started')).toMatchObject({ state: 'open', turns: [{ rounds: [], end: null }] })
-    expect(until('attempt-started').turns[0]?.rounds).toMatchObject([{ attempts: [{ end: 'open' }], response: null, endedAt: null }])
-    expect(until('round-proposed').turns[0]?.rounds).toMatchObject([{ calls: [{ verdict: { kind: 'pending' }, result: null }] }])
+    const until = (type: string) =>
+      told(records.slice(0, 1 + records.findIndex(({ message }) => message?.type === type)))
+    expect(until('turn-started')).toMatchObject({
+      state: 'open',
+      turns: [{ rounds: [], end: null }],
+    })
+    expect(until('attempt-started').turns[0]?.rounds).toMatchObject([
+      { attempts: [{ end: 'open' }], response: null, endedAt: null },
+    ])
+    expect(until('round-proposed').turns[0]?.rounds).toMatchObject([
+      { calls: [{ verdict: { kind: 'pending' }, result: null }] },
+    ])
     expect(until('claim').turns[0]?.rounds).toMatchObject([
-      { calls: [{ verdict: { kind: 'cleared' }, tries: [{ end: 'open', startedAt: null }], result: null }], times: { toolsMs: null } },
+      {
+        calls: [
+          { verdict: { kind: 'cleared' }, tries: [{ end: 'open', startedAt: null }], result: null },
+        ],
+        times: { toolsMs: null },
+      },
     ])
   })
 })
@@ -119,7 +191,12 @@ describe('attempts', () => {
       { attempt: 'lost', end: 'abandoned', endedAt: null },
       {
         ...{ attempt: 'a1', end: 'failed' },
-        failure: { reason: 'the provider answered 529: overloaded', class: 'transient', retryable: true, retryAfterMs: 1_000 },
+        failure: {
+          reason: 'the provider answered 529: overloaded',
+          class: 'transient',
+          retryable: true,
+          retryAfterMs: 1_000,
+        },
       },
       { attempt: 'a2', end: 'answer' },
     ])
@@ -133,7 +210,8 @@ describe('attempts', () => {
     log.part(1, 'a0', 'not the answer')
     log.part(1, 'a1', 'I should look.')
     log.answer(1, said)
-    const reasoning = (isShown: boolean) => told(log.records, isShown).turns[0]?.rounds[0]?.response?.reasoning
+    const reasoning = (isShown: boolean) =>
+      told(log.records, isShown).turns[0]?.rounds[0]?.response?.reasoning
     expect(reasoning(false)).toEqual({ bytes: 21, characters: 14, text: null })
     expect(reasoning(true)).toEqual({ bytes: 21, characters: 14, text: 'I should look.' })
   })
@@ -146,12 +224,27 @@ describe('calls', () => {
     log.begin()
     log.ask(1)
     log.answer(1, said)
-    log.check(1, said, [{ ordinal: 0, code: 'no_arguments', reason: 'no arguments came', text: 'gentle', requiredFields: ['command'] }])
-    log.conclude(1, said, [result({ status: 'rejected', text: 'sharp', reason: 'no arguments came' })])
+    log.check(1, said, [
+      {
+        ordinal: 0,
+        code: 'no_arguments',
+        reason: 'no arguments came',
+        text: 'gentle',
+        requiredFields: ['command'],
+      },
+    ])
+    log.conclude(1, said, [
+      result({ status: 'rejected', text: 'sharp', reason: 'no arguments came' }),
+    ])
     expect(told(log.records).turns[0]?.rounds[0]?.calls).toMatchObject([
       {
         ...{ raw: '', source: 'none', problem: 'no_arguments', tries: [] },
-        verdict: { kind: 'rejected', code: 'no_arguments', reason: 'no arguments came', text: 'gentle' },
+        verdict: {
+          kind: 'rejected',
+          code: 'no_arguments',
+          reason: 'no arguments came',
+          text: 'gentle',
+        },
         result: { status: 'rejected', text: 'sharp' },
       },
     ])
@@ -160,13 +253,21 @@ describe('calls', () => {
   it('that were left out tell why', () => {
     const log = conversationLog()
     const said = response({ calls: [exec(), exec({ ordinal: 1 })] })
-    const skipped = result({ ordinal: 1, status: 'skipped', text: 'not run', reason: 'over the limit of tool calls', durationMs: 0 })
+    const skipped = result({
+      ordinal: 1,
+      status: 'skipped',
+      text: 'not run',
+      reason: 'over the limit of tool calls',
+      durationMs: 0,
+    })
     log.begin()
     log.ask(1)
     log.answer(1, said)
     log.check(1, said)
     log.clear(1, said.calls, [skipped])
-    expect(told(log.records).turns[0]?.rounds[0]?.calls.map(({ verdict }) => verdict)).toMatchObject([
+    expect(
+      told(log.records).turns[0]?.rounds[0]?.calls.map(({ verdict }) => verdict),
+    ).toMatchObject([
       { kind: 'cleared' },
       { kind: 'not-cleared', reason: 'over the limit of tool calls' },
     ])
@@ -194,7 +295,12 @@ describe('calls', () => {
 
   it('tell an outcome that came too late, and a try that was given back', () => {
     const log = conversationLog()
-    const unknown = result({ status: 'outcome_unknown', text: 'unknown', reason: 'no result in time', durationMs: 0 })
+    const unknown = result({
+      status: 'outcome_unknown',
+      text: 'unknown',
+      reason: 'no result in time',
+      durationMs: 0,
+    })
     log.begin()
     log.ask(1)
     log.answer(1, response({ calls: [exec()] }))
@@ -235,7 +341,9 @@ describe('interventions', () => {
     log.shadow(1, nudge)
     log.conclude(1, said, [result({ status: 'error' })])
     const policy = { version: defaultPolicy.version, differs: {} }
-    expect(told(log.records).turns[0]?.rounds).toMatchObject([{ policy, intervention: null, shadowed: [{ ...nudge, at: 1009 }] }])
+    expect(told(log.records).turns[0]?.rounds).toMatchObject([
+      { policy, intervention: null, shadowed: [{ ...nudge, at: 1009 }] },
+    ])
   })
 })
 
@@ -251,9 +359,17 @@ describe('what a tool was declared as for those who judge', () => {
     const declared = log.records.map((record): Logged => {
       const { message } = record
       if (message?.type !== 'round-proposed') return record
-      return { ...record, message: { ...message, declarations: message.declarations.map((tool) => ({ ...tool, poll: true, hints })) } }
+      return {
+        ...record,
+        message: {
+          ...message,
+          declarations: message.declarations.map((tool) => ({ ...tool, poll: true, hints })),
+        },
+      }
     })
-    expect(hintsIn(declared)).toEqual({ exec: { poll: true, mutates: false, ignoreFields: ['why'], loopKey: [] } })
+    expect(hintsIn(declared)).toEqual({
+      exec: { poll: true, mutates: false, ignoreFields: ['why'], loopKey: [] },
+    })
   })
 })
 
@@ -263,7 +379,8 @@ describe('what is no turn', () => {
     log.begin()
     const said = (messageId: string) => {
       const [first] = log.records
-      if (first?.message?.type === 'user-message') log.write('conversation-events', { ...first.message, messageId, text: messageId })
+      if (first?.message?.type === 'user-message')
+        log.write('conversation-events', { ...first.message, messageId, text: messageId })
     }
     said('refused')
     log.end('fallback', { turn: 1, messageId: 'refused', outcome: 'failed', reason: 'too many' })
@@ -281,8 +398,18 @@ describe('what is no turn', () => {
     const log = conversationLog()
     log.begin()
     log.ask(1)
-    log.write('conversation-events', { type: 'cancel-requested', conversation: 'c', messageId: 'm1' })
-    log.write('model-requests', { type: 'cancel', conversation: 'c', turn: 0, round: 1, expiresAt: 5_000 })
+    log.write('conversation-events', {
+      type: 'cancel-requested',
+      conversation: 'c',
+      messageId: 'm1',
+    })
+    log.write('model-requests', {
+      type: 'cancel',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      expiresAt: 5_000,
+    })
     log.end('fallback', { outcome: 'cancelled', reason: 'the client cancelled it' })
     expect(told(log.records).turns).toMatchObject([
       { cancelRequestedAt: 1006, rounds: [{ cancelledAt: 1007 }], end: { outcome: 'cancelled' } },
@@ -302,12 +429,25 @@ describe('what is no turn', () => {
       reason: 'bad',
     }
     log.write('dead-letters', { type: 'dead-letter', ...letter, key: 'c', value: new Uint8Array() })
-    log.write('conversation-events', { type: 'turn-failed', conversation: 'c', turn: null, stage: 'accumulator', reason: 'bad' })
+    log.write('conversation-events', {
+      type: 'turn-failed',
+      conversation: 'c',
+      turn: null,
+      stage: 'accumulator',
+      reason: 'bad',
+    })
     const damaged: Logged = { topic: 'activity', offset: 99, time: 1_100, message: undefined }
     expect(told([...log.records, damaged])).toMatchObject({
       unreadable: 1,
       troubles: [
-        { at: 1004, stage: 'accumulator', reason: 'bad', topic: 'weir.model-deltas', partition: 1, offset: 7 },
+        {
+          at: 1004,
+          stage: 'accumulator',
+          reason: 'bad',
+          topic: 'weir.model-deltas',
+          partition: 1,
+          offset: 7,
+        },
         { at: 1005, stage: 'accumulator', topic: null },
       ],
     })

@@ -23,7 +23,14 @@ async function cutBundle(): Promise<{ file: string; turn: number }> {
     to.topic(name, kind)
     const topic = from.facts.topicPrefix + name
     for (const { partition, end } of await from.bus.ends(topic))
-      for (const record of await from.bus.read({ topic, partition, from: 0, to: end, limit: 10_000 })) to.add({ ...record, topic: name })
+      for (const record of await from.bus.read({
+        topic,
+        partition,
+        from: 0,
+        to: end,
+        limit: 10_000,
+      }))
+        to.add({ ...record, topic: name })
   }
   const turns = [...from.turns()]
   for (const turn of turns) to.turn({ ...turn, whole: false })
@@ -40,7 +47,9 @@ describe('weir judge of a bundle', () => {
     await judgeFile(file, {}, cut.stream)
     await judgeFile(file, { json: true }, json.stream)
     expect(whole.text()).not.toContain('lacks the beginning')
-    expect(cut.text()).toContain(`the bundle lacks the beginning of turn ${turn}, which the log had no longer got`)
+    expect(cut.text()).toContain(
+      `the bundle lacks the beginning of turn ${turn}, which the log had no longer got`,
+    )
     expect(JSON.parse(json.text())).toMatchObject({ id: 'i1-reflex-loop', cutTurns: [turn] })
   })
 })

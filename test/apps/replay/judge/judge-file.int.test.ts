@@ -12,7 +12,10 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-judge-'))
 const { isTTY } = process.stderr
 const { TERM = '' } = process.env
 
-/** What a terminal shows, where a second passes whenever somebody looks at the clock. No scenario is known that stops judging, so here the clock does. */
+/**
+ * What a terminal shows, where a second passes whenever somebody looks at the clock. No scenario is
+ * known that stops judging, so here the clock does.
+ */
 function terminal(looksMax: number): () => string {
   let looks = 0
   let shown = ''

@@ -9,12 +9,17 @@ import { judge } from '../../../../apps/replay/judge/verdict.ts'
 import { madeUpSettings } from '../../../../apps/transcripts/made-up-settings.ts'
 
 const read = (...lines: unknown[]) =>
-  readScenarios('corpus.jsonl', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
+  readScenarios(
+    'corpus.jsonl',
+    lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+  )
 const step = { kind: 'tool', tool: 'read', args: {}, outcome: 'ok', result: 'text' }
 
 describe('a scenario', () => {
   it('may have blank lines around it and keys that this Weir does not know', () => {
-    expect(read('', { id: 'a', steps: [step], source: 'a ticket' }, ' ')).toMatchObject([{ id: 'a', steps: [{ tool: 'read' }] }])
+    expect(read('', { id: 'a', steps: [step], source: 'a ticket' }, ' ')).toMatchObject([
+      { id: 'a', steps: [{ tool: 'read' }] },
+    ])
   })
 
   it.each<[string, unknown[], string]>([
@@ -25,8 +30,16 @@ describe('a scenario', () => {
       [{ id: 'a', steps: [{ kind: 'tol' }] }],
       'steps[0] has the kind "tol"; must be tool, text, thinking_only, empty',
     ],
-    ['an outcome that there is not', [{ id: 'a', steps: [{ ...step, outcome: 'failed' }] }], 'steps[0].outcome must be ok or error'],
-    ['a call without a result', [{ id: 'a', steps: [{ ...step, result: undefined }] }], "steps[0] must have required property 'result'"],
+    [
+      'an outcome that there is not',
+      [{ id: 'a', steps: [{ ...step, outcome: 'failed' }] }],
+      'steps[0].outcome must be ok or error',
+    ],
+    [
+      'a call without a result',
+      [{ id: 'a', steps: [{ ...step, result: undefined }] }],
+      "steps[0] must have required property 'result'",
+    ],
     [
       'an id twice',
       [
@@ -43,7 +56,10 @@ describe('a scenario', () => {
 
 describe('a conversation that was exported', () => {
   const call = { ordinal: 0, id: 'x', name: 'read', raw: '{"a":1}' }
-  const round = (calls: unknown[], response: unknown = { text: '', reasoning: null, stop: 'calls' }) => ({ calls, response })
+  const round = (
+    calls: unknown[],
+    response: unknown = { text: '', reasoning: null, stop: 'calls' },
+  ) => ({ calls, response })
   const timeline = {
     conversation: 'c1',
     turns: [
@@ -51,7 +67,15 @@ describe('a conversation that was exported', () => {
         rounds: [
           round([
             { ...call, result: { status: 'ok', text: 'fine', reason: '' } },
-            { ...call, ordinal: 1, result: { status: 'rejected', text: 'Tool call rejected ...', reason: 'command is required' } },
+            {
+              ...call,
+              ordinal: 1,
+              result: {
+                status: 'rejected',
+                text: 'Tool call rejected ...',
+                reason: 'command is required',
+              },
+            },
             { ...call, ordinal: 2, result: { status: 'skipped', text: '', reason: '' } },
           ]),
           round([], { text: '', reasoning: { bytes: 1 }, stop: 'length' }),
@@ -68,8 +92,24 @@ describe('a conversation that was exported', () => {
         id: 'c1',
         steps: [
           { kind: 'user' },
-          { kind: 'tool', tool: 'read', args: {}, raw_args: '{"a":1}', turn: 1, outcome: 'ok', result: 'fine' },
-          { kind: 'tool', tool: 'read', args: {}, raw_args: '{"a":1}', turn: 1, outcome: 'error', result: 'command is required' },
+          {
+            kind: 'tool',
+            tool: 'read',
+            args: {},
+            raw_args: '{"a":1}',
+            turn: 1,
+            outcome: 'ok',
+            result: 'fine',
+          },
+          {
+            kind: 'tool',
+            tool: 'read',
+            args: {},
+            raw_args: '{"a":1}',
+            turn: 1,
+            outcome: 'error',
+            result: 'command is required',
+          },
           { kind: 'thinking_only', finish: 'length' },
           { kind: 'text', text: 'Done.' },
         ],
@@ -81,35 +121,62 @@ describe('a conversation that was exported', () => {
 
   it('is judged by what was in force in each round, as far as nobody sets another value', () => {
     const failing = { ...call, result: { status: 'error', text: '', reason: 'no such file' } }
-    const under = (differs: object | null) => ({ ...round([failing]), policy: differs && { version: 'v', differs } })
+    const under = (differs: object | null) => ({
+      ...round([failing]),
+      policy: differs && { version: 'v', differs },
+    })
     const judgedUnder = (differs: (object | null)[], ...set: string[]) => {
       const [scenario] = read({ conversation: 'c2', turns: [{ rounds: differs.map(under) }] })
       return scenario && judge(scenario, givenBy(set))
     }
-    const strict = { 'loop.identicalFailures': '2', 'caps.tokens': null, 'caps.calls': '1', 'loop.ofTomorrow': '9' }
-    expect(judgedUnder([strict, strict])).toMatchObject({ step: 3, rule: 'identical-failure@2', settings: strict })
+    const strict = {
+      'loop.identicalFailures': '2',
+      'caps.tokens': null,
+      'caps.calls': '1',
+      'loop.ofTomorrow': '9',
+    }
+    expect(judgedUnder([strict, strict])).toMatchObject({
+      step: 3,
+      rule: 'identical-failure@2',
+      settings: strict,
+    })
     expect(judgedUnder([{}, strict])?.step).toBe(3)
     expect(judgedUnder([strict, {}])).toMatchObject({ fired: false, settings: {} })
     expect(judgedUnder([null, null, null])).toMatchObject({ step: 4, settings: {} })
     expect(judgedUnder([strict, strict], 'loop.identicalFailures=3')?.fired).toBe(false)
     const shadow = { 'rule.identical-failure': 'shadow' }
-    expect(judgedUnder([shadow, shadow, shadow])).toMatchObject({ fired: false, shadowed: [{ step: 4 }] })
+    expect(judgedUnder([shadow, shadow, shadow])).toMatchObject({
+      fired: false,
+      shadowed: [{ step: 4 }],
+    })
     expect(judgedUnder([shadow, shadow, shadow], 'rule.identical-failure=enforce')?.step).toBe(4)
   })
 
   it('is judged by the defaults where it is an imported transcript, whose settings no run wrote', () => {
     const failing = { ...call, result: { status: 'error', text: '', reason: 'no such file' } }
-    const imported = { ...round([failing]), policy: { version: 'v', differs: notDefault(madeUpSettings.policy) } }
-    const [scenario] = read({ conversation: 'c4', turns: [{ rounds: [imported, imported, imported] }] })
+    const imported = {
+      ...round([failing]),
+      policy: { version: 'v', differs: notDefault(madeUpSettings.policy) },
+    }
+    const [scenario] = read({
+      conversation: 'c4',
+      turns: [{ rounds: [imported, imported, imported] }],
+    })
     expect(scenario).toMatchObject({ isImported: true })
     expect(scenario && judge(scenario, givenBy([]))).toMatchObject({ step: 4, settings: null })
     expect(() => givenBy(['loop.identicalFailures=100000'])).toThrow() // so no run can have been told so
   })
 
   it('is judged by what its tools were declared as', () => {
-    const looked = { ...round([{ ...call, result: { status: 'ok', text: 'pending', reason: '' } }]), policy: null }
+    const looked = {
+      ...round([{ ...call, result: { status: 'ok', text: 'pending', reason: '' } }]),
+      policy: null,
+    }
     const looks = (hints?: object) => {
-      const [scenario] = read({ conversation: 'c3', turns: [{ rounds: Array.from({ length: 26 }, () => ({ ...looked, hints })) }] })
+      const [scenario] = read({
+        conversation: 'c3',
+        turns: [{ rounds: Array.from({ length: 26 }, () => ({ ...looked, hints })) }],
+      })
       return scenario && judge(scenario, givenBy([])).step
     }
     expect(looks()).toBe(6)
@@ -118,20 +185,39 @@ describe('a conversation that was exported', () => {
   })
 
   it('leaves alone what a scenario of a file calls by the same name as ours', () => {
-    const [scenario] = read({ id: 'a', steps: [{ kind: 'empty' }], settingsOf: 7, isImported: true })
+    const [scenario] = read({
+      id: 'a',
+      steps: [{ kind: 'empty' }],
+      settingsOf: 7,
+      isImported: true,
+    })
     expect(scenario?.isImported).toBeUndefined()
     expect(scenario && judge(scenario, givenBy([]))).toMatchObject({ id: 'a', settings: null })
   })
 
   it.each<[string, unknown, string]>([
-    ['a turn without rounds', { turns: [{}] }, "corpus.jsonl:1: turns[0] must have required property 'rounds'"],
+    [
+      'a turn without rounds',
+      { turns: [{}] },
+      "corpus.jsonl:1: turns[0] must have required property 'rounds'",
+    ],
     ['turns that are none', { turns: 5 }, 'turns must be array'],
     ['a round that is none', { turns: [{ rounds: [null] }] }, 'turns[0].rounds[0] must be object'],
-    ['a response without words', { turns: [{ rounds: [round([], {})] }] }, "rounds[0].response must have required property 'text'"],
-    ['a call without a result', { turns: [{ rounds: [round([call])] }] }, "calls[0] must have required property 'result'"],
+    [
+      'a response without words',
+      { turns: [{ rounds: [round([], {})] }] },
+      "rounds[0].response must have required property 'text'",
+    ],
+    [
+      'a call without a result',
+      { turns: [{ rounds: [round([call])] }] },
+      "calls[0] must have required property 'result'",
+    ],
     ['a conversation that is no name', { conversation: 7 }, 'conversation must be string'],
   ])('is refused with its place: %s', (_, fields, told) => {
-    expect(() => read({ ...timeline, ...(fields as object) })).toThrow(expect.objectContaining({ code: 'scenario.invalid' }))
+    expect(() => read({ ...timeline, ...(fields as object) })).toThrow(
+      expect.objectContaining({ code: 'scenario.invalid' }),
+    )
     expect(() => read({ ...timeline, ...(fields as object) })).toThrow(told)
   })
 })

@@ -1,19 +1,41 @@
-// Scenarios through validator and loop-detector: when an intervention comes, what it is about, and what other thresholds change.
+// Scenarios through validator and loop-detector: when an intervention comes, what it is about, and
+// what other thresholds change.
 
 import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../../apps/replay/judge/overrides.ts'
 import type { Scenario, Step } from '../../../../apps/replay/judge/scenario.ts'
 import { judge } from '../../../../apps/replay/judge/verdict.ts'
 
-const failing: Step = { kind: 'tool', tool: 'post', args: { to: 'a' }, outcome: 'error', result: 'the recipient is no team' }
-const reading = (path: string, result = 'text'): Step => ({ kind: 'tool', tool: 'read', args: { path }, outcome: 'ok', result })
-const judged = (scenario: Partial<Scenario>, ...set: string[]) => judge({ id: 'a', steps: [], ...scenario }, givenBy(set))
+const failing: Step = {
+  kind: 'tool',
+  tool: 'post',
+  args: { to: 'a' },
+  outcome: 'error',
+  result: 'the recipient is no team',
+}
+const reading = (path: string, result = 'text'): Step => ({
+  kind: 'tool',
+  tool: 'read',
+  args: { path },
+  outcome: 'ok',
+  result,
+})
+const judged = (scenario: Partial<Scenario>, ...set: string[]) =>
+  judge({ id: 'a', steps: [], ...scenario }, givenBy(set))
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step)
 
 describe('the first intervention', () => {
   it('is told with its step, rule, kind, rung and reason', () => {
     expect(judged({ steps: times(4, failing) })).toMatchObject({
-      ...{ fired: true, step: 3, rule: 'identical-failure@2', kind: 'tool_loop', rung: 'nudge', ok: null, expected: null },
+      ...{
+        fired: true,
+        step: 3,
+        rule: 'identical-failure@2',
+        kind: 'tool_loop',
+        rung: 'nudge',
+        ok: null,
+        expected: null,
+      },
       reason: expect.stringContaining('failed in 3 rounds'),
     })
   })
@@ -21,30 +43,54 @@ describe('the first intervention', () => {
   it('comes after the last call of a response, whose calls count once', () => {
     const siblings = times(3, failing).map((step): Step => ({ ...step, turn: 1 }) as Step)
     expect(judged({ steps: siblings })).toMatchObject({ fired: false, step: null })
-    expect(judged({ steps: [...siblings, failing, { ...failing, turn: 3 } as Step, { ...failing, turn: 3 } as Step] })).toMatchObject({
+    expect(
+      judged({
+        steps: [
+          ...siblings,
+          failing,
+          { ...failing, turn: 3 } as Step,
+          { ...failing, turn: 3 } as Step,
+        ],
+      }),
+    ).toMatchObject({
       step: 6,
     })
   })
 
   it('is the validator’s evidence where the scenario has schemas: what it refuses never ran', () => {
     const tools = [{ name: 'post', schema: { type: 'object', required: ['body'] } }]
-    const { reason } = judged({ tools, steps: times(3, { ...failing, outcome: 'ok', result: 'posted' } as Step) })
+    const { reason } = judged({
+      tools,
+      steps: times(3, { ...failing, outcome: 'ok', result: 'posted' } as Step),
+    })
     expect(reason).toContain('body')
   })
 
   it('is about a tool that was not offered, where the scenario lists its tools', () => {
-    expect(judged({ tools: [{ name: 'read', schema: true }], steps: times(3, failing) }).reason).toContain('post')
+    expect(
+      judged({ tools: [{ name: 'read', schema: true }], steps: times(3, failing) }).reason,
+    ).toContain('post')
   })
 
   it('begins anew with each message of the user, and for each session', () => {
-    expect(judged({ steps: [...times(2, failing), { kind: 'user' }, ...times(2, failing)] })).toMatchObject({ fired: false })
+    expect(
+      judged({ steps: [...times(2, failing), { kind: 'user' }, ...times(2, failing)] }),
+    ).toMatchObject({ fired: false })
     const elsewhere: Step = { ...failing, session: 'other' } as Step
-    expect(judged({ steps: [failing, elsewhere, failing, elsewhere] })).toMatchObject({ fired: false })
+    expect(judged({ steps: [failing, elsewhere, failing, elsewhere] })).toMatchObject({
+      fired: false,
+    })
   })
 
   it('is not led to by what is delivered again', () => {
-    expect(judged({ steps: times(5, { ...failing, call_id: 'x' } as Step) })).toMatchObject({ fired: false })
-    expect(judged({ steps: [failing, { kind: 'stream_retry' }, failing, { kind: 'compaction' }, failing] })).toMatchObject({ fired: false })
+    expect(judged({ steps: times(5, { ...failing, call_id: 'x' } as Step) })).toMatchObject({
+      fired: false,
+    })
+    expect(
+      judged({
+        steps: [failing, { kind: 'stream_retry' }, failing, { kind: 'compaction' }, failing],
+      }),
+    ).toMatchObject({ fired: false })
   })
 
   it('is a budget where a call has none left', () => {
@@ -55,7 +101,10 @@ describe('the first intervention', () => {
       kind: 'budget',
       rung: 'text_only',
     })
-    expect(judged({ steps: files }, 'caps.rounds=2')).toMatchObject({ step: 3, reason: "the turn's 2 rounds were used up" })
+    expect(judged({ steps: files }, 'caps.rounds=2')).toMatchObject({
+      step: 3,
+      reason: "the turn's 2 rounds were used up",
+    })
     expect(judged({ steps: files })).toMatchObject({ fired: false })
   })
 })
@@ -67,23 +116,39 @@ describe('a label', () => {
     ['none', {}, null, ''],
     ['null, which is none', { expect: { fires: null } }, null, ''],
     ['by the step', { expect: { fires: true, by_step: 3 } }, true, ''],
-    ['by an earlier step', { expect: { fires: true, by_step: 2 } }, false, 'first intervened after step 3, and should have by step 2'],
+    [
+      'by an earlier step',
+      { expect: { fires: true, by_step: 2 } },
+      false,
+      'first intervened after step 3, and should have by step 2',
+    ],
     ['never', { expect: { fires: false } }, false, 'intervened after step 3, and should not have'],
-    ['a second one after the user went on', { expect: { fires: true }, second_by_step: 3 }, false, 'no second intervention by step 3'],
+    [
+      'a second one after the user went on',
+      { expect: { fires: true }, second_by_step: 3 },
+      false,
+      'no second intervention by step 3',
+    ],
   ])('%s', (_, label, ok, wrong) => {
     expect(judged({ steps, ...label })).toMatchObject({ ok, wrong })
   })
 
   it('of a second intervention counts from the message of the user on', () => {
     const again: Step[] = [...steps, { kind: 'user' }, ...times(3, failing)]
-    expect(judged({ steps: again, expect: { fires: true, by_step: 3 }, second_by_step: 8 })).toMatchObject({ ok: true })
+    expect(
+      judged({ steps: again, expect: { fires: true, by_step: 3 }, second_by_step: 8 }),
+    ).toMatchObject({ ok: true })
   })
 })
 
 describe('--set', () => {
   it('judges by other thresholds', () => {
-    expect(judged({ steps: times(4, failing) }, 'loop.identicalFailures=2')).toMatchObject({ step: 2 })
-    expect(judged({ steps: times(4, failing) }, 'loop.identicalFailure=2')).toMatchObject({ step: 2 })
+    expect(judged({ steps: times(4, failing) }, 'loop.identicalFailures=2')).toMatchObject({
+      step: 2,
+    })
+    expect(judged({ steps: times(4, failing) }, 'loop.identicalFailure=2')).toMatchObject({
+      step: 2,
+    })
   })
 
   it('tells of a rule in shadow what it would have done, and does not take it for an intervention', () => {
@@ -96,9 +161,15 @@ describe('--set', () => {
   })
 
   it.each([
-    ['loop.identicalFailures=2 loop.identicalFailure=4', 'loop.identicalFailures is given twice, as "2" and as "4"'],
+    [
+      'loop.identicalFailures=2 loop.identicalFailure=4',
+      'loop.identicalFailures is given twice, as "2" and as "4"',
+    ],
     ['loop.identicalFailers=2', 'names no threshold; did you mean loop.identicalFailures?'],
-    ['rule.cycles=shadow', 'names no rule; did you mean rule.cycle? There are rule.identical-failure,'],
+    [
+      'rule.cycles=shadow',
+      'names no rule; did you mean rule.cycle? There are rule.identical-failure,',
+    ],
     ['rule.cycle=off', '--set rule.cycle is "off"; must be enforce or shadow'],
     ['loop.identicalFailures', 'has no value'],
     ['loop.identicalFailures=0', '--set loop.identicalFailures '],

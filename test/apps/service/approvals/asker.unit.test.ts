@@ -1,21 +1,43 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
-import type { Asker } from '../../../../apps/service/approvals/asker.ts'
-import { answerIn, createAsker } from '../../../../apps/service/approvals/asker.ts'
+import { type Asker, answerIn, createAsker } from '../../../../apps/service/approvals/asker.ts'
 import type { Screen } from '../../../../apps/terminal/live-screen.ts'
 import type { MessageOf } from '../../../../shared/contract/messages.ts'
 import { until } from '../../../support/inbox.ts'
 
-const id = { a: 'a7f3-9qxm-2b4d', b: 'b7f3-9qxm-2b4d', c: 'c7f3-9qxm-2b4d', d: 'd7f3-9qxm-2b4d', e: 'e7f3-9qxm-2b4d' }
+const id = {
+  a: 'a7f3-9qxm-2b4d',
+  b: 'b7f3-9qxm-2b4d',
+  c: 'c7f3-9qxm-2b4d',
+  d: 'd7f3-9qxm-2b4d',
+  e: 'e7f3-9qxm-2b4d',
+}
 const place = { conversation: 'c', turn: 1, round: 1 }
 
 function pending(...ids: string[]): MessageOf<'approval-pending'> {
-  const calls = ids.map((id, ordinal) => ({ ordinal, name: 'deploy', arguments: '{}', id, hash: `hash of ${id}`, rule: 'r' }))
+  const calls = ids.map((id, ordinal) => ({
+    ordinal,
+    name: 'deploy',
+    arguments: '{}',
+    id,
+    hash: `hash of ${id}`,
+    rule: 'r',
+  }))
   return { type: 'approval-pending', ...place, calls, until: 9_000 }
 }
 
 function decided(id: string): MessageOf<'approval-decided'> {
-  return { type: 'approval-decided', ...place, ordinal: 0, name: 'deploy', id, outcome: 'approved', by: 'x', reason: '', waitedMs: 1 }
+  return {
+    type: 'approval-decided',
+    ...place,
+    ordinal: 0,
+    name: 'deploy',
+    id,
+    outcome: 'approved',
+    by: 'x',
+    reason: '',
+    waitedMs: 1,
+  }
 }
 
 /** A person at a terminal, and what reached Weir. */
@@ -32,10 +54,20 @@ function atTerminal({ isTerminal = true, counted = true } = {}) {
     told.push([answer, id, given])
     return { counted, outcome: 'approved' as const, text: 'Nothing was changed.' }
   }
-  const screen: Screen = { layout: () => ({ columns: 80, isLive: true }), show() {}, live() {}, print: (text) => printed.push(text) }
+  const screen: Screen = {
+    layout: () => ({ columns: 80, isLive: true }),
+    show() {},
+    live() {},
+    print: (text) => printed.push(text),
+  }
   const streams = { input, errors: errors as unknown as NodeJS.WriteStream }
-  const asker = createAsker({ approve: say('approve'), reject: say('reject') }, screen, streams) as Asker
-  const isAsked = (id: string, times = 1) => until(async () => shown.split(`deploy ${id}: its first 4`).length > times)
+  const asker = createAsker(
+    { approve: say('approve'), reject: say('reject') },
+    screen,
+    streams,
+  ) as Asker
+  const isAsked = (id: string, times = 1) =>
+    until(async () => shown.split(`deploy ${id}: its first 4`).length > times)
   return { asker, input, told, printed, isAsked }
 }
 

@@ -10,8 +10,7 @@ import { decideApproval } from '../../../../apps/service/approvals/decide.ts'
 import { approvalRules } from '../../../../apps/service/approvals/rules.ts'
 import { approvalRegistration } from '../../../../services/approval/registration.ts'
 import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/register.ts'
-import type { Settings } from '../../../../shared/settings/settings.ts'
-import { readSettings } from '../../../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 
 const rules = [{ name: 'all', tools: ['act'] }]
 
@@ -20,7 +19,10 @@ let settings: Settings
 let file: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'weir-approvals-'))
-  settings = readSettings({ dataFolder: join(folder, 'data') }, { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' })
+  settings = readSettings(
+    { dataFolder: join(folder, 'data') },
+    { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' },
+  )
   file = join(folder, 'rules.json')
   writeFileSync(file, JSON.stringify({ rules }))
 })
@@ -50,7 +52,9 @@ describe('weir approvals rules', () => {
   })
 
   it('says of rules that cannot be read that they cannot, and what to do', async () => {
-    await withRegistry(settings, (registry) => writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }))
+    await withRegistry(settings, (registry) =>
+      writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }),
+    )
     const shown = approvalRules(undefined, settings, output().stream)
     await expect(shown).rejects.toMatchObject({
       code: 'policies.unreadable',
@@ -60,7 +64,10 @@ describe('weir approvals rules', () => {
 })
 
 it('weir approve makes no log where there is none', async () => {
-  const decided = decideApproval('approve', 'k7f3-9qxm-2b4d', {}, settings, { out: output().stream, errors: output().stream })
+  const decided = decideApproval('approve', 'k7f3-9qxm-2b4d', {}, settings, {
+    out: output().stream,
+    errors: output().stream,
+  })
   await expect(decided).rejects.toMatchObject({ code: 'bus.not-a-database' })
   expect(existsSync(settings.dataFolder)).toBe(false)
 })

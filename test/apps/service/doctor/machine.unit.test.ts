@@ -4,7 +4,9 @@ import { clockCheck, nodeCheck, nodeMinimum } from '../../../../apps/service/doc
 
 describe('the doctor looks at Node.js', () => {
   it('and wants what package.json says', () => {
-    const { engines } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'))
+    const { engines } = JSON.parse(
+      readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
+    )
     expect(engines.node).toBe(`>=${nodeMinimum.major}.${nodeMinimum.minor}`)
   })
 

@@ -1,13 +1,37 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTally } from '../../../../apps/service/guards/tally.ts'
-import type { CallVerdict, GuardVerdict, GuardVerdictGiven } from '../../../../shared/contract/messages.ts'
+import type {
+  CallVerdict,
+  GuardVerdict,
+  GuardVerdictGiven,
+} from '../../../../shared/contract/messages.ts'
 
-const said = (ordinal: number, verdict: CallVerdict['verdict']): CallVerdict => ({ ordinal, verdict, code: '', text: '', evidence: null })
+const said = (ordinal: number, verdict: CallVerdict['verdict']): CallVerdict => ({
+  ordinal,
+  verdict,
+  code: '',
+  text: '',
+  evidence: null,
+})
 
 /** Cleared at 1,000, with a second's deadline. */
-function answer(round: number, verdicts: CallVerdict[], enforces: number[] = [], fields: Partial<GuardVerdict> = {}): GuardVerdict {
+function answer(
+  round: number,
+  verdicts: CallVerdict[],
+  enforces: number[] = [],
+  fields: Partial<GuardVerdict> = {},
+): GuardVerdict {
   return {
-    ...{ type: 'guard-verdict', conversation: 'c', turn: 0, round, guard: 'g', version: '1', verdicts, intervention: null },
+    ...{
+      type: 'guard-verdict',
+      conversation: 'c',
+      turn: 0,
+      round,
+      guard: 'g',
+      version: '1',
+      verdicts,
+      intervention: null,
+    },
     ...{ clearedAt: 1_000, judgedMs: 1, enforces, deadlineMs: 1_000, ...fields },
   }
 }
@@ -29,9 +53,21 @@ const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
 describe('the tally of a guard', () => {
   it('counts what it stopped where it enforces, and what it would have stopped where it is a shadow', () => {
     const tally = createTally()
-    tally.heard('g', answer(1, [said(0, 'reject'), said(1, 'reject'), said(2, 'pass')], [0, 2]), 1_010)
+    tally.heard(
+      'g',
+      answer(1, [said(0, 'reject'), said(1, 'reject'), said(2, 'pass')], [0, 2]),
+      1_010,
+    )
     tally.heard('g', answer(2, [said(0, 'reject')]), 1_030)
-    expect(tally.of('g')).toMatchObject({ rounds: 2, rejected: 1, wouldHaveRejected: 2, late: 0, letThrough: 0, p50Ms: 30, p99Ms: 30 })
+    expect(tally.of('g')).toMatchObject({
+      rounds: 2,
+      rejected: 1,
+      wouldHaveRejected: 2,
+      late: 0,
+      letThrough: 0,
+      p50Ms: 30,
+      p99Ms: 30,
+    })
   })
 
   it('counts no call that the approval guard says nothing of because nobody waits for it any more', () => {
@@ -69,7 +105,13 @@ describe('the tally of a guard', () => {
   it('counts calls that its silence let through', () => {
     const tally = createTally()
     tally.decided(silent(1, [said(0, 'pass'), said(1, 'pass')]))
-    expect(tally.of('g')).toMatchObject({ rounds: 0, late: 1, letThrough: 2, p50Ms: undefined, agreement: undefined })
+    expect(tally.of('g')).toMatchObject({
+      rounds: 0,
+      late: 1,
+      letThrough: 2,
+      p50Ms: undefined,
+      agreement: undefined,
+    })
   })
 
   it('says on which share of its calls the other guards said the same', () => {
@@ -77,7 +119,11 @@ describe('the tally of a guard', () => {
     tally.heard('g', answer(1, [said(0, 'reject'), said(1, 'pass')]), 1_010)
     tally.heard('h', answer(1, [said(0, 'reject'), said(1, 'reject')]), 1_010)
     tally.heard('h', answer(2, [said(0, 'reject')]), 1_010)
-    expect([tally.of('g').agreement, tally.of('h').agreement, tally.of('nobody').agreement]).toEqual([0.5, 0.5, undefined])
+    expect([
+      tally.of('g').agreement,
+      tally.of('h').agreement,
+      tally.of('nobody').agreement,
+    ]).toEqual([0.5, 0.5, undefined])
   })
 
   it('knows no latency of an answer that does not say when its round was cleared', () => {

@@ -1,4 +1,5 @@
-// `weir policy` over a data folder of the embedded bus in which somebody else's program has written what cannot be used.
+// `weir policy` over a data folder of the embedded bus in which somebody else's program has written
+// what cannot be used.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,14 +12,16 @@ import { diffPolicy, getPolicy } from '../../../../apps/service/policy/look.ts'
 import { storePolicy } from '../../../../apps/service/policy/stored.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
-import type { Settings } from '../../../../shared/settings/settings.ts'
-import { readSettings } from '../../../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 
 let folder: string
 let settings: Settings
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'weir-policy-'))
-  settings = readSettings({ dataFolder: join(folder, 'data') }, { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' })
+  settings = readSettings(
+    { dataFolder: join(folder, 'data') },
+    { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' },
+  )
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -41,7 +44,9 @@ describe('weir policy', () => {
       { key: 'loop.identicalFailure', value: '2' },
       { key: 'rule.\u001b[31mred', value: 'shadow' },
     ]
-    await withRegistry(settings, (registry) => storePolicy(registry, { agent: 'coder', entries, setBy: 'a program' }))
+    await withRegistry(settings, (registry) =>
+      storePolicy(registry, { agent: 'coder', entries, setBy: 'a program' }),
+    )
     const page = await show('coder')
     expect(page).toMatch(/^agent coder: set by a program, /)
     expect(page).toMatch(/loop\.cycleLaps +3 +default or agent file/)
@@ -50,10 +55,18 @@ describe('weir policy', () => {
     expect(page).toContain('names no rule')
     expect(page).not.toContain('\u001b')
 
-    await said((out) => setPolicy('coder', { changes: ['loop.cycleLaps=4'], by: 'anna' }, settings, out))
+    await said((out) =>
+      setPolicy('coder', { changes: ['loop.cycleLaps=4'], by: 'anna' }, settings, out),
+    )
     expect(await show('coder')).toMatch(/loop\.cycleLaps +4 +set for this agent/)
-    expect(await said((out) => diffPolicy('coder', { changes: ['loop.identicalFailures=2'] }, settings, out))).toContain('no difference')
-    await said((out) => unsetPolicy('coder', ['loop.identicalFailures'], { by: 'anna' }, settings, out))
+    expect(
+      await said((out) =>
+        diffPolicy('coder', { changes: ['loop.identicalFailures=2'] }, settings, out),
+      ),
+    ).toContain('no difference')
+    await said((out) =>
+      unsetPolicy('coder', ['loop.identicalFailures'], { by: 'anna' }, settings, out),
+    )
     expect(await show('coder')).toMatch(/loop\.identicalFailures +3 +default or agent file/)
   })
 
@@ -62,15 +75,21 @@ describe('weir policy', () => {
     async (name) => {
       const accepted = "must be 1 to 64 of a-z, 0-9 and -, not beginning with -, or '*' for all"
       const refused = { code: 'usage', message: expect.stringContaining(accepted) }
-      await expect(said((out) => setPolicy(name, { changes: ['loop.cycleLaps=4'] }, settings, out))).rejects.toMatchObject(refused)
-      await expect(said((out) => diffPolicy(name, { changes: [] }, settings, out))).rejects.toMatchObject(refused)
+      await expect(
+        said((out) => setPolicy(name, { changes: ['loop.cycleLaps=4'] }, settings, out)),
+      ).rejects.toMatchObject(refused)
+      await expect(
+        said((out) => diffPolicy(name, { changes: [] }, settings, out)),
+      ).rejects.toMatchObject(refused)
     },
   )
 
   it('removes a record that is none of its own, and says so where it cannot go on with one', async () => {
     await withRegistry(settings, async ({ bus, topicPrefix }) => {
       const value = encode({ type: 'operator-limits', caps: defaultPolicy.caps })
-      await bus.append([{ topic: `${topicPrefix}policies`, partition: 0, key: 'policy:coder', value }])
+      await bus.append([
+        { topic: `${topicPrefix}policies`, partition: 0, key: 'policy:coder', value },
+      ])
     })
     await expect(show()).rejects.toMatchObject({
       code: 'policies.unreadable',

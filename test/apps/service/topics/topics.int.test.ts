@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
-import type { Desk, Ended } from '../../../support/weir-command.ts'
-import { openDesk } from '../../../support/weir-command.ts'
+import { type Desk, type Ended, openDesk } from '../../../support/weir-command.ts'
 
 const commandMs = 60_000
 
@@ -27,28 +26,58 @@ afterAll(async () => {
 })
 
 const topics = (...args: string[]): Promise<Ended> => desk.run(['topics', ...args])
-const onBroker = () => ['--bootstrap-server', broker, '--topic-prefix', `cli-${process.pid}.`, '--replication-factor', '1']
+const onBroker = () => [
+  '--bootstrap-server',
+  broker,
+  '--topic-prefix',
+  `cli-${process.pid}.`,
+  '--replication-factor',
+  '1',
+]
 
 describe('weir topics plan', () => {
   it('shows topics, reasons and lines, and asks no broker', async () => {
-    const { code, out } = await topics('plan', '--topic-prefix', 'mine.', '--partitions', '2', '--retention', '9')
+    const { code, out } = await topics(
+      'plan',
+      '--topic-prefix',
+      'mine.',
+      '--partitions',
+      '2',
+      '--retention',
+      '9',
+    )
     expect(code).toBe(0)
     expect(out).toMatch(/^mine\.activity +log +2 +brokers' default +9 days$/m)
     expect(out).toMatch(/^mine\.history +table +2 +brokers' default +newest of each key$/m)
-    expect(out).toContain("message.timestamp.type=LogAppendTime  (all)\n    a record's time is the broker's, never a writer's\n")
+    expect(out).toContain(
+      "message.timestamp.type=LogAppendTime  (all)\n    a record's time is the broker's, never a writer's\n",
+    )
     expect(out).toContain(
       'kafka-topics.sh --bootstrap-server HOST:9092 --create --if-not-exists --topic mine.activity --partitions 2 --config ',
     )
   })
 
   it('plans the topics of guards that are named, as those of any log', async () => {
-    const { code, out } = await topics('plan', '--topic-prefix', 'mine.', '--partitions', '2', '--guard', 'shell', '--guard', 'spend')
+    const { code, out } = await topics(
+      'plan',
+      '--topic-prefix',
+      'mine.',
+      '--partitions',
+      '2',
+      '--guard',
+      'shell',
+      '--guard',
+      'spend',
+    )
     expect(code).toBe(0)
     expect(out).toMatch(/^mine\.guard-verdicts\.shell +log +2 +brokers' default +7 days$/m)
     expect(out).toMatch(
       /--create --if-not-exists --topic mine\.guard-verdicts\.spend --partitions 2 .*message\.timestamp\.type=LogAppendTime/,
     )
-    expect(await topics('plan', '--guard', 'No!')).toMatchObject({ code: 2, errors: expect.stringContaining("--guard is 'No!'") })
+    expect(await topics('plan', '--guard', 'No!')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("--guard is 'No!'"),
+    })
   })
 
   it('is for Kafka, as whoever names the bus is told', async () => {
@@ -61,11 +90,25 @@ describe('weir topics plan', () => {
 
   it('gives the same to programs, with the connection in the lines and without secrets', async () => {
     const secret = ['--command-property', 'ssl.key.password=hunter2']
-    const { out } = await topics('plan', '--json', '--bootstrap-server', 'one:9092', '--command-config', 'client.properties', ...secret)
+    const { out } = await topics(
+      'plan',
+      '--json',
+      '--bootstrap-server',
+      'one:9092',
+      '--command-config',
+      'client.properties',
+      ...secret,
+    )
     const { topics: planned, lines } = JSON.parse(out)
     expect(planned).toHaveLength(12)
-    expect(planned[0].configEntries[0]).toEqual({ name: 'cleanup.policy', value: 'delete', reason: expect.any(String) })
-    expect(lines[0]).toMatch(/^kafka-topics\.sh --bootstrap-server one:9092 --command-config client\.properties --create /)
+    expect(planned[0].configEntries[0]).toEqual({
+      name: 'cleanup.policy',
+      value: 'delete',
+      reason: expect.any(String),
+    })
+    expect(lines[0]).toMatch(
+      /^kafka-topics\.sh --bootstrap-server one:9092 --command-config client\.properties --create /,
+    )
     expect(out).not.toContain('hunter2')
   })
 
@@ -82,14 +125,19 @@ describe('weir topics create and check', () => {
     async () => {
       const missing = await topics('check', ...onBroker())
       expect(missing.code).toBe(1)
-      expect(missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g)).toHaveLength(12)
+      expect(
+        missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g),
+      ).toHaveLength(12)
 
       const created = await topics('create', ...onBroker())
       expect(created).toMatchObject({ code: 0, errors: '' })
       expect(created.out.match(/^created cli-/gm)).toHaveLength(12)
       const again = await topics('create', ...onBroker(), '--json')
       expect(JSON.parse(again.out)).toEqual({ created: [], differences: [] })
-      expect(await topics('check', ...onBroker())).toMatchObject({ code: 0, out: '12 topics, all as Weir needs them\n' })
+      expect(await topics('check', ...onBroker())).toMatchObject({
+        code: 0,
+        out: '12 topics, all as Weir needs them\n',
+      })
     },
     5 * commandMs,
   )
@@ -98,7 +146,14 @@ describe('weir topics create and check', () => {
     'tell a topic that differs, with the remedy, and leave it as it is',
     async () => {
       const prefix = `differs-${process.pid}.`
-      const args = ['--bootstrap-server', broker, '--topic-prefix', prefix, '--replication-factor', '1']
+      const args = [
+        '--bootstrap-server',
+        broker,
+        '--topic-prefix',
+        prefix,
+        '--replication-factor',
+        '1',
+      ]
       const admin = new Kafka({ brokers: broker.split(','), logLevel: logLevel.NOTHING }).admin()
       await admin.connect()
       await admin.createTopics({ topics: [{ topic: `${prefix}history`, numPartitions: 1 }] })
@@ -106,7 +161,9 @@ describe('weir topics create and check', () => {
       for (const command of ['create', 'check']) {
         const { code, out } = await topics(command, ...args)
         expect(code).toBe(1)
-        expect(out).toContain(`${prefix}history: partitions is 1, and must be 4\n    set partitions to 1 (--partitions, WEIR_PARTITIONS)`)
+        expect(out).toContain(
+          `${prefix}history: partitions is 1, and must be 4\n    set partitions to 1 (--partitions, WEIR_PARTITIONS)`,
+        )
         expect(out).toMatch(
           new RegExp(
             `${prefix}history: cleanup.policy is delete, and must be compact\\n {4}kafka-configs.sh .* --add-config cleanup.policy=compact`,
@@ -128,9 +185,17 @@ describe('weir topics create and check', () => {
       expect(unnamed.errors).toContain('give --bootstrap-server HOST:9092')
       const file = join(folder, 'client.properties')
       writeFileSync(file, 'acks=all\nsecurity.protocl=SSL')
-      const misspelled = await topics('check', '--bootstrap-server', 'localhost:1', '--command-config', file)
+      const misspelled = await topics(
+        'check',
+        '--bootstrap-server',
+        'localhost:1',
+        '--command-config',
+        file,
+      )
       expect(misspelled).toMatchObject({ code: 2, out: '' })
-      expect(misspelled.errors).toContain(`${file}:2 security.protocl: is no property of a Kafka client; did you mean security.protocol?`)
+      expect(misspelled.errors).toContain(
+        `${file}:2 security.protocl: is no property of a Kafka client; did you mean security.protocol?`,
+      )
     },
     2 * commandMs,
   )

@@ -22,28 +22,47 @@ function fileOf(name: string, content: string | Buffer): string {
   return file
 }
 
-async function run(files: string[], options: { provider: ProviderName; tools?: string; json?: boolean }) {
+async function run(
+  files: string[],
+  options: { provider: ProviderName; tools?: string; json?: boolean },
+) {
   const out = new PassThrough()
   const exitCode = await normalize(files, options, out)
   return { exitCode, text: String(out.read() ?? '') }
 }
 
 /** What is said about one file. */
-async function said(content: string | Buffer, provider: ProviderName, tools?: unknown): Promise<Normalized> {
+async function said(
+  content: string | Buffer,
+  provider: ProviderName,
+  tools?: unknown,
+): Promise<Normalized> {
   const file = fileOf('stream', content)
-  const options = { provider, json: true, ...(tools === undefined ? {} : { tools: fileOf('tools.json', JSON.stringify(tools)) }) }
+  const options = {
+    provider,
+    json: true,
+    ...(tools === undefined ? {} : { tools: fileOf('tools.json', JSON.stringify(tools)) }),
+  }
   return JSON.parse((await run([file], options)).text) as Normalized
 }
 
 const chunks = (...payloads: unknown[]) => payloads.map((payload) => JSON.stringify(payload))
-const piece = (fields: object, finish: string | null = null) => ({ choices: [{ index: 0, delta: fields, finish_reason: finish }] })
+const piece = (fields: object, finish: string | null = null) => ({
+  choices: [{ index: 0, delta: fields, finish_reason: finish }],
+})
 const call = (text: string, fields: object = {}) =>
-  piece({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'read', arguments: text }, ...fields }] })
+  piece({
+    tool_calls: [{ index: 0, id: 'c1', function: { name: 'read', arguments: text }, ...fields }],
+  })
 const events = (lines: string[]) => lines.map((line) => `data: ${line}\n\n`).join('')
 const message = (n: number, input: object) =>
   chunks(
     { type: 'message_start', message: { id: `m${n}`, content: [] } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: `t${n}`, name: 'read', input } },
+    {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'tool_use', id: `t${n}`, name: 'read', input },
+    },
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
     { type: 'message_stop' },
@@ -51,21 +70,36 @@ const message = (n: number, input: object) =>
 
 describe('a call', () => {
   it('shows its arguments with the digits that were sent', async () => {
-    const content = chunks(call('{"id":90071992547409931,"ratio":1.0}'), piece({}, 'tool_calls')).join('\n')
+    const content = chunks(
+      call('{"id":90071992547409931,"ratio":1.0}'),
+      piece({}, 'tool_calls'),
+    ).join('\n')
     const { text } = await run([fileOf('stream', content)], { provider: 'openai-chat', json: true })
     expect(text).toContain('"arguments":{"id":90071992547409931,"ratio":1.0}')
   })
 })
 
 describe('a recorded stream', () => {
-  const whole = chunks(piece({ reasoning: 'hm' }), piece({ content: 'a' }), call('{"path":"x"}'), piece({}, 'tool_calls'))
+  const whole = chunks(
+    piece({ reasoning: 'hm' }),
+    piece({ content: 'a' }),
+    call('{"path":"x"}'),
+    piece({}, 'tool_calls'),
+  )
   const expected = {
     file: expect.stringContaining('stream'),
     text: 'a',
     reasoning: 'hm',
     calls: [
       {
-        ...{ ordinal: 0, id: 'c1', name: 'read', arguments: { path: 'x' }, runnable: true, reason: null },
+        ...{
+          ordinal: 0,
+          id: 'c1',
+          name: 'read',
+          arguments: { path: 'x' },
+          runnable: true,
+          reason: null,
+        },
         ...{ source: 'deltas', raw: '{"path":"x"}', repaired: false },
       },
     ],
@@ -75,7 +109,10 @@ describe('a recorded stream', () => {
 
   it.each([
     ['server-sent events', `${events(whole)}data: [DONE]\n\n`],
-    ['with a comment first, and line ends of another system', `: hi\n\n${events(whole)}`.replaceAll('\n', '\r\n')],
+    [
+      'with a comment first, and line ends of another system',
+      `: hi\n\n${events(whole)}`.replaceAll('\n', '\r\n'),
+    ],
     ['without a last blank line', events(whole).trimEnd()],
     ['JSON lines', `# recorded\n${whole.join('\n')}\n\n[DONE]\n`],
     ['JSON lines in envelopes', whole.map((line) => `{"event":"x","data":${line}}`).join('\n')],
@@ -88,45 +125,83 @@ describe('a recorded stream', () => {
     const body = {
       object: 'chat.completion',
       choices: [
-        { message: { content: 'a', tool_calls: [{ id: 'c1', function: { name: 'read', arguments: '{}' } }] }, finish_reason: 'stop' },
+        {
+          message: {
+            content: 'a',
+            tool_calls: [{ id: 'c1', function: { name: 'read', arguments: '{}' } }],
+          },
+          finish_reason: 'stop',
+        },
       ],
     }
-    expect(await said(JSON.stringify(body, null, 2), 'openai-chat')).toMatchObject({ text: 'a', calls: [{ runnable: true }], error: null })
-  })
-
-  it.each([0, 1])('may be one message of Anthropic, written with an indent of %i', async (indent) => {
-    const use = { type: 'tool_use', id: 't1', name: 'read', input: { path: 'x' } }
-    const body = { id: 'm1', type: 'message', content: [{ type: 'text', text: 'a' }, use], stop_reason: 'tool_use' }
-    expect(await said(JSON.stringify(body, null, indent), 'anthropic')).toMatchObject({
+    expect(await said(JSON.stringify(body, null, 2), 'openai-chat')).toMatchObject({
       text: 'a',
-      calls: [{ id: 't1', arguments: { path: 'x' }, runnable: true, source: 'message_start' }],
-      stop: { provider: 'tool_use', unified: 'calls' },
+      calls: [{ runnable: true }],
       error: null,
     })
   })
 
-  it.each<ProviderName>(['anthropic', 'openai-chat', 'openai-responses'])('may be the body of an error: %s', async (provider) => {
-    const body = { ...(provider === 'anthropic' && { type: 'error' }), error: { type: 'overloaded_error', message: 'it is busy' } }
-    expect((await said(JSON.stringify(body, null, 2), provider)).error).toMatchObject({
-      code: 'provider.stream',
-      message: expect.stringContaining('it is busy'),
-    })
-  })
+  it.each([0, 1])(
+    'may be one message of Anthropic, written with an indent of %i',
+    async (indent) => {
+      const use = { type: 'tool_use', id: 't1', name: 'read', input: { path: 'x' } }
+      const body = {
+        id: 'm1',
+        type: 'message',
+        content: [{ type: 'text', text: 'a' }, use],
+        stop_reason: 'tool_use',
+      }
+      expect(await said(JSON.stringify(body, null, indent), 'anthropic')).toMatchObject({
+        text: 'a',
+        calls: [{ id: 't1', arguments: { path: 'x' }, runnable: true, source: 'message_start' }],
+        stop: { provider: 'tool_use', unified: 'calls' },
+        error: null,
+      })
+    },
+  )
+
+  it.each<ProviderName>(['anthropic', 'openai-chat', 'openai-responses'])(
+    'may be the body of an error: %s',
+    async (provider) => {
+      const body = {
+        ...(provider === 'anthropic' && { type: 'error' }),
+        error: { type: 'overloaded_error', message: 'it is busy' },
+      }
+      expect((await said(JSON.stringify(body, null, 2), provider)).error).toMatchObject({
+        code: 'provider.stream',
+        message: expect.stringContaining('it is busy'),
+      })
+    },
+  )
 
   it('that ends with response.done ends there', async () => {
-    const item = (id: string) => ({ type: 'function_call', id, call_id: id, name: 'read', arguments: '{}', status: 'completed' })
+    const item = (id: string) => ({
+      type: 'function_call',
+      id,
+      call_id: id,
+      name: 'read',
+      arguments: '{}',
+      status: 'completed',
+    })
     const response = (id: string) => [
       { type: 'response.created', response: { id } },
       { type: 'response.done', response: { id, status: 'completed', output: [item(id)] } },
     ]
     const lines = chunks(...response('r1'), ...response('r2'))
     for (const content of [lines.join('\n'), events(lines)]) {
-      expect((await said(content, 'openai-responses')).calls).toMatchObject([{ id: 'r1' }, { id: 'r2' }])
+      expect((await said(content, 'openai-responses')).calls).toMatchObject([
+        { id: 'r1' },
+        { id: 'r2' },
+      ])
     }
   })
 
   it.each([
-    ['events', (lines: string[]) => lines.map((line) => `event: ${JSON.parse(line).type}\ndata: ${line}\n\n`).join('')],
+    [
+      'events',
+      (lines: string[]) =>
+        lines.map((line) => `event: ${JSON.parse(line).type}\ndata: ${line}\n\n`).join(''),
+    ],
     ['lines', (lines: string[]) => lines.join('\n')],
   ])('may hold several responses, as %s: their calls follow each other', async (_, written) => {
     const both = written([...message(1, { path: 'x' }), ...message(2, { path: 'y' })])
@@ -137,7 +212,14 @@ describe('a recorded stream', () => {
   })
 
   it('of the Responses API is read as such', async () => {
-    const item = { type: 'function_call', id: 'f1', call_id: 'c1', name: 'read', arguments: '{"path":"x"}', status: 'completed' }
+    const item = {
+      type: 'function_call',
+      id: 'f1',
+      call_id: 'c1',
+      name: 'read',
+      arguments: '{"path":"x"}',
+      status: 'completed',
+    }
     const lines = chunks(
       { type: 'response.output_item.done', output_index: 0, item },
       { type: 'response.completed', response: { output: [item] } },
@@ -151,8 +233,14 @@ describe('a recorded stream', () => {
 
 describe('a call', () => {
   const ending = piece({}, 'tool_calls')
-  const only = async (payloads: object[], tools?: unknown) => (await said(chunks(...payloads).join('\n'), 'openai-chat', tools)).calls
-  const tools = [{ name: 'read', schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }]
+  const only = async (payloads: object[], tools?: unknown) =>
+    (await said(chunks(...payloads).join('\n'), 'openai-chat', tools)).calls
+  const tools = [
+    {
+      name: 'read',
+      schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    },
+  ]
 
   it.each([
     ['truncated', [call('{"path":"rm -rf build'), piece({}, 'length')]],
@@ -165,20 +253,31 @@ describe('a call', () => {
     ['bad_arguments', [call('{"path":"x","path":"y"}'), ending]],
     ['unknown_tool', [call('{}', { function: { name: 'other', arguments: '{}' } }), ending]],
   ])('that must not run says why: %s', async (reason, payloads) => {
-    expect(await only(payloads, tools)).toMatchObject([{ runnable: false, arguments: null, reason }])
+    expect(await only(payloads, tools)).toMatchObject([
+      { runnable: false, arguments: null, reason },
+    ])
   })
 
   it('without an id gets one', async () => {
-    expect(await only([call('{}', { id: null }), ending])).toMatchObject([{ id: 'call_0', runnable: true }])
+    expect(await only([call('{}', { id: null }), ending])).toMatchObject([
+      { id: 'call_0', runnable: true },
+    ])
   })
 
   it('without arguments runs as {} where its tool needs none, and says that nothing came', async () => {
-    expect(await only([call(''), ending])).toMatchObject([{ arguments: {}, runnable: true, source: 'none', raw: '' }])
+    expect(await only([call(''), ending])).toMatchObject([
+      { arguments: {}, runnable: true, source: 'none', raw: '' },
+    ])
   })
 
   it('that stands in the text is read out of it where its tool was offered', async () => {
-    const written = [piece({ content: '<tool_call>\n{"name":"read","arguments":{"path":"x"}}\n</tool_call>' }), piece({}, 'stop')]
-    expect(await only(written, tools)).toMatchObject([{ name: 'read', arguments: { path: 'x' }, runnable: true, source: 'text' }])
+    const written = [
+      piece({ content: '<tool_call>\n{"name":"read","arguments":{"path":"x"}}\n</tool_call>' }),
+      piece({}, 'stop'),
+    ]
+    expect(await only(written, tools)).toMatchObject([
+      { name: 'read', arguments: { path: 'x' }, runnable: true, source: 'text' },
+    ])
     expect(await only(written)).toEqual([])
     const whole = chunks(...written).join('\n')
     expect((await said(whole, 'openai-chat', tools)).text).toBe('')
@@ -187,8 +286,12 @@ describe('a call', () => {
 
   it('that stands in the text and had to be mended there says so', async () => {
     const written = (text: string) => [piece({ content: text }), piece({}, 'stop')]
-    expect(await only(written("{'name': 'read', 'arguments': {'path': 'x'}}"), tools)).toMatchObject([{ source: 'text', repaired: true }])
-    expect(await only(written('{"name": "read", "arguments": {"path": "x"}}'), tools)).toMatchObject([{ source: 'text', repaired: false }])
+    expect(
+      await only(written("{'name': 'read', 'arguments': {'path': 'x'}}"), tools),
+    ).toMatchObject([{ source: 'text', repaired: true }])
+    expect(
+      await only(written('{"name": "read", "arguments": {"path": "x"}}'), tools),
+    ).toMatchObject([{ source: 'text', repaired: false }])
   })
 
   it('that was mended shows what came', async () => {
@@ -204,7 +307,11 @@ describe('what cannot be read', () => {
     ['a page', '<html>\n', "its first line is '<html>'"],
     ['a compressed file', gzipSync('data: {}\n\n'), 'it is compressed with gzip: unpack it first'],
     ['JSON that is no event', 'null\n', "its first line is 'null'"],
-    ['bytes', Buffer.from([0, 255, 254, 1]), 'it is neither a stream of server-sent events nor JSON lines'],
+    [
+      'bytes',
+      Buffer.from([0, 255, 254, 1]),
+      'it is neither a stream of server-sent events nor JSON lines',
+    ],
   ])('is an error: %s', async (_, content, words) => {
     const file = fileOf('bad', content)
     const { exitCode, text } = await run([file], { provider: 'anthropic', json: true })
@@ -227,13 +334,19 @@ describe('what cannot be read', () => {
     ['openai-responses', 'anthropic', '{"type":"message","content":[],"stop_reason":"end_turn"}'],
     ['anthropic', 'openai-responses', responses.join('\n')],
     ['openai-chat', 'openai-responses', responses.join('\n')],
-  ])('may be of another provider: read as %s, and %s wrote it', async (provider, other, content) => {
-    const { exitCode, text } = await run([fileOf('foreign', content)], { provider, json: true })
-    const message = `it has no event of ${provider}; by its events it was recorded from ${other}: try --provider ${other}`
-    expect(JSON.parse(text)).toMatchObject({ calls: [], error: { code: 'recording.invalid', message } })
-    expect(exitCode).toBe(1)
-    expect((await said(content, other)).error).toBeNull()
-  })
+  ])(
+    'may be of another provider: read as %s, and %s wrote it',
+    async (provider, other, content) => {
+      const { exitCode, text } = await run([fileOf('foreign', content)], { provider, json: true })
+      const message = `it has no event of ${provider}; by its events it was recorded from ${other}: try --provider ${other}`
+      expect(JSON.parse(text)).toMatchObject({
+        calls: [],
+        error: { code: 'recording.invalid', message },
+      })
+      expect(exitCode).toBe(1)
+      expect((await said(content, other)).error).toBeNull()
+    },
+  )
 
   it('may be of no provider at all', async () => {
     expect((await said('data: {"a":1}\n\n', 'anthropic')).error).toEqual({
@@ -245,13 +358,19 @@ describe('what cannot be read', () => {
   it.each([': keep-alive\n\n', 'data: [DONE]\n\n', 'event: ping\ndata: {}\n\n'])(
     'is not a stream that was cut before it said anything: %j',
     async (content) => {
-      expect(await said(content, 'anthropic')).toMatchObject({ stop: { provider: null, unified: 'cut' }, error: null })
+      expect(await said(content, 'anthropic')).toMatchObject({
+        stop: { provider: null, unified: 'cut' },
+        error: null,
+      })
     },
   )
 
   it('does not keep the other files from being read', async () => {
     const good = fileOf('good', chunks(piece({ content: 'a' }, 'stop')).join('\n'))
-    const { exitCode, text } = await run([join(folder, 'missing'), good], { provider: 'openai-chat', json: true })
+    const { exitCode, text } = await run([join(folder, 'missing'), good], {
+      provider: 'openai-chat',
+      json: true,
+    })
     const [missing, read] = text
       .trimEnd()
       .split('\n')
@@ -264,7 +383,10 @@ describe('what cannot be read', () => {
     ['{}', 'a JSON array of {name, schema}'],
     ['[{"name":"read"}]', 'element 0'],
     ['[', 'a JSON array'],
-    ['[{"name":"a","schema":{}},{"name":"b","schema":{}},{"name":"a","schema":{}}]', "element 2 has the name of an earlier one, 'a'"],
+    [
+      '[{"name":"a","schema":{}},{"name":"b","schema":{}},{"name":"a","schema":{}}]',
+      "element 2 has the name of an earlier one, 'a'",
+    ],
   ])('of tools is bad usage: %s', async (content, words) => {
     const tools = fileOf('tools.json', content)
     await expect(run([], { provider: 'anthropic', tools })).rejects.toMatchObject({
@@ -274,7 +396,10 @@ describe('what cannot be read', () => {
   })
 
   it('of a response is an error of the response, and no reason to fail', async () => {
-    const file = fileOf('broken', chunks(piece({ content: 'a' }), { error: { message: 'overloaded' } }).join('\n'))
+    const file = fileOf(
+      'broken',
+      chunks(piece({ content: 'a' }), { error: { message: 'overloaded' } }).join('\n'),
+    )
     const { exitCode, text } = await run([file], { provider: 'openai-chat', json: true })
     expect(JSON.parse(text)).toMatchObject({
       text: 'a',
@@ -285,16 +410,31 @@ describe('what cannot be read', () => {
 })
 
 it('has the same fields also of a refusal, whose words people are shown', async () => {
-  const file = fileOf('refusal', chunks(piece({ refusal: 'I will not.' }), piece({}, 'stop')).join('\n'))
+  const file = fileOf(
+    'refusal',
+    chunks(piece({ refusal: 'I will not.' }), piece({}, 'stop')).join('\n'),
+  )
   const { text } = await run([file], { provider: 'openai-chat', json: true })
   expect(JSON.parse(text)).toEqual({
-    ...{ file, text: '', reasoning: '', calls: [], stop: { provider: 'stop', unified: 'refusal' }, error: null },
+    ...{
+      file,
+      text: '',
+      reasoning: '',
+      calls: [],
+      stop: { provider: 'stop', unified: 'refusal' },
+      error: null,
+    },
   })
   expect((await run([file], { provider: 'openai-chat' })).text).toContain('  refuses   I will not.')
 })
 
 it('tells people of a text that is built like a call and cannot run', async () => {
-  const file = fileOf('text-call', chunks(piece({ content: '{"name":"read","arguments":{"path":"x' }), piece({}, 'length')).join('\n'))
+  const file = fileOf(
+    'text-call',
+    chunks(piece({ content: '{"name":"read","arguments":{"path":"x' }), piece({}, 'length')).join(
+      '\n',
+    ),
+  )
   const tools = fileOf('tools.json', JSON.stringify([{ name: 'read', schema: {} }]))
   const { text } = await run([file], { provider: 'openai-chat', tools })
   expect(text).toContain('is built like a call and must not run: it was cut by the output limit')

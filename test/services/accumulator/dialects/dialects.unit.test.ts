@@ -1,4 +1,5 @@
-// Each dialect as its models write it. The texts are ours; their forms are those that vLLM's, SGLang's, llama.cpp's and Ollama's parsers take.
+// Each dialect as its models write it. The texts are ours; their forms are those that vLLM's,
+// SGLang's, llama.cpp's and Ollama's parsers take.
 
 import { describe, expect, it } from '@jest/globals'
 import { calls, recovered, why } from './offered.ts'
@@ -12,14 +13,20 @@ const written: Record<string, [string, unknown][]> = {
       '<tool_call>{"name":"search","arguments":{"query":"a"}}</tool_call>\n<tool_call>{"name":"now","arguments":{}}</tool_call>',
       [search('a'), ['now', {}]],
     ],
-    ["<tool_call>\n{'name': 'search', 'arguments': {'query': 'a', 'exact': True}}\n</tool_call>", [search('a', { exact: true })]],
+    [
+      "<tool_call>\n{'name': 'search', 'arguments': {'query': 'a', 'exact': True}}\n</tool_call>",
+      [search('a', { exact: true })],
+    ],
   ],
   'function-tag': [
     [
       '<tool_call>\n<function=search>\n<parameter=query>\na\n</parameter>\n<parameter=limit>\n3\n</parameter>\n</function>\n</tool_call>',
       [search('a', { limit: 3 })],
     ],
-    ['<function=search>\n<parameter=query>\na\n</parameter>\n</function>\n</tool_call>', [search('a')]],
+    [
+      '<function=search>\n<parameter=query>\na\n</parameter>\n</function>\n</tool_call>',
+      [search('a')],
+    ],
     ['<function=search>\n<parameter=query>\na\n</parameter>\n</function>', [search('a')]],
     [
       '<tool_call>\n<function=now>\n</function>\n</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>',
@@ -29,7 +36,10 @@ const written: Record<string, [string, unknown][]> = {
       ],
     ],
     ['<function=search>{"query": "a"}</function>', [search('a')]],
-    ['<seed:tool_call>\n<function=search>\n<parameter=query>a</parameter>\n</function>\n</seed:tool_call>', [search('a')]],
+    [
+      '<seed:tool_call>\n<function=search>\n<parameter=query>a</parameter>\n</function>\n</seed:tool_call>',
+      [search('a')],
+    ],
   ],
   mistral: [
     ['[TOOL_CALLS] [{"name": "search", "arguments": {"query": "a"}}]', [search('a')]],
@@ -51,7 +61,10 @@ const written: Record<string, [string, unknown][]> = {
       '<|tool_call_section_begin|>\n<|tool_call_begin|>search:0 <|tool_call_argument_begin|> {"query":"a"} <|tool_call_end|>\n<|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|>\n<|tool_call_section_end|>',
       [search('a'), ['now', {}]],
     ],
-    ['<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>', [['now', {}]]],
+    [
+      '<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>',
+      [['now', {}]],
+    ],
   ],
   deepseek: [
     [
@@ -62,7 +75,10 @@ const written: Record<string, [string, unknown][]> = {
       '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{"query": "a"}<｜tool▁call▁end｜><｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>',
       [search('a'), ['now', {}]],
     ],
-    ['<|tool_calls_begin|><|tool_call_begin|>search<|tool_sep|>{"query": "a"}<|tool_call_end|><|tool_calls_end|>', [search('a')]],
+    [
+      '<|tool_calls_begin|><|tool_call_begin|>search<|tool_sep|>{"query": "a"}<|tool_call_end|><|tool_calls_end|>',
+      [search('a')],
+    ],
     [
       '<｜tool calls begin｜><｜tool call begin｜>function<｜tool sep｜>search\n```json\n{"query": "a"}\n```<｜tool call end｜><｜tool calls end｜>',
       [search('a')],
@@ -73,7 +89,10 @@ const written: Record<string, [string, unknown][]> = {
       '<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>a</arg_value>\n<arg_key>limit</arg_key>\n<arg_value>3</arg_value>\n</tool_call>',
       [search('a', { limit: 3 })],
     ],
-    ['<tool_call>search<arg_key>query</arg_key><arg_value>a</arg_value></tool_call>', [search('a')]],
+    [
+      '<tool_call>search<arg_key>query</arg_key><arg_value>a</arg_value></tool_call>',
+      [search('a')],
+    ],
     ['<tool_call>now\n</tool_call>', [['now', {}]]],
   ],
   'invoke-tag': [
@@ -85,24 +104,43 @@ const written: Record<string, [string, unknown][]> = {
       '<｜DSML｜function_calls>\n<｜DSML｜invoke name="search">\n<｜DSML｜parameter name="query" string="true">5</｜DSML｜parameter>\n<｜DSML｜parameter name="limit" string="false">5</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
       [search('5', { limit: 5 })],
     ],
-    ['<function_calls>\n<invoke name="search">\n{"query": "a"}\n</invoke>\n</function_calls>', [search('a')]],
+    [
+      '<function_calls>\n<invoke name="search">\n{"query": "a"}\n</invoke>\n</function_calls>',
+      [search('a')],
+    ],
   ],
   pythonic: [
     ['[search(query="a", limit=3), now()]', [search('a', { limit: 3 }), ['now', {}]]],
-    ["[search(query='a', exact=True, note=None, tags=['x'])]", [search('a', { exact: true, note: null, tags: ['x'] })]],
+    [
+      "[search(query='a', exact=True, note=None, tags=['x'])]",
+      [search('a', { exact: true, note: null, tags: ['x'] })],
+    ],
     ['<|tool_call_start|>[search(query="a")]<|tool_call_end|>', [search('a')]],
   ],
   gemma: [
     ['<|tool_call>call:search{query:<|"|>a<|"|>,limit:3}<tool_call|>', [search('a', { limit: 3 })]],
     [
       '<|tool_call>call:search{query:<|"|>{"b}, \n\\"c<|"|>,tags:[<|"|>x<|"|>],filter:{deep:{yes:true,no:null}},exact:false}<tool_call|><|tool_call>call:now{}<tool_call|>',
-      [search('{"b}, \n\\"c', { tags: ['x'], filter: { deep: { yes: true, no: null } }, exact: false }), ['now', {}]],
+      [
+        search('{"b}, \n\\"c', {
+          tags: ['x'],
+          filter: { deep: { yes: true, no: null } },
+          exact: false,
+        }),
+        ['now', {}],
+      ],
     ],
-    ['<start_function_call>call:search{query:<escape>a<escape>}<end_function_call><start_function_response>', [search('a')]],
+    [
+      '<start_function_call>call:search{query:<escape>a<escape>}<end_function_call><start_function_response>',
+      [search('a')],
+    ],
   ],
   'marked-json': [
     ['<|python_tag|>{"name": "search", "parameters": {"query": "a"}}', [search('a')]],
-    ['<|python_tag|>{"name": "search", "parameters": {"query": "a"}}; {"name": "now", "parameters": {}}', [search('a'), ['now', {}]]],
+    [
+      '<|python_tag|>{"name": "search", "parameters": {"query": "a"}}; {"name": "now", "parameters": {}}',
+      [search('a'), ['now', {}]],
+    ],
     ['<|tool_call|>[{"name": "search", "arguments": {"query": "a"}}]', [search('a')]],
     ['functools[{"name": "search", "arguments": {"query": "a"}}]', [search('a')]],
     ['<tool_calls>[{"name": "search", "arguments": {"query": "a"}}]</tool_calls>', [search('a')]],
@@ -112,20 +150,37 @@ const written: Record<string, [string, unknown][]> = {
     ],
     ['<|function_call|>{"name": "search", "arguments": {"query": "a"}}', [search('a')]],
     ['<TOOLCALL>[{"name": "search", "arguments": {"query": "a"}}]</TOOLCALL>', [search('a')]],
-    ['<|action_start|><|plugin|>{"name": "search", "parameters": {"query": "a"}}<|action_end|>', [search('a')]],
+    [
+      '<|action_start|><|plugin|>{"name": "search", "parameters": {"query": "a"}}<|action_end|>',
+      [search('a')],
+    ],
   ],
   harmony: [
-    ['<|start|>assistant to=functions.search<|channel|>commentary json<|message|>{"query":"a"}<|call|>', [search('a')]],
-    ['<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"query":"a"}<|call|>', [search('a')]],
-    ['<|start|>assistant<|channel|>commentary to=functions.search json<|message|>{"query":"a"}', [search('a')]],
+    [
+      '<|start|>assistant to=functions.search<|channel|>commentary json<|message|>{"query":"a"}<|call|>',
+      [search('a')],
+    ],
+    [
+      '<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"query":"a"}<|call|>',
+      [search('a')],
+    ],
+    [
+      '<|start|>assistant<|channel|>commentary to=functions.search json<|message|>{"query":"a"}',
+      [search('a')],
+    ],
   ],
   json: [
     ['{"name": "search", "parameters": {"query": "a"}}', [search('a')]],
-    ['{"name": "search", "parameters": {"query": "a"}}; {"name": "now", "parameters": {}}', [search('a'), ['now', {}]]],
+    [
+      '{"name": "search", "parameters": {"query": "a"}}; {"name": "now", "parameters": {}}',
+      [search('a'), ['now', {}]],
+    ],
   ],
 }
 
-const texts = Object.entries(written).flatMap(([dialect, cases]) => cases.map(([text, expected]) => ({ dialect, text, expected })))
+const texts = Object.entries(written).flatMap(([dialect, cases]) =>
+  cases.map(([text, expected]) => ({ dialect, text, expected })),
+)
 
 describe('every dialect', () => {
   it.each(texts)('$dialect: $text', ({ dialect, text, expected }) => {
@@ -133,24 +188,30 @@ describe('every dialect', () => {
     expect(recovered(text)).toMatchObject({ dialect })
   })
 
-  it.each(texts)('$dialect gives nothing in prose, in a quote, or in a fence with prose around it: $text', ({ text }) => {
-    for (const spoken of [
-      `See:\n${text}`,
-      `${text}\nThat is how it is written.`,
-      `> ${text}`,
-      `Look:\n\`\`\`\n${text}\n\`\`\`\nLike this.`,
-      `"${text}"`,
-      `- ${text}`,
-    ])
-      expect(recovered(spoken)).toBeUndefined()
-  })
+  it.each(texts)(
+    '$dialect gives nothing in prose, in a quote, or in a fence with prose around it: $text',
+    ({ text }) => {
+      for (const spoken of [
+        `See:\n${text}`,
+        `${text}\nThat is how it is written.`,
+        `> ${text}`,
+        `Look:\n\`\`\`\n${text}\n\`\`\`\nLike this.`,
+        `"${text}"`,
+        `- ${text}`,
+      ])
+        expect(recovered(spoken)).toBeUndefined()
+    },
+  )
 
-  it.each(texts)('$dialect never runs a part of a text that was cut: $text', ({ text, expected }) => {
-    for (let end = 0; end < text.length; end += 1) {
-      const part = calls(text.slice(0, end)) ?? []
-      expect((expected as unknown[]).slice(0, part.length)).toEqual(part)
-    }
-  })
+  it.each(texts)(
+    '$dialect never runs a part of a text that was cut: $text',
+    ({ text, expected }) => {
+      for (let end = 0; end < text.length; end += 1) {
+        const part = calls(text.slice(0, end)) ?? []
+        expect((expected as unknown[]).slice(0, part.length)).toEqual(part)
+      }
+    },
+  )
 
   it.each(texts)('$dialect never calls a tool that was not offered: $text', ({ text }) => {
     const others = [{ name: 'other', schema: '{"type":"object"}' }]
@@ -185,9 +246,21 @@ describe('the mark with which a model ends its turn', () => {
 
 describe('frames that nothing but a call is written in', () => {
   it.each([
-    ['a tool that was not offered', '<tool_call>{"name":"gone","arguments":{}}</tool_call>', "there is no tool 'gone'"],
-    ['JSON that breaks', '<tool_call>{"name":"now","arguments":{}</tool_call>', "what stands after '<tool_call>' is not valid JSON"],
-    ['a mark that is missing', '<tool_call>{"name":"now","arguments":{}}', "'</tool_call>' is missing after the JSON"],
+    [
+      'a tool that was not offered',
+      '<tool_call>{"name":"gone","arguments":{}}</tool_call>',
+      "there is no tool 'gone'",
+    ],
+    [
+      'JSON that breaks',
+      '<tool_call>{"name":"now","arguments":{}</tool_call>',
+      "what stands after '<tool_call>' is not valid JSON",
+    ],
+    [
+      'a mark that is missing',
+      '<tool_call>{"name":"now","arguments":{}}',
+      "'</tool_call>' is missing after the JSON",
+    ],
     [
       'a parameter that is not closed',
       '<function=search>\n<parameter=query>\na\n</function>',
@@ -223,17 +296,33 @@ describe('frames that nothing but a call is written in', () => {
       '<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>',
       "'<|tool_calls_section_end|>' is missing after the calls",
     ],
-    ['more calls than one response may have', '[TOOL_CALLS]now{}'.repeat(257), 'it has 257 calls, and at most 256 are taken'],
-    ['arguments without names', '[search("a")]', 'a call in this form must have a name for each argument and literals as values'],
-  ])('%s: nothing runs, and the model is told why', (_, text, reason) => expect(why(text)).toBe(reason))
+    [
+      'more calls than one response may have',
+      '[TOOL_CALLS]now{}'.repeat(257),
+      'it has 257 calls, and at most 256 are taken',
+    ],
+    [
+      'arguments without names',
+      '[search("a")]',
+      'a call in this form must have a name for each argument and literals as values',
+    ],
+  ])('%s: nothing runs, and the model is told why', (_, text, reason) =>
+    expect(why(text)).toBe(reason),
+  )
 
   it.each([
-    ['a sentence about the mark', '<tool_call> is the tag in which Hermes calls a tool such as search.'],
+    [
+      'a sentence about the mark',
+      '<tool_call> is the tag in which Hermes calls a tool such as search.',
+    ],
     [
       'two examples with a word between them',
       '<tool_call>{"name":"now","arguments":{}}</tool_call>\nor\n<tool_call>{"name":"now","arguments":{}}</tool_call>',
     ],
-    ['an example in a fence, of a tool that is not offered', '```xml\n<tool_call>{"name":"get_weather","arguments":{}}</tool_call>\n```'],
+    [
+      'an example in a fence, of a tool that is not offered',
+      '```xml\n<tool_call>{"name":"get_weather","arguments":{}}</tool_call>\n```',
+    ],
     ['a link', '[now](http://example.org)'],
     ["a list of Python's that calls nothing", '[now, search]'],
     ['Python that calls something else', '[len(a), now()].sort()'],
@@ -243,7 +332,9 @@ describe('frames that nothing but a call is written in', () => {
 
 describe('texts without a type', () => {
   const tagged = (name: string, value: string) =>
-    calls(`<function=search>\n<parameter=query>q</parameter>\n<parameter=${name}>\n${value}\n</parameter>\n</function>`)?.[0]?.[1]
+    calls(
+      `<function=search>\n<parameter=query>q</parameter>\n<parameter=${name}>\n${value}\n</parameter>\n</function>`,
+    )?.[0]?.[1]
 
   it.each([
     ['a string, although it reads like a number', 'query2', '5', undefined],
@@ -257,7 +348,9 @@ describe('texts without a type', () => {
     ['a number through anyOf', 'size', '1.5', 1.5],
     ['a number through a reference', 'ratio', '0.25', 0.25],
   ])('%s', (_, name, value, expected) =>
-    expect(tagged(name, value)).toEqual(expected === undefined ? undefined : { query: 'q', [name]: expected }),
+    expect(tagged(name, value)).toEqual(
+      expected === undefined ? undefined : { query: 'q', [name]: expected },
+    ),
   )
 
   it('keeps every character of a string but the line ends beside its tags', () => {
@@ -267,8 +360,10 @@ describe('texts without a type', () => {
   })
 
   it('does not take one of two values of one parameter', () => {
-    expect(why('<function=search>\n<parameter=query>a</parameter>\n<parameter=query>b</parameter>\n</function>')).toBe(
-      "'search' cannot be called like that: field 'query' is given twice",
-    )
+    expect(
+      why(
+        '<function=search>\n<parameter=query>a</parameter>\n<parameter=query>b</parameter>\n</function>',
+      ),
+    ).toBe("'search' cannot be called like that: field 'query' is given twice")
   })
 })

@@ -1,4 +1,5 @@
-// Texts that nobody meant, seeded: soups of marks and broken JSON, and real calls with pieces taken out, doubled or moved.
+// Texts that nobody meant, seeded: soups of marks and broken JSON, and real calls with pieces taken
+// out, doubled or moved.
 
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -89,12 +90,22 @@ const marks = [
 ]
 const names = [...offered.map(({ name }) => name), 'query', 'path', 'content']
 const soup = fc
-  .array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...names), fc.string({ maxLength: 4 })), { maxLength: 40 })
+  .array(
+    fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...names), fc.string({ maxLength: 4 })),
+    { maxLength: 40 },
+  )
   .map((pieces) => pieces.join(''))
 const noise = fc
-  .array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom('rm', 'x', 'query'), fc.string({ unit: 'binary', maxLength: 4 })), {
-    maxLength: 40,
-  })
+  .array(
+    fc.oneof(
+      fc.constantFrom(...marks),
+      fc.constantFrom('rm', 'x', 'query'),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    ),
+    {
+      maxLength: 40,
+    },
+  )
   .map((pieces) => pieces.join(''))
   .filter((text) => !offered.some(({ name }) => text.includes(name)))
 
@@ -109,14 +120,27 @@ const real = [
   '[search(query="a", limit=3), now()]',
 ]
 const mutated = fc
-  .tuple(fc.constantFrom(...real), fc.constantFrom(...real), fc.nat(), fc.nat(), fc.nat(), fc.constantFrom(...marks))
+  .tuple(
+    fc.constantFrom(...real),
+    fc.constantFrom(...real),
+    fc.nat(),
+    fc.nat(),
+    fc.nat(),
+    fc.constantFrom(...marks),
+  )
   .map(([text, other, a, b, c, mark]) => {
     const [from, to] = [a % (text.length + 1), b % (text.length + 1)].toSorted((x, y) => x - y)
-    const piece = c % 4 === 0 ? '' : c % 4 === 1 ? text.slice(from, to).repeat(2) : c % 4 === 2 ? other : mark
+    const piece =
+      c % 4 === 0 ? '' : c % 4 === 1 ? text.slice(from, to).repeat(2) : c % 4 === 2 ? other : mark
     return text.slice(0, from) + piece + text.slice(to)
   })
 
-const judges = new Map(offered.map(({ name, schema }) => [name, new Ajv2020({ strict: false }).compile(JSON.parse(schema))]))
+const judges = new Map(
+  offered.map(({ name, schema }) => [
+    name,
+    new Ajv2020({ strict: false }).compile(JSON.parse(schema)),
+  ]),
+)
 const seed = 20_261_122
 
 describe('whatever a text is', () => {
@@ -124,17 +148,21 @@ describe('whatever a text is', () => {
     ['a soup of marks', soup, 4_000],
     ['a real call with something taken out, doubled or put in', mutated, 4_000],
     ['any characters', fc.string({ unit: 'binary', maxLength: 200 }), 500],
-  ])('%s never throws, and what is a call could run: offered, an object, and valid', (_, texts, numRuns) => {
-    fc.assert(
-      fc.property(texts, (text) => {
-        const recovery = recovered(text)
-        if (recovery?.kind !== 'calls') return
-        expect(recovery.calls.length).toBeGreaterThan(0)
-        for (const { name, raw } of recovery.calls) expect(judges.get(name)?.(JSON.parse(raw))).toBe(true)
-      }),
-      { seed, numRuns },
-    )
-  })
+  ])(
+    '%s never throws, and what is a call could run: offered, an object, and valid',
+    (_, texts, numRuns) => {
+      fc.assert(
+        fc.property(texts, (text) => {
+          const recovery = recovered(text)
+          if (recovery?.kind !== 'calls') return
+          expect(recovery.calls.length).toBeGreaterThan(0)
+          for (const { name, raw } of recovery.calls)
+            expect(judges.get(name)?.(JSON.parse(raw))).toBe(true)
+        }),
+        { seed, numRuns },
+      )
+    },
+  )
 
   it('noise that names no tool is never a call, and never answered as one', () => {
     fc.assert(
@@ -147,9 +175,14 @@ describe('whatever a text is', () => {
 
   it('a word before it or after it makes a call text again', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...real), fc.stringMatching(/^[A-Za-z][a-z ,.]{0,30}[a-z.]$/), fc.boolean(), (text, words, before) => {
-        expect(recovered(before ? `${words} ${text}` : `${text} ${words}`)).toBeUndefined()
-      }),
+      fc.property(
+        fc.constantFrom(...real),
+        fc.stringMatching(/^[A-Za-z][a-z ,.]{0,30}[a-z.]$/),
+        fc.boolean(),
+        (text, words, before) => {
+          expect(recovered(before ? `${words} ${text}` : `${text} ${words}`)).toBeUndefined()
+        },
+      ),
       { seed, numRuns: 500 },
     )
   })

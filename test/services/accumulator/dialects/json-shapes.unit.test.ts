@@ -10,14 +10,28 @@ describe('the shapes of incident I2, in their priority', () => {
     ['a name with its arguments', text({ name: 'file_write', arguments: write })],
     ['arguments as the text of an object', text({ name: 'file_write', arguments: text(write) })],
     ['the same inside of function', text({ function: { name: 'file_write', arguments: write } })],
-    ['a call of the Chat Completions API', text({ id: 'c1', type: 'function', function: { name: 'file_write', arguments: text(write) } })],
+    [
+      'a call of the Chat Completions API',
+      text({
+        id: 'c1',
+        type: 'function',
+        function: { name: 'file_write', arguments: text(write) },
+      }),
+    ],
     [
       'a message of that API',
-      text({ tool_calls: [{ id: 'c1', type: 'function', function: { name: 'file_write', arguments: text(write) } }] }),
+      text({
+        tool_calls: [
+          { id: 'c1', type: 'function', function: { name: 'file_write', arguments: text(write) } },
+        ],
+      }),
     ],
     ['an array of one', text([{ name: 'file_write', arguments: write }])],
     ['one fenced block', `\`\`\`json\n${text({ name: 'file_write', arguments: write })}\n\`\`\``],
-    ['a fence without a language', `\`\`\`\n${text([{ name: 'file_write', arguments: write }])}\n\`\`\``],
+    [
+      'a fence without a language',
+      `\`\`\`\n${text([{ name: 'file_write', arguments: write }])}\n\`\`\``,
+    ],
     ['the flat form', text({ tool: 'file_write', ...write })],
     ['the flat form in an array, as in the incident', text([{ tool: 'file_write', ...write }])],
     ['a tool with its arguments beside it', text({ tool: 'file_write', arguments: write })],
@@ -39,13 +53,28 @@ describe('the shapes of incident I2, in their priority', () => {
   })
 
   it('never makes arguments of the reserved names', () => {
-    const flat = { tool: 'anything', id: 'c1', tool_call_id: 'c2', type: 'function', function: 'f', city: 'Oslo' }
+    const flat = {
+      tool: 'anything',
+      id: 'c1',
+      tool_call_id: 'c2',
+      type: 'function',
+      function: 'f',
+      city: 'Oslo',
+    }
     expect(calls(text(flat))).toEqual([['anything', { city: 'Oslo' }]])
   })
 
   it('is not run without an argument that has such a name', () => {
-    const tools = [{ name: 'make', schema: '{"type":"object","properties":{"path":{"type":"string"},"type":{"type":"string"}}}' }]
-    expect(recovered(text({ tool: 'make', path: 'a', type: 'folder' }), tools)).toMatchObject({ kind: 'lookalike' })
+    const tools = [
+      {
+        name: 'make',
+        schema:
+          '{"type":"object","properties":{"path":{"type":"string"},"type":{"type":"string"}}}',
+      },
+    ]
+    expect(recovered(text({ tool: 'make', path: 'a', type: 'folder' }), tools)).toMatchObject({
+      kind: 'lookalike',
+    })
     expect(calls(text({ tool: 'make', path: 'a' }), tools)).toEqual([['make', { path: 'a' }]])
   })
 
@@ -62,7 +91,10 @@ describe('the shapes of incident I2, in their priority', () => {
 
   it('keeps the argument text as it was written, its blanks, digits and escapes', () => {
     const raw = '{ "query" : "\\u0061" , "limit":12345678901234567890 }'
-    expect(recovered(`{"name":"search","arguments":${raw}}`)).toMatchObject({ calls: [{ raw }], repairs: [] })
+    expect(recovered(`{"name":"search","arguments":${raw}}`)).toMatchObject({
+      calls: [{ raw }],
+      repairs: [],
+    })
     expect(recovered('{"tool":"search","query":"a","limit":10000000000000000001}')).toMatchObject({
       calls: [{ raw: '{"query":"a","limit":10000000000000000001}' }],
     })
@@ -70,24 +102,47 @@ describe('the shapes of incident I2, in their priority', () => {
 })
 
 describe('repairs', () => {
-  const query = (written: string) => recovered(`{"name": "search", "arguments": {"query": ${written}}}`)
+  const query = (written: string) =>
+    recovered(`{"name": "search", "arguments": {"query": ${written}}}`)
 
   it.each([
-    ['a comma before a bracket', `{"name": "search", "arguments": {"query": "a",},}`, ['trailing-comma']],
+    [
+      'a comma before a bracket',
+      `{"name": "search", "arguments": {"query": "a",},}`,
+      ['trailing-comma'],
+    ],
     ['single-quotes', `{'name': 'search', 'arguments': {'query': 'a'}}`, ['single-quotes']],
-    ['the words of Python', `{"name": "search", "arguments": {"query": "a", "exact": True, "note": None}}`, ['python-word']],
-    ['a raw line end in a string', `{"name": "search", "arguments": {"query": "a\nb"}}`, ['control-character']],
-    ['a backslash that escapes nothing', `{"name": "search", "arguments": {"query": "a\\d"}}`, ['bad-escape']],
-  ])('%s is repaired, and said to be', (_, spoken, repairs) => expect(recovered(spoken)).toMatchObject({ kind: 'calls', repairs }))
+    [
+      'the words of Python',
+      `{"name": "search", "arguments": {"query": "a", "exact": True, "note": None}}`,
+      ['python-word'],
+    ],
+    [
+      'a raw line end in a string',
+      `{"name": "search", "arguments": {"query": "a\nb"}}`,
+      ['control-character'],
+    ],
+    [
+      'a backslash that escapes nothing',
+      `{"name": "search", "arguments": {"query": "a\\d"}}`,
+      ['bad-escape'],
+    ],
+  ])('%s is repaired, and said to be', (_, spoken, repairs) =>
+    expect(recovered(spoken)).toMatchObject({ kind: 'calls', repairs }),
+  )
 
   it('are none where an escape could be meant both ways, by the rule that holds for arguments', () => {
-    expect(why('{"name": "search", "arguments": {"query": "C:\\dir\\new"}}')).toBe('it is not valid JSON')
+    expect(why('{"name": "search", "arguments": {"query": "C:\\dir\\new"}}')).toBe(
+      'it is not valid JSON',
+    )
     expect(query('"C:\\\\dir\\\\new"')).toMatchObject({ kind: 'calls', repairs: [] })
   })
 
   it('does not change a value', () => {
     expect(query(`'it\\'s "so"'`)).toMatchObject({ calls: [{ raw: `{"query": "it's \\"so\\""}` }] })
-    expect(query('"C:\\dir\\u12"')).toMatchObject({ calls: [{ raw: '{"query": "C:\\\\dir\\\\u12"}' }] })
+    expect(query('"C:\\dir\\u12"')).toMatchObject({
+      calls: [{ raw: '{"query": "C:\\\\dir\\\\u12"}' }],
+    })
     expect(query('"a\tb"')).toMatchObject({ calls: [{ raw: '{"query": "a\\tb"}' }] })
   })
 
@@ -96,7 +151,9 @@ describe('repairs', () => {
     ['an object', '{"name": "search", "arguments": {"query": "a"}'],
     ['an array', '[{"name": "search", "arguments": {"query": "a"}}'],
     ['a number', '{"name": "search", "arguments": {"query": "a", "limit": 1.}}'],
-  ])('never closes %s that is open, and says so', (_, spoken) => expect(why(spoken)).toBe('it is not valid JSON'))
+  ])('never closes %s that is open, and says so', (_, spoken) =>
+    expect(why(spoken)).toBe('it is not valid JSON'),
+  )
 })
 
 describe('all or nothing', () => {
@@ -121,9 +178,17 @@ describe('all or nothing', () => {
       { name: 'search', arguments: { query: null } },
       "'search' cannot be called like that: missing required field 'query'",
     ],
-    ['arguments that are no object', { name: 'search', arguments: ['a'] }, "its 'arguments' are no JSON object"],
+    [
+      'arguments that are no object',
+      { name: 'search', arguments: ['a'] },
+      "its 'arguments' are no JSON object",
+    ],
     ['no arguments at all', { name: 'search' }, 'it has no arguments'],
-    ['what has no place in a call', { name: 'search', arguments: { query: 'a' }, version: '1' }, "'version' has no place in a call"],
+    [
+      'what has no place in a call',
+      { name: 'search', arguments: { query: 'a' }, version: '1' },
+      "'version' has no place in a call",
+    ],
     [
       'one call of two that cannot run',
       [
@@ -132,16 +197,30 @@ describe('all or nothing', () => {
       ],
       "there is no tool 'gone'",
     ],
-    ['one entry that is no call', [{ name: 'now', arguments: {} }, { price: 3 }], 'one of the entries is no call'],
-    ['flat arguments beside nested ones', { tool: 'search', arguments: { query: 'a' }, limit: 3 }, "'limit' has no place in a call"],
-  ])('%s: nothing runs, and the model is told why', (_, value, reason) => expect(why(text(value))).toBe(reason))
+    [
+      'one entry that is no call',
+      [{ name: 'now', arguments: {} }, { price: 3 }],
+      'one of the entries is no call',
+    ],
+    [
+      'flat arguments beside nested ones',
+      { tool: 'search', arguments: { query: 'a' }, limit: 3 },
+      "'limit' has no place in a call",
+    ],
+  ])('%s: nothing runs, and the model is told why', (_, value, reason) =>
+    expect(why(text(value))).toBe(reason),
+  )
 
   it('refuses a field that is given twice', () => {
     expect(why('{"name":"search","arguments":{"query":"a","query":"b"}}')).toBe(
       "'search' cannot be called like that: field 'query' is given twice",
     )
-    expect(why('{"name":"now","name":"search","arguments":{}}')).toBe('one of its fields is given twice')
-    expect(why('{"function":{"name":"search","name":"now","arguments":{}}}')).toBe('one of its fields is given twice')
+    expect(why('{"name":"now","name":"search","arguments":{}}')).toBe(
+      'one of its fields is given twice',
+    )
+    expect(why('{"function":{"name":"search","name":"now","arguments":{}}}')).toBe(
+      'one of its fields is given twice',
+    )
   })
 })
 
@@ -150,8 +229,18 @@ describe('what only looks like a call', () => {
     ['a tool that was not offered', text({ name: 'get_weather', arguments: { city: 'Oslo' } })],
     ['data with a tool in it', text({ tool: 'hammer', price: 3 })],
     ['a package.json', text({ name: 'search', version: '1.0.0', dependencies: {} })],
-    ['the declaration of a tool', text({ name: 'search', description: 'Searches.', parameters: { type: 'object', properties: {} } })],
-    ['its bare declaration', text({ name: 'anything', parameters: { type: 'object', properties: {} } })],
+    [
+      'the declaration of a tool',
+      text({
+        name: 'search',
+        description: 'Searches.',
+        parameters: { type: 'object', properties: {} },
+      }),
+    ],
+    [
+      'its bare declaration',
+      text({ name: 'anything', parameters: { type: 'object', properties: {} } }),
+    ],
     [
       'a declaration of the Chat Completions API',
       text({ type: 'function', function: { name: 'search', description: 'd', parameters: {} } }),
@@ -162,14 +251,23 @@ describe('what only looks like a call', () => {
     ['an empty array', '[]'],
     ['prose before it', `I will call it:\n${text({ name: 'now', arguments: {} })}`],
     ['prose after it', `${text({ name: 'now', arguments: {} })}\nDone.`],
-    ['prose around a fence', `Like this:\n\`\`\`json\n${text({ name: 'now', arguments: {} })}\n\`\`\`\nand so on`],
+    [
+      'prose around a fence',
+      `Like this:\n\`\`\`json\n${text({ name: 'now', arguments: {} })}\n\`\`\`\nand so on`,
+    ],
     [
       'two fences',
       `\`\`\`json\n${text({ name: 'now', arguments: {} })}\n\`\`\`\n\`\`\`json\n${text({ name: 'now', arguments: {} })}\n\`\`\``,
     ],
-    ['a fence of a programming language', `\`\`\`python\n${text({ name: 'now', arguments: {} })}\n\`\`\``],
+    [
+      'a fence of a programming language',
+      `\`\`\`python\n${text({ name: 'now', arguments: {} })}\n\`\`\``,
+    ],
     ['a quote', `> ${text({ name: 'now', arguments: {} })}`],
-    ['a refusal that quotes one', `I will not run {"name":"file_write","arguments":{"path":"/etc/passwd","content":""}}.`],
+    [
+      'a refusal that quotes one',
+      `I will not run {"name":"file_write","arguments":{"path":"/etc/passwd","content":""}}.`,
+    ],
     ['a call in a string', text(text({ name: 'now', arguments: {} }))],
     ['a call inside of data', text({ example: { name: 'now', arguments: {} } })],
     ['nothing', ' \n '],
@@ -180,6 +278,8 @@ describe('what only looks like a call', () => {
   })
 
   it('is nothing above the cap on bytes', () => {
-    expect(recovered(text({ name: 'anything', arguments: { a: 'x'.repeat(3 * 1024 * 1024) } }))).toBeUndefined()
+    expect(
+      recovered(text({ name: 'anything', arguments: { a: 'x'.repeat(3 * 1024 * 1024) } })),
+    ).toBeUndefined()
   })
 })

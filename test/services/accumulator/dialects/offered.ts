@@ -1,13 +1,22 @@
 // The tools that the tests of dialects offer, and what a text becomes with them.
 
-import type { OfferedTool, Recovery } from '../../../../services/accumulator/dialects/recover.ts'
-import { recover } from '../../../../services/accumulator/dialects/recover.ts'
+import {
+  type OfferedTool,
+  type Recovery,
+  recover,
+} from '../../../../services/accumulator/dialects/recover.ts'
 
-const object = (properties: Record<string, unknown>, required: string[] = [], more: Record<string, unknown> = {}) =>
-  JSON.stringify({ type: 'object', properties, required, ...more })
+const object = (
+  properties: Record<string, unknown>,
+  required: string[] = [],
+  more: Record<string, unknown> = {},
+) => JSON.stringify({ type: 'object', properties, required, ...more })
 
 export const offered: OfferedTool[] = [
-  { name: 'file_write', schema: object({ path: { type: 'string' }, content: { type: 'string' } }, ['path', 'content']) },
+  {
+    name: 'file_write',
+    schema: object({ path: { type: 'string' }, content: { type: 'string' } }, ['path', 'content']),
+  },
   {
     name: 'search',
     schema: object(
@@ -35,9 +44,14 @@ export function recovered(text: string, tools: OfferedTool[] = offered): Recover
 }
 
 /** The calls as [name, arguments]; undefined where the text is not calls. */
-export function calls(text: string, tools: OfferedTool[] = offered): [string, unknown][] | undefined {
+export function calls(
+  text: string,
+  tools: OfferedTool[] = offered,
+): [string, unknown][] | undefined {
   const recovery = recovered(text, tools)
-  return recovery?.kind === 'calls' ? recovery.calls.map(({ name, raw }) => [name, JSON.parse(raw)]) : undefined
+  return recovery?.kind === 'calls'
+    ? recovery.calls.map(({ name, raw }) => [name, JSON.parse(raw)])
+    : undefined
 }
 
 /** Why a text that is built like a call cannot run; undefined where it is not one. */

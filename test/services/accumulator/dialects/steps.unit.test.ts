@@ -1,5 +1,6 @@
-// The work of recovery grows with the text and no faster. It is counted in characters that are looked at, not timed: a search costs what it searches
-// through, an expression what it matches and a bounded look beyond.
+// The work of recovery grows with the text and no faster. It is counted in characters that are
+// looked at, not timed: a search costs what it searches through, an expression what it matches and
+// a bounded look beyond.
 
 import { describe, expect, it } from '@jest/globals'
 import { recovered } from './offered.ts'
@@ -12,16 +13,19 @@ const growing: Record<string, (n: number) => string> = {
   'many escapes': (n) => `{"name":"search","arguments":{"query":"${'\\d'.repeat(n)}"}}`,
   'many calls': (n) => `[${new Array(n).fill('{"name":"now","arguments":{}}').join(',')}]`,
   'many objects': (n) => '{"name":"now","arguments":{}}\n'.repeat(n),
-  'many members': (n) => `{"name":"anything","arguments":{${Array.from({ length: n }, (_, i) => `"a${i}":1`).join(',')}}}`,
+  'many members': (n) =>
+    `{"name":"anything","arguments":{${Array.from({ length: n }, (_, i) => `"a${i}":1`).join(',')}}}`,
   'messages inside of messages': (n) => `${'{"tool_calls":['.repeat(n)}${']}'.repeat(n)}`,
   'functions inside of functions': (n) => `${'{"function":'.repeat(n)}1${'}'.repeat(n)}`,
   'tags that open': (n) => '<tool_call>'.repeat(n),
   'function tags that open': (n) => '<function=search>'.repeat(n),
   'parameters that open': (n) => `<function=search>${'<parameter=query>'.repeat(n)}`,
-  'many parameters': (n) => `<function=search>${'<parameter=query>a</parameter>'.repeat(n)}</function>`,
+  'many parameters': (n) =>
+    `<function=search>${'<parameter=query>a</parameter>'.repeat(n)}</function>`,
   'keys without values': (n) => `<tool_call>search${'<arg_key>query</arg_key>'.repeat(n)}`,
   'sections that open': (n) => '<|tool_calls_section_begin|><|tool_call_begin|>'.repeat(n),
-  'calls of Kimi without an end': (n) => '<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}'.repeat(n),
+  'calls of Kimi without an end': (n) =>
+    '<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}'.repeat(n),
   'marks of DeepSeek': (n) => '<｜tool▁call▁begin｜>'.repeat(n),
   'marks of Mistral': (n) => '[TOOL_CALLS]'.repeat(n),
   'calls of Mistral': (n) => '[TOOL_CALLS]now{}'.repeat(n),
@@ -32,7 +36,8 @@ const growing: Record<string, (n: number) => string> = {
   'texts of Gemma without an end': (n) => `<|tool_call>call:search{query:${'<|"|>'.repeat(n)}`,
   'lists of Gemma': (n) => `<|tool_call>call:search{tags:${'['.repeat(n)}`,
   'objects with a mark between them': (n) => '{"name":"now","arguments":{}};'.repeat(n),
-  'values in which one opens': (n) => `<tool_call>search${'<arg_key>a</arg_key><arg_value>b<arg_value>'.repeat(n)}`,
+  'values in which one opens': (n) =>
+    `<tool_call>search${'<arg_key>a</arg_key><arg_value>b<arg_value>'.repeat(n)}`,
   fences: (n) => '```\n'.repeat(n),
   'a fence that is long': (n) => `\`\`\`json\n${'`'.repeat(n)}\n\`\`\``,
   blanks: (n) => `${' '.repeat(n)}{${' '.repeat(n)}`,

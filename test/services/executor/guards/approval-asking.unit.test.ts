@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../../services/executor/reducer.ts'
-import type { CallVerdict, GuardInForce, GuardVerdict, RoundCleared } from '../../../../shared/contract/messages.ts'
+import type {
+  CallVerdict,
+  GuardInForce,
+  GuardVerdict,
+  RoundCleared,
+} from '../../../../shared/contract/messages.ts'
 import { at, given } from '../../../support/given.ts'
 import { callOf, cancel, place, policy, roundCleared, tick } from '../samples.ts'
 
@@ -9,7 +14,15 @@ const deadlineMs = 600_000
 
 function guard(name: string, fields: Partial<GuardInForce> = {}): GuardInForce {
   const tools = [{ pattern: 'mail', mode: 'enforce' as const }]
-  return { name, version: '1', tools, deadlineMs, onTimeout: 'reject', rules: name === 'approval' ? '[…]' : null, ...fields }
+  return {
+    name,
+    version: '1',
+    tools,
+    deadlineMs,
+    onTimeout: 'reject',
+    rules: name === 'approval' ? '[…]' : null,
+    ...fields,
+  }
 }
 
 function cleared(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
@@ -17,7 +30,15 @@ function cleared(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
 }
 
 function verdict(by: string, ...verdicts: ['pass' | 'reject', number][]): GuardVerdict {
-  const said = verdicts.map(([verdict, ordinal]): CallVerdict => ({ ordinal, verdict, code: 'c', text: 't', evidence: null }))
+  const said = verdicts.map(
+    ([verdict, ordinal]): CallVerdict => ({
+      ordinal,
+      verdict,
+      code: 'c',
+      text: 't',
+      evidence: null,
+    }),
+  )
   return {
     ...{ type: 'guard-verdict', ...place, round: 1, guard: by, version: '1', verdicts: said },
     ...{ intervention: null, clearedAt, judgedMs: 1, enforces: [0], deadlineMs },
@@ -31,7 +52,14 @@ describe('calls that wait for the approval guard', () => {
   it('are asked about, with the very bytes that the tool would get and the rules of their round', () => {
     expect(waiting.to('person')).toEqual([
       {
-        ...{ type: 'approval-asked', ...place, round: 1, agent: 'agent', rules: '[…]', version: '1' },
+        ...{
+          type: 'approval-asked',
+          ...place,
+          round: 1,
+          agent: 'agent',
+          rules: '[…]',
+          version: '1',
+        },
         calls: [
           { ordinal: 0, name: 'mail', arguments: '{"n":0}' },
           { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}' },
@@ -42,7 +70,9 @@ describe('calls that wait for the approval guard', () => {
   })
 
   it('are asked about no longer than the turn lasts', () => {
-    expect(cleared([guard('approval')], { expiresAt: 5_000 }).to('person')).toMatchObject([{ until: 5_000 }])
+    expect(cleared([guard('approval')], { expiresAt: 5_000 }).to('person')).toMatchObject([
+      { until: 5_000 },
+    ])
   })
 
   it('are not asked about by a shadow, or where there is no such guard', () => {
@@ -53,20 +83,32 @@ describe('calls that wait for the approval guard', () => {
   it('are withdrawn when another guard vetoes them, those and no others', () => {
     const vetoed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1]))
     expect(vetoed.to('person')).toEqual([
-      { type: 'approval-withdrawn', ...place, round: 1, calls: [{ ordinal: 0, reason: 'vetoed by guard shell: c' }] },
+      {
+        type: 'approval-withdrawn',
+        ...place,
+        round: 1,
+        calls: [{ ordinal: 0, reason: 'vetoed by guard shell: c' }],
+      },
     ])
     expect(vetoed.when(verdict('approval', ['pass', 0], ['pass', 1])).to('person')).toEqual([])
   })
 
   it('are withdrawn once when the turn is cancelled', () => {
     const cancelled = waiting.when(cancel)
-    expect(cancelled.to('person')).toMatchObject([{ type: 'approval-withdrawn', calls: [{ ordinal: 0 }, { ordinal: 1 }] }])
+    expect(cancelled.to('person')).toMatchObject([
+      { type: 'approval-withdrawn', calls: [{ ordinal: 0 }, { ordinal: 1 }] },
+    ])
     expect(cancelled.when(cancel).to('person')).toEqual([])
   })
 
   it('are withdrawn when the guard was silent', () => {
     expect(waiting.when(at(clearedAt + deadlineMs, tick)).to('person')).toMatchObject([
-      { calls: [0, 1].map((ordinal) => ({ ordinal, reason: 'vetoed by guard approval: guard.silent' })) },
+      {
+        calls: [0, 1].map((ordinal) => ({
+          ordinal,
+          reason: 'vetoed by guard approval: guard.silent',
+        })),
+      },
     ])
   })
 
@@ -75,9 +117,19 @@ describe('calls that wait for the approval guard', () => {
     const failed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1])).whenFails(cancel)
     expect(failed.state).toBeUndefined()
     expect(failed.records).toEqual([
-      { to: 'person', message: { type: 'approval-withdrawn', ...place, round: 1, calls: [{ ordinal: 1, reason }] } },
+      {
+        to: 'person',
+        message: {
+          type: 'approval-withdrawn',
+          ...place,
+          round: 1,
+          calls: [{ ordinal: 1, reason }],
+        },
+      },
     ])
-    expect(waiting.when(verdict('approval', ['pass', 0], ['pass', 1])).whenFails(cancel).records).toEqual([])
+    expect(
+      waiting.when(verdict('approval', ['pass', 0], ['pass', 1])).whenFails(cancel).records,
+    ).toEqual([])
     expect(given(executor).whenFails(cancel).records).toEqual([])
   })
 

@@ -37,7 +37,15 @@ function world() {
   const wakers = new Set<() => void>()
   let broken = false
 
-  async function* guardVerdicts({ guard, since, signal }: { guard: string; since: number; signal: AbortSignal }) {
+  async function* guardVerdicts({
+    guard,
+    since,
+    signal,
+  }: {
+    guard: string
+    since: number
+    signal: AbortSignal
+  }) {
     reads.push({ guard, since })
     if (broken) throw new Error('no such topic')
     for (let next = 0; !signal.aborted; ) {
@@ -53,13 +61,23 @@ function world() {
     }
   }
 
-  const log = createLog({ level: 'trace', destination: { write: (line: string) => lines.push(line) } })
+  const log = createLog({
+    level: 'trace',
+    destination: { write: (line: string) => lines.push(line) },
+  })
   const relay = createRelay({ clock, log, guardVerdicts }, (verdicts) => written.push(...verdicts))
 
   function append(guard: string, value: Uint8Array, key = 'c', time = 100_010) {
     const topic = topics.get(guard) ?? []
     topics.set(guard, topic)
-    topic.push({ topic: `guard-verdicts.${guard}`, partition: 0, key, value, offset: topic.length, time })
+    topic.push({
+      topic: `guard-verdicts.${guard}`,
+      partition: 0,
+      key,
+      value,
+      offset: topic.length,
+      time,
+    })
     for (const wake of wakers) wake()
     wakers.clear()
     return settled()
@@ -68,7 +86,8 @@ function world() {
   return {
     ...{ clock, relay, written, lines, reads },
     append,
-    say: (guard: string, message: Message, key?: string, time?: number) => append(guard, encode(message), key, time),
+    say: (guard: string, message: Message, key?: string, time?: number) =>
+      append(guard, encode(message), key, time),
     breakReading: (isBroken: boolean) => {
       broken = isBroken
     },

@@ -1,5 +1,5 @@
-// The tool kind `command` with real processes. Nothing here is timed: what must come late waits for an output, what must not come is bounded by
-// the tool's own timeout.
+// The tool kind `command` with real processes. Nothing here is timed: what must come late waits for
+// an output, what must not come is bounded by the tool's own timeout.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -11,8 +11,7 @@ import { startCommand } from '../../../../services/executor/tools/command.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../services/executor/tools/tool.ts'
 import type { CommandTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { Clock } from '../../../../shared/lib/clock.ts'
-import { systemClock } from '../../../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 
 const tool = fileURLToPath(new URL('../../../support/tools/behave.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'weir-command-'))
@@ -31,7 +30,14 @@ type Options = { run?: Partial<CommandTool>; call?: Partial<ToolCall> }
 function start(argv: string[], { run = {}, call = {} }: Options = {}): RunningTool {
   const started = startCommand(
     { kind: 'command', argv: argv as [string, ...string[]], ...run },
-    { arguments: '{}', idempotencyKey: '["c",7,1,0]', timeoutMs: 20_000, graceMs: 20_000, clock: systemClock, ...call },
+    {
+      arguments: '{}',
+      idempotencyKey: '["c",7,1,0]',
+      timeoutMs: 20_000,
+      graceMs: 20_000,
+      clock: systemClock,
+      ...call,
+    },
   )
   running.push(started)
   return started
@@ -42,12 +48,22 @@ function behave(how: string[], options?: Options): Promise<ToolEnding> {
   return start([process.execPath, tool, ...how], options).ended
 }
 
-/** Starts it and waits until it has said that it is ready, so that what comes then does not hit it while it starts. */
-async function behaveUntil(text: RegExp, how: string[], call: Partial<ToolCall> = {}): Promise<{ tool: RunningTool; seen: string }> {
+/**
+ * Starts it and waits until it has said that it is ready, so that what comes then does not hit it
+ * while it starts.
+ */
+async function behaveUntil(
+  text: RegExp,
+  how: string[],
+  call: Partial<ToolCall> = {},
+): Promise<{ tool: RunningTool; seen: string }> {
   const copy = join(folder, String(copies))
   copies += 1
   process.env.TEST_COPY = copy
-  const started = start([process.execPath, tool, ...how], { run: { environment: ['TEST_COPY'] }, call })
+  const started = start([process.execPath, tool, ...how], {
+    run: { environment: ['TEST_COPY'] },
+    call,
+  })
   delete process.env.TEST_COPY
   return { tool: started, seen: await contentOf(copy, text) }
 }
@@ -61,7 +77,10 @@ async function contentOf(file: string, text: RegExp): Promise<string> {
   return content
 }
 
-/** A process that ended and that nobody has asked about is a zombie; where there is no init to ask, it stays one. */
+/**
+ * A process that ended and that nobody has asked about is a zombie; where there is no init to ask,
+ * it stays one.
+ */
 function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -81,19 +100,27 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 
 describe('a program that ends well', () => {
   it('gets the arguments on its standard input, and its standard output is the result', async () => {
-    const started = start([process.execPath, tool, 'echo'], { call: { arguments: '{"text":"héllo"}' } })
+    const started = start([process.execPath, tool, 'echo'], {
+      call: { arguments: '{"text":"héllo"}' },
+    })
     expect(await started.started).toBe(true)
     expect(await started.ended).toEqual({ status: 'ok', text: '{"text":"héllo"}', reason: '' })
   })
 
   it('gets 5 MB of arguments whole', async () => {
     const text = JSON.stringify({ text: 'x'.repeat(5_000_000) })
-    expect(await behave(['length'], { call: { arguments: text } })).toMatchObject({ status: 'ok', text: String(text.length) })
+    expect(await behave(['length'], { call: { arguments: text } })).toMatchObject({
+      status: 'ok',
+      text: String(text.length),
+    })
   })
 
   it('need not read its arguments', async () => {
     const text = JSON.stringify({ text: 'x'.repeat(5_000_000) })
-    expect(await behave(['deaf'], { call: { arguments: text } })).toMatchObject({ status: 'ok', text: 'did not listen' })
+    expect(await behave(['deaf'], { call: { arguments: text } })).toMatchObject({
+      status: 'ok',
+      text: 'did not listen',
+    })
   })
 
   it('is started without a shell', async () => {
@@ -108,10 +135,16 @@ describe('a program that ends well', () => {
   it('sees PATH, what the agent file allows and its idempotency key, nothing else', async () => {
     process.env.WEIR_TEST_ALLOWED = 'yes'
     process.env.WEIR_TEST_SECRET = 'hush'
-    const { text } = await behave(['environment'], { run: { environment: ['WEIR_TEST_ALLOWED', 'WEIR_TEST_ABSENT'] } })
+    const { text } = await behave(['environment'], {
+      run: { environment: ['WEIR_TEST_ALLOWED', 'WEIR_TEST_ABSENT'] },
+    })
     delete process.env.WEIR_TEST_ALLOWED
     delete process.env.WEIR_TEST_SECRET
-    expect(JSON.parse(text)).toEqual({ PATH: process.env.PATH, WEIR_TEST_ALLOWED: 'yes', WEIR_IDEMPOTENCY_KEY: '["c",7,1,0]' })
+    expect(JSON.parse(text)).toEqual({
+      PATH: process.env.PATH,
+      WEIR_TEST_ALLOWED: 'yes',
+      WEIR_IDEMPOTENCY_KEY: '["c",7,1,0]',
+    })
   })
 
   it('may leave something behind that holds its pipes open: its result comes all the same', async () => {
@@ -159,7 +192,10 @@ describe('a program that fails', () => {
   })
 
   it('has the error itself as its reason where it crashed with a stack trace', async () => {
-    expect(await behave(['throw'])).toMatchObject({ status: 'error', reason: 'TypeError: no such row' })
+    expect(await behave(['throw'])).toMatchObject({
+      status: 'error',
+      reason: 'TypeError: no such row',
+    })
   })
 
   it('has its standard output as the reason where the error output is empty', async () => {
@@ -180,7 +216,9 @@ describe('a program that fails', () => {
 
   it('shows the end of a long error output', async () => {
     const { text } = await behave(['flood-errors'])
-    expect(text).toMatch(/^The tool failed with exit code 1\.\nIts error output:\n\[cut: this is the end\]\n/)
+    expect(text).toMatch(
+      /^The tool failed with exit code 1\.\nIts error output:\n\[cut: this is the end\]\n/,
+    )
     expect(text).toMatch(/line 19999 é$/)
     expect(Buffer.byteLength(text)).toBeLessThan(9_000)
   })
@@ -198,11 +236,15 @@ describe('a program that does not end', () => {
   it('is stopped at its timeout', async () => {
     const ending = await behave(['hang'], { call: { timeoutMs: 1_000 } })
     expect(ending).toMatchObject({ status: 'timed_out', reason: 'timed out after 1000 ms' })
-    expect(ending.text).toMatch(/^The tool was stopped because it did not finish within 1000 ms\. It may have done a part of its work/)
+    expect(ending.text).toMatch(
+      /^The tool was stopped because it did not finish within 1000 ms\. It may have done a part of its work/,
+    )
   })
 
   it('is stopped at its timeout although it closed its output', async () => {
-    expect(await behave(['hang-closed'], { call: { timeoutMs: 1_000 } })).toMatchObject({ status: 'timed_out' })
+    expect(await behave(['hang-closed'], { call: { timeoutMs: 1_000 } })).toMatchObject({
+      status: 'timed_out',
+    })
   })
 
   it('is killed when it does not stop within its grace', async () => {
@@ -224,7 +266,10 @@ describe('a program that does not end', () => {
   it('does not hold up its result when even killing it does not end it', async () => {
     const kill = process.kill.bind(process)
     let isHasty = false
-    const clock: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(isHasty ? 0 : ms, fire) }
+    const clock: Clock = {
+      ...systemClock,
+      after: (ms, fire) => systemClock.after(isHasty ? 0 : ms, fire),
+    }
     const { tool: hanging } = await behaveUntil(/ready/, ['hang'], { clock })
     isHasty = true
     let pid = 0
@@ -255,7 +300,10 @@ describe('a program that is stopped', () => {
     const { tool: stubborn } = await behaveUntil(/ready/, ['stubborn'])
     stubborn.stop(1_000_000, 'the turn was cancelled')
     stubborn.stop(0, 'the executor shut down')
-    expect(await stubborn.ended).toMatchObject({ status: 'outcome_unknown', reason: 'stopped: the turn was cancelled' })
+    expect(await stubborn.ended).toMatchObject({
+      status: 'outcome_unknown',
+      reason: 'stopped: the turn was cancelled',
+    })
   })
 
   it('has its result when it finishes its work instead', async () => {
@@ -281,7 +329,8 @@ describe('a program that is stopped', () => {
 })
 
 describe('a program that cannot be started', () => {
-  const advice = 'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
+  const advice =
+    'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
   it('does not exist', async () => {
     const started = start(['/nowhere/program'])
@@ -300,7 +349,10 @@ describe('a program that cannot be started', () => {
     const file = join(folder, 'not-executable')
     writeFileSync(file, '#!/bin/sh\n')
     chmodSync(file, 0o600)
-    expect(await start([file]).ended).toMatchObject({ status: 'error', reason: 'could not be started: EACCES' })
+    expect(await start([file]).ended).toMatchObject({
+      status: 'error',
+      reason: 'could not be started: EACCES',
+    })
   })
 
   it('has no working folder', async () => {
@@ -313,6 +365,9 @@ describe('a program that cannot be started', () => {
   it('has a name that no program can have', async () => {
     const started = start(['a\0b'])
     expect(await started.started).toBe(false)
-    expect(await started.ended).toMatchObject({ status: 'error', reason: 'could not be started: ERR_INVALID_ARG_VALUE' })
+    expect(await started.ended).toMatchObject({
+      status: 'error',
+      reason: 'could not be started: ERR_INVALID_ARG_VALUE',
+    })
   })
 })

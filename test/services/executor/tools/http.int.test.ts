@@ -1,10 +1,9 @@
-// The tool kind `http` against a real server on this machine. Nothing here is timed: what must not come is bounded by the tool's own timeout.
+// The tool kind `http` against a real server on this machine. Nothing here is timed: what must not
+// come is bounded by the tool's own timeout.
 
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { createServer as createTcpServer } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { httpTools } from '../../../../services/executor/tools/http.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../services/executor/tools/tool.ts'
@@ -40,7 +39,10 @@ const mute = createTcpServer((socket) => sockets.add(socket.on('error', () => {}
 const sockets = new Set<Socket>()
 
 beforeAll(async () => {
-  await Promise.all([once(server.listen(0, '127.0.0.1'), 'listening'), once(mute.listen(0, '127.0.0.1'), 'listening')])
+  await Promise.all([
+    once(server.listen(0, '127.0.0.1'), 'listening'),
+    once(mute.listen(0, '127.0.0.1'), 'listening'),
+  ])
 })
 afterEach(async () => {
   for (const one of running) one.stop(0, 'the test is over')
@@ -60,7 +62,14 @@ type Options = { run?: Partial<HttpTool>; call?: Partial<ToolCall> }
 function start({ run = {}, call = {} }: Options = {}): RunningTool {
   const started = startHttp(
     { kind: 'http', url: urlOf(server), headers: {}, ...run },
-    { arguments: '{}', idempotencyKey: '["c",7,1,0]', timeoutMs: 20_000, graceMs: 20_000, clock: systemClock, ...call },
+    {
+      arguments: '{}',
+      idempotencyKey: '["c",7,1,0]',
+      timeoutMs: 20_000,
+      graceMs: 20_000,
+      clock: systemClock,
+      ...call,
+    },
   )
   running.push(started)
   return started
@@ -71,11 +80,18 @@ function post(as: Behave, options?: Options): Promise<ToolEnding> {
   return start(options).ended
 }
 
-function urlOf(of: { address(): AddressInfo | string | null }, { protocol = 'http', path = '/tool' } = {}): string {
+function urlOf(
+  of: { address(): AddressInfo | string | null },
+  { protocol = 'http', path = '/tool' } = {},
+): string {
   return `${protocol}://127.0.0.1:${(of.address() as AddressInfo).port}${path}`
 }
 
-function answer(status: number, body: string | Buffer, headers: Record<string, string> = {}): Behave {
+function answer(
+  status: number,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): Behave {
   return (response) => response.writeHead(status, headers).end(body)
 }
 
@@ -87,8 +103,10 @@ async function until(isSo: () => boolean): Promise<void> {
   throw new Error('waited in vain')
 }
 
-const mayHaveEffect = 'The request was sent, so it may have taken effect, or may still do; check before doing it again.'
-const setupAdvice = 'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
+const mayHaveEffect =
+  'The request was sent, so it may have taken effect, or may still do; check before doing it again.'
+const setupAdvice =
+  'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
 describe('a server that answers', () => {
   it('gets the arguments as the body of a POST, and the body of its answer is the result', async () => {
@@ -96,13 +114,21 @@ describe('a server that answers', () => {
     const started = start({ call: { arguments: '{"town":"Zürich"}' } })
     expect(await started.started).toBe(true)
     expect(await started.ended).toEqual({ status: 'ok', text: 'it is sünny', reason: '' })
-    expect(seen).toMatchObject([{ body: '{"town":"Zürich"}', request: { method: 'POST', url: '/tool' } }])
+    expect(seen).toMatchObject([
+      { body: '{"town":"Zürich"}', request: { method: 'POST', url: '/tool' } },
+    ])
   })
 
   it('sees the idempotency key, the type of the body and the headers of the agent file', async () => {
-    await post(answer(200, ''), { run: { headers: { Authorization: ' Bearer abc\n', 'X-Team': 'fish' } } })
+    await post(answer(200, ''), {
+      run: { headers: { Authorization: ' Bearer abc\n', 'X-Team': 'fish' } },
+    })
     expect(seen[0]?.request.headers).toMatchObject({
-      ...{ 'idempotency-key': '["c",7,1,0]', 'content-type': 'application/json', 'content-length': '2' },
+      ...{
+        'idempotency-key': '["c",7,1,0]',
+        'content-type': 'application/json',
+        'content-length': '2',
+      },
       ...{ authorization: 'Bearer abc', 'x-team': 'fish' },
     })
   })
@@ -110,8 +136,12 @@ describe('a server that answers', () => {
   it('sees its own name, and the user and the password of the URL where no header has others', async () => {
     const url = urlOf(server).replace('//', '//fi%20sh:s%C3%BCss@')
     await post(answer(200, ''), { run: { url } })
-    await post(answer(200, ''), { run: { url, headers: { Authorization: 'Bearer abc', Host: 'fish.example' } } })
-    expect(seen.map(({ request }) => [request.headers.host, request.headers.authorization])).toEqual([
+    await post(answer(200, ''), {
+      run: { url, headers: { Authorization: 'Bearer abc', Host: 'fish.example' } },
+    })
+    expect(
+      seen.map(({ request }) => [request.headers.host, request.headers.authorization]),
+    ).toEqual([
       [new URL(url).host, `Basic ${Buffer.from('fi sh:süss').toString('base64')}`],
       ['fish.example', 'Bearer abc'],
     ])
@@ -126,10 +156,19 @@ describe('a server that answers', () => {
   })
 
   it('sees our headers where the agent file names them too', async () => {
-    const headers = { 'Content-Length': '999', 'Transfer-Encoding': 'chunked', 'Idempotency-Key': 'mine', 'content-type': 'text/plain' }
+    const headers = {
+      'Content-Length': '999',
+      'Transfer-Encoding': 'chunked',
+      'Idempotency-Key': 'mine',
+      'content-type': 'text/plain',
+    }
     expect(await post(answer(200, 'fine'), { run: { headers } })).toMatchObject({ status: 'ok' })
     expect(seen[0]?.request.headers).toMatchObject({
-      ...{ 'content-length': '2', 'idempotency-key': '["c",7,1,0]', 'content-type': 'application/json' },
+      ...{
+        'content-length': '2',
+        'idempotency-key': '["c",7,1,0]',
+        'content-type': 'application/json',
+      },
     })
     expect(seen[0]?.request.headers['transfer-encoding']).toBeUndefined()
   })
@@ -143,7 +182,9 @@ describe('a server that answers', () => {
 
   it('gets a megabyte of arguments whole', async () => {
     const text = JSON.stringify({ text: 'é'.repeat(500_000) })
-    const ending = await post((response, { body }) => response.end(String(body.length)), { call: { arguments: text } })
+    const ending = await post((response, { body }) => response.end(String(body.length)), {
+      call: { arguments: text },
+    })
     expect(ending).toMatchObject({ status: 'ok', text: String(text.length) })
   })
 
@@ -161,12 +202,20 @@ describe('a server that answers', () => {
 
 describe('an answer', () => {
   it('is cut where it is too long, at a whole character, with a note', async () => {
-    const ending = await post(answer(200, 'é'.repeat(1_000_000)), { run: { outputBytesMax: 10_001 } })
-    expect(ending).toEqual({ status: 'ok', text: `${'é'.repeat(5_000)}\n[cut: this is the beginning of 2000000 bytes]`, reason: '' })
+    const ending = await post(answer(200, 'é'.repeat(1_000_000)), {
+      run: { outputBytesMax: 10_001 },
+    })
+    expect(ending).toEqual({
+      status: 'ok',
+      text: `${'é'.repeat(5_000)}\n[cut: this is the beginning of 2000000 bytes]`,
+      reason: '',
+    })
   })
 
   it('stays below the bound of a result whatever the agent file says', async () => {
-    const { text } = await post(answer(200, 'x'.repeat(1_000_000)), { run: { outputBytesMax: 900_000 } })
+    const { text } = await post(answer(200, 'x'.repeat(1_000_000)), {
+      run: { outputBytesMax: 900_000 },
+    })
     expect(Buffer.byteLength(text)).toBeLessThan(limits.resultBytesMax)
   })
 
@@ -181,7 +230,9 @@ describe('an answer', () => {
     }
     const { status, text } = await post(flood, { run: { outputBytesMax: 100 } })
     expect([status, text.slice(0, 101)]).toEqual(['ok', `${'x'.repeat(100)}\n`])
-    expect(text).toContain(`[the rest of it was not read: more than ${limits.toolResponseBytesMax} bytes]`)
+    expect(text).toContain(
+      `[the rest of it was not read: more than ${limits.toolResponseBytesMax} bytes]`,
+    )
   })
 
   it('that is not UTF-8 is shown with replacements, and says so', async () => {
@@ -211,21 +262,33 @@ describe('an answer that is no success', () => {
   it('is a redirect, which is not followed', async () => {
     const ending = await post(answer(307, '', { location: 'http://elsewhere.example/?key=secret' }))
     expect(seen).toHaveLength(1)
-    expect(ending).toMatchObject({ status: 'error', reason: 'HTTP 307: redirects are not followed' })
+    expect(ending).toMatchObject({
+      status: 'error',
+      reason: 'HTTP 307: redirects are not followed',
+    })
     expect(ending.text).toContain(mayHaveEffect)
     expect(ending.text + ending.reason).not.toContain('elsewhere')
-    expect(ending.fault).toMatch(/^http:\/\/127\.0\.0\.1:\d+ redirects to http:\/\/elsewhere\.example \(HTTP 307\); /)
+    expect(ending.fault).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+ redirects to http:\/\/elsewhere\.example \(HTTP 307\); /,
+    )
   })
 })
 
 describe('a credential', () => {
   it('that the server sends back is in no result', async () => {
-    const run = { url: `${urlOf(server)}?api_key=of-the-url`, headers: { Authorization: 'Bearer of-a-header', 'X-Team': 'fish' } }
+    const run = {
+      url: `${urlOf(server)}?api_key=of-the-url`,
+      headers: { Authorization: 'Bearer of-a-header', 'X-Team': 'fish' },
+    }
     const echo =
       (status: number) =>
       (response: ServerResponse, { request }: Seen) =>
-        response.writeHead(status).end(`${request.url} ${request.headers.authorization} ${request.headers['x-team']}`)
-    expect(await post(echo(200), { run })).toMatchObject({ text: '/tool?api_key=[secret] [secret] fish' })
+        response
+          .writeHead(status)
+          .end(`${request.url} ${request.headers.authorization} ${request.headers['x-team']}`)
+    expect(await post(echo(200), { run })).toMatchObject({
+      text: '/tool?api_key=[secret] [secret] fish',
+    })
     const failed = await post(echo(500), { run })
     expect(failed.reason).toBe('HTTP 500: /tool?api_key=[secret] [secret] fish')
     expect(failed.text).not.toMatch(/of-the-url|of-a-header/)
@@ -262,7 +325,10 @@ describe('a server that cannot be reached', () => {
   })
 
   it('lets the time pass before a request can be sent', async () => {
-    const started = start({ run: { url: urlOf(mute, { protocol: 'https' }) }, call: { timeoutMs: 200 } })
+    const started = start({
+      run: { url: urlOf(mute, { protocol: 'https' }) },
+      call: { timeoutMs: 200 },
+    })
     expect(await started.started).toBe(false)
     expect(await started.ended).toMatchObject({
       status: 'error',
@@ -275,7 +341,10 @@ describe('a server that cannot be reached', () => {
     const started = start({ run: { url: urlOf(mute, { protocol: 'https' }) } })
     await until(() => sockets.size > 0)
     started.stop(1_000, 'the turn was cancelled')
-    expect(await started.ended).toMatchObject({ status: 'skipped', reason: 'stopped before it began: the turn was cancelled' })
+    expect(await started.ended).toMatchObject({
+      status: 'skipped',
+      reason: 'stopped before it began: the turn was cancelled',
+    })
     expect(await started.started).toBe(false)
   })
 
@@ -304,8 +373,13 @@ describe('a request that was sent', () => {
   })
 
   it('has timed out where the answer did not end, and shows what came', async () => {
-    const ending = await post((response) => void response.write('so far'), { call: { timeoutMs: 300 } })
-    expect(ending).toMatchObject({ status: 'timed_out', text: expect.stringMatching(/again\.\nIts answer:\nso far$/) })
+    const ending = await post((response) => void response.write('so far'), {
+      call: { timeoutMs: 300 },
+    })
+    expect(ending).toMatchObject({
+      status: 'timed_out',
+      text: expect.stringMatching(/again\.\nIts answer:\nso far$/),
+    })
   })
 
   it('has an unknown outcome when it is stopped', async () => {
@@ -313,7 +387,10 @@ describe('a request that was sent', () => {
     const started = start()
     await until(() => seen.length > 0)
     started.stop(1_000_000, 'the turn was cancelled')
-    expect(await started.ended).toMatchObject({ status: 'outcome_unknown', reason: 'stopped: the turn was cancelled' })
+    expect(await started.ended).toMatchObject({
+      status: 'outcome_unknown',
+      reason: 'stopped: the turn was cancelled',
+    })
     await until(() => seen[0]?.request.destroyed === true)
   })
 
@@ -332,29 +409,48 @@ describe('a request that was sent', () => {
       response.writeHead(200, { 'content-length': '1000' }).write('the beginn')
       setImmediate(() => response.socket?.destroy())
     })
-    expect(ending).toMatchObject({ status: 'error', reason: 'connection broke in the middle of its answer (HTTP 200): ECONNRESET' })
+    expect(ending).toMatchObject({
+      status: 'error',
+      reason: 'connection broke in the middle of its answer (HTTP 200): ECONNRESET',
+    })
     expect(ending.text).toMatch(/again\.\nIts answer:\nthe beginn$/)
   })
 
   it.each([
     ['is not HTTP', 'hello\r\n\r\n', /^not HTTP: HPE_/],
-    ['has headers without an end', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`, /^not HTTP: HPE_HEADER_OVERFLOW$/],
-    ['changes the protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', /ECONNRESET$/],
+    [
+      'has headers without an end',
+      `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`,
+      /^not HTTP: HPE_HEADER_OVERFLOW$/,
+    ],
+    [
+      'changes the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      /ECONNRESET$/,
+    ],
   ])('is an error where the answer %s', async (_, bytes, reason) => {
     const started = start({ run: { url: urlOf(mute) } })
     await until(() => sockets.size > 0)
     for (const socket of sockets) socket.write(bytes)
-    expect(await started.ended).toMatchObject({ status: 'error', reason: expect.stringMatching(reason) })
+    expect(await started.ended).toMatchObject({
+      status: 'error',
+      reason: expect.stringMatching(reason),
+    })
   })
 
   it('may be answered before it is whole', async () => {
     const early = createServer((_, response) => response.writeHead(413).end('too much'))
     await once(early.listen(0, '127.0.0.1'), 'listening')
-    const ending = await start({ run: { url: urlOf(early) }, call: { arguments: JSON.stringify('x'.repeat(limits.argumentBytesMax)) } })
-      .ended
+    const ending = await start({
+      run: { url: urlOf(early) },
+      call: { arguments: JSON.stringify('x'.repeat(limits.argumentBytesMax)) },
+    }).ended
     early.closeAllConnections()
     early.close()
-    expect(ending).toMatchObject({ status: 'error', reason: expect.stringMatching(/^HTTP 413: too much$|^connection broke/) })
+    expect(ending).toMatchObject({
+      status: 'error',
+      reason: expect.stringMatching(/^HTTP 413: too much$|^connection broke/),
+    })
   })
 
   it('after its end is not stopped any more', async () => {

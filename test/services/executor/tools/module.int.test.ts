@@ -1,5 +1,5 @@
-// The tool kind `module` with real processes. Nothing here is timed: what must come late waits for a file, what must not come is bounded by the
-// tool's own timeout.
+// The tool kind `module` with real processes. Nothing here is timed: what must come late waits for
+// a file, what must not come is bounded by the tool's own timeout.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,14 @@ type Options = { run?: Partial<ModuleTool>; call?: Partial<ToolCall> }
 function start(args: Arguments, { run = {}, call = {} }: Options = {}): RunningTool {
   const started = modules.start(
     { kind: 'module', file, ...run },
-    { arguments: JSON.stringify(args), idempotencyKey: '["c",7,1,0]', timeoutMs: 20_000, graceMs: 20_000, clock: systemClock, ...call },
+    {
+      arguments: JSON.stringify(args),
+      idempotencyKey: '["c",7,1,0]',
+      timeoutMs: 20_000,
+      graceMs: 20_000,
+      clock: systemClock,
+      ...call,
+    },
   )
   running.push(started)
   return started
@@ -47,7 +54,11 @@ function behave(how: string, options?: Options & { size?: number }): Promise<Too
 }
 
 /** Starts it and waits until it has said that it is there. */
-async function behaveUntil(text: RegExp, how: string, call: Partial<ToolCall> = {}): Promise<{ tool: RunningTool; seen: string }> {
+async function behaveUntil(
+  text: RegExp,
+  how: string,
+  call: Partial<ToolCall> = {},
+): Promise<{ tool: RunningTool; seen: string }> {
   const copy = newFile()
   const tool = start({ how, copy }, { call })
   return { tool, seen: await contentOf(copy, text) }
@@ -69,7 +80,10 @@ function newFile(content?: string, ending = '.mjs'): string {
   return path
 }
 
-/** A process that ended and that nobody has asked about is a zombie; where there is no init to ask, it stays one. */
+/**
+ * A process that ended and that nobody has asked about is a zombie; where there is no init to ask,
+ * it stays one.
+ */
 function isGone(pid: number): boolean {
   return !isThere(pid) || /\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 }
@@ -95,13 +109,18 @@ async function pidOf(): Promise<string> {
 }
 
 const mayBePartDone = 'It may have done a part of its work; check before doing it again.'
-const setupAdvice = 'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
+const setupAdvice =
+  'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
 describe('a function that returns', () => {
   it('gets the arguments, and the JSON of the object that it returns is the result', async () => {
     const started = start({ how: 'echo', copy: 'héllo' })
     expect(await started.started).toBe(true)
-    expect(await started.ended).toEqual({ status: 'ok', text: '{"how":"echo","copy":"héllo"}', reason: '' })
+    expect(await started.ended).toEqual({
+      status: 'ok',
+      text: '{"how":"echo","copy":"héllo"}',
+      reason: '',
+    })
   })
 
   it('may return a text, or nothing', async () => {
@@ -116,14 +135,21 @@ describe('a function that returns', () => {
   it('sees PATH and what the agent file allows, nothing else', async () => {
     process.env.WEIR_TEST_ALLOWED = 'yes'
     process.env.WEIR_TEST_SECRET = 'hush'
-    const { text } = await behave('environment', { run: { environment: ['WEIR_TEST_ALLOWED', 'WEIR_TEST_ABSENT'] } })
+    const { text } = await behave('environment', {
+      run: { environment: ['WEIR_TEST_ALLOWED', 'WEIR_TEST_ABSENT'] },
+    })
     delete process.env.WEIR_TEST_ALLOWED
     delete process.env.WEIR_TEST_SECRET
     expect(JSON.parse(text)).toEqual({ PATH: process.env.PATH, WEIR_TEST_ALLOWED: 'yes' })
   })
 
   it('has what it printed beside its result', async () => {
-    expect(await behave('print')).toEqual({ status: 'ok', text: 'printed', reason: '', printed: 'to the output\nto the error output\n' })
+    expect(await behave('print')).toEqual({
+      status: 'ok',
+      text: 'printed',
+      reason: '',
+      printed: 'to the output\nto the error output\n',
+    })
     expect(await behave('nothing')).toEqual({ status: 'ok', text: '', reason: '' })
   })
 
@@ -139,15 +165,25 @@ describe('a function that returns', () => {
   })
 
   it('may stand in a CommonJS file', async () => {
-    for (const content of ['module.exports = async () => "here"', 'exports.__esModule = true; exports.default = async () => "here"'])
-      expect(await behave('', { run: { file: newFile(content, '.cjs') } })).toMatchObject({ status: 'ok', text: 'here' })
+    for (const content of [
+      'module.exports = async () => "here"',
+      'exports.__esModule = true; exports.default = async () => "here"',
+    ])
+      expect(await behave('', { run: { file: newFile(content, '.cjs') } })).toMatchObject({
+        status: 'ok',
+        text: 'here',
+      })
   })
 })
 
 describe('a result', () => {
   it('is cut where it is too long, at a whole character, with a note', async () => {
     const ending = await behave('text', { size: 5_000_000, run: { outputBytesMax: 10_001 } })
-    expect(ending).toEqual({ status: 'ok', text: `${'é'.repeat(5_000)}\n[cut: this is the beginning of 10000000 bytes]`, reason: '' })
+    expect(ending).toEqual({
+      status: 'ok',
+      text: `${'é'.repeat(5_000)}\n[cut: this is the beginning of 10000000 bytes]`,
+      reason: '',
+    })
   })
 
   it('stays below the bound of a result whatever the agent file says', async () => {
@@ -162,8 +198,16 @@ describe('a result', () => {
   })
 
   it.each([
-    ['a bigint', 'no json', 'its result has no JSON: TypeError: Do not know how to serialize a BigInt'],
-    ['a cycle', 'cycle', 'its result has no JSON: TypeError: Converting circular structure to JSON'],
+    [
+      'a bigint',
+      'no json',
+      'its result has no JSON: TypeError: Do not know how to serialize a BigInt',
+    ],
+    [
+      'a cycle',
+      'cycle',
+      'its result has no JSON: TypeError: Converting circular structure to JSON',
+    ],
     ['a function', 'function', 'its result has no JSON: TypeError: a function has no JSON'],
   ])('with %s is an error', async (_, how, reason) => {
     expect(await behave(how)).toMatchObject({ status: 'error', reason })
@@ -182,12 +226,17 @@ describe('a function that fails', () => {
   })
 
   it('has the causes of its error in it', async () => {
-    expect(await behave('throw late')).toMatchObject({ reason: 'Error: fetch failed - caused by Error: connect ECONNREFUSED' })
+    expect(await behave('throw late')).toMatchObject({
+      reason: 'Error: fetch failed - caused by Error: connect ECONNREFUSED',
+    })
   })
 
   it('may throw anything', async () => {
     expect(await behave('throw a text')).toMatchObject({ status: 'error', reason: 'just a text' })
-    expect(await behave('throw nonsense')).toMatchObject({ status: 'error', reason: 'an error that cannot be shown' })
+    expect(await behave('throw nonsense')).toMatchObject({
+      status: 'error',
+      reason: 'an error that cannot be shown',
+    })
   })
 
   it('keeps its process', async () => {
@@ -199,19 +248,56 @@ describe('a function that fails', () => {
 
 describe('a process that ends during a call', () => {
   it.each([
-    ['exits', 'exit', 'its process ended: exit code 0', `(exit code 0) before the tool returned a result. ${mayBePartDone}`, 0],
-    ['exits with a code', 'exit', 'its process ended: exit code 3', `(exit code 3) before the tool returned a result. ${mayBePartDone}`, 3],
+    [
+      'exits',
+      'exit',
+      'its process ended: exit code 0',
+      `(exit code 0) before the tool returned a result. ${mayBePartDone}`,
+      0,
+    ],
+    [
+      'exits with a code',
+      'exit',
+      'its process ended: exit code 3',
+      `(exit code 3) before the tool returned a result. ${mayBePartDone}`,
+      3,
+    ],
     ['says why it exits', 'exit with words', 'Error: quota exceeded', '(exit code 1)', 1],
     ['is killed', 'signal', 'its process ended: signal SIGKILL', '(signal SIGKILL)', 0],
-    ['crashes', 'uncaught', 'RangeError: thrown where nobody catches', `The tool crashed. ${mayBePartDone}`, 0],
-    ['leaves a rejection alone', 'unhandled', 'RangeError: rejected where nobody handles', 'The tool crashed.', 0],
-    ['lets go of its parent', 'disconnect', 'its process ended: signal SIGKILL', '(signal SIGKILL)', 0],
-  ])('because it %s, is an error, and the next call has another', async (_, how, reason, text, size) => {
-    const pid = await pidOf()
-    expect(await behave(how, { size })).toMatchObject({ status: 'error', reason, text: expect.stringContaining(text) })
-    expect(await pidOf()).not.toBe(pid)
-    await until(() => isGone(Number(pid)))
-  })
+    [
+      'crashes',
+      'uncaught',
+      'RangeError: thrown where nobody catches',
+      `The tool crashed. ${mayBePartDone}`,
+      0,
+    ],
+    [
+      'leaves a rejection alone',
+      'unhandled',
+      'RangeError: rejected where nobody handles',
+      'The tool crashed.',
+      0,
+    ],
+    [
+      'lets go of its parent',
+      'disconnect',
+      'its process ended: signal SIGKILL',
+      '(signal SIGKILL)',
+      0,
+    ],
+  ])(
+    'because it %s, is an error, and the next call has another',
+    async (_, how, reason, text, size) => {
+      const pid = await pidOf()
+      expect(await behave(how, { size })).toMatchObject({
+        status: 'error',
+        reason,
+        text: expect.stringContaining(text),
+      })
+      expect(await pidOf()).not.toBe(pid)
+      await until(() => isGone(Number(pid)))
+    },
+  )
 
   it('because its memory is out, is an error that says so', async () => {
     expect((await behave('out of memory')).reason).toMatch(/^FATAL ERROR: .*out of memory/)
@@ -249,8 +335,15 @@ describe('processes', () => {
 
   it('wait for a call, but not too many of them', async () => {
     const own = moduleTools()
-    const call = { arguments: '{"how":"pid"}', idempotencyKey: '', timeoutMs: 20_000, graceMs: 0, clock: systemClock }
-    const pid = async () => Number((await own.start({ kind: 'module', file }, call).ended).text.split(' ')[0])
+    const call = {
+      arguments: '{"how":"pid"}',
+      idempotencyKey: '',
+      timeoutMs: 20_000,
+      graceMs: 0,
+      clock: systemClock,
+    }
+    const pid = async () =>
+      Number((await own.start({ kind: 'module', file }, call).ended).text.split(' ')[0])
     const pids = await Promise.all(Array.from({ length: limits.idleModulesMax + 2 }, pid))
     await until(() => pids.filter((one) => isGone(one)).length === 2)
     own.close()
@@ -258,14 +351,17 @@ describe('processes', () => {
   })
 
   it('do not wait for ever', async () => {
-    const after = (ms: number, fire: () => void) => systemClock.after(ms === limits.moduleIdleMs ? 0 : ms, fire)
+    const after = (ms: number, fire: () => void) =>
+      systemClock.after(ms === limits.moduleIdleMs ? 0 : ms, fire)
     const { text } = await behave('pid', { call: { clock: { ...systemClock, after } } })
     await until(() => isGone(Number(text.split(' ')[0])))
   })
 
   it('end with their parent, however that ends and whatever they do', async () => {
     const copy = newFile()
-    const killed = spawn(process.execPath, [parent, file, JSON.stringify({ how: 'loop', copy })], { stdio: 'ignore' })
+    const killed = spawn(process.execPath, [parent, file, JSON.stringify({ how: 'loop', copy })], {
+      stdio: 'ignore',
+    })
     const pid = Number(await contentOf(copy, /^\d+$/))
     killed.kill('SIGKILL')
     await until(() => isGone(pid))
@@ -285,7 +381,9 @@ describe('a function that does not return', () => {
 
   it('is killed after its grace where it does not listen', async () => {
     await pidOf() // so that the time is not spent with starting
-    expect(await behave('hang', { call: { timeoutMs: 500, graceMs: 50 } })).toMatchObject({ status: 'timed_out' })
+    expect(await behave('hang', { call: { timeoutMs: 500, graceMs: 50 } })).toMatchObject({
+      status: 'timed_out',
+    })
   })
 
   it('is killed also in a loop that never ends, with all that it started', async () => {
@@ -308,7 +406,11 @@ describe('a function that is stopped', () => {
   })
 
   it('has an unknown outcome when it gives up its work, or is killed', async () => {
-    for (const [how, graceMs] of [['obedient', 10_000] as const, ['hang', 50] as const, ['hang', 0] as const]) {
+    for (const [how, graceMs] of [
+      ['obedient', 10_000] as const,
+      ['hang', 50] as const,
+      ['hang', 0] as const,
+    ]) {
       const { tool } = await behaveUntil(/ready/, how)
       tool.stop(graceMs, 'the turn was cancelled')
       expect(await tool.ended).toMatchObject({
@@ -323,7 +425,10 @@ describe('a function that is stopped', () => {
     const started = start({ how: 'echo' }, { run: { file: newFile('export default () => {}') } })
     started.stop(10_000, 'the turn was cancelled')
     expect(await started.started).toBe(false)
-    expect(await started.ended).toMatchObject({ status: 'skipped', reason: 'stopped before it began: the turn was cancelled' })
+    expect(await started.ended).toMatchObject({
+      status: 'skipped',
+      reason: 'stopped before it began: the turn was cancelled',
+    })
   })
 
   it('after its end is not stopped any more', async () => {
@@ -364,28 +469,55 @@ describe('a module that cannot be loaded', () => {
       '.mjs',
       'could not be started: RangeError',
     ],
-    ['has no default export', 'export const tool = () => {}', '.mjs', 'could not be started: NO_FUNCTION'],
-    ['has another default export', 'export default { tool: () => {} }', '.mjs', 'could not be started: NO_FUNCTION'],
+    [
+      'has no default export',
+      'export const tool = () => {}',
+      '.mjs',
+      'could not be started: NO_FUNCTION',
+    ],
+    [
+      'has another default export',
+      'export default { tool: () => {} }',
+      '.mjs',
+      'could not be started: NO_FUNCTION',
+    ],
     ['ends its process', 'process.exit(0)', '.mjs', 'could not be started: exit code 0'],
-    ['never comes to its end', 'await new Promise(() => {}); export default () => {}', '.mjs', 'could not be started: exit code 0'],
+    [
+      'never comes to its end',
+      'await new Promise(() => {}); export default () => {}',
+      '.mjs',
+      'could not be started: exit code 0',
+    ],
   ])('because it %s, is an error', async (_, content, ending, reason) => {
     const module = newFile(content, ending)
     const result = await behave('', { run: { file: module } })
-    expect(result).toMatchObject({ status: 'error', reason, fault: expect.stringContaining(module) })
+    expect(result).toMatchObject({
+      status: 'error',
+      reason,
+      fault: expect.stringContaining(module),
+    })
     expect(result.text + result.reason).not.toContain(folder)
   })
 
   it('within the time of the tool is not called; it may be for the next call', async () => {
-    const module = newFile('await new Promise((resolve) => setTimeout(resolve, 1_000)); export default () => "at last"')
+    const module = newFile(
+      'await new Promise((resolve) => setTimeout(resolve, 1_000)); export default () => "at last"',
+    )
     const options = { run: { file: module }, call: { timeoutMs: 300 } }
-    expect(await behave('', options)).toMatchObject({ status: 'error', reason: 'not ready within 300 ms' })
+    expect(await behave('', options)).toMatchObject({
+      status: 'error',
+      reason: 'not ready within 300 ms',
+    })
     await until(async () => (await behave('', options)).text === 'at last')
   })
 
   it('at all, is not called, and its process ends', async () => {
     const pid = newFile()
-    const module = newFile(`import { writeFileSync } from 'node:fs'; writeFileSync('${pid}', String(process.pid)); for (;;);`)
-    const after = (ms: number, fire: () => void) => systemClock.after(ms === limits.moduleLoadMs ? 3_000 : ms, fire)
+    const module = newFile(
+      `import { writeFileSync } from 'node:fs'; writeFileSync('${pid}', String(process.pid)); for (;;);`,
+    )
+    const after = (ms: number, fire: () => void) =>
+      systemClock.after(ms === limits.moduleLoadMs ? 3_000 : ms, fire)
     const call = { timeoutMs: 500, clock: { ...systemClock, after } }
     const started = start({ how: '' }, { run: { file: module }, call })
     expect(await started.started).toBe(false)

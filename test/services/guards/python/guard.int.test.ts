@@ -1,8 +1,8 @@
-// The guard in Python on a real broker, in front of real stages. Without Python, confluent-kafka and fastavro it is skipped, and reported as such;
-// WEIR_TEST_PYTHON names another Python, for example that of a virtual environment.
+// The guard in Python on a real broker, in front of real stages. Without Python, confluent-kafka
+// and fastavro it is skipped, and reported as such; WEIR_TEST_PYTHON names another Python, for
+// example that of a virtual environment.
 
-import type { ChildProcess } from 'node:child_process'
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -16,8 +16,7 @@ import { systemClock } from '../../../../shared/lib/clock.ts'
 import { switchGuard } from '../../../../shared/runtime/guards/register.ts'
 import { until } from '../../../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
-import type { Pipeline } from '../../../support/pipeline.ts'
-import { withPipeline } from '../../../support/pipeline.ts'
+import { type Pipeline, withPipeline } from '../../../support/pipeline.ts'
 import { call, says, script, text } from '../../../support/script.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -52,17 +51,40 @@ describeWithPython('the guard in Python', () => {
         tablesFolder: join(folder, 'tables'),
       })
     await withPipeline({ model, topicPrefix, openBus }, async (pipeline) => {
-      const register = ['guard', 'register', guardName, '--version', '1', '--tools', 'ex*=enforce', '--deadline-ms', '20000']
-      const onKafka = ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', topicPrefix]
+      const register = [
+        'guard',
+        'register',
+        guardName,
+        '--version',
+        '1',
+        '--tools',
+        'ex*=enforce',
+        '--deadline-ms',
+        '20000',
+      ]
+      const onKafka = [
+        '--bus',
+        'kafka',
+        '--bootstrap-server',
+        brokers,
+        '--topic-prefix',
+        topicPrefix,
+      ]
       execFileSync(join(root, 'bin', 'weir'), [...register, ...onKafka])
       let running = start(topicPrefix, brokers)
       try {
         const first = await pipeline.ask('first')
         expect(first.activity.filter(({ type }) => type === 'call-finished')).toMatchObject([
-          { ordinal: 1, status: 'vetoed', reason: 'vetoed by guard no-customer-data: customer-data' },
+          {
+            ordinal: 1,
+            status: 'vetoed',
+            reason: 'vetoed by guard no-customer-data: customer-data',
+          },
           { ordinal: 0, status: 'ok' },
         ])
-        expect(JSON.stringify(pipeline.server.requests[1])).toContain('which must not leave the company')
+        expect(JSON.stringify(pipeline.server.requests[1])).toContain(
+          'which must not leave the company',
+        )
         expect(await pipeline.starts()).toHaveLength(1)
 
         running.kill('SIGKILL')
@@ -70,7 +92,10 @@ describeWithPython('the guard in Python', () => {
         const second = pipeline.ask('second')
         running = start(topicPrefix, brokers)
         expect((await second).activity).toContainEqual(
-          expect.objectContaining({ type: 'call-finished', reason: 'vetoed by guard no-customer-data: customer-data' }),
+          expect.objectContaining({
+            type: 'call-finished',
+            reason: 'vetoed by guard no-customer-data: customer-data',
+          }),
         )
         expect(await pipeline.starts()).toHaveLength(1)
 
@@ -79,12 +104,16 @@ describeWithPython('the guard in Python', () => {
         expect(await pipeline.starts()).toHaveLength(2)
         await until(async () => (await verdictsOf(pipeline)).length >= 3)
         const verdicts = await verdictsOf(pipeline)
-        expect(verdicts.map(({ enforces, deadlineMs, guard }) => ({ enforces, deadlineMs, guard }))).toContainEqual({
+        expect(
+          verdicts.map(({ enforces, deadlineMs, guard }) => ({ enforces, deadlineMs, guard })),
+        ).toContainEqual({
           enforces: [],
           deadlineMs: 20_000,
           guard: 'no-customer-data',
         })
-        expect(verdicts.every(({ clearedAt, judgedMs }) => clearedAt > 0 && judgedMs >= 0)).toBe(true)
+        expect(verdicts.every(({ clearedAt, judgedMs }) => clearedAt > 0 && judgedMs >= 0)).toBe(
+          true,
+        )
       } finally {
         running.kill('SIGKILL')
       }

@@ -1,5 +1,6 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are commands, and ${…} is part of their language */
-// Commands and what the shell guard says to them, for a tool that starts in /work/app, whose user lives in /home/u, and that may write below /work and /tmp.
+// Commands and what the shell guard says to them, for a tool that starts in /work/app, whose user
+// lives in /home/u, and that may write below /work and /tmp.
 
 export const passing = [
   // reading, building, testing
@@ -485,7 +486,13 @@ export const refused: Record<string, string[]> = {
     "bash -c 'rm $X'",
     'sudo bash -c "rm ~/x"; sudo sh -c \'rm ~/x\'',
   ],
-  'not-allowed': ['mkfs.ext4 /dev/sda1', 'mount /dev/sda1 /mnt', 'sudo reboot', 'useradd x', 'sudo passwd root'],
+  'not-allowed': [
+    'mkfs.ext4 /dev/sda1',
+    'mount /dev/sda1 /mnt',
+    'sudo reboot',
+    'useradd x',
+    'sudo passwd root',
+  ],
   unreadable: [
     'if',
     'rm "abc',

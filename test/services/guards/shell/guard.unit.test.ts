@@ -6,10 +6,23 @@ import type { JsonObject, Verdict } from '../../../../shared/contract/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { passing, refused } from './commands.ts'
 
-const usual: ShellGuardOptions = { tools: ['bash'], allowedFolders: ['/work', '/tmp'], workingFolder: '/work/app', home: '/home/u' }
+const usual: ShellGuardOptions = {
+  tools: ['bash'],
+  allowedFolders: ['/work', '/tmp'],
+  workingFolder: '/work/app',
+  home: '/home/u',
+}
 
 function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Verdict {
-  const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }
+  const declaration = {
+    name: 'bash',
+    description: '',
+    schema: '{}',
+    idempotent: false,
+    timeoutMs: 1,
+    poll: false,
+    hints: null,
+  }
   const round = {
     conversation: 'c',
     turn: 1,
@@ -28,7 +41,9 @@ function codeOf(verdict: Verdict): string {
 }
 
 describe('commands that pass', () => {
-  test.each(passing)('%s', (command) => expect(judged({ command })).toEqual({ ordinal: 3, verdict: 'pass' }))
+  test.each(passing)('%s', (command) =>
+    expect(judged({ command })).toEqual({ ordinal: 3, verdict: 'pass' }),
+  )
 })
 
 describe.each(Object.entries(refused))('commands that are refused as %s', (code, commands) => {
@@ -38,13 +53,22 @@ describe.each(Object.entries(refused))('commands that are refused as %s', (code,
 describe('where a command stands and what it is called with', () => {
   it('takes an array as a program with its arguments, without a shell', () => {
     expect(codeOf(judged({ command: ['rm', '-rf', '/etc/x'] }))).toBe('shell.write-outside')
-    expect(codeOf(judged({ command: ['bash', '-lc', 'rm -rf /etc/x'] }))).toBe('shell.write-outside')
+    expect(codeOf(judged({ command: ['bash', '-lc', 'rm -rf /etc/x'] }))).toBe(
+      'shell.write-outside',
+    )
     expect(codeOf(judged({ command: ['echo', '$(rm /etc/x)', '> /etc/x'] }))).toBe('pass')
   })
 
-  it.each([{}, { command: null }, { command: 7 }, { command: [] }, { command: ['ls', 1] }, { cmd: 'ls' }, { command: { a: 'ls' } }])(
-    'refuses a call without a command: %j',
-    (args) => expect(codeOf(judged(args as JsonObject))).toBe('shell.unreadable'),
+  it.each([
+    {},
+    { command: null },
+    { command: 7 },
+    { command: [] },
+    { command: ['ls', 1] },
+    { cmd: 'ls' },
+    { command: { a: 'ls' } },
+  ])('refuses a call without a command: %j', (args) =>
+    expect(codeOf(judged(args as JsonObject))).toBe('shell.unreadable'),
   )
 
   it('does not take a command from what every object inherits', () => {
@@ -52,13 +76,23 @@ describe('where a command stands and what it is called with', () => {
   })
 
   it('reads the argument that it is told', () => {
-    expect(codeOf(judged({ cmd: 'rm /etc/x', command: 'ls' }, { argument: 'cmd' }))).toBe('shell.write-outside')
+    expect(codeOf(judged({ cmd: 'rm /etc/x', command: 'ls' }, { argument: 'cmd' }))).toBe(
+      'shell.write-outside',
+    )
   })
 
   it('refuses a relative path where the shell starts is not known, and passes it after a cd', () => {
     const { workingFolder: _, ...elsewhere } = usual
     const verdict = (command: string) => {
-      const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }
+      const declaration = {
+        name: 'bash',
+        description: '',
+        schema: '{}',
+        idempotent: false,
+        timeoutMs: 1,
+        poll: false,
+        hints: null,
+      }
       const round = {
         conversation: 'c',
         turn: 1,
@@ -75,10 +109,18 @@ describe('where a command stands and what it is called with', () => {
   })
 
   it('starts in the folder that the call names', () => {
-    expect(codeOf(judged({ command: 'touch x', cwd: '/etc' }, { folderArgument: 'cwd' }))).toBe('shell.write-outside')
-    expect(codeOf(judged({ command: 'touch x', cwd: 'sub' }, { folderArgument: 'cwd' }))).toBe('pass')
-    expect(codeOf(judged({ command: 'touch x', cwd: '$HOME' }, { folderArgument: 'cwd' }))).toBe('shell.unknowable')
-    expect(codeOf(judged({ command: 'touch x', cwd: 7 }, { folderArgument: 'cwd' }))).toBe('shell.unknowable')
+    expect(codeOf(judged({ command: 'touch x', cwd: '/etc' }, { folderArgument: 'cwd' }))).toBe(
+      'shell.write-outside',
+    )
+    expect(codeOf(judged({ command: 'touch x', cwd: 'sub' }, { folderArgument: 'cwd' }))).toBe(
+      'pass',
+    )
+    expect(codeOf(judged({ command: 'touch x', cwd: '$HOME' }, { folderArgument: 'cwd' }))).toBe(
+      'shell.unknowable',
+    )
+    expect(codeOf(judged({ command: 'touch x', cwd: 7 }, { folderArgument: 'cwd' }))).toBe(
+      'shell.unknowable',
+    )
   })
 
   it('lets only named commands run where they are named, inside of others too', () => {
@@ -207,7 +249,9 @@ describe('whatever the command is', () => {
         expect(verdict.code).toMatch(/^[a-z0-9_.-]{1,64}$/)
         expect(Buffer.byteLength(verdict.text)).toBeGreaterThan(0)
         expect(Buffer.byteLength(verdict.text)).toBeLessThanOrEqual(limits.guardTextBytesMax)
-        expect(Buffer.byteLength(verdict.evidence ?? '')).toBeLessThanOrEqual(limits.guardEvidenceBytesMax)
+        expect(Buffer.byteLength(verdict.evidence ?? '')).toBeLessThanOrEqual(
+          limits.guardEvidenceBytesMax,
+        )
       }),
       { numRuns: 1_500 },
     )
@@ -252,7 +296,10 @@ describe('whatever the command is', () => {
     ['nested braces', `echo ${'{a,'.repeat(5_000)}b${'}'.repeat(5_000)}`],
     ['assignments', Array.from({ length: 5_000 }, (_, i) => `v${i}=x`).join(';')],
     ['texts that double', `a=xxxxxxxx;${'a=$a$a;'.repeat(2_000)}`],
-    ['functions that double', Array.from({ length: 60 }, (_, i) => `f${i + 1}() { f${i}; f${i}; }`).join(';')],
+    [
+      'functions that double',
+      Array.from({ length: 60 }, (_, i) => `f${i + 1}() { f${i}; f${i}; }`).join(';'),
+    ],
     ['nested loops', `${'for a in 1 2 3 4 5 6 7 8; do '.repeat(30)}cd x;${'done;'.repeat(30)}`],
     ['stars', `cat ${'*a'.repeat(50_000)}b`],
     ['words', 'x '.repeat(100_000)],
@@ -269,7 +316,8 @@ describe('whatever the command is', () => {
   })
 
   it('does work that grows with the length of the command, not faster', () => {
-    // Time would tell more about the machine; the steps are counted, so a command that is longer than they allow is refused.
+    // Time would tell more about the machine; the steps are counted, so a command that is longer
+    // than they allow is refused.
     expect(codeOf(judged({ command: 'ls; '.repeat(1_500) }))).toBe('pass')
     expect(codeOf(judged({ command: 'ls; '.repeat(30_000) }))).toBe('shell.unknowable')
     expect(codeOf(judged({ command: ' '.repeat(300_000) }))).toBe('shell.unknowable')

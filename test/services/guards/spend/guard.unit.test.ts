@@ -1,14 +1,24 @@
 import { describe, expect, it, test } from '@jest/globals'
 import fc from 'fast-check'
 import { amountOf, textOfUnits, unitsOf } from '../../../../services/guards/spend/amount.ts'
-import type { SpendGuardOptions, SpendState } from '../../../../services/guards/spend/guard.ts'
-import spendGuard from '../../../../services/guards/spend/guard.ts'
+import spendGuard, {
+  type SpendGuardOptions,
+  type SpendState,
+} from '../../../../services/guards/spend/guard.ts'
 import type { GuardedRound, JsonObject, JsonValue } from '../../../../shared/contract/guard.ts'
 
-const usual: SpendGuardOptions = { tools: ['pay'], argument: 'cents', limits: { call: '50.00', conversation: '100.00' } }
+const usual: SpendGuardOptions = {
+  tools: ['pay'],
+  argument: 'cents',
+  limits: { call: '50.00', conversation: '100.00' },
+}
 const noon = Date.UTC(2026, 4, 1, 12)
 
-function roundOf(round: number, amounts: JsonValue[], { time = noon, turn = 1 } = {}): GuardedRound {
+function roundOf(
+  round: number,
+  amounts: JsonValue[],
+  { time = noon, turn = 1 } = {},
+): GuardedRound {
   return roundWith(
     round,
     amounts.map((cents) => ({ cents })),
@@ -17,7 +27,15 @@ function roundOf(round: number, amounts: JsonValue[], { time = noon, turn = 1 } 
 }
 
 function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } = {}): GuardedRound {
-  const declaration = { name: 'pay', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }
+  const declaration = {
+    name: 'pay',
+    description: '',
+    schema: '{}',
+    idempotent: false,
+    timeoutMs: 1,
+    poll: false,
+    hints: null,
+  }
   const calls = all.map((args, ordinal) => ({ ordinal, tool: 'pay', arguments: args, declaration }))
   return { conversation: 'c', turn, round, agent: 'a', time, calls }
 }
@@ -29,27 +47,29 @@ function codes(options: SpendGuardOptions, ...rounds: GuardedRound[]): string[][
   return rounds.map((round) => {
     const judgement = guard.judge(state, round)
     state = judgement.state
-    return judgement.verdicts.map((verdict) => (verdict.verdict === 'pass' ? 'pass' : verdict.code.replace('spend.', '')))
+    return judgement.verdicts.map((verdict) =>
+      verdict.verdict === 'pass' ? 'pass' : verdict.code.replace('spend.', ''),
+    )
   })
 }
 
 describe('the limits', () => {
   it('let pass what is exactly at a limit, and refuse one unit more', () => {
-    expect(codes(usual, roundOf(1, [5000, 5001, 5000, 1]))).toEqual([['pass', 'over-call', 'pass', 'over-conversation']])
+    expect(codes(usual, roundOf(1, [5000, 5001, 5000, 1]))).toEqual([
+      ['pass', 'over-call', 'pass', 'over-conversation'],
+    ])
   })
 
   it('count over rounds and turns of a conversation', () => {
-    expect(codes(usual, roundOf(1, [4000]), roundOf(2, [4000]), roundOf(1, [2001, 2000], { turn: 7 }))).toEqual([
-      ['pass'],
-      ['pass'],
-      ['over-conversation', 'pass'],
-    ])
+    expect(
+      codes(usual, roundOf(1, [4000]), roundOf(2, [4000]), roundOf(1, [2001, 2000], { turn: 7 })),
+    ).toEqual([['pass'], ['pass'], ['over-conversation', 'pass']])
   })
 
   it('leave room for a smaller call after one that was refused', () => {
-    expect(codes({ ...usual, limits: { conversation: '10.00' } }, roundOf(1, [900, 200, 100]))).toEqual([
-      ['pass', 'over-conversation', 'pass'],
-    ])
+    expect(
+      codes({ ...usual, limits: { conversation: '10.00' } }, roundOf(1, [900, 200, 100])),
+    ).toEqual([['pass', 'over-conversation', 'pass']])
   })
 
   it('begin a new day at midnight in UTC, and never go back to an older one', () => {
@@ -68,15 +88,22 @@ describe('the limits', () => {
 
   it('refuse another currency', () => {
     const options: SpendGuardOptions = { ...usual, currency: { argument: 'currency', is: 'EUR' } }
-    const round = roundWith(1, [{ cents: 1, currency: 'EUR' }, { cents: 1, currency: 'eur' }, { cents: 1 }])
+    const round = roundWith(1, [
+      { cents: 1, currency: 'EUR' },
+      { cents: 1, currency: 'eur' },
+      { cents: 1 },
+    ])
     expect(codes(options, round)).toEqual([['pass', 'currency', 'currency']])
   })
 
   it('find an amount by a JSON Pointer', () => {
     const options = { ...usual, argument: '/order/lines/0/price' }
-    expect(codes(options, roundWith(1, [{ order: { lines: [{ price: 5001 }] } }, { order: { lines: [] } }]))).toEqual([
-      ['over-call', 'no-amount'],
-    ])
+    expect(
+      codes(
+        options,
+        roundWith(1, [{ order: { lines: [{ price: 5001 }] } }, { order: { lines: [] } }]),
+      ),
+    ).toEqual([['over-call', 'no-amount']])
   })
 
   it('say what is left', () => {
@@ -101,7 +128,9 @@ describe('what is left where several limits apply', () => {
   }
 
   it('is what all of them allow, whichever the call was over', () => {
-    expect(textAfter([300], 501)).toBe('5.01 after 0.00 is over 5.00 for one call. At most 4.00 can still be spent; more needs a person.')
+    expect(textAfter([300], 501)).toBe(
+      '5.01 after 0.00 is over 5.00 for one call. At most 4.00 can still be spent; more needs a person.',
+    )
     expect(textAfter([400, 300], 150)).toBe(
       '1.50 after 7.00 is over 8.00 for this conversation. At most 0.00 can still be spent; more needs a person.',
     )
@@ -128,14 +157,30 @@ describe('a round that comes again', () => {
 })
 
 describe('what is no amount', () => {
-  const bad: JsonValue[] = [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '100', '1e3', null, true, [], [1], {}, '']
+  const bad: JsonValue[] = [
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 53,
+    '100',
+    '1e3',
+    null,
+    true,
+    [],
+    [1],
+    {},
+    '',
+  ]
   test.each(bad.map((value) => [value]))('an integer is not %p', (value) =>
     expect(codes(usual, roundOf(1, [value]))).toEqual([['no-amount']]),
   )
 
   it('is refused when the argument is missing, or only inherited', () => {
     expect(codes(usual, roundWith(1, [{}]))).toEqual([['no-amount']])
-    expect(codes({ ...usual, argument: 'constructor' }, roundWith(1, [{}]))).toEqual([['no-amount']])
+    expect(codes({ ...usual, argument: 'constructor' }, roundWith(1, [{}]))).toEqual([
+      ['no-amount'],
+    ])
   })
 
   test.each<[JsonValue, string]>([
@@ -167,7 +212,9 @@ describe('what is no amount', () => {
     ['.5', 'it is not a decimal number without sign, blanks and exponent'],
     ['9'.repeat(40), 'it has more than 18 digits'],
     [12.5, 'it is a number, not a text such as "12.50"'],
-  ])('a decimal text: %p', (value, expected) => expect(said(amountOf(value, 'decimal-text', 2))).toBe(expected))
+  ])('a decimal text: %p', (value, expected) =>
+    expect(said(amountOf(value, 'decimal-text', 2))).toBe(expected),
+  )
 
   function said(amount: ReturnType<typeof amountOf>): string {
     return 'fault' in amount ? amount.fault : textOfUnits(amount.units, 2)
@@ -176,10 +223,16 @@ describe('what is no amount', () => {
 
 describe('the arithmetic', () => {
   it('never lets more pass than a limit, and never refuses what fits', () => {
-    const rounds = fc.array(fc.array(fc.integer({ min: 0, max: 6_000 }), { minLength: 1, maxLength: 5 }), { maxLength: 20 })
+    const rounds = fc.array(
+      fc.array(fc.integer({ min: 0, max: 6_000 }), { minLength: 1, maxLength: 5 }),
+      { maxLength: 20 },
+    )
     fc.assert(
       fc.property(rounds, (all) => {
-        const judged = codes({ ...usual, limits: { conversation: '100.00' } }, ...all.map((amounts, i) => roundOf(i + 1, amounts)))
+        const judged = codes(
+          { ...usual, limits: { conversation: '100.00' } },
+          ...all.map((amounts, i) => roundOf(i + 1, amounts)),
+        )
         let spent = 0
         for (const [i, amounts] of all.entries())
           for (const [j, cents] of amounts.entries()) {
@@ -192,9 +245,18 @@ describe('the arithmetic', () => {
   })
 
   it('sums tenths exactly, where floating point does not', () => {
-    const options: SpendGuardOptions = { tools: ['pay'], argument: 'cents', form: 'number', decimals: 1, limits: { conversation: '1.0' } }
+    const options: SpendGuardOptions = {
+      tools: ['pay'],
+      argument: 'cents',
+      form: 'number',
+      decimals: 1,
+      limits: { conversation: '1.0' },
+    }
     const rounds = Array.from({ length: 11 }, (_, i) => roundOf(i + 1, [0.1]))
-    expect(codes(options, ...rounds).flat()).toEqual([...Array.from({ length: 10 }, () => 'pass'), 'over-conversation'])
+    expect(codes(options, ...rounds).flat()).toEqual([
+      ...Array.from({ length: 10 }, () => 'pass'),
+      'over-conversation',
+    ])
   })
 
   it('reads and writes every amount alike', () => {
@@ -207,7 +269,11 @@ describe('the arithmetic', () => {
   })
 
   it('takes any JSON for an amount without throwing', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => expect(codes(usual, roundOf(1, [value as JsonValue]))[0]).toHaveLength(1)))
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) =>
+        expect(codes(usual, roundOf(1, [value as JsonValue]))[0]).toHaveLength(1),
+      ),
+    )
   })
 
   it('keeps a state that is small and survives JSON', () => {
@@ -237,6 +303,8 @@ describe('its options', () => {
     ['currency', { currency: { argument: 'currency', is: '' } }],
     ['rememberedHours', { rememberedHours: 24 }],
   ])('a wrong %s is refused: %j', (option, wrong) => {
-    expect(() => spendGuard({ ...usual, ...wrong } as SpendGuardOptions)).toThrow(`the spend guard's ${option} is`)
+    expect(() => spendGuard({ ...usual, ...wrong } as SpendGuardOptions)).toThrow(
+      `the spend guard's ${option} is`,
+    )
   })
 })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { saysContentDeclined } from '../../../../services/llm-gateway/providers/content-declined.ts'
-import { httpFailure, reportedError } from '../../../../services/llm-gateway/providers/provider-errors.ts'
+import {
+  httpFailure,
+  reportedError,
+} from '../../../../services/llm-gateway/providers/provider-errors.ts'
 
 describe('content that a provider declines', () => {
   it.each([
@@ -10,10 +13,16 @@ describe('content that a provider declines', () => {
     'Your chosen model requires moderation and your input was flagged for "violence". No credits were charged.',
     'Output data may contain inappropriate content.',
     'Content Exists Risk',
-  ])('is known by its wording: %s', (said) => expect(saysContentDeclined({ words: [], said })).toBe(true))
+  ])('is known by its wording: %s', (said) =>
+    expect(saysContentDeclined({ words: [], said })).toBe(true),
+  )
 
-  it.each(['content_filter', 'content_policy_violation', 'data_inspection_failed'])('is known by its code: %s', (code) =>
-    expect(saysContentDeclined({ words: ['invalid_request_error', code], said: 'no' })).toBe(true),
+  it.each(['content_filter', 'content_policy_violation', 'data_inspection_failed'])(
+    'is known by its code: %s',
+    (code) =>
+      expect(saysContentDeclined({ words: ['invalid_request_error', code], said: 'no' })).toBe(
+        true,
+      ),
   )
 
   it.each([
@@ -21,24 +30,34 @@ describe('content that a provider declines', () => {
     'content: field required',
     'messages: text content blocks must be non-empty',
     'tool_choice none is not supported by the content API',
-  ])('is no other refusal: %s', (said) => expect(saysContentDeclined({ words: ['invalid_request_error'], said })).toBe(false))
+  ])('is no other refusal: %s', (said) =>
+    expect(saysContentDeclined({ words: ['invalid_request_error'], said })).toBe(false),
+  )
 
   const declined = {
     ...{ code: 'provider.refused', class: 'refused', retryable: false, retryAfterMs: null },
-    reason: expect.stringMatching(/^the provider declines the content of this conversation \(the provider .*Content Exists Risk\)$/),
+    reason: expect.stringMatching(
+      /^the provider declines the content of this conversation \(the provider .*Content Exists Risk\)$/,
+    ),
   }
 
   it('is not asked for again, whether it was declined before the answer or in the middle of it', () => {
     const said = 'Content Exists Risk'
-    expect(httpFailure({ status: 400, headers: undefined, words: [], said }, '')).toMatchObject(declined)
-    expect(reportedError({ type: 'api_error', words: [], message: said, refused: false })).toMatchObject(declined)
+    expect(httpFailure({ status: 400, headers: undefined, words: [], said }, '')).toMatchObject(
+      declined,
+    )
+    expect(
+      reportedError({ type: 'api_error', words: [], message: said, refused: false }),
+    ).toMatchObject(declined)
   })
 })
 
 it('a 429 that is about money and not about a rate is not tried again', () => {
   const words = ['insufficient_quota', 'insufficient_quota']
   const headers = new Headers({ 'retry-after': '1' })
-  expect(httpFailure({ status: 429, headers, words, said: 'You exceeded your current quota' }, '')).toMatchObject({
+  expect(
+    httpFailure({ status: 429, headers, words, said: 'You exceeded your current quota' }, ''),
+  ).toMatchObject({
     ...{ class: 'refused', retryable: false, retryAfterMs: null },
   })
 })

@@ -1,14 +1,25 @@
-// What servers say of a request that does not fit, and what they say of other things in similar words.
+// What servers say of a request that does not fit, and what they say of other things in similar
+// words.
 
 import { describe, expect, it } from '@jest/globals'
-import { historyTooLarge, saysContextFull } from '../../../../services/llm-gateway/providers/context-full.ts'
-import { httpFailure, reportedError } from '../../../../services/llm-gateway/providers/provider-errors.ts'
+import {
+  historyTooLarge,
+  saysContextFull,
+} from '../../../../services/llm-gateway/providers/context-full.ts'
+import {
+  httpFailure,
+  reportedError,
+} from '../../../../services/llm-gateway/providers/provider-errors.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { call, modelSays, result, userSays } from '../samples.ts'
 
 const full: [server: string, status: number, said: string][] = [
   ['Anthropic', 400, 'prompt is too long: 213462 tokens > 200000 maximum'],
-  ['Anthropic, with its output', 400, 'input length and `max_tokens` exceed context limit: 199000 + 8000 > 200000, decrease input length'],
+  [
+    'Anthropic, with its output',
+    400,
+    'input length and `max_tokens` exceed context limit: 199000 + 8000 > 200000, decrease input length',
+  ],
   ['Anthropic, by bytes', 413, 'Request exceeds the maximum size'],
   ['Bedrock', 400, 'Input is too long for requested model.'],
   [
@@ -16,7 +27,11 @@ const full: [server: string, status: number, said: string][] = [
     400,
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 8545 tokens. Please reduce the length of the messages.",
   ],
-  ['OpenAI, newer', 400, 'Your input exceeds the context window of this model. Please adjust your input and try again.'],
+  [
+    'OpenAI, newer',
+    400,
+    'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  ],
   [
     'vLLM',
     400,
@@ -32,8 +47,16 @@ const full: [server: string, status: number, said: string][] = [
     400,
     "You passed 1015 input tokens and requested 10 output tokens. However, the model's context length is only 1024 tokens, resulting in a maximum input length of 1014 tokens.",
   ],
-  ['llama.cpp', 400, 'request (9412 tokens) exceeds the available context size (8192 tokens), try increasing it'],
-  ['llama.cpp, older', 500, 'the request exceeds the available context size. try increasing the context size or enable context shift'],
+  [
+    'llama.cpp',
+    400,
+    'request (9412 tokens) exceeds the available context size (8192 tokens), try increasing it',
+  ],
+  [
+    'llama.cpp, older',
+    500,
+    'the request exceeds the available context size. try increasing the context size or enable context shift',
+  ],
   ['Ollama', 400, 'the input length exceeds the context length'],
   [
     'LM Studio',
@@ -46,12 +69,32 @@ const full: [server: string, status: number, said: string][] = [
     'Trying to keep the first 5049 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.',
   ],
   ['LM Studio, later', 400, 'Context size has been exceeded.'],
-  ['SGLang', 400, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."],
-  ['Mistral', 400, 'Prompt contains 150000 tokens, too large for model with 128000 maximum context length'],
-  ['xAI', 400, "This model's maximum prompt length is 131072 but the request contains 200000 tokens."],
-  ['Gemini', 400, 'The input token count (1196265) exceeds the maximum number of tokens allowed (1048576).'],
+  [
+    'SGLang',
+    400,
+    "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+  ],
+  [
+    'Mistral',
+    400,
+    'Prompt contains 150000 tokens, too large for model with 128000 maximum context length',
+  ],
+  [
+    'xAI',
+    400,
+    "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+  ],
+  [
+    'Gemini',
+    400,
+    'The input token count (1196265) exceeds the maximum number of tokens allowed (1048576).',
+  ],
   ['Kimi', 400, 'Your request exceeded model token limit: 262144 (requested: 300000)'],
-  ['Text Generation Inference', 422, 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000'],
+  [
+    'Text Generation Inference',
+    422,
+    'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000',
+  ],
   ['a proxy', 413, '<html>413 Request Entity Too Large</html>'],
 ]
 
@@ -62,7 +105,11 @@ const other: [what: string, status: number, said: string][] = [
     'Rate limit reached on tokens per min: maximum context length is not the matter. Limit 30000, Requested 40000',
   ],
   ['a quota', 400, 'Your credit balance is too low'],
-  ['an output limit', 400, 'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens'],
+  [
+    'an output limit',
+    400,
+    'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens',
+  ],
   ['a long name', 400, 'tools.0.name: String should have at most 64 characters'],
   ['a key', 401, 'invalid x-api-key'],
   ['a missing model', 404, 'model: context-window-model not found'],
@@ -78,19 +125,29 @@ describe('a full context', () => {
   })
 
   it.each(other)('is not %s', (_, status, said) => {
-    expect(httpFailure({ status, headers: undefined, words: [], said }, '').class).not.toBe('context_full')
+    expect(httpFailure({ status, headers: undefined, words: [], said }, '').class).not.toBe(
+      'context_full',
+    )
   })
 
   it('is known by its code alone, whatever the message says', () => {
     const said = 'no'
-    for (const code of ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'])
+    for (const code of [
+      'context_length_exceeded',
+      'exceed_context_size_error',
+      'request_too_large',
+    ])
       expect(saysContextFull({ status: 400, words: [null, code], said })).toBe(true)
-    expect(saysContextFull({ status: 400, words: [undefined, 'invalid_request_error'], said })).toBe(false)
+    expect(
+      saysContextFull({ status: 400, words: [undefined, 'invalid_request_error'], said }),
+    ).toBe(false)
   })
 
   it('is known inside a stream too', () => {
     const error = { type: 'invalid_request_error', words: ['invalid_request_error'], refused: true }
-    expect(reportedError({ ...error, message: 'prompt is too long: 9 tokens > 8 maximum' })).toMatchObject({
+    expect(
+      reportedError({ ...error, message: 'prompt is too long: 9 tokens > 8 maximum' }),
+    ).toMatchObject({
       class: 'context_full',
       retryable: false,
     })
@@ -98,7 +155,10 @@ describe('a full context', () => {
   })
 
   it('is said with its remedy first and what the provider said behind, without the key', () => {
-    const { reason } = httpFailure({ status: 400, headers: undefined, words: [], said: 'prompt is too long for key-1' }, 'key-1')
+    const { reason } = httpFailure(
+      { status: 400, headers: undefined, words: [], said: 'prompt is too long for key-1' },
+      'key-1',
+    )
     expect(reason).toBe(
       "the model's context is full; begin a new conversation, where tools return less, or use a model with a larger context " +
         '(the provider answered 400: prompt is too long for [key])',
@@ -109,12 +169,17 @@ describe('a full context', () => {
 describe("a conversation's history", () => {
   it('is sent up to its limit of bytes, and no further, whatever it is made of', () => {
     const half = 'é'.repeat(limits.historyBytesMax / 4)
-    const called = modelSays({ calls: [call({ raw: half.slice(1) })] }, { results: [result({ text: 'éé' })] })
+    const called = modelSays(
+      { calls: [call({ raw: half.slice(1) })] },
+      { results: [result({ text: 'éé' })] },
+    )
     expect(historyTooLarge([userSays(half), modelSays({ text: half })])).toBeUndefined()
     expect(historyTooLarge([userSays(half), called])).toMatchObject({
       class: 'context_full',
       retryable: false,
-      reason: expect.stringContaining(`has ${limits.historyBytesMax + 2} bytes; at most ${limits.historyBytesMax} are sent`),
+      reason: expect.stringContaining(
+        `has ${limits.historyBytesMax + 2} bytes; at most ${limits.historyBytesMax} are sent`,
+      ),
     })
   })
 })

@@ -1,4 +1,5 @@
-// What the files of the providers make of a history is valid for the strictest reading of their form, whatever the history holds.
+// What the files of the providers make of a history is valid for the strictest reading of their
+// form, whatever the history holds.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -14,35 +15,47 @@ const id = fc.constantFrom('', 'toolu_1', 'call_0', 'functions.read:0', 'abcdefg
 const round = fc.tuple(text, fc.array(id, { maxLength: 3 }), fc.nat(3), fc.boolean())
 
 /** Turns of rounds; models reuse ids, results may be missing, a round may have no response. */
-const anyHistory = fc.array(fc.tuple(text, fc.array(round, { maxLength: 4 })), { minLength: 1, maxLength: 3 }).map((turns) =>
-  turns.flatMap(([said, rounds], turn): HistoryEntry[] => [
-    userSays(said, { turn }),
-    ...rounds.map(([words, ids, results, failed], n): HistoryEntry => {
-      const calls = ids.map((one, ordinal) => call({ id: one, ordinal }))
-      const entry = modelSays(
-        { text: words, calls },
-        { turn, round: n + 1, results: calls.slice(0, results).map(({ ordinal }) => result({ ordinal })) },
-      )
-      return failed && calls.length === 0 ? { ...entry, response: null, note: 'It failed.' } : entry
-    }),
-  ]),
-)
+const anyHistory = fc
+  .array(fc.tuple(text, fc.array(round, { maxLength: 4 })), { minLength: 1, maxLength: 3 })
+  .map((turns) =>
+    turns.flatMap(([said, rounds], turn): HistoryEntry[] => [
+      userSays(said, { turn }),
+      ...rounds.map(([words, ids, results, failed], n): HistoryEntry => {
+        const calls = ids.map((one, ordinal) => call({ id: one, ordinal }))
+        const entry = modelSays(
+          { text: words, calls },
+          {
+            turn,
+            round: n + 1,
+            results: calls.slice(0, results).map(({ ordinal }) => result({ ordinal })),
+          },
+        )
+        return failed && calls.length === 0
+          ? { ...entry, response: null, note: 'It failed.' }
+          : entry
+      }),
+    ]),
+  )
 
 const seed = 20_261_122
 const strict = { id: /^[a-zA-Z0-9]{9}$/, madeId: (place: string) => place, alternating: true }
 const returned = { model: 'some-model', fields: [] }
 
 describe('any history', () => {
-  it.each([false, true])('is valid as Anthropic is told it (rebuilt: %s): there is nothing to mend', (rebuilt) => {
-    fc.assert(
-      fc.property(anyHistory, (history) => {
-        const messages = conversationMessages(history, rebuilt)
-        expect(validMessages(messages)).toEqual(messages)
-        if (rebuilt) for (const sent of idsOf(messages)) expect(sent).toMatch(/^call_\d+_\d+_\d+$/)
-      }),
-      { seed, numRuns: 300 },
-    )
-  })
+  it.each([false, true])(
+    'is valid as Anthropic is told it (rebuilt: %s): there is nothing to mend',
+    (rebuilt) => {
+      fc.assert(
+        fc.property(anyHistory, (history) => {
+          const messages = conversationMessages(history, rebuilt)
+          expect(validMessages(messages)).toEqual(messages)
+          if (rebuilt)
+            for (const sent of idsOf(messages)) expect(sent).toMatch(/^call_\d+_\d+_\d+$/)
+        }),
+        { seed, numRuns: 300 },
+      )
+    },
+  )
 
   it.each([
     ['Mistral', { nineCharacterIds: true, rebuilt: false }],
@@ -70,5 +83,7 @@ describe('any history', () => {
 })
 
 function idsOf(messages: ReturnType<typeof conversationMessages>): string[] {
-  return messages.flatMap(({ content }) => content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])))
+  return messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])),
+  )
 }

@@ -37,7 +37,9 @@ describe('a refusal of a history whose calls and results do not go together', ()
     'messages: text content blocks must be non-empty',
     'Invalid value for tool_choice',
     'max_tokens: must be greater than thinking.budget_tokens',
-  ])('is no other refusal: %s', (said) => expect(saysHistoryRefused({ status: 400, said })).toBe(false))
+  ])('is no other refusal: %s', (said) =>
+    expect(saysHistoryRefused({ status: 400, said })).toBe(false),
+  )
 })
 
 const refused = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed => ({
@@ -64,8 +66,12 @@ describe('a history that the provider refuses', () => {
   })
 
   it('ends the round where it is refused rebuilt, too', () => {
-    const ended = again.when(at(300, refused('b', { historyRefused: false, reason: 'also rebuilt' })))
-    expect(ended.to('response')).toMatchObject([{ type: 'model-finished', failure: { class: 'refused', reason: 'also rebuilt' } }])
+    const ended = again.when(
+      at(300, refused('b', { historyRefused: false, reason: 'also rebuilt' })),
+    )
+    expect(ended.to('response')).toMatchObject([
+      { type: 'model-finished', failure: { class: 'refused', reason: 'also rebuilt' } },
+    ])
   })
 
   it('is not given up for an attempt that was on its way before', () => {
@@ -78,13 +84,21 @@ describe('a history that the provider refuses', () => {
     const plain = again.when(at(300, refused('b', { historyRefused: false, toolsRefused: true })))
     expect(plain.records).toEqual([])
     expect(plain.wants).toMatchObject([{ key: 'attempt 2', rebuilt: true, plain: true }])
-    expect(plain.when(at(400, refused('zombie', { toolsRefused: true }))).wants).toMatchObject([{ key: 'attempt 3' }])
-    const ended = plain.when(at(400, refused('c', { historyRefused: false, reason: 'also in plain text' })))
-    expect(ended.to('response')).toMatchObject([{ failure: { class: 'refused', reason: 'also in plain text' } }])
+    expect(plain.when(at(400, refused('zombie', { toolsRefused: true }))).wants).toMatchObject([
+      { key: 'attempt 3' },
+    ])
+    const ended = plain.when(
+      at(400, refused('c', { historyRefused: false, reason: 'also in plain text' })),
+    )
+    expect(ended.to('response')).toMatchObject([
+      { failure: { class: 'refused', reason: 'also in plain text' } },
+    ])
   })
 
   it('is not sent again after the turn has expired', () => {
     const expired = open.when(at(1_000_000, refused('a')))
-    expect(expired.to('response')).toMatchObject([{ type: 'model-finished', failure: { class: 'budget' } }])
+    expect(expired.to('response')).toMatchObject([
+      { type: 'model-finished', failure: { class: 'budget' } },
+    ])
   })
 })

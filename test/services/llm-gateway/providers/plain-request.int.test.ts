@@ -1,17 +1,26 @@
-// Rounds in which no tool may be called, against servers that cannot be told so: the real SDKs, and servers that answer 400 as Bedrock does.
+// Rounds in which no tool may be called, against servers that cannot be told so: the real SDKs, and
+// servers that answer 400 as Bedrock does.
 
-import type { Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../../services/llm-gateway/performer.ts'
-import { formRefusedBy, inPlainText, obstacleIn } from '../../../../services/llm-gateway/providers/plain-request.ts'
+import {
+  formRefusedBy,
+  inPlainText,
+  obstacleIn,
+} from '../../../../services/llm-gateway/providers/plain-request.ts'
 import type { ProviderRequest } from '../../../../services/llm-gateway/providers/provider.ts'
 import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
 import { llmGateway } from '../../../../services/llm-gateway/reducer.ts'
-import type { Agent } from '../../../../shared/agents/agents.ts'
-import { toolRef } from '../../../../shared/agents/agents.ts'
-import type { AttemptFailed, AttemptFinished, HistoryEntry, Message, ModelRequest } from '../../../../shared/contract/messages.ts'
+import { type Agent, toolRef } from '../../../../shared/agents/agents.ts'
+import type {
+  AttemptFailed,
+  AttemptFinished,
+  HistoryEntry,
+  Message,
+  ModelRequest,
+} from '../../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../../shared/contract/performer.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log.ts'
@@ -25,33 +34,57 @@ type Body = { tools?: unknown[]; tool_choice?: unknown; messages?: unknown; inpu
 
 const answers: Record<Api, string> = {
   anthropic:
-    sse('content_block_start', '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Here."}}') +
+    sse(
+      'content_block_start',
+      '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Here."}}',
+    ) +
     sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') +
     sse('message_stop', '{"type":"message_stop"}'),
-  'openai-chat': 'data: {"choices":[{"index":0,"delta":{"content":"Here."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+  'openai-chat':
+    'data: {"choices":[{"index":0,"delta":{"content":"Here."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
   'openai-responses':
-    sse('response.output_text.delta', '{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Here."}') +
-    sse('response.completed', '{"type":"response.completed","response":{"object":"response","status":"completed","output":[]}}'),
+    sse(
+      'response.output_text.delta',
+      '{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Here."}',
+    ) +
+    sse(
+      'response.completed',
+      '{"type":"response.completed","response":{"object":"response","status":"completed","output":[]}}',
+    ),
 }
 
 /** What the model was told of the history, in whatever form. */
 const toldIn = ({ messages, input }: Body) => JSON.stringify(messages ?? input)
-const speaksOfCalls = (body: Body) => /tool_use|tool_calls|tool_result|"tool"|function_call/.test(toldIn(body))
+const speaksOfCalls = (body: Body) =>
+  /tool_use|tool_calls|tool_result|"tool"|function_call/.test(toldIn(body))
 
 type Refusal = { status: number; message: string } | undefined
 
-const bedrock = 'The toolConfig field must be defined when using toolUse and toolResult content blocks.'
+const bedrock =
+  'The toolConfig field must be defined when using toolUse and toolResult content blocks.'
 const noneRefused = (body: Body): Refusal =>
   JSON.stringify(body.tool_choice ?? '').includes('none')
     ? { status: 400, message: 'Unknown parameter in toolConfig.toolChoice: "none"' }
     : undefined
-const toolsDemanded = (body: Body): Refusal => (speaksOfCalls(body) && !body.tools ? { status: 400, message: bedrock } : undefined)
+const toolsDemanded = (body: Body): Refusal =>
+  speaksOfCalls(body) && !body.tools ? { status: 400, message: bedrock } : undefined
 
 const history: HistoryEntry[] = [
   userSays('hello'),
   modelSays(
-    { text: 'I look.', calls: [call({ raw: '{"path":"x"}' }), call({ ordinal: 1, id: 'toolu_2', raw: '{"path":"y"}' })] },
-    { results: [result({ text: 'x is here' }), result({ ordinal: 1, status: 'error', text: 'y is not' })] },
+    {
+      text: 'I look.',
+      calls: [
+        call({ raw: '{"path":"x"}' }),
+        call({ ordinal: 1, id: 'toolu_2', raw: '{"path":"y"}' }),
+      ],
+    },
+    {
+      results: [
+        result({ text: 'x is here' }),
+        result({ ordinal: 1, status: 'error', text: 'y is not' }),
+      ],
+    },
   ),
 ]
 
@@ -64,14 +97,18 @@ afterEach(async () => {
   }
 })
 
-/** A gateway with one agent, before a server that refuses what `refuse` says; `ask` plays a whole round with the real reducer. */
+/**
+ * A gateway with one agent, before a server that refuses what `refuse` says; `ask` plays a whole
+ * round with the real reducer.
+ */
 async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
   const bodies: Body[] = []
   const server = createServer(async (request, response) => {
     const body = JSON.parse((await request.toArray()).join('')) as Body
     bodies.push(body)
     const refusal = refuse(body)
-    if (refusal === undefined) response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answers[api])
+    if (refusal === undefined)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answers[api])
     else
       response
         .writeHead(refusal.status, { 'content-type': 'application/json' })
@@ -79,17 +116,33 @@ async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
   })
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const agent = agentOf({}, { provider: api, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-  const startPerformer = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })
+  const agent = agentOf(
+    {},
+    { provider: api, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+  )
+  const startPerformer = startGateway({
+    agents: new Map([[agent.name, agent]]),
+    connect: providers(),
+  })
 
   /** The attempts of one round, and how it ended. */
-  async function ask(fields: Partial<ModelRequest>): Promise<{ failed: AttemptFailed[]; end: Message | undefined }> {
+  async function ask(
+    fields: Partial<ModelRequest>,
+  ): Promise<{ failed: AttemptFailed[]; end: Message | undefined }> {
     let heard = Promise.withResolvers<AttemptFailed | AttemptFinished>()
     const context: PerformerContext = {
-      ...{ owner: 'owner', partition: 0, clock: systemClock, formerOwnersDead: false, randomId: () => `id${bodies.length}` },
+      ...{
+        owner: 'owner',
+        partition: 0,
+        clock: systemClock,
+        formerOwnersDead: false,
+        randomId: () => `id${bodies.length}`,
+      },
       log: createLog({ level: 'silent' }),
       async write(_, messages) {
-        for (const message of messages) if (message.type === 'attempt-failed' || message.type === 'attempt-finished') heard.resolve(message)
+        for (const message of messages)
+          if (message.type === 'attempt-failed' || message.type === 'attempt-finished')
+            heard.resolve(message)
         return []
       },
       history: async () => history,
@@ -99,7 +152,11 @@ async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
       historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
     }
     const performer = startPerformer(context)
-    const request = modelRequest({ expiresAt: Date.now() + 60_000, ...fields, settings: { ...modelRequest().settings, attempts: 1 } })
+    const request = modelRequest({
+      expiresAt: Date.now() + 60_000,
+      ...fields,
+      settings: { ...modelRequest().settings, attempts: 1 },
+    })
     let round = given(llmGateway, at(1, request))
     const failed: AttemptFailed[] = []
     while (round.wants.length > 0) {
@@ -132,7 +189,10 @@ describe.each(apis)('a server of %s', (api) => {
     ['knows no tool_choice none', noneRefused],
     [
       'does not route it',
-      (body: Body) => (body.tools ? { status: 404, message: "No endpoints support the provided 'tool_choice'" } : undefined),
+      (body: Body) =>
+        body.tools
+          ? { status: 404, message: "No endpoints support the provided 'tool_choice'" }
+          : undefined,
     ],
   ])('that %s gets it once more in plain text, and from then on at once', async (_, refuse) => {
     const { bodies, ask } = await gatewayBefore(api, refuse)
@@ -141,7 +201,9 @@ describe.each(apis)('a server of %s', (api) => {
       {
         toolsRefused: true,
         historyRefused: false,
-        reason: expect.stringMatching(/^the request is refused, and sent once more in plain text, without tools: /),
+        reason: expect.stringMatching(
+          /^the request is refused, and sent once more in plain text, without tools: /,
+        ),
       },
     ])
     expect(first.end).toMatchObject({ type: 'model-finished', failure: null, stop: 'end' })
@@ -150,7 +212,8 @@ describe.each(apis)('a server of %s', (api) => {
     expect(plain.tools).toBeUndefined()
     expect(plain.tool_choice).toBeUndefined()
     expect(speaksOfCalls(plain)).toBe(false)
-    for (const words of ['I look.', 'the tool read', 'x is here', 'y is not']) expect(toldIn(plain)).toContain(words)
+    for (const words of ['I look.', 'the tool read', 'x is here', 'y is not'])
+      expect(toldIn(plain)).toContain(words)
 
     expect((await ask(textOnly)).failed).toEqual([])
     expect(bodies).toHaveLength(3)
@@ -164,22 +227,37 @@ describe.each(apis)('a server of %s', (api) => {
       refusals -= 1
       return { status: 400, message: 'ValidationException' }
     })
-    for (const _ of [1, 2]) expect((await ask(textOnly)).end).toMatchObject({ failure: null, stop: 'end' })
+    for (const _ of [1, 2])
+      expect((await ask(textOnly)).end).toMatchObject({ failure: null, stop: 'end' })
     expect((await ask(textOnly)).failed).toEqual([])
-    expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([true, false, true, false, true])
+    expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      false,
+      true,
+    ])
   })
 
   it('that no longer takes plain text either is asked with its tools again', async () => {
     let takes: 'plain text' | 'tools' = 'plain text'
     const { bodies, ask } = await gatewayBefore(api, (body) =>
-      (body.tools === undefined) === (takes === 'plain text') ? undefined : { status: 400, message: 'tool_choice' },
+      (body.tools === undefined) === (takes === 'plain text')
+        ? undefined
+        : { status: 400, message: 'tool_choice' },
     )
     await ask(textOnly)
     expect((await ask(textOnly)).failed).toEqual([])
     takes = 'tools'
     expect((await ask(textOnly)).end).toMatchObject({ failure: { class: 'refused' } })
     expect((await ask(textOnly)).failed).toEqual([])
-    expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([true, false, false, false, true])
+    expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+    ])
   })
 
   it('that wants tools wherever the history has calls gets it in plain text where there are none to offer', async () => {
@@ -196,13 +274,17 @@ describe.each(apis)('a server of %s', (api) => {
   })
 
   it('that refuses it in plain text too is not asked a third time, and its reason ends the round', async () => {
-    const { bodies, ask } = await gatewayBefore(api, () => ({ status: 400, message: 'max_tokens: too many' }))
+    const { bodies, ask } = await gatewayBefore(api, () => ({
+      status: 400,
+      message: 'max_tokens: too many',
+    }))
     const { end } = await ask(textOnly)
     expect(bodies).toHaveLength(2)
     expect(end).toMatchObject({
       failure: {
         class: 'refused',
-        reason: 'the request is refused, also in plain text and without tools: the provider answered 400: max_tokens: too many',
+        reason:
+          'the request is refused, also in plain text and without tools: the provider answered 400: max_tokens: too many',
       },
     })
     // What helped nothing is not remembered.
@@ -217,7 +299,10 @@ describe.each(apis)('a server of %s', (api) => {
   })
 
   it('that refuses a request in which tools may be called is not sent it otherwise', async () => {
-    const { bodies, ask } = await gatewayBefore(api, () => ({ status: 400, message: 'tools.0: bad schema' }))
+    const { bodies, ask } = await gatewayBefore(api, () => ({
+      status: 400,
+      message: 'tools.0: bad schema',
+    }))
     expect((await ask({ tools, callsLeft: 5 })).end).toMatchObject({
       failure: { reason: 'the provider answered 400: tools.0: bad schema' },
     })
@@ -226,10 +311,19 @@ describe.each(apis)('a server of %s', (api) => {
 })
 
 describe('a request in plain text', () => {
-  const request: ProviderRequest = { nudge: null, tools: [tool('read').declaration], textOnly: true, history, rebuilt: false }
+  const request: ProviderRequest = {
+    nudge: null,
+    tools: [tool('read').declaration],
+    textOnly: true,
+    history,
+    rebuilt: false,
+  }
 
   it('says each call and each result once, in order, and nothing else changes', () => {
-    const thought = modelSays({ text: 'So.', reasoning: '[{"type":"thinking","thinking":"hm","signature":"s"}]' }, { round: 2 })
+    const thought = modelSays(
+      { text: 'So.', reasoning: '[{"type":"thinking","thinking":"hm","signature":"s"}]' },
+      { round: 2 },
+    )
     const { history: said, ...rest } = inPlainText({ ...request, history: [...history, thought] })
     expect(rest).toEqual({ nudge: null, tools: [], textOnly: true, rebuilt: false })
     expect(said.map(({ user, response }) => user ?? response?.text)).toEqual([
@@ -246,15 +340,23 @@ describe('a request in plain text', () => {
     expect(obstacleIn(agentOf(), request)).toBe('no-choice')
     expect(obstacleIn(agentOf(), { ...request, textOnly: false })).toBeUndefined()
     expect(obstacleIn(agentOf(), { ...request, tools: [] })).toBe('no-declarations')
-    expect(obstacleIn(agentOf(), { ...request, tools: [], history: [userSays('hello')] })).toBeUndefined()
+    expect(
+      obstacleIn(agentOf(), { ...request, tools: [], history: [userSays('hello')] }),
+    ).toBeUndefined()
     expect(obstacleIn(agentOf({}, { toolCalls: 'text' }), request)).toBeUndefined()
   })
 
   it('may help where the request is refused, and not where its sender is', () => {
     expect(formRefusedBy({ status: 400, said: 'no' })).toBe('unsaid')
-    expect(formRefusedBy({ status: 404, said: "No endpoints found that support the provided 'tool_choice' value." })).toBe('tools')
+    expect(
+      formRefusedBy({
+        status: 404,
+        said: "No endpoints found that support the provided 'tool_choice' value.",
+      }),
+    ).toBe('tools')
     expect(formRefusedBy({ status: 404, said: 'no such model' })).toBeUndefined()
     expect(formRefusedBy({ status: undefined, said: 'tool_choice is not supported' })).toBe('tools')
-    for (const status of [401, 402, 403, 429, 500, 529]) expect(formRefusedBy({ status, said: 'tool_choice' })).toBeUndefined()
+    for (const status of [401, 402, 403, 429, 500, 529])
+      expect(formRefusedBy({ status, said: 'tool_choice' })).toBeUndefined()
   })
 })

@@ -1,12 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
-import type { Agent } from '../../../../shared/agents/agents.ts'
-import { defaultSettings } from '../../../../shared/agents/agents.ts'
+import { type Agent, defaultSettings } from '../../../../shared/agents/agents.ts'
 
 const agent = (name: string): Agent => ({
   name,
   system: '',
-  model: { provider: 'anthropic', name: 'none', baseUrl: 'http://127.0.0.1:9', apiKey: 'none', maxOutputTokens: 100 },
+  model: {
+    provider: 'anthropic',
+    name: 'none',
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: 'none',
+    maxOutputTokens: 100,
+  },
   tools: [],
   settings: defaultSettings,
 })

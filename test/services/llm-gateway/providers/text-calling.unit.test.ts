@@ -13,12 +13,22 @@ const tools = [tool('read').declaration, tool('write').declaration]
 const offered = tools.map(({ name, schema }) => ({ name, schema }))
 
 function asked(history: HistoryEntry[], fields: Partial<ProviderRequest> = {}): ProviderRequest {
-  return inItsWords(agent, { nudge: null, tools, textOnly: false, rebuilt: false, history, ...fields })
+  return inItsWords(agent, {
+    nudge: null,
+    tools,
+    textOnly: false,
+    rebuilt: false,
+    history,
+    ...fields,
+  })
 }
 
 const round: HistoryEntry[] = [
   userSays('hello'),
-  modelSays({ calls: [call({ raw: '{ "path": "x" }' })] }, { results: [result({ text: 'the text of x' })] }),
+  modelSays(
+    { calls: [call({ raw: '{ "path": "x" }' })] },
+    { results: [result({ text: 'the text of x' })] },
+  ),
 ]
 const two: HistoryEntry = modelSays(
   { calls: [call(), call({ ordinal: 1, name: 'write' })] },
@@ -32,7 +42,8 @@ describe('a model without tool calls of its own', () => {
     expect(system).toContain('\n{"name": "read", "arguments": {"path":"..."}}\n')
     expect(system).toContain('Do not write the arguments beside the name')
     expect(system).toContain('Do not put it into a code fence')
-    for (const { name, schema } of tools) expect(system).toContain(`- ${name}: runs ${name}\n  ${schema}`)
+    for (const { name, schema } of tools)
+      expect(system).toContain(`- ${name}: runs ${name}\n  ${schema}`)
   })
 
   it('is told an example that is itself a call', () => {
@@ -40,7 +51,10 @@ describe('a model without tool calls of its own', () => {
       asked([])
         .system?.split('\n')
         .find((line) => line.startsWith('{"name": "read"')) ?? ''
-    expect(recover({ text: example, offered })).toMatchObject({ kind: 'calls', calls: [{ name: 'read', raw: '{"path":"..."}' }] })
+    expect(recover({ text: example, offered })).toMatchObject({
+      kind: 'calls',
+      calls: [{ name: 'read', raw: '{"path":"..."}' }],
+    })
   })
 
   it('gets no tools, and no native call or result, from either provider', () => {
@@ -52,17 +66,38 @@ describe('a model without tool calls of its own', () => {
       { role: 'user', content: [{ text: 'hello' }] },
       { role: 'assistant', content: [{ text: '{"name": "read", "arguments": { "path": "x" }}' }] },
       { role: 'user', content: [{ text: 'Result of the tool read (ok):\nthe text of x' }] },
-      { role: 'assistant', content: [{ text: expect.stringMatching(/^\[\{"name": "read", .*,\n\{"name": "write", .*\]$/) }] },
-      { role: 'user', content: [{ text: 'Result of the tool read (ok):\ndone\n\nResult of the tool write (error):\nno' }] },
+      {
+        role: 'assistant',
+        content: [
+          { text: expect.stringMatching(/^\[\{"name": "read", .*,\n\{"name": "write", .*\]$/) },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { text: 'Result of the tool read (ok):\ndone\n\nResult of the tool write (error):\nno' },
+        ],
+      },
     ])
-    const chat = chatRequest({ ...agent, model: { ...agent.model, provider: 'openai-chat' } }, request)
+    const chat = chatRequest(
+      { ...agent, model: { ...agent.model, provider: 'openai-chat' } },
+      request,
+    )
     expect(chat).not.toHaveProperty('tools')
-    expect(chat.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user', 'assistant', 'user'])
+    expect(chat.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+    ])
   })
 
   it('reads its calls in the shape in which they are taken', () => {
     for (const { response } of asked([...round, two]).history)
-      if (response !== null) expect(recover({ text: response.text, offered })).toMatchObject({ kind: 'calls' })
+      if (response !== null)
+        expect(recover({ text: response.text, offered })).toMatchObject({ kind: 'calls' })
   })
 
   it('is told the same bytes of what was said before, when the history goes on', () => {
@@ -72,12 +107,19 @@ describe('a model without tool calls of its own', () => {
     expect(system).toEqual(messageRequest(agent, asked(round)).system)
   })
 
-  it('is told nothing of tools where there are none', () => expect(asked([], { tools: [] }).system).toBe('You are helpful.'))
+  it('is told nothing of tools where there are none', () =>
+    expect(asked([], { tools: [] }).system).toBe('You are helpful.'))
 })
 
 describe('a model with tool calls', () => {
   it('is asked as before', () => {
-    const request: ProviderRequest = { nudge: null, tools, textOnly: false, rebuilt: false, history: round }
+    const request: ProviderRequest = {
+      nudge: null,
+      tools,
+      textOnly: false,
+      rebuilt: false,
+      history: round,
+    }
     expect(inItsWords(agentOf(), request)).toBe(request)
   })
 })

@@ -1,7 +1,6 @@
 // The `fetch` that SDKs are given, against an HTTP server on this machine.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, globalAgent } from 'node:http'
+import { createServer, globalAgent, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
@@ -15,9 +14,13 @@ let sockets: Socket[] = []
 afterEach(() => close())
 
 /** The URL of a server that answers so; `sockets` are the connections that it got. */
-async function serve(answer: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<string> {
+async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
+): Promise<string> {
   sockets = []
-  const server = createServer(async (request, response) => answer(request, response, (await request.toArray()).join('')))
+  const server = createServer(async (request, response) =>
+    answer(request, response, (await request.toArray()).join('')),
+  )
   server.on('connection', (socket) => sockets.push(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   close = async () => {
@@ -29,7 +32,10 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
 }
 
 async function firstEvent(url: string, signal?: AbortSignal): Promise<string | undefined> {
-  for await (const [event] of sentEvents(await httpFetch(url, { method: 'POST', body: '{}', ...(signal ? { signal } : {}) }), () => {}))
+  for await (const [event] of sentEvents(
+    await httpFetch(url, { method: 'POST', body: '{}', ...(signal ? { signal } : {}) }),
+    () => {},
+  ))
     return event?.data
   return undefined
 }
@@ -45,19 +51,39 @@ describe('a request', () => {
       response.setHeader('x-answer', 'yes').writeHead(404)
       response.end(JSON.stringify({ method, url, headers, body }))
     })
-    const response = await httpFetch(`${url}/a?b=1`, { method: 'POST', headers: new Headers({ 'X-Own': 'ü'.normalize() }), body: 'grün' })
-    expect([response.ok, response.status, response.headers.get('X-Answer'), response.url]).toEqual([false, 404, 'yes', `${url}/a?b=1`])
+    const response = await httpFetch(`${url}/a?b=1`, {
+      method: 'POST',
+      headers: new Headers({ 'X-Own': 'ü'.normalize() }),
+      body: 'grün',
+    })
+    expect([response.ok, response.status, response.headers.get('X-Answer'), response.url]).toEqual([
+      false,
+      404,
+      'yes',
+      `${url}/a?b=1`,
+    ])
     expect(JSON.parse(await response.text())).toMatchObject({
       ...{ method: 'POST', url: '/a?b=1', body: 'grün' },
-      headers: { host: new URL(url).host, 'accept-encoding': 'identity', 'content-length': '5', connection: 'keep-alive' },
+      headers: {
+        host: new URL(url).host,
+        'accept-encoding': 'identity',
+        'content-length': '5',
+        connection: 'keep-alive',
+      },
     })
   })
 
   it('fails as with fetch, with the cause in it', async () => {
     const url = await serve((request) => request.socket.destroy())
-    await expect(httpFetch(url)).rejects.toMatchObject({ name: 'TypeError', cause: { code: 'ECONNRESET' } })
+    await expect(httpFetch(url)).rejects.toMatchObject({
+      name: 'TypeError',
+      cause: { code: 'ECONNRESET' },
+    })
     await close()
-    await expect(httpFetch(url)).rejects.toMatchObject({ name: 'TypeError', cause: { code: 'ECONNREFUSED' } })
+    await expect(httpFetch(url)).rejects.toMatchObject({
+      name: 'TypeError',
+      cause: { code: 'ECONNREFUSED' },
+    })
     await expect(httpFetch('http://me:secret@127.0.0.1')).rejects.toThrow(TypeError)
   })
 
@@ -72,7 +98,8 @@ describe('a request', () => {
 
     const other = new AbortController()
     url = await serve((_, response) => response.write('data: 1\n\n'))
-    const body = (await httpFetch(url, { signal: other.signal })).body as unknown as AsyncIterable<Buffer>
+    const body = (await httpFetch(url, { signal: other.signal }))
+      .body as unknown as AsyncIterable<Buffer>
     const read = async () => {
       for await (const _ of body) other.abort(reason)
     }
@@ -85,13 +112,17 @@ describe('a request', () => {
       if (request.url === '/new') response.end(`${request.method} ${body}`)
       else response.writeHead(308, { location: '/new' }).end()
     })
-    expect(await (await httpFetch(`${url}/old`, { method: 'POST', body: 'x' })).text()).toBe('POST x')
+    expect(await (await httpFetch(`${url}/old`, { method: 'POST', body: 'x' })).text()).toBe(
+      'POST x',
+    )
   })
 })
 
 describe('an answer', () => {
   it('that is compressed all the same is read', async () => {
-    const url = await serve((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('data: 1\n\n')))
+    const url = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('data: 1\n\n')),
+    )
     expect(await (await httpFetch(url)).text()).toBe('data: 1\n\n')
     expect(await firstEvent(url)).toBe('1')
   })
@@ -102,8 +133,10 @@ describe('an answer', () => {
       response.write('data: 1\n\n')
       end = () => response.end(': the end of the body comes later than its last event\n\n')
     })
-    const isKept = () => Object.keys(globalAgent.freeSockets).some((name) => name.includes(new URL(url).port))
-    // On a machine that stands still for limits.modelLeaveMs in between, the connection is closed instead.
+    const isKept = () =>
+      Object.keys(globalAgent.freeSockets).some((name) => name.includes(new URL(url).port))
+    // On a machine that stands still for limits.modelLeaveMs in between, the connection is closed
+    // instead.
     for (let tries = 0; tries < 5 && !isKept(); tries += 1) {
       expect(await firstEvent(url)).toBe('1')
       end()

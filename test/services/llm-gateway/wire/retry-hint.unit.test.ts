@@ -10,21 +10,52 @@ const hint = (headers: Record<string, string>, { status = 429, said = '' } = {})
 describe('when a provider wants to be asked again', () => {
   it.each<[string, Record<string, string>, number | null]>([
     ['retry-after in seconds', { 'retry-after': '7' }, 7000],
-    ['retry-after-ms, which is the finer one', { 'retry-after-ms': '1500.2', 'retry-after': '7' }, 1501],
+    [
+      'retry-after-ms, which is the finer one',
+      { 'retry-after-ms': '1500.2', 'retry-after': '7' },
+      1501,
+    ],
     ["retry-after as a date, read against the server's own", { 'retry-after': nineLater }, 9000],
     ['a date without a clock to read it by', { 'retry-after': nineLater, date: '' }, null],
-    ['OpenAI: the limit that is used up', { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '6m0s' }, 360_000],
-    ['OpenAI: milliseconds', { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '20ms' }, 20],
-    ['Groq: fractions', { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '1m7.66s' }, 67_660],
-    ['Azure: seconds', { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '12' }, 12_000],
+    [
+      'OpenAI: the limit that is used up',
+      { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '6m0s' },
+      360_000,
+    ],
+    [
+      'OpenAI: milliseconds',
+      { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '20ms' },
+      20,
+    ],
+    [
+      'Groq: fractions',
+      { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '1m7.66s' },
+      67_660,
+    ],
+    [
+      'Azure: seconds',
+      { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '12' },
+      12_000,
+    ],
     [
       'Anthropic: a date of another form',
-      { 'anthropic-ratelimit-input-tokens-remaining': '0', 'anthropic-ratelimit-input-tokens-reset': '2020-01-01T00:00:09Z' },
+      {
+        'anthropic-ratelimit-input-tokens-remaining': '0',
+        'anthropic-ratelimit-input-tokens-reset': '2020-01-01T00:00:09Z',
+      },
       9000,
     ],
-    ['OpenRouter: milliseconds since 1970', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${epoch + 9}000` }, 9000],
+    [
+      'OpenRouter: milliseconds since 1970',
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${epoch + 9}000` },
+      9000,
+    ],
     ['others: seconds since 1970', { 'x-ratelimit-reset': `${epoch + 9}` }, 9000],
-    ['the draft of a standard: seconds', { 'ratelimit-remaining': '0', 'ratelimit-reset': '9' }, 9000],
+    [
+      'the draft of a standard: seconds',
+      { 'ratelimit-remaining': '0', 'ratelimit-reset': '9' },
+      9000,
+    ],
     [
       'of two limits that are used up, the longer wait',
       {
@@ -33,8 +64,16 @@ describe('when a provider wants to be asked again', () => {
       },
       5000,
     ],
-    ['a limit of which something is left', { 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '24h' }, null],
-    ['retry-after before any limit', { 'retry-after': '1', 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '5s' }, 1000],
+    [
+      'a limit of which something is left',
+      { 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '24h' },
+      null,
+    ],
+    [
+      'retry-after before any limit',
+      { 'retry-after': '1', 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '5s' },
+      1000,
+    ],
     ['a point in time that is past', { 'retry-after': 'Tue, 31 Dec 2019 00:00:00 GMT' }, 0],
     ['words', { 'retry-after': 'soon', 'x-ratelimit-reset': 'banana' }, null],
     ['less than nothing', { 'retry-after': '-5', 'retry-after-ms': '-1' }, null],
@@ -42,21 +81,36 @@ describe('when a provider wants to be asked again', () => {
     ['nothing', {}, null],
   ])('%s', (_, headers, wait) => expect(hint(headers)).toBe(wait))
 
-  it.each(['99999999999', '9'.repeat(400)])('is no later than a record can hold, whatever it says (%s s)', (seconds) => {
-    for (const name of ['retry-after', 'retry-after-ms', 'x-ratelimit-reset']) {
-      const wait = hint({ [name]: seconds })
-      expect(wait === null || (Number.isSafeInteger(wait) && wait >= 0)).toBe(true)
-    }
-    expect(hint({ 'retry-after': seconds })).toBeGreaterThan(24 * 3600 * 1000)
-  })
+  it.each(['99999999999', '9'.repeat(400)])(
+    'is no later than a record can hold, whatever it says (%s s)',
+    (seconds) => {
+      for (const name of ['retry-after', 'retry-after-ms', 'x-ratelimit-reset']) {
+        const wait = hint({ [name]: seconds })
+        expect(wait === null || (Number.isSafeInteger(wait) && wait >= 0)).toBe(true)
+      }
+      expect(hint({ 'retry-after': seconds })).toBeGreaterThan(24 * 3600 * 1000)
+    },
+  )
 
   it('is not when a limit is full again, where it was not a limit that refused', () => {
-    expect(hint({ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '5s' }, { status: 503 })).toBeNull()
+    expect(
+      hint(
+        { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '5s' },
+        { status: 503 },
+      ),
+    ).toBeNull()
     expect(hint({ 'retry-after': '5' }, { status: 503 })).toBe(5000)
   })
 
   it('may stand in the message only', () => {
-    expect(hint({}, { said: 'Rate limit reached for gpt-x. Please try again in 1.242s. Visit the page for more.' })).toBe(1242)
+    expect(
+      hint(
+        {},
+        {
+          said: 'Rate limit reached for gpt-x. Please try again in 1.242s. Visit the page for more.',
+        },
+      ),
+    ).toBe(1242)
     expect(hint({ 'retry-after': '3' }, { said: 'Please try again in 9s.' })).toBe(3000)
   })
 })

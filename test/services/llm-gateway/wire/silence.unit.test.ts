@@ -6,7 +6,10 @@ import { manualClock } from '../../../support/manual-clock.ts'
 /** A watch over 100 ms without a byte and 250 ms without a word, and what it told. */
 function watched(clock: Clock) {
   const told: string[] = []
-  return { told, watch: watchSilence(clock, { silent: 100, wordless: 250 }, (limit) => told.push(limit)) }
+  return {
+    told,
+    watch: watchSilence(clock, { silent: 100, wordless: 250 }, (limit) => told.push(limit)),
+  }
 }
 
 describe('a silence', () => {

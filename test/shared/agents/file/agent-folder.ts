@@ -29,12 +29,27 @@ export function checkSchema(schema: string): string | undefined {
 }
 
 export const key = 'sk-secret-0123456789'
-export const environment = { ANTHROPIC_API_KEY: key, TOKEN: 'token-0123456789', PATH: dirname(process.execPath) }
+export const environment = {
+  ANTHROPIC_API_KEY: key,
+  TOKEN: 'token-0123456789',
+  PATH: dirname(process.execPath),
+}
 
-type Given = { files: Record<string, string | Uint8Array>; environment?: NodeJS.ProcessEnv; load?: string }
+type Given = {
+  files: Record<string, string | Uint8Array>
+  environment?: NodeJS.ProcessEnv
+  load?: string
+}
 
-/** The lines of the error, without its title and without the folder's path. `load`: which file or folder; default: all of it. */
-export function mistakesIn({ files, environment: given = environment, load = '' }: Given): string[] {
+/**
+ * The lines of the error, without its title and without the folder's path. `load`: which file or
+ * folder; default: all of it.
+ */
+export function mistakesIn({
+  files,
+  environment: given = environment,
+  load = '',
+}: Given): string[] {
   const folder = agentFolder(files)
   try {
     loadAgents(join(folder.path, load), given, { checkSchema })
@@ -42,7 +57,9 @@ export function mistakesIn({ files, environment: given = environment, load = '' 
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'agent.invalid') throw error
     const [, ...lines] = error.message.split('\n')
-    return lines.map((line) => line.trim().replaceAll(`${folder.path}/`, '').replaceAll(folder.path, '.'))
+    return lines.map((line) =>
+      line.trim().replaceAll(`${folder.path}/`, '').replaceAll(folder.path, '.'),
+    )
   } finally {
     folder.remove()
   }
@@ -56,7 +73,10 @@ export function loaded(
 ): { agent: Agent; path: string } {
   const folder = agentFolder(files)
   try {
-    return { agent: loadAgentFile(join(folder.path, file), given, { checkSchema }), path: folder.path }
+    return {
+      agent: loadAgentFile(join(folder.path, file), given, { checkSchema }),
+      path: folder.path,
+    }
   } finally {
     folder.remove()
   }

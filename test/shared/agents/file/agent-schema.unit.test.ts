@@ -1,4 +1,5 @@
-// agent.schema.json is what editors complete from and what files are checked by, so what it says must be what Weir does.
+// agent.schema.json is what editors complete from and what files are checked by, so what it says
+// must be what Weir does.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -18,11 +19,19 @@ type Schema = {
   items?: Schema
 }
 
-const schema: Schema = JSON.parse(readFileSync(new URL('../../../../shared/agents/file/agent.schema.json', import.meta.url), 'utf8'))
+const schema: Schema = JSON.parse(
+  readFileSync(
+    new URL('../../../../shared/agents/file/agent.schema.json', import.meta.url),
+    'utf8',
+  ),
+)
 
 /** The part under keys of objects; `[]` is what a list has in it. */
 function at(...path: string[]): Schema {
-  return path.reduce<Schema>((part, key) => (key === '[]' ? part.items : part.properties?.[key]) ?? {}, schema)
+  return path.reduce<Schema>(
+    (part, key) => (key === '[]' ? part.items : part.properties?.[key]) ?? {},
+    schema,
+  )
 }
 
 function defaultsOf(names: string[], ...path: string[]): Record<string, unknown> {
@@ -69,12 +78,18 @@ describe('the schema of agent files', () => {
   it('describes every key and refuses every other', () => {
     const look = (part: Schema, path: string): string[] => [
       ...(part.description === undefined ? [`${path} has no description`] : []),
-      ...(part.properties !== undefined && part.additionalProperties !== false ? [`${path} allows other keys`] : []),
-      ...Object.entries(part.properties ?? {}).flatMap(([name, child]) => look(child, `${path}.${name}`)),
+      ...(part.properties !== undefined && part.additionalProperties !== false
+        ? [`${path} allows other keys`]
+        : []),
+      ...Object.entries(part.properties ?? {}).flatMap(([name, child]) =>
+        look(child, `${path}.${name}`),
+      ),
     ]
     expect([
       ...look(schema, 'agent'),
-      ...Object.entries(at('tools', '[]').properties ?? {}).flatMap(([name, part]) => look(part, name)),
+      ...Object.entries(at('tools', '[]').properties ?? {}).flatMap(([name, part]) =>
+        look(part, name),
+      ),
     ]).toEqual([])
     expect(at('tools', '[]').additionalProperties).toBe(false)
   })

@@ -40,7 +40,10 @@ function complaintAbout(content: string | Uint8Array, name: string): string | un
     return undefined
   } catch (error) {
     if (error instanceof WeirError && error.code === 'agent.invalid') return error.message
-    throw new Error(`cannot be told from a bug, with ${JSON.stringify(readFileSync(file, 'utf8'))}`, { cause: error })
+    throw new Error(
+      `cannot be told from a bug, with ${JSON.stringify(readFileSync(file, 'utf8'))}`,
+      { cause: error },
+    )
   }
 }
 
@@ -81,7 +84,10 @@ describe('a file of which some parts were replaced', () => {
   it('is used or refused, and no variable is shown', () => {
     fc.assert(
       fc.property(fc.array(cut, { minLength: 1, maxLength: 3 }), (cuts) => {
-        const text = cuts.reduce((rest, { from, length, put }) => rest.slice(0, from) + put + rest.slice(from + length), right)
+        const text = cuts.reduce(
+          (rest, { from, length, put }) => rest.slice(0, from) + put + rest.slice(from + length),
+          right,
+        )
         expect(complaintAbout(text, 'a.yaml') ?? '').not.toContain(secret)
       }),
       { numRuns: 200 },
@@ -99,7 +105,9 @@ it('refuses any JSON that is no agent, and any bytes', () => {
     { numRuns: 100 },
   )
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => expect(complaintAbout(bytes, 'a.yaml')).toBeDefined()),
+    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) =>
+      expect(complaintAbout(bytes, 'a.yaml')).toBeDefined(),
+    ),
     { numRuns: 100 },
   )
 })

@@ -102,7 +102,13 @@ tools:
         stallMs: 60_000,
         policy: {
           caps: { rounds: 5, calls: 6, wallMs: 7000, tokens: 8000 },
-          loop: { identicalFailures: 4, identicalSuccesses: 6, cycleLaps: 5, schemaFailures: 7, schemaFailureEndsTurn: true },
+          loop: {
+            identicalFailures: 4,
+            identicalSuccesses: 6,
+            cycleLaps: 5,
+            schemaFailures: 7,
+            schemaFailureEndsTurn: true,
+          },
           empty: { beforeTools: 0, afterTools: 1, perTurn: 2 },
           startWithinMs: 2000,
           graceMs: 0,
@@ -114,7 +120,14 @@ tools:
     expect(agent.tools).toEqual([
       {
         declaration: {
-          ...{ name: 'search', description: 'Searches.', schema: query, idempotent: true, timeoutMs: 5000, poll: true },
+          ...{
+            name: 'search',
+            description: 'Searches.',
+            schema: query,
+            idempotent: true,
+            timeoutMs: 5000,
+            poll: true,
+          },
           hints: {
             mutates: false,
             ignoreFields: ['/query'],
@@ -132,7 +145,15 @@ tools:
         concurrency: 2,
       },
       {
-        declaration: { name: 'ask', description: 'Asks.', schema: query, idempotent: false, timeoutMs: 30_000, poll: false, hints: null },
+        declaration: {
+          name: 'ask',
+          description: 'Asks.',
+          schema: query,
+          idempotent: false,
+          timeoutMs: 30_000,
+          poll: false,
+          hints: null,
+        },
         run: {
           kind: 'http',
           url: 'http://localhost:8080/ask?key=t-1',
@@ -145,14 +166,25 @@ tools:
           ...{ name: 'count', description: 'Counts.', schema: '{"type":"object","properties":{}}' },
           ...{ idempotent: false, timeoutMs: 30_000, poll: false, hints: null },
         },
-        run: { kind: 'module', file: join(path, 'tools/count.ts'), environment: ['DATA'], outputBytesMax: 3000 },
+        run: {
+          kind: 'module',
+          file: join(path, 'tools/count.ts'),
+          environment: ['DATA'],
+          outputBytesMax: 3000,
+        },
       },
     ])
   })
 
   it('is JSON as well, with its schema named in it', () => {
-    const content = { $schema: '../agent.schema.json', system: 'Help.', model: { provider: 'anthropic', name: 'm', maxOutputTokens: 1 } }
-    expect(loaded({ 'a.json': JSON.stringify(content, null, '\t') }, environment, 'a.json').agent).toMatchObject({
+    const content = {
+      $schema: '../agent.schema.json',
+      system: 'Help.',
+      model: { provider: 'anthropic', name: 'm', maxOutputTokens: 1 },
+    }
+    expect(
+      loaded({ 'a.json': JSON.stringify(content, null, '\t') }, environment, 'a.json').agent,
+    ).toMatchObject({
       name: 'a',
       model: { name: 'm' },
     })
@@ -168,12 +200,15 @@ tools:
   })
 
   it('has the default policy, under its version, where it says what holds anyway', () => {
-    const { settings } = loaded({ 'a.yaml': `${least}caps: { calls: 100, rounds: 25 }\ntoolTries: 3\n` }).agent
+    const { settings } = loaded({
+      'a.yaml': `${least}caps: { calls: 100, rounds: 25 }\ntoolTries: 3\n`,
+    }).agent
     expect(settings.policy).toEqual(defaultPolicy)
   })
 
   it('runs commands in its own folder where it names no other', () => {
-    const tool = "tools: [{ name: t, description: d, schema: { type: object }, command: ['./t.sh'] }]\n"
+    const tool =
+      "tools: [{ name: t, description: d, schema: { type: object }, command: ['./t.sh'] }]\n"
     const { agent, path } = loaded({ 'a.yaml': least + tool, 't.sh': '#!/bin/sh\n' })
     expect(agent.tools[0]?.run).toEqual({ kind: 'command', argv: ['./t.sh'], cwd: path })
   })
@@ -193,19 +228,25 @@ tools:
 })
 
 describe('the key of a model', () => {
-  const withModel = (rest: string) => ({ 'a.yaml': `system: x\nmodel: { name: m, maxOutputTokens: 1, ${rest} }\n` })
+  const withModel = (rest: string) => ({
+    'a.yaml': `system: x\nmodel: { name: m, maxOutputTokens: 1, ${rest} }\n`,
+  })
 
   it.each([
     ['anthropic', 'ANTHROPIC_API_KEY'],
     ['openai-chat', 'OPENAI_API_KEY'],
   ])('comes from the usual variable of %s', (provider, variable) => {
-    expect(loaded(withModel(`provider: ${provider}`), { [variable]: 'usual' }).agent.model.apiKey).toBe('usual')
+    expect(
+      loaded(withModel(`provider: ${provider}`), { [variable]: 'usual' }).agent.model.apiKey,
+    ).toBe('usual')
   })
 
   it('is never sent to another server unless the file says so', () => {
     const elsewhere = 'provider: anthropic, baseUrl: "http://localhost:1"'
     expect(loaded(withModel(elsewhere)).agent.model.apiKey).toBe('')
-    expect(loaded(withModel(`${elsewhere}, apiKey: "\${ANTHROPIC_API_KEY}"`)).agent.model.apiKey).toBe(key)
+    expect(
+      loaded(withModel(`${elsewhere}, apiKey: "\${ANTHROPIC_API_KEY}"`)).agent.model.apiKey,
+    ).toBe(key)
   })
 })
 
@@ -214,7 +255,10 @@ describe('a folder of agents', () => {
     const folder = agentFolder({
       'b.yml': least,
       'a.yaml': least,
-      'c.json': JSON.stringify({ system: 'x', model: { provider: 'anthropic', name: 'm', maxOutputTokens: 1 } }),
+      'c.json': JSON.stringify({
+        system: 'x',
+        model: { provider: 'anthropic', name: 'm', maxOutputTokens: 1 },
+      }),
       '.hidden.yaml': 'x',
       'tool.schema.json': 'x',
       'README.md': 'x',
@@ -228,7 +272,14 @@ describe('a folder of agents', () => {
   })
 
   it('reports the mistakes of all its files at once', () => {
-    expect(mistakesIn({ files: { 'b.yaml': `${least}fallback: 1\n`, 'a.yaml': `${least}graceMs: -1\nattempts: 0\n` } })).toEqual([
+    expect(
+      mistakesIn({
+        files: {
+          'b.yaml': `${least}fallback: 1\n`,
+          'a.yaml': `${least}graceMs: -1\nattempts: 0\n`,
+        },
+      }),
+    ).toEqual([
       'a.yaml:3:10 graceMs: is -1; must be a whole number from 0 to 600000',
       'a.yaml:4:11 attempts: is 0; must be a whole number from 1 to 10',
       'b.yaml:3:11 fallback: is 1; must be a text of at most 10000 characters that is not blank',
@@ -285,14 +336,20 @@ tools:
     schema: { type: object }
     command: ["\${S}"]
 `
-    const mistakes = mistakesIn({ files: { 'a.yaml': text }, environment: { S: secret, LINE: `${secret}\nx`, PATH: '/bin' } })
+    const mistakes = mistakesIn({
+      files: { 'a.yaml': text },
+      environment: { S: secret, LINE: `${secret}\nx`, PATH: '/bin' },
+    })
     expect(mistakes).toHaveLength(15)
     expect(mistakes.join('\n')).not.toContain(secret)
   })
 
   it('are not shown where the file is no YAML either', () => {
     const mistakes = mistakesIn({
-      files: { 'a.yaml': 'apiKey: "hunter2\nmodel: }hunter2\n  x: |hunter2\n  - hunter2: *hunter2 hunter2\n' },
+      files: {
+        'a.yaml':
+          'apiKey: "hunter2\nmodel: }hunter2\n  x: |hunter2\n  - hunter2: *hunter2 hunter2\n',
+      },
     })
     expect(mistakes.length).toBeGreaterThan(0)
     expect(mistakes.join('\n')).not.toContain('hunter2')
@@ -300,7 +357,9 @@ tools:
 
   it('are replaced once: what a variable holds is not looked at again', () => {
     const { agent } = loaded(
-      { 'a.yaml': `system: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1, baseUrl: "http://h/\${A}" }\n` },
+      {
+        'a.yaml': `system: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1, baseUrl: "http://h/\${A}" }\n`,
+      },
       { A: `\${B}` },
     )
     expect(agent.model.baseUrl).toBe(`http://h/\${B}`)
@@ -310,7 +369,10 @@ tools:
 it('works from any folder whose programs PATH has', () => {
   const tool = `tools: [{ name: t, description: d, schema: { type: object }, command: [${JSON.stringify(process.execPath.split('/').at(-1))}] }]\n`
   expect(
-    mistakesIn({ files: { 'a.yaml': least + tool }, environment: { ...environment, PATH: `/nowhere:${dirname(process.execPath)}` } }),
+    mistakesIn({
+      files: { 'a.yaml': least + tool },
+      environment: { ...environment, PATH: `/nowhere:${dirname(process.execPath)}` },
+    }),
   ).toEqual([])
 })
 
@@ -329,8 +391,18 @@ tools:
   const folder = agentFolder(files)
   const agent = loadAgentFile(join(folder.path, 'a.yaml'), {}, { forMessages: true })
   folder.remove()
-  expect(agent).toMatchObject({ name: 'a', settings: { fallback: 'Sorry.' }, model: { apiKey: '' } })
-  expect(agent.tools.map(({ declaration, run }) => [declaration.name, declaration.schema, run])).toEqual(
-    ['a', 'b', 'c'].map((name) => [name, expect.stringContaining('object'), { kind: 'command', argv: [''] }]),
+  expect(agent).toMatchObject({
+    name: 'a',
+    settings: { fallback: 'Sorry.' },
+    model: { apiKey: '' },
+  })
+  expect(
+    agent.tools.map(({ declaration, run }) => [declaration.name, declaration.schema, run]),
+  ).toEqual(
+    ['a', 'b', 'c'].map((name) => [
+      name,
+      expect.stringContaining('object'),
+      { kind: 'command', argv: [''] },
+    ]),
   )
 })

@@ -17,12 +17,22 @@ const files = {
 
 /** Of a file that is right but for these lines, which begin in its third. */
 function of(lines: string, given: NodeJS.ProcessEnv = environment): string[] {
-  return mistakesIn({ files: { ...files, 'a.yaml': `${top}${lines}\n` }, environment: given, load: 'a.yaml' })
+  return mistakesIn({
+    files: { ...files, 'a.yaml': `${top}${lines}\n` },
+    environment: given,
+    load: 'a.yaml',
+  })
 }
 
 /** Of a tool that is right but for this. It stands in the fourth line, from column 5. */
-function ofTool(rest: string, schema = 'schema: { type: object }', given: NodeJS.ProcessEnv = environment): string[] {
-  return of(`tools:\n  - { name: t, description: d, ${schema}, ${rest} }`, given).map((line) => line.replace(/^a\.yaml:4:\d+ /, ''))
+function ofTool(
+  rest: string,
+  schema = 'schema: { type: object }',
+  given: NodeJS.ProcessEnv = environment,
+): string[] {
+  return of(`tools:\n  - { name: t, description: d, ${schema}, ${rest} }`, given).map((line) =>
+    line.replace(/^a\.yaml:4:\d+ /, ''),
+  )
 }
 
 /** Of a file that is nothing but this. */
@@ -33,31 +43,74 @@ function ofFile(content: string | Uint8Array, name = 'a.yaml'): string[] {
 describe('the text of the file', () => {
   it.each<[string, string, string[]]>([
     ['nothing', '', ['a.yaml:1:1: is empty; must be a mapping with name, system, model and tools']],
-    ['only a comment', '# x\n', ['a.yaml:1:1: is empty; must be a mapping with name, system, model and tools']],
-    ['a list', '- x\n', ['a.yaml:1:1: is a list of 1; must be a mapping with model, system (or systemFile) and what else an agent has']],
-    ['a text', 'x\n', ['a.yaml:1:1: is "x"; must be a mapping with model, system (or systemFile) and what else an agent has']],
+    [
+      'only a comment',
+      '# x\n',
+      ['a.yaml:1:1: is empty; must be a mapping with name, system, model and tools'],
+    ],
+    [
+      'a list',
+      '- x\n',
+      [
+        'a.yaml:1:1: is a list of 1; must be a mapping with model, system (or systemFile) and what else an agent has',
+      ],
+    ],
+    [
+      'a text',
+      'x\n',
+      [
+        'a.yaml:1:1: is "x"; must be a mapping with model, system (or systemFile) and what else an agent has',
+      ],
+    ],
     ['a tab', `${top}caps:\n\trounds: 1\n`, ['a.yaml:4:1: is indented by a tab; use spaces']],
-    ['two documents', `${top}---\n${top}`, ['a.yaml:3:1: has a second document from here on; write one agent into each file']],
+    [
+      'two documents',
+      `${top}---\n${top}`,
+      ['a.yaml:3:1: has a second document from here on; write one agent into each file'],
+    ],
     [
       'a tag',
       `${top}name: !secret x\n`,
-      ['a.yaml:3:7: has a tag (!...), which means nothing here; remove it, or put quotes around the text'],
+      [
+        'a.yaml:3:7: has a tag (!...), which means nothing here; remove it, or put quotes around the text',
+      ],
     ],
-    ['a directive', `%TAGS x\n---\n${top}`, ['a.yaml:1:1: has a directive (%...), which means nothing here; remove it']],
+    [
+      'a directive',
+      `%TAGS x\n---\n${top}`,
+      ['a.yaml:1:1: has a directive (%...), which means nothing here; remove it'],
+    ],
     ['no closing quote', 'system: "x\n', ['a.yaml:2:1: is not YAML: missing closing "quote']],
-    ['a key in a key', 'system: x: y\n', ['a.yaml:1:9: is not YAML: nested mappings are not allowed in compact mappings']],
-    ['a key that is a list', `${top}? [a]\n: b\n`, ['a.yaml:3:3: is not YAML: with stringKeys, all keys must be strings']],
+    [
+      'a key in a key',
+      'system: x: y\n',
+      ['a.yaml:1:9: is not YAML: nested mappings are not allowed in compact mappings'],
+    ],
+    [
+      'a key that is a list',
+      `${top}? [a]\n: b\n`,
+      ['a.yaml:3:3: is not YAML: with stringKeys, all keys must be strings'],
+    ],
     [
       'a variable in brackets without quotes',
       `${top}tools: [{ name: t, description: d, schema: { type: object }, command: [there.sh, \${TOKEN}] }]\n`,
-      [`a.yaml:3:83: is not YAML: missing , or : between flow sequence items (inside of [ ] and { }, put quotes around "\${NAME}")`],
+      [
+        `a.yaml:3:83: is not YAML: missing , or : between flow sequence items (inside of [ ] and { }, put quotes around "\${NAME}")`,
+      ],
     ],
     [
       'no number',
       `${top}attempts: .inf\n`,
-      ['a.yaml:3:11 attempts: is no number that JSON can hold', 'a.yaml:3:11 attempts: is Infinity; must be a whole number from 1 to 10'],
+      [
+        'a.yaml:3:11 attempts: is no number that JSON can hold',
+        'a.yaml:3:11 attempts: is Infinity; must be a whole number from 1 to 10',
+      ],
     ],
-    ['half a character', `${top}fallback: "\\ud800"\n`, ['a.yaml:3:11 fallback: has half of a surrogate pair (\\ud800 to \\udfff) in it']],
+    [
+      'half a character',
+      `${top}fallback: "\\ud800"\n`,
+      ['a.yaml:3:11 fallback: has half of a surrogate pair (\\ud800 to \\udfff) in it'],
+    ],
   ])('must not be %s', (_, content, expected) => {
     expect(ofFile(content)).toEqual(expected)
   })
@@ -71,10 +124,14 @@ describe('the text of the file', () => {
 
   it('may repeat a part by alias, but not one that is not there, nor the part in itself, nor without end', () => {
     const bomb = ['x'.repeat(9), ...'abcd'].map(
-      (_, level) => `    k${level}: &k${level} [${Array.from({ length: 9 }, () => (level === 0 ? '1' : `*k${level - 1}`)).join(', ')}]`,
+      (_, level) =>
+        `    k${level}: &k${level} [${Array.from({ length: 9 }, () => (level === 0 ? '1' : `*k${level - 1}`)).join(', ')}]`,
     )
-    const tool = (schema: string) => of(`tools:\n- name: t\n  description: d\n  command: [./there.sh]\n  schema:\n${schema}`)
-    expect(of('fallback: &f x y\nname: *g')).toEqual(['a.yaml:4:7 name: refers to &g, which is not above; write the value itself'])
+    const tool = (schema: string) =>
+      of(`tools:\n- name: t\n  description: d\n  command: [./there.sh]\n  schema:\n${schema}`)
+    expect(of('fallback: &f x y\nname: *g')).toEqual([
+      'a.yaml:4:7 name: refers to &g, which is not above; write the value itself',
+    ])
     expect(tool('    type: object\n    default: &d [*d]')).toEqual([
       'a.yaml:9:18 tools[0].schema.default[0]: refers to &d, of which it is a part',
     ])
@@ -84,32 +141,49 @@ describe('the text of the file', () => {
   })
 
   it('is not nested without end', () => {
-    expect(ofFile(`system: ${'['.repeat(20_000)}`)[0]).toMatch(/^a\.yaml:1:\d+: is nested deeper than 136 levels$/)
-    expect(ofFile(`{"system": ${'['.repeat(200)}`, 'a.json')).toEqual(['a.json:1:147: is nested deeper than 136 levels'])
+    expect(ofFile(`system: ${'['.repeat(20_000)}`)[0]).toMatch(
+      /^a\.yaml:1:\d+: is nested deeper than 136 levels$/,
+    )
+    expect(ofFile(`{"system": ${'['.repeat(200)}`, 'a.json')).toEqual([
+      'a.json:1:147: is nested deeper than 136 levels',
+    ])
   })
 
   it('is JSON where its name says so', () => {
-    expect(ofFile('{"system": "x",\n "name": a}', 'a.json')).toEqual(['a.json:2:10: is not JSON from here on'])
+    expect(ofFile('{"system": "x",\n "name": a}', 'a.json')).toEqual([
+      'a.json:2:10: is not JSON from here on',
+    ])
     expect(ofFile('{"system": "x"', 'a.json')).toEqual(['a.json:1:15: ends before its JSON does'])
     expect(
-      ofFile('{"system": "x",\n"system": "y", "model": {"provider": "anthropic", "name": "m", "maxOutputTokens": 1}}', 'a.json'),
+      ofFile(
+        '{"system": "x",\n"system": "y", "model": {"provider": "anthropic", "name": "m", "maxOutputTokens": 1}}',
+        'a.json',
+      ),
     ).toEqual(['a.json:2:1 system: is given twice, first in line 1; keep one'])
   })
 
   it('is UTF-8, and not too long', () => {
-    expect(ofFile(Buffer.from('# \u00e9\n# x\nsystem: \u00e9\n', 'latin1'))).toEqual(['a.yaml:1:1: is not UTF-8; save it as UTF-8'])
+    expect(ofFile(Buffer.from('# \u00e9\n# x\nsystem: \u00e9\n', 'latin1'))).toEqual([
+      'a.yaml:1:1: is not UTF-8; save it as UTF-8',
+    ])
     expect(ofFile(Buffer.concat([Buffer.from('# \u00e9\n#\n# '), Buffer.from([0xff])]))).toEqual([
       'a.yaml:3:1: is not UTF-8; save it as UTF-8',
     ])
-    expect(ofFile(Buffer.from(`\uFEFF${top}`, 'utf16le'))).toEqual(['a.yaml:1:1: is not UTF-8; save it as UTF-8'])
-    expect(ofFile(`#${'x'.repeat(limits.agentFileBytesMax)}`)).toEqual(['a.yaml:1:1: has 1048577 bytes; must have at most 1048576'])
+    expect(ofFile(Buffer.from(`\uFEFF${top}`, 'utf16le'))).toEqual([
+      'a.yaml:1:1: is not UTF-8; save it as UTF-8',
+    ])
+    expect(ofFile(`#${'x'.repeat(limits.agentFileBytesMax)}`)).toEqual([
+      'a.yaml:1:1: has 1048577 bytes; must have at most 1048576',
+    ])
   })
 
   it('is shown in a line each, at most a hundred of them', () => {
     const lines = of(Array.from({ length: 150 }, (_, i) => `k${i}: 1`).join('\n'))
     expect(lines).toHaveLength(101)
     expect(lines.at(-1)).toBe('and 50 more')
-    expect(of('"a\\nb\\e[2J\\u202E": 1')[0]).toMatch(/^a\.yaml:3:1 a\\u\{a\}b\\u\{1b\}\[2J\\u\{202e\}: is no key here; there are /)
+    expect(of('"a\\nb\\e[2J\\u202E": 1')[0]).toMatch(
+      /^a\.yaml:3:1 a\\u\{a\}b\\u\{1b\}\[2J\\u\{202e\}: is no key here; there are /,
+    )
   })
 })
 
@@ -122,31 +196,80 @@ describe('an agent', () => {
     ['Fall_back: x', ['a.yaml:3:1 Fall_back: is no key here; did you mean fallback?']],
     ['__proto__: { name: x }', [`a.yaml:3:1 __proto__: is no key here; there are ${keys}`]],
     ['toString: x', [`a.yaml:3:1 toString: is no key here; there are ${keys}`]],
-    ['name: My Agent', ['a.yaml:3:7 name: is "My Agent"; must be 1 to 64 of a-z, 0-9 and -, not beginning with -']],
-    ['name:', ['a.yaml:3:1 name: is empty; must be 1 to 64 of a-z, 0-9 and -, not beginning with -']],
+    [
+      'name: My Agent',
+      ['a.yaml:3:7 name: is "My Agent"; must be 1 to 64 of a-z, 0-9 and -, not beginning with -'],
+    ],
+    [
+      'name:',
+      ['a.yaml:3:1 name: is empty; must be 1 to 64 of a-z, 0-9 and -, not beginning with -'],
+    ],
     ['systemFile: blank.md', ['a.yaml:1:1: has system and systemFile; must have only one of them']],
-    ['fallback: " "', ['a.yaml:3:11 fallback: is " "; must be a text of at most 10000 characters that is not blank']],
+    [
+      'fallback: " "',
+      [
+        'a.yaml:3:11 fallback: is " "; must be a text of at most 10000 characters that is not blank',
+      ],
+    ],
     ['attempts: 1.5', ['a.yaml:3:11 attempts: is 1.5; must be a whole number from 1 to 10']],
     ['attempts: 1_0', ['a.yaml:3:11 attempts: is "1_0"; must be a whole number from 1 to 10']],
     ['stallMs: 5m', ['a.yaml:3:10 stallMs: is "5m"; must be a whole number from 1 to 86400000']],
-    ['startWithinMs: 0', ['a.yaml:3:16 startWithinMs: is 0; must be a whole number from 1 to 600000']],
-    ['graceMs: 600001', ['a.yaml:3:10 graceMs: is 600001; must be a whole number from 0 to 600000']],
+    [
+      'startWithinMs: 0',
+      ['a.yaml:3:16 startWithinMs: is 0; must be a whole number from 1 to 600000'],
+    ],
+    [
+      'graceMs: 600001',
+      ['a.yaml:3:10 graceMs: is 600001; must be a whole number from 0 to 600000'],
+    ],
     ['toolTries: many', ['a.yaml:3:12 toolTries: is "many"; must be a whole number from 1 to 100']],
     ['caps: 5', ['a.yaml:3:7 caps: is 5; must be a mapping of rounds, calls, wallMs and tokens']],
-    ['caps:\n  rounds: 1001', ['a.yaml:4:11 caps.rounds: is 1001; must be a whole number from 1 to 1000']],
-    ['caps:\n  calls: 10001', ['a.yaml:4:10 caps.calls: is 10001; must be a whole number from 1 to 10000']],
-    ['caps:\n  wallMs: 86400001', ['a.yaml:4:11 caps.wallMs: is 86400001; must be a whole number from 1 to 86400000']],
-    ['caps:\n  wallSeconds: 5', ['a.yaml:4:3 caps.wallSeconds: is no key here; there are rounds, calls, wallMs and tokens']],
-    ['caps:\n  tokens: null', ['a.yaml:4:11 caps.tokens: is empty; must be a whole number from 1 to 9007199254740991']],
-    ['loop:\n  identicalFailure: 2', ['a.yaml:4:3 loop.identicalFailure: is no key here; did you mean identicalFailures?']],
-    ['loop:\n  cycleLaps: 0', ['a.yaml:4:14 loop.cycleLaps: is 0; must be a whole number from 1 to 1000']],
-    ['loop:\n  rules: { cycles: shadow }', ['a.yaml:4:12 loop.rules.cycles: is no key here; did you mean cycle?']],
+    [
+      'caps:\n  rounds: 1001',
+      ['a.yaml:4:11 caps.rounds: is 1001; must be a whole number from 1 to 1000'],
+    ],
+    [
+      'caps:\n  calls: 10001',
+      ['a.yaml:4:10 caps.calls: is 10001; must be a whole number from 1 to 10000'],
+    ],
+    [
+      'caps:\n  wallMs: 86400001',
+      ['a.yaml:4:11 caps.wallMs: is 86400001; must be a whole number from 1 to 86400000'],
+    ],
+    [
+      'caps:\n  wallSeconds: 5',
+      ['a.yaml:4:3 caps.wallSeconds: is no key here; there are rounds, calls, wallMs and tokens'],
+    ],
+    [
+      'caps:\n  tokens: null',
+      ['a.yaml:4:11 caps.tokens: is empty; must be a whole number from 1 to 9007199254740991'],
+    ],
+    [
+      'loop:\n  identicalFailure: 2',
+      ['a.yaml:4:3 loop.identicalFailure: is no key here; did you mean identicalFailures?'],
+    ],
+    [
+      'loop:\n  cycleLaps: 0',
+      ['a.yaml:4:14 loop.cycleLaps: is 0; must be a whole number from 1 to 1000'],
+    ],
+    [
+      'loop:\n  rules: { cycles: shadow }',
+      ['a.yaml:4:12 loop.rules.cycles: is no key here; did you mean cycle?'],
+    ],
     [
       'loop:\n  rules: { cycle: shadowed }',
-      ['a.yaml:4:19 loop.rules.cycle: is "shadowed"; must be enforce or shadow (did you mean shadow?)'],
+      [
+        'a.yaml:4:19 loop.rules.cycle: is "shadowed"; must be enforce or shadow (did you mean shadow?)',
+      ],
     ],
-    ['loop:\n  schemaFailureEndsTurn: yes', ['a.yaml:4:26 loop.schemaFailureEndsTurn: is "yes"; must be true or false']],
-    ['empty:\n  perTurn: -1', ['a.yaml:4:12 empty.perTurn: is -1; must be a whole number from 0 to 1000']],
+    [
+      'loop:\n  schemaFailureEndsTurn: yes',
+      ['a.yaml:4:26 loop.schemaFailureEndsTurn: is "yes"; must be true or false'],
+    ],
+    [
+      'empty:\n  perTurn: -1',
+      ['a.yaml:4:12 empty.perTurn: is -1; must be a whole number from 0 to 1000'],
+    ],
     ['tools: {}', ['a.yaml:3:8 tools: is a mapping; must be a list of at most 512 tools']],
     ['tools:', ['a.yaml:3:1 tools: is empty; must be a list of at most 512 tools']],
   ])('refuses %j', (lines, expected) => {
@@ -163,7 +286,13 @@ describe('an agent', () => {
   it('is not told of what follows from another mistake', () => {
     const model = 'model: { provider: anthropic, name: m, maxOutputTokens: 1, apiKey: sk-1 }'
     expect(
-      mistakesIn({ files: { 'My Agent.yaml': `name: My Agent\nsystem: x\n${model}\n`, 'b.yaml': `name: 5\n${top}` }, environment: {} }),
+      mistakesIn({
+        files: {
+          'My Agent.yaml': `name: My Agent\nsystem: x\n${model}\n`,
+          'b.yaml': `name: 5\n${top}`,
+        },
+        environment: {},
+      }),
     ).toEqual([
       'My Agent.yaml:1:7 name: is "My Agent"; must be 1 to 64 of a-z, 0-9 and -, not beginning with -',
       `My Agent.yaml:3:68 model.apiKey: cannot be used; must be the variable that holds the key, as \${NAME}: a key is never written into the file`,
@@ -192,7 +321,10 @@ describe('an agent', () => {
 
 describe('a model', () => {
   const ofModel = (rest: string, given: NodeJS.ProcessEnv = environment) =>
-    mistakesIn({ files: { 'a.yaml': `system: x\nmodel:\n  name: m\n  ${rest}\n` }, environment: given })
+    mistakesIn({
+      files: { 'a.yaml': `system: x\nmodel:\n  name: m\n  ${rest}\n` },
+      environment: given,
+    })
 
   it('has a provider, a name and a bound for its output', () => {
     expect(ofFile('system: x\nmodel: {}\n')).toEqual([
@@ -205,39 +337,71 @@ describe('a model', () => {
   it.each<[string, string[]]>([
     [
       'provider: antropic',
-      ['a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat or openai-responses (did you mean anthropic?)'],
+      [
+        'a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat or openai-responses (did you mean anthropic?)',
+      ],
     ],
-    ['provider: mistral', ['a.yaml:5:13 model.provider: is "mistral"; must be anthropic, openai-chat or openai-responses']],
-    ['provider: anthropic\n  temperature: hot', ['a.yaml:6:16 model.temperature: is "hot"; must be a number from 0 to 2']],
-    ['provider: anthropic\n  max_tokens: 5', ['a.yaml:6:3 model.max_tokens: is no key here; did you mean maxOutputTokens?']],
+    [
+      'provider: mistral',
+      [
+        'a.yaml:5:13 model.provider: is "mistral"; must be anthropic, openai-chat or openai-responses',
+      ],
+    ],
+    [
+      'provider: anthropic\n  temperature: hot',
+      ['a.yaml:6:16 model.temperature: is "hot"; must be a number from 0 to 2'],
+    ],
+    [
+      'provider: anthropic\n  max_tokens: 5',
+      ['a.yaml:6:3 model.max_tokens: is no key here; did you mean maxOutputTokens?'],
+    ],
     [
       'provider: anthropic\n  apiKey: sk-1',
       [
         `a.yaml:6:11 model.apiKey: cannot be used; must be the variable that holds the key, as \${NAME}: a key is never written into the file`,
       ],
     ],
-    [`provider: anthropic\n  apiKey: \${NOPE}`, ['a.yaml:6:11 model.apiKey: needs the variable NOPE, which is not set; set it']],
+    [
+      `provider: anthropic\n  apiKey: \${NOPE}`,
+      ['a.yaml:6:11 model.apiKey: needs the variable NOPE, which is not set; set it'],
+    ],
     [
       `provider: anthropic\n  apiKey: \${TOKENS}`,
-      ['a.yaml:6:11 model.apiKey: needs the variable TOKENS, which is not set; set it, or did you mean TOKEN?'],
+      [
+        'a.yaml:6:11 model.apiKey: needs the variable TOKENS, which is not set; set it, or did you mean TOKEN?',
+      ],
     ],
     [
       'provider: anthropic\n  baseUrl: localhost:8080',
-      ['a.yaml:6:12 model.baseUrl: is "localhost:8080", no http or https URL; must be one, as in https://host/path'],
+      [
+        'a.yaml:6:12 model.baseUrl: is "localhost:8080", no http or https URL; must be one, as in https://host/path',
+      ],
     ],
     [
       'provider: anthropic\n  baseUrl: //host/path',
-      ['a.yaml:6:12 model.baseUrl: is "//host", no http or https URL; must be one, as in https://host/path'],
+      [
+        'a.yaml:6:12 model.baseUrl: is "//host", no http or https URL; must be one, as in https://host/path',
+      ],
     ],
     [
       'provider: anthropic\n  baseUrl: https://me:secret@host/',
-      ['a.yaml:6:12 model.baseUrl: names a user or a password; must name none, a header is the place for them'],
+      [
+        'a.yaml:6:12 model.baseUrl: names a user or a password; must name none, a header is the place for them',
+      ],
     ],
-    [`provider: anthropic\n  baseUrl: https://\${EMPTY}/`, ['a.yaml:6:12 model.baseUrl: needs the variable EMPTY, which is empty']],
-    ['provider: anthropic\n  baseUrl: 7', ['a.yaml:6:12 model.baseUrl: is a number; must be an http or https URL']],
+    [
+      `provider: anthropic\n  baseUrl: https://\${EMPTY}/`,
+      ['a.yaml:6:12 model.baseUrl: needs the variable EMPTY, which is empty'],
+    ],
+    [
+      'provider: anthropic\n  baseUrl: 7',
+      ['a.yaml:6:12 model.baseUrl: is a number; must be an http or https URL'],
+    ],
     [
       `provider: anthropic\n  apiKey: \${LINE}`,
-      ["a.yaml:6:11 model.apiKey: holds a space, a line end or another character that no key has; correct the variable's value"],
+      [
+        "a.yaml:6:11 model.apiKey: holds a space, a line end or another character that no key has; correct the variable's value",
+      ],
     ],
     [
       'provider: openai-chat',
@@ -246,7 +410,9 @@ describe('a model', () => {
       ],
     ],
   ])('refuses %j', (lines, expected) => {
-    expect(ofModel(`maxOutputTokens: 1\n  ${lines}`, { ...environment, EMPTY: '', LINE: 'k\n' })).toEqual(expected)
+    expect(
+      ofModel(`maxOutputTokens: 1\n  ${lines}`, { ...environment, EMPTY: '', LINE: 'k\n' }),
+    ).toEqual(expected)
   })
 })
 
@@ -261,14 +427,17 @@ describe('a tool', () => {
       'a.yaml:4:5 tools[0].description: is missing; must be a text of at most 16384 characters that is not blank',
       'a.yaml:5:5 tools[1]: is 5; must be a mapping with name, description, schema (or schemaFile) and one of command, http, module',
     ])
-    expect(ofTool(`${run}, http: { url: "http://h" }`)).toEqual(['tools[0]: has command and http; must have only one of them'])
+    expect(ofTool(`${run}, http: { url: "http://h" }`)).toEqual([
+      'tools[0]: has command and http; must have only one of them',
+    ])
     expect(ofTool(run, 'schema: { type: object }, schemaFile: x')).toEqual([
       'tools[0]: has schema and schemaFile; must have only one of them',
     ])
   })
 
   it('has a name of its own', () => {
-    const tool = (name: string) => `  - { name: ${name}, description: d, schema: { type: object }, ${run} }\n`
+    const tool = (name: string) =>
+      `  - { name: ${name}, description: d, schema: { type: object }, ${run} }\n`
     expect(of(`tools:\n${tool('a')}${tool('b')}${tool('a')}${tool('a b')}${tool('a')}`)).toEqual([
       'a.yaml:6:13 tools[2].name: is "a", the name of tools[0] already; give it another',
       'a.yaml:7:13 tools[3].name: is "a b"; must be 1 to 64 of A-Z, a-z, 0-9, _ and -',
@@ -278,13 +447,27 @@ describe('a tool', () => {
 
   it.each<[string, string[]]>([
     [`${run}, timeout: 5`, ['tools[0].timeout: is no key here; did you mean timeoutMs?']],
-    [`${run}, timeoutMs: 3600001`, ['tools[0].timeoutMs: is 3600001; must be a whole number from 1 to 3600000']],
+    [
+      `${run}, timeoutMs: 3600001`,
+      ['tools[0].timeoutMs: is 3600001; must be a whole number from 1 to 3600000'],
+    ],
     [`${run}, idempotent: 1`, ['tools[0].idempotent: is 1; must be true or false']],
     [`${run}, poll: no`, ['tools[0].poll: is "no"; must be true or false']],
     [`${run}, mutates: maybe`, ['tools[0].mutates: is "maybe"; must be true or false']],
-    [`${run}, loopKey: []`, ['tools[0].loopKey: is a list of 0; must be a list of 1 to 32 names of fields, as in [url]']],
-    [`${run}, ignoreFields: why`, ['tools[0].ignoreFields: is "why"; must be a list of 1 to 32 names of fields, as in [reason]']],
-    [`${run}, refusal: " "`, ['tools[0].refusal: is " "; must be a text of at most 4096 characters that is not blank']],
+    [
+      `${run}, loopKey: []`,
+      ['tools[0].loopKey: is a list of 0; must be a list of 1 to 32 names of fields, as in [url]'],
+    ],
+    [
+      `${run}, ignoreFields: why`,
+      [
+        'tools[0].ignoreFields: is "why"; must be a list of 1 to 32 names of fields, as in [reason]',
+      ],
+    ],
+    [
+      `${run}, refusal: " "`,
+      ['tools[0].refusal: is " "; must be a text of at most 4096 characters that is not blank'],
+    ],
     [
       `${run}, refusal: "{problem} {sent} {x}"`,
       [
@@ -292,17 +475,27 @@ describe('a tool', () => {
         'tools[0].refusal: has the placeholder {x}; there are {problems}, {accepted}, {sent} and {tool}',
       ],
     ],
-    [`${run}, concurrency: 17`, ['tools[0].concurrency: is 17; must be a whole number from 1 to 16']],
+    [
+      `${run}, concurrency: 17`,
+      ['tools[0].concurrency: is 17; must be a whole number from 1 to 16'],
+    ],
     ['http: { url: "http://h" }, cwd: x', ['tools[0].cwd: goes with command only; remove it']],
-    ['http: { url: "http://h" }, environment: [TOKEN]', ['tools[0].environment: goes with command or module only; remove it']],
-    ['http: { url: "http://h" }, outputBytesMax: 5', ['tools[0].outputBytesMax: goes with command or module only; remove it']],
+    [
+      'http: { url: "http://h" }, environment: [TOKEN]',
+      ['tools[0].environment: goes with command or module only; remove it'],
+    ],
+    [
+      'http: { url: "http://h" }, outputBytesMax: 5',
+      ['tools[0].outputBytesMax: goes with command or module only; remove it'],
+    ],
   ])('refuses %j', (rest, expected) => {
     expect(ofTool(rest)).toEqual(expected)
   })
 })
 
 describe('the fields that a tool names for its judges', () => {
-  const listing = 'schema: { type: object, properties: { url: { type: string }, reason: { type: string } } }'
+  const listing =
+    'schema: { type: object, properties: { url: { type: string }, reason: { type: string } } }'
   const deep = `schema: ${JSON.stringify({
     type: 'object',
     properties: {
@@ -315,7 +508,13 @@ describe('the fields that a tool names for its judges', () => {
     },
     $defs: {
       file: { type: 'object', properties: { why: { type: 'string' } } },
-      self: { type: 'object', properties: { self: { $ref: '#/$defs/self' }, meta: { type: 'object', properties: { why: {} } } } },
+      self: {
+        type: 'object',
+        properties: {
+          self: { $ref: '#/$defs/self' },
+          meta: { type: 'object', properties: { why: {} } },
+        },
+      },
     },
   })}`
   const beside = `schema: ${JSON.stringify({
@@ -326,22 +525,31 @@ describe('the fields that a tool names for its judges', () => {
     },
     $defs: { file: { type: 'object', properties: { why: { type: 'string' } } } },
   })}`
-  const open = 'schema: { type: object, properties: { url: { type: string } }, anyOf: [{ required: [url] }] }'
+  const open =
+    'schema: { type: object, properties: { url: { type: string } }, anyOf: [{ required: [url] }] }'
 
   it.each<[string, string, string[]]>([
     [listing, 'loopKey: [url, /url], ignoreFields: [reason]', []],
-    [deep, 'ignoreFields: [/meta/why, /files/*/why, /files/0/why, /tags/0, /any/thing, /free/*/x, /self/self/meta/why]', []],
+    [
+      deep,
+      'ignoreFields: [/meta/why, /files/*/why, /files/0/why, /tags/0, /any/thing, /free/*/x, /self/self/meta/why]',
+      [],
+    ],
     [
       deep,
       'ignoreFields: [/meta/wy, /mta/why, /files/why, /files/*/path, /tags/*/x, /meta/a~b, /self/self/meta/x]',
       [
         ['"/meta/wy", which the schema of the tool does not have; did you mean /meta/why?'],
         ['"/mta/why", which the schema of the tool does not have; did you mean /meta?'],
-        ['"/files/why", which the schema of the tool does not have; /files is a list, whose items are /files/*'],
+        [
+          '"/files/why", which the schema of the tool does not have; /files is a list, whose items are /files/*',
+        ],
         ['"/files/*/path", which the schema of the tool does not have; there is /files/*/why'],
         ['"/tags/*/x", which the schema of the tool does not have; behind /tags/* is nothing'],
         ['"/meta/a~b", which is no JSON pointer; in a name write ~0 for ~ and ~1 for /'],
-        ['"/self/self/meta/x", which the schema of the tool does not have; there is /self/self/meta/why'],
+        [
+          '"/self/self/meta/x", which the schema of the tool does not have; there is /self/self/meta/why',
+        ],
       ].map(([text], index) => `tools[0].ignoreFields[${index}]: is ${text}`),
     ],
     [open, 'ignoreFields: [whatever]', []],
@@ -349,13 +557,21 @@ describe('the fields that a tool names for its judges', () => {
     [
       beside,
       'ignoreFields: [/closed/wy]',
-      ['tools[0].ignoreFields[0]: is "/closed/wy", which the schema of the tool does not have; did you mean /closed/why?'],
+      [
+        'tools[0].ignoreFields[0]: is "/closed/wy", which the schema of the tool does not have; did you mean /closed/why?',
+      ],
     ],
-    ['schema: { type: object, properties: { url: { type: string } }, unevaluatedProperties: true }', 'ignoreFields: [whatever]', []],
+    [
+      'schema: { type: object, properties: { url: { type: string } }, unevaluatedProperties: true }',
+      'ignoreFields: [whatever]',
+      [],
+    ],
     [
       'schema: { type: object, properties: { url: { type: string } }, unevaluatedProperties: false }',
       'loopKey: [urls]',
-      ['tools[0].loopKey[0]: is "urls", which the schema of the tool does not have; did you mean url?'],
+      [
+        'tools[0].loopKey[0]: is "urls", which the schema of the tool does not have; did you mean url?',
+      ],
     ],
     [
       listing,
@@ -368,7 +584,9 @@ describe('the fields that a tool names for its judges', () => {
     [
       listing,
       'ignoreFields: [""]',
-      ['tools[0].ignoreFields[0]: is ""; must be the name of a field, or a JSON pointer of at most 256 characters'],
+      [
+        'tools[0].ignoreFields[0]: is ""; must be the name of a field, or a JSON pointer of at most 256 characters',
+      ],
     ],
   ])('are those of its schema: %s, %s', (schema, hints, expected) => {
     expect(ofTool(`command: [./there.sh], ${hints}`, schema)).toEqual(expected)
@@ -379,9 +597,20 @@ describe('the schema of a tool', () => {
   const ofSchema = (schema: string) => ofTool('command: [./there.sh]', schema)
 
   it.each<[string, string[]]>([
-    ['schema: text', ['tools[0].schema: is "text"; must be a mapping: the JSON Schema of the arguments']],
-    ['schema: {}', ['tools[0].schema: is the schema of something else than an object; must have type: object']],
-    ['schema: { type: array }', ['tools[0].schema.type: is the schema of something else than an object; must have type: object']],
+    [
+      'schema: text',
+      ['tools[0].schema: is "text"; must be a mapping: the JSON Schema of the arguments'],
+    ],
+    [
+      'schema: {}',
+      ['tools[0].schema: is the schema of something else than an object; must have type: object'],
+    ],
+    [
+      'schema: { type: array }',
+      [
+        'tools[0].schema.type: is the schema of something else than an object; must have type: object',
+      ],
+    ],
     [
       'schema: { type: object, properties: { a: { type: sting }, b: { minLength: -1 } }, required: a }',
       [
@@ -392,26 +621,42 @@ describe('the schema of a tool', () => {
     ],
     [
       'schema: { type: object, properties: { a: { $ref: "#/$defs/b" } } }',
-      ["tools[0].schema: is a schema that cannot be used: can't resolve reference #/$defs/b from id #"],
+      [
+        "tools[0].schema: is a schema that cannot be used: can't resolve reference #/$defs/b from id #",
+      ],
     ],
     [
       'schema: { type: object, $schema: "http://json-schema.org/draft-04/schema#" }',
-      ['tools[0].schema: is a schema that cannot be used: its $schema is neither JSON Schema 2020-12 nor draft-07'],
+      [
+        'tools[0].schema: is a schema that cannot be used: its $schema is neither JSON Schema 2020-12 nor draft-07',
+      ],
     ],
     [
       'schemaFile: nowhere.json',
-      ['tools[0].schemaFile: refers to "nowhere.json", which does not exist; paths start at the folder of this file'],
+      [
+        'tools[0].schemaFile: refers to "nowhere.json", which does not exist; paths start at the folder of this file',
+      ],
     ],
     ['schemaFile: folder', ['tools[0].schemaFile: refers to "folder", which is no file']],
-    [`schemaFile: "\${NOPE}.json"`, ['tools[0].schemaFile: needs the variable NOPE, which is not set; set it']],
-    ['schemaFile: list.json', ['list.json:1:1: is a list of 0; must be a mapping: the JSON Schema of the arguments']],
+    [
+      `schemaFile: "\${NOPE}.json"`,
+      ['tools[0].schemaFile: needs the variable NOPE, which is not set; set it'],
+    ],
+    [
+      'schemaFile: list.json',
+      ['list.json:1:1: is a list of 0; must be a mapping: the JSON Schema of the arguments'],
+    ],
     ['schemaFile: broken.json', ['broken.json:1:10: is not JSON from here on']],
   ])('refuses %j', (schema, expected) => {
     expect(ofSchema(schema)).toEqual(expected)
   })
 
   it('may be of either dialect', () => {
-    expect(ofSchema('schema: { type: object, properties: { a: { type: array, items: [{ type: string }] } } }')).toEqual([])
+    expect(
+      ofSchema(
+        'schema: { type: object, properties: { a: { type: array, items: [{ type: string }] } } }',
+      ),
+    ).toEqual([])
     expect(
       ofSchema(
         'schema: { type: object, properties: { a: { prefixItems: [{ type: string }] } }, $schema: "https://json-schema.org/draft/2020-12/schema" }',
@@ -420,18 +665,27 @@ describe('the schema of a tool', () => {
   })
 
   it('is bounded, alone and together with the others', () => {
-    expect(ofSchema(`schema: { type: object, description: ${'x'.repeat(limits.schemaBytesMax)} }`)).toEqual([
-      'tools[0].schema: is a schema of 262178 bytes; must have at most 262144',
-    ])
-    expect(ofSchema(`schema: { type: object, not: ${'{ not: '.repeat(150)}{}${' }'.repeat(150)} }`)).toEqual([
-      'tools[0].schema: is nested deeper than 128 levels',
-    ])
-    const large = { 'large.json': JSON.stringify({ type: 'object', description: 'x'.repeat(limits.schemaBytesMax - 100) }) }
+    expect(
+      ofSchema(`schema: { type: object, description: ${'x'.repeat(limits.schemaBytesMax)} }`),
+    ).toEqual(['tools[0].schema: is a schema of 262178 bytes; must have at most 262144'])
+    expect(
+      ofSchema(`schema: { type: object, not: ${'{ not: '.repeat(150)}{}${' }'.repeat(150)} }`),
+    ).toEqual(['tools[0].schema: is nested deeper than 128 levels'])
+    const large = {
+      'large.json': JSON.stringify({
+        type: 'object',
+        description: 'x'.repeat(limits.schemaBytesMax - 100),
+      }),
+    }
     const tools = Array.from(
       { length: 20 },
-      (_, i) => `  - { name: t${i}, description: d, schemaFile: large.json, command: [./there.sh] }\n`,
+      (_, i) =>
+        `  - { name: t${i}, description: d, schemaFile: large.json, command: [./there.sh] }\n`,
     )
-    const [mistake] = mistakesIn({ files: { ...files, ...large, 'a.yaml': `${top}tools:\n${tools.join('')}` }, load: 'a.yaml' })
+    const [mistake] = mistakesIn({
+      files: { ...files, ...large, 'a.yaml': `${top}tools:\n${tools.join('')}` },
+      load: 'a.yaml',
+    })
     expect(mistake).toMatch(
       /^a\.yaml:4:3 tools: declare 52\d{5} bytes of names, descriptions and schemas; must be at most 4194304, because each user's message carries them$/,
     )
@@ -442,37 +696,77 @@ describe('a command', () => {
   it.each<[string, string[]]>([
     [
       'command: ./there.sh',
-      ['tools[0].command: is "./there.sh"; must be a list: a program and its arguments, as in [node, tool.mjs]; there is no shell'],
+      [
+        'tools[0].command: is "./there.sh"; must be a list: a program and its arguments, as in [node, tool.mjs]; there is no shell',
+      ],
     ],
     [
       'command: []',
-      ['tools[0].command: is a list of 0; must be a list: a program and its arguments, as in [node, tool.mjs]; there is no shell'],
+      [
+        'tools[0].command: is a list of 0; must be a list: a program and its arguments, as in [node, tool.mjs]; there is no shell',
+      ],
     ],
-    ['command: [./there.sh, 8080]', ['tools[0].command[1]: is 8080; must be a text; put quotes around it']],
-    [`command: [./there.sh, "\${NOPE}"]`, ['tools[0].command[1]: needs the variable NOPE, which is not set; set it']],
+    [
+      'command: [./there.sh, 8080]',
+      ['tools[0].command[1]: is 8080; must be a text; put quotes around it'],
+    ],
+    [
+      `command: [./there.sh, "\${NOPE}"]`,
+      ['tools[0].command[1]: needs the variable NOPE, which is not set; set it'],
+    ],
     [
       `command: [./there.sh, "\${}"]`,
-      [`tools[0].command[1]: has a \${ that names no variable; must be \${NAME}, or $\${ where these two characters are meant`],
+      [
+        `tools[0].command[1]: has a \${ that names no variable; must be \${NAME}, or $\${ where these two characters are meant`,
+      ],
     ],
-    ['command: [./nowhere.sh]', ['tools[0].command[0]: refers to "./nowhere.sh", which does not exist; its path starts at cwd']],
-    ['command: [./plain.txt]', ['tools[0].command[0]: refers to "./plain.txt", which must not be executed; set its execute bit']],
+    [
+      'command: [./nowhere.sh]',
+      [
+        'tools[0].command[0]: refers to "./nowhere.sh", which does not exist; its path starts at cwd',
+      ],
+    ],
+    [
+      'command: [./plain.txt]',
+      [
+        'tools[0].command[0]: refers to "./plain.txt", which must not be executed; set its execute bit',
+      ],
+    ],
     ['command: [./folder]', ['tools[0].command[0]: refers to "./folder", which is no file']],
     [
       'command: [no-such-program]',
-      ['tools[0].command[0]: is "no-such-program", a program that is not in PATH; install it, or give its path'],
+      [
+        'tools[0].command[0]: is "no-such-program", a program that is not in PATH; install it, or give its path',
+      ],
     ],
     [
       'command: [./there.sh], cwd: nowhere',
-      ['tools[0].cwd: refers to "nowhere", which does not exist; paths start at the folder of this file'],
+      [
+        'tools[0].cwd: refers to "nowhere", which does not exist; paths start at the folder of this file',
+      ],
     ],
-    ['command: [./there.sh], cwd: plain.txt', ['tools[0].cwd: refers to "plain.txt", which is no folder']],
-    ['command: [./there.sh], cwd: "a\\0b"', ['tools[0].cwd: has a NUL character, which no path can have']],
+    [
+      'command: [./there.sh], cwd: plain.txt',
+      ['tools[0].cwd: refers to "plain.txt", which is no folder'],
+    ],
+    [
+      'command: [./there.sh], cwd: "a\\0b"',
+      ['tools[0].cwd: has a NUL character, which no path can have'],
+    ],
     [
       'command: [./there.sh], environment: [TOKEN=x]',
-      ['tools[0].environment[0]: cannot be used; must be the name of a variable, without its value'],
+      [
+        'tools[0].environment[0]: cannot be used; must be the name of a variable, without its value',
+      ],
     ],
-    ['command: [./there.sh], environment: [TOKEN, OTHER]', ['tools[0].environment[1]: needs the variable OTHER, which is not set; set it']],
-    ['command: [./there.sh], outputBytesMax: 262145', ['tools[0].outputBytesMax: is 262145; must be a whole number from 1 to 262144']],
+    [
+      'command: [./there.sh], environment: [TOKEN, OTHER]',
+      ['tools[0].environment[1]: needs the variable OTHER, which is not set; set it'],
+    ],
+    [
+      'command: [./there.sh], outputBytesMax: 262145',
+      ['tools[0].outputBytesMax: is 262145; must be a whole number from 1 to 262144'],
+    ],
   ])('refuses %j', (rest, expected) => {
     expect(ofTool(rest)).toEqual(expected)
   })
@@ -482,23 +776,46 @@ describe('an http tool', () => {
   it.each<[string, string[]]>([
     ['http: "http://h"', ['tools[0].http: is "http://h"; must be a mapping with url']],
     ['http: {}', ['tools[0].http.url: is missing; must be an http or https URL']],
-    ['http: { url: "ftp://h/secret" }', ['tools[0].http.url: is "ftp://h", no http or https URL; must be one, as in https://host/path']],
-    [`http: { url: "\${NOPE}" }`, ['tools[0].http.url: needs the variable NOPE, which is not set; set it']],
-    ['http: { url: "http://h", timeoutMs: 5 }', ['tools[0].http.timeoutMs: is no key here; there are url, headers and outputBytesMax']],
+    [
+      'http: { url: "ftp://h/secret" }',
+      [
+        'tools[0].http.url: is "ftp://h", no http or https URL; must be one, as in https://host/path',
+      ],
+    ],
+    [
+      `http: { url: "\${NOPE}" }`,
+      ['tools[0].http.url: needs the variable NOPE, which is not set; set it'],
+    ],
+    [
+      'http: { url: "http://h", timeoutMs: 5 }',
+      ['tools[0].http.timeoutMs: is no key here; there are url, headers and outputBytesMax'],
+    ],
     [
       'http: { url: "http://h", headers: [x] }',
-      [`tools[0].http.headers: is a list of 1; must be a mapping of at most 64 headers, as in Authorization: Bearer \${TOKEN}`],
+      [
+        `tools[0].http.headers: is a list of 1; must be a mapping of at most 64 headers, as in Authorization: Bearer \${TOKEN}`,
+      ],
     ],
-    ['http: { url: "http://h", headers: { X-A: 5 } }', ['tools[0].http.headers.X-A: is a number; must be a text']],
+    [
+      'http: { url: "http://h", headers: { X-A: 5 } }',
+      ['tools[0].http.headers.X-A: is a number; must be a text'],
+    ],
     [
       'http: { url: "http://h", headers: { "X token A": x } }',
-      ["tools[0].http.headers: has a key that is no header's name; must be letters, digits and -, as in X-Request-Id"],
+      [
+        "tools[0].http.headers: has a key that is no header's name; must be letters, digits and -, as in X-Request-Id",
+      ],
     ],
     [
       'http: { url: "http://h", headers: { X-A: x, x-a: y } }',
-      ['tools[0].http.headers.x-a: is given twice; upper and lower case are the same in the name of a header'],
+      [
+        'tools[0].http.headers.x-a: is given twice; upper and lower case are the same in the name of a header',
+      ],
     ],
-    ['http: { url: "http://h", headers: { Content-Type: x } }', ['tools[0].http.headers.Content-Type: is set by the executor; remove it']],
+    [
+      'http: { url: "http://h", headers: { Content-Type: x } }',
+      ['tools[0].http.headers.Content-Type: is set by the executor; remove it'],
+    ],
     [
       'http: { url: "http://h", headers: { Authorization: Bearer x } }',
       [
@@ -507,7 +824,9 @@ describe('an http tool', () => {
     ],
     [
       `http: { url: "http://h", headers: { X-Api-Key: "$\${TOKEN}" } }`,
-      [`tools[0].http.headers.X-Api-Key: holds a credential that is written out; put it into a variable and write \${NAME} in its place`],
+      [
+        `tools[0].http.headers.X-Api-Key: holds a credential that is written out; put it into a variable and write \${NAME} in its place`,
+      ],
     ],
     [
       `http: { url: "http://h", headers: { Authorization: "Bearer \${NOPE}" } }`,
@@ -515,13 +834,18 @@ describe('an http tool', () => {
     ],
     [
       `http: { url: "http://h", headers: { X-A: "\${LINES}" } }`,
-      ['tools[0].http.headers.X-A: has a line end or a NUL character in it, maybe from its variable; remove it'],
+      [
+        'tools[0].http.headers.X-A: has a line end or a NUL character in it, maybe from its variable; remove it',
+      ],
     ],
     [
       'http: { url: "http://h", headers: { X-A: "日本" } }',
       ['tools[0].http.headers.X-A: has a character that no header can carry in it; remove it'],
     ],
-    ['http: { url: "http://h", outputBytesMax: 0 }', ['tools[0].http.outputBytesMax: is 0; must be a whole number from 1 to 262144']],
+    [
+      'http: { url: "http://h", outputBytesMax: 0 }',
+      ['tools[0].http.outputBytesMax: is 0; must be a whole number from 1 to 262144'],
+    ],
   ])('refuses %j', (rest, expected) => {
     expect(ofTool(rest, undefined, { ...environment, LINES: 'a\nb' })).toEqual(expected)
   })
@@ -529,10 +853,24 @@ describe('an http tool', () => {
 
 describe('a module tool', () => {
   it.each<[string, string[]]>([
-    ['module: nowhere.ts', ['tools[0].module: refers to "nowhere.ts", which does not exist; paths start at the folder of this file']],
-    ['module: plain.txt', ['tools[0].module: is "plain.txt"; must be a file that ends in .ts, .mts, .js or .mjs']],
-    [`module: "\${NOPE}.ts"`, ['tools[0].module: needs the variable NOPE, which is not set; set it']],
-    ['module: [x]', ['tools[0].module: is a list of 1; must be the path of a .ts, .mts, .js or .mjs file']],
+    [
+      'module: nowhere.ts',
+      [
+        'tools[0].module: refers to "nowhere.ts", which does not exist; paths start at the folder of this file',
+      ],
+    ],
+    [
+      'module: plain.txt',
+      ['tools[0].module: is "plain.txt"; must be a file that ends in .ts, .mts, .js or .mjs'],
+    ],
+    [
+      `module: "\${NOPE}.ts"`,
+      ['tools[0].module: needs the variable NOPE, which is not set; set it'],
+    ],
+    [
+      'module: [x]',
+      ['tools[0].module: is a list of 1; must be the path of a .ts, .mts, .js or .mjs file'],
+    ],
   ])('refuses %j', (rest, expected) => {
     expect(ofTool(rest)).toEqual(expected)
   })

@@ -26,12 +26,18 @@ describe('a text with variables', () => {
   })
 
   it('takes nothing that the environment only inherits', () => {
-    expect(expand(`\${toString}\${__proto__}`, environment).unset).toEqual(['toString', '__proto__'])
+    expect(expand(`\${toString}\${__proto__}`, environment).unset).toEqual([
+      'toString',
+      '__proto__',
+    ])
   })
 
-  it.each([`\${}`, `\${A`, `\${A B}`, `\${1}`, `\${A:-x}`, `\${\${A}}`])('becomes nothing where %j names no variable', (text) => {
-    expect(expand(text, environment)).toEqual({ ...nothing, text: undefined, malformed: true })
-  })
+  it.each([`\${}`, `\${A`, `\${A B}`, `\${1}`, `\${A:-x}`, `\${\${A}}`])(
+    'becomes nothing where %j names no variable',
+    (text) => {
+      expect(expand(text, environment)).toEqual({ ...nothing, text: undefined, malformed: true })
+    },
+  )
 
   it('is known from one without', () => {
     expect([`\${A}`, `$\${A}`, '$A', `\${}`].map(hasVariable)).toEqual([true, false, false, false])

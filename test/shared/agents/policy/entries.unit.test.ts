@@ -11,19 +11,31 @@ describe('the key of a threshold', () => {
     expect(policyKey(given)).toBe(key)
   })
 
-  it.each(['loop.identicalFailur', 'loop.identicalSuccesse', 'caps.wallM', 'rule.same-answ', 'rule.identical-succes'])(
-    '%s is none, although letters at its end would make it one',
-    (given) => {
-      expect(policyKey(given)).toBe(undefined)
-    },
-  )
+  it.each([
+    'loop.identicalFailur',
+    'loop.identicalSuccesse',
+    'caps.wallM',
+    'rule.same-answ',
+    'rule.identical-succes',
+  ])('%s is none, although letters at its end would make it one', (given) => {
+    expect(policyKey(given)).toBe(undefined)
+  })
 })
 
 describe('a key that there is none of', () => {
   it.each([
-    ['loop.identicalFailur', 'names no threshold; did you mean loop.identicalFailures? There are loop.identicalFailures, '],
-    ['caps.wallTimeMs', 'names no threshold; did you mean caps.wallMs? There are loop.identicalFailures, '],
-    ['empty.retries', 'names no threshold; there are empty.beforeTools, empty.afterTools and empty.perTurn'],
+    [
+      'loop.identicalFailur',
+      'names no threshold; did you mean loop.identicalFailures? There are loop.identicalFailures, ',
+    ],
+    [
+      'caps.wallTimeMs',
+      'names no threshold; did you mean caps.wallMs? There are loop.identicalFailures, ',
+    ],
+    [
+      'empty.retries',
+      'names no threshold; there are empty.beforeTools, empty.afterTools and empty.perTurn',
+    ],
     ['retries', 'names no threshold; there are loop.identicalFailures, '],
     ['rule.cycel', 'names no rule; did you mean rule.cycle? There are rule.identical-failure, '],
   ])('%s is told what is near, or what there is beside it', (given, words) => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { Claimant } from '../../../../shared/bus/kafka/assignment.ts'
-import { assignPartitions } from '../../../../shared/bus/kafka/assignment.ts'
+import { assignPartitions, type Claimant } from '../../../../shared/bus/kafka/assignment.ts'
 
 const newcomer = (member: string): Claimant => ({ member, generation: -1, owned: [] })
 
@@ -29,7 +28,10 @@ describe('the partitions of a group', () => {
   })
 
   it('move to who comes only as far as an even share wants', () => {
-    const given = assignPartitions([{ member: 'a', generation: 2, owned: [0, 1, 2, 3] }, newcomer('b')], 4)
+    const given = assignPartitions(
+      [{ member: 'a', generation: 2, owned: [0, 1, 2, 3] }, newcomer('b')],
+      4,
+    )
     expect(given.get('a')).toEqual([0, 1])
     expect(given.get('b')).toEqual([2, 3])
   })
@@ -73,9 +75,13 @@ describe('the partitions of a group', () => {
         const given = assignPartitions(group, partitions)
         const sizes = [...given.values()].map((list) => list.length)
         expect([...given.keys()].sort()).toEqual(group.map(({ member }) => member).sort())
-        expect([...given.values()].flat().sort((a, b) => a - b)).toEqual(Array.from({ length: partitions }, (_, n) => n))
+        expect([...given.values()].flat().sort((a, b) => a - b)).toEqual(
+          Array.from({ length: partitions }, (_, n) => n),
+        )
         expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
-        expect(new Map([...assignPartitions(group.toReversed(), partitions)].sort())).toEqual(new Map([...given].sort()))
+        expect(new Map([...assignPartitions(group.toReversed(), partitions)].sort())).toEqual(
+          new Map([...given].sort()),
+        )
       }),
     )
   })

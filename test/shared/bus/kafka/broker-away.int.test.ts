@@ -1,8 +1,8 @@
-// A broker that is killed, paused, or never lets us in: what was acknowledged stays, order holds, and work goes on afterwards.
+// A broker that is killed, paused, or never lets us in: what was acknowledged stays, order holds,
+// and work goes on afterwards.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { Logger } from 'pino'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { brokerStartMs, startBroker } from '../../../support/kafka/broker.ts'
@@ -26,7 +26,10 @@ beforeAll(async () => {
 afterAll(() => broker?.stop())
 const world = kafkaWorld(async () => broker)
 
-/** Sessions end, and rebalances go on without who does not answer; but not because a machine is busy. */
+/**
+ * Sessions end, and rebalances go on without who does not answer; but not because a machine is
+ * busy.
+ */
 const shortTimes = { sessionMs: 5_000, rebalanceMs: 8_000 }
 
 function capturedLog(): { log: Logger; lines: string[] } {
@@ -34,14 +37,21 @@ function capturedLog(): { log: Logger; lines: string[] } {
   return { log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }), lines }
 }
 
-/** Appends numbers one after the other, a stage copies them to `copy`, and both go on until stop(). */
-async function load(bus: Bus): Promise<{ inbox: string; copy: string; written: string[]; stop(): Promise<void> }> {
+/**
+ * Appends numbers one after the other, a stage copies them to `copy`, and both go on until stop().
+ */
+async function load(
+  bus: Bus,
+): Promise<{ inbox: string; copy: string; written: string[]; stop(): Promise<void> }> {
   const [inbox, copy] = [await world.topic(bus), await world.topic(bus)]
   const recording = await subscribeRecording(bus, {
     group: newName('group'),
     topic: inbox,
     step: (batch) => ({
-      outputs: batch.map((each) => ({ ...record(copy, textOf(each)), id: `copy/0/${each.offset}/0` })),
+      outputs: batch.map((each) => ({
+        ...record(copy, textOf(each)),
+        id: `copy/0/${each.offset}/0`,
+      })),
       commit: commitBehind(batch),
     }),
   })
@@ -59,7 +69,9 @@ async function load(bus: Bus): Promise<{ inbox: string; copy: string; written: s
     async stop() {
       isStopped = true
       await writing
-      await until('all is copied', async () => (await readAll(bus, copy)).map(textOf).includes(written.at(-1) ?? ''))
+      await until('all is copied', async () =>
+        (await readAll(bus, copy)).map(textOf).includes(written.at(-1) ?? ''),
+      )
       await recording.subscription.close()
     },
   }
@@ -88,7 +100,12 @@ describe('a broker that goes away under load', () => {
     ],
   ])('%s: nothing acknowledged is lost, the order holds, and work goes on', async (_, trouble) => {
     const { log, lines } = capturedLog()
-    const client = { brokers: world.brokers, clientId: 'away', requestTimeout: 2_000, connectionTimeout: 1_000 }
+    const client = {
+      brokers: world.brokers,
+      clientId: 'away',
+      requestTimeout: 2_000,
+      connectionTimeout: 1_000,
+    }
     const bus = await world.open({ client, log, times: shortTimes })
     const running = await load(bus)
     const before = running.written.length
@@ -99,7 +116,9 @@ describe('a broker that goes away under load', () => {
     const copy = (await readAll(bus, running.copy)).map(textOf)
     expect(withoutRepeats(inbox)).toEqual(running.written)
     expect(withoutRepeats(copy)).toEqual(running.written)
-    const loud = lines.map((line) => JSON.parse(line) as { level: number; msg: string }).filter(({ level }) => level >= 40)
+    const loud = lines
+      .map((line) => JSON.parse(line) as { level: number; msg: string })
+      .filter(({ level }) => level >= 40)
     expect(loud.length).toBeLessThan(20)
   })
 })
@@ -120,7 +139,10 @@ describe('a broker that is away when a service starts', () => {
 describe('a broker that says nothing more', () => {
   it('does not hold up a bus that closes: readers that wait for their writes are told that these failed', async () => {
     let hastes = 1
-    const hasty = { ...systemClock, after: (ms: number, fire: () => void) => systemClock.after(ms / hastes, fire) }
+    const hasty = {
+      ...systemClock,
+      after: (ms: number, fire: () => void) => systemClock.after(ms / hastes, fire),
+    }
     const bus = await world.open({ clock: hasty, times: shortTimes })
     const topic = await world.topic(bus)
     const { promise: assigned, resolve: assign } = Promise.withResolvers<void>()
@@ -161,7 +183,9 @@ describe('a broker that asks who we are', () => {
 
   it('refuses a wrong password at once, and the log has no password', async () => {
     const { log, lines } = capturedLog()
-    await expect(world.open({ client: client('weir', 'wrong-secret'), log })).rejects.toMatchObject({ code: 'bus.unauthorized' })
+    await expect(world.open({ client: client('weir', 'wrong-secret'), log })).rejects.toMatchObject(
+      { code: 'bus.unauthorized' },
+    )
     expect(lines.join('\n')).not.toContain('wrong-secret')
   })
 
@@ -169,7 +193,11 @@ describe('a broker that asks who we are', () => {
     const topic = await world.topic(await world.open())
     const { log, lines } = capturedLog()
     const alice = await world.open({ client: client('alice', 'a-secret'), log })
-    const refused = { code: 'bus.unauthorized', retryable: false, message: expect.stringContaining(topic) }
+    const refused = {
+      code: 'bus.unauthorized',
+      retryable: false,
+      message: expect.stringContaining(topic),
+    }
     await expect(alice.append([record(topic, 'a')])).rejects.toMatchObject(refused)
     await expect(alice.ends(topic)).rejects.toMatchObject(refused)
     await world.admin.createAcls({
@@ -183,7 +211,10 @@ describe('a broker that asks who we are', () => {
         permissionType: 3,
       })),
     })
-    await until('the right is there', async () => (await alice.ends(topic).catch(() => [])).length === 1)
+    await until(
+      'the right is there',
+      async () => (await alice.ends(topic).catch(() => [])).length === 1,
+    )
     await expect(alice.append([record(topic, 'a')])).rejects.toMatchObject(refused)
     const recording = await subscribeRecording(alice, { group: newName('group'), topic })
     await expect(recording.subscription.failed).rejects.toMatchObject({

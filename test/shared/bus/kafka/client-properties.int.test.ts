@@ -1,4 +1,5 @@
-// What a client.properties says is what a broker accepts: one broker, a listener for each way to log in.
+// What a client.properties says is what a broker accepts: one broker, a listener for each way to
+// log in.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,8 +9,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { readClientProperties } from '../../../../shared/bus/kafka/client-properties.ts'
 import { brokerHost, brokerStartMs, startBroker } from '../../../support/kafka/broker.ts'
 import type { Broker } from '../../../support/kafka/broker-options.ts'
-import type { Certificates } from '../../../support/kafka/certificates.ts'
-import { makeCertificates } from '../../../support/kafka/certificates.ts'
+import { type Certificates, makeCertificates } from '../../../support/kafka/certificates.ts'
 
 const password = 'p"a\\s;s=1'
 const quoted = 'p\\\\"a\\\\\\\\s;s=1' // as it stands in a .properties file, in a login module
@@ -31,7 +31,13 @@ beforeAll(async () => {
     [`listener.name.${name}.ssl.keystore.key`]: key,
   })
   broker = await startBroker({
-    listeners: { LOGIN: 'SASL_PLAINTEXT', LOGINTLS: 'SASL_SSL', TLS: 'SSL', MUTUAL: 'SSL', ELSEWHERE: 'SSL' },
+    listeners: {
+      LOGIN: 'SASL_PLAINTEXT',
+      LOGINTLS: 'SASL_SSL',
+      TLS: 'SSL',
+      MUTUAL: 'SSL',
+      ELSEWHERE: 'SSL',
+    },
     users: { alice: password },
     properties: {
       ...identity('logintls', certificates.broker),
@@ -59,18 +65,24 @@ describe('SASL', () => {
     await expect(nodes('LOGIN', login(mechanism))).resolves.toBe(1)
   })
 
-  it.each(['PLAIN', 'SCRAM-SHA-512'])('does not log in by %s with another password', async (mechanism) => {
-    await expect(nodes('LOGIN', login(mechanism, 'guessed'))).rejects.toThrow(/auth/i)
-  })
+  it.each(['PLAIN', 'SCRAM-SHA-512'])(
+    'does not log in by %s with another password',
+    async (mechanism) => {
+      await expect(nodes('LOGIN', login(mechanism, 'guessed'))).rejects.toThrow(/auth/i)
+    },
+  )
 
   it('logs in through TLS', async () => {
     const text = login('SCRAM-SHA-512').replace('SASL_PLAINTEXT', 'SASL_SSL')
-    await expect(nodes('LOGINTLS', `${text}\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`)).resolves.toBe(1)
+    await expect(
+      nodes('LOGINTLS', `${text}\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`),
+    ).resolves.toBe(1)
   })
 })
 
 describe('TLS', () => {
-  const trusting = () => `security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`
+  const trusting = () =>
+    `security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`
 
   it("trusts a broker whose certificate comes from the trust store's authority, and no other", async () => {
     await expect(nodes('TLS', trusting())).resolves.toBe(1)
@@ -79,14 +91,18 @@ describe('TLS', () => {
 
   it('does not trust a broker whose certificate is for another host, unless the check is switched off', async () => {
     await expect(nodes('ELSEWHERE', trusting())).rejects.toThrow(/altnames/)
-    await expect(nodes('ELSEWHERE', `${trusting()}\nssl.endpoint.identification.algorithm=`)).resolves.toBe(1)
+    await expect(
+      nodes('ELSEWHERE', `${trusting()}\nssl.endpoint.identification.algorithm=`),
+    ).resolves.toBe(1)
   })
 
   it('shows the certificate of its key store to a broker that asks for one', async () => {
     const store = join(folder, 'store.pem')
     writeFileSync(store, certificates.client.key + certificates.client.certificate)
     await expect(nodes('MUTUAL', trusting())).rejects.toThrow()
-    await expect(nodes('MUTUAL', `${trusting()}\nssl.keystore.type=PEM\nssl.keystore.location=${store}`)).resolves.toBe(1)
+    await expect(
+      nodes('MUTUAL', `${trusting()}\nssl.keystore.type=PEM\nssl.keystore.location=${store}`),
+    ).resolves.toBe(1)
     const inLine = (pem: string) => pem.replaceAll('\n', '\\n')
     const { certificate, key } = certificates.client
     const inProperties = `ssl.keystore.certificate.chain=${inLine(certificate)}\nssl.keystore.key=${inLine(key)}`

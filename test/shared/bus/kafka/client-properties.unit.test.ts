@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { ClientConfig } from '../../../../shared/bus/kafka/client-properties.ts'
-import { readClientProperties } from '../../../../shared/bus/kafka/client-properties.ts'
-import type { Certificates } from '../../../support/kafka/certificates.ts'
-import { makeCertificates } from '../../../support/kafka/certificates.ts'
+import {
+  type ClientConfig,
+  readClientProperties,
+} from '../../../../shared/bus/kafka/client-properties.ts'
+import { type Certificates, makeCertificates } from '../../../support/kafka/certificates.ts'
 
 const plainModule = 'org.apache.kafka.common.security.plain.PlainLoginModule'
 const scramModule = 'org.apache.kafka.common.security.scram.ScramLoginModule'
@@ -30,18 +31,31 @@ describe('what is read', () => {
       client.id: agents
       request.timeout.ms=15000
       socket.connection.setup.timeout.ms=2000`)
-    expect(config).toEqual({ brokers: ['one:9092', '[::1]:9093'], clientId: 'agents', requestTimeout: 15_000, connectionTimeout: 2_000 })
+    expect(config).toEqual({
+      brokers: ['one:9092', '[::1]:9093'],
+      clientId: 'agents',
+      requestTimeout: 15_000,
+      connectionTimeout: 2_000,
+    })
   })
 
   it('needs no file', () => {
-    expect(readClientProperties({ bootstrapServer: 'one:9092,two:9092' })).toEqual({ brokers: ['one:9092', 'two:9092'], clientId: 'weir' })
+    expect(readClientProperties({ bootstrapServer: 'one:9092,two:9092' })).toEqual({
+      brokers: ['one:9092', 'two:9092'],
+      clientId: 'weir',
+    })
   })
 
   it('lets a single property win over the file, and --bootstrap-server over both', () => {
     writeFileSync(file, 'bootstrap.servers=file:1\nclient.id=file')
     const overrides = { 'bootstrap.servers': 'property:1', 'client.id': 'property' }
-    expect(readClientProperties({ file, overrides })).toMatchObject({ brokers: ['property:1'], clientId: 'property' })
-    expect(readClientProperties({ file, overrides, bootstrapServer: 'flag:1' })).toMatchObject({ brokers: ['flag:1'] })
+    expect(readClientProperties({ file, overrides })).toMatchObject({
+      brokers: ['property:1'],
+      clientId: 'property',
+    })
+    expect(readClientProperties({ file, overrides, bootstrapServer: 'flag:1' })).toMatchObject({
+      brokers: ['flag:1'],
+    })
   })
 
   it.each([
@@ -55,12 +69,18 @@ describe('what is read', () => {
       sasl.jaas.config=${module} required \\
         username="alice" \\
         password="a \\\\"b;c=\\\\\\\\";`)
-    expect(config.sasl).toEqual({ mechanism: kafkajsName, username: 'alice', password: 'a "b;c=\\' })
+    expect(config.sasl).toEqual({
+      mechanism: kafkajsName,
+      username: 'alice',
+      password: 'a "b;c=\\',
+    })
     expect(config.ssl).toBeUndefined()
   })
 
   it('takes a trust store from a PEM file', () => {
-    const config = readFile(`security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`)
+    const config = readFile(
+      `security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`,
+    )
     expect(config.ssl).toEqual({ ca: certificates.authority })
   })
 
@@ -82,7 +102,12 @@ describe('what is read', () => {
 
   it('takes a key store from a PEM file, with the password of its key', () => {
     const { privateKey, certificate } = certificates.client
-    const encrypted = privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'opens it' })
+    const encrypted = privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+      cipher: 'aes-256-cbc',
+      passphrase: 'opens it',
+    })
     const store = join(folder, 'store.pem')
     writeFileSync(store, `${encrypted}${certificate}`)
     const config = readFile(`
@@ -90,31 +115,43 @@ describe('what is read', () => {
       ssl.keystore.type=PEM
       ssl.keystore.location=${store}
       ssl.key.password=opens it`)
-    expect(config.ssl).toMatchObject({ cert: certificates.client.certificate, passphrase: 'opens it' })
-    expect(refusal(`security.protocol=SSL\nssl.keystore.location=${store}\nssl.key.password=does not`)).toContain(
-      'ssl.keystore.location has a private key that ssl.key.password does not open',
-    )
+    expect(config.ssl).toMatchObject({
+      cert: certificates.client.certificate,
+      passphrase: 'opens it',
+    })
+    expect(
+      refusal(`security.protocol=SSL\nssl.keystore.location=${store}\nssl.key.password=does not`),
+    ).toContain('ssl.keystore.location has a private key that ssl.key.password does not open')
     expect(refusal(`security.protocol=SSL\nssl.keystore.location=${store}`)).toContain(
       'has an encrypted private key; give ssl.key.password',
     )
   })
 
   it('checks the host name unless the algorithm is empty', () => {
-    const withAlgorithm = (value: string) => readFile(`security.protocol=SSL\nssl.endpoint.identification.algorithm=${value}`).ssl
+    const withAlgorithm = (value: string) =>
+      readFile(`security.protocol=SSL\nssl.endpoint.identification.algorithm=${value}`).ssl
     expect(withAlgorithm('https')).toEqual({})
     expect(withAlgorithm('')).toEqual({ checkServerIdentity: expect.any(Function) })
   })
 
   it('bounds the versions of TLS', () => {
-    const withVersions = (value: string) => readFile(`security.protocol=SSL\nssl.enabled.protocols=${value}`).ssl
+    const withVersions = (value: string) =>
+      readFile(`security.protocol=SSL\nssl.enabled.protocols=${value}`).ssl
     expect(withVersions('TLSv1.3')).toEqual({ minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
-    expect(withVersions('TLSv1.3,TLSv1.2')).toEqual({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' })
+    expect(withVersions('TLSv1.3,TLSv1.2')).toEqual({
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.3',
+    })
   })
 
   it('leaves aside what Weir decides itself, and says so', () => {
     const notes: string[] = []
     writeFileSync(file, 'acks=1\ngroup.id=mine')
-    readClientProperties({ file, bootstrapServer: 'one:1', onLeftAside: (note) => notes.push(note) })
+    readClientProperties({
+      file,
+      bootstrapServer: 'one:1',
+      onLeftAside: (note) => notes.push(note),
+    })
     expect(notes).toEqual([
       `${file}:1 acks is left aside: Weir writes in its own way: acknowledged by all in-sync brokers, in order, repeated until then`,
       `${file}:2 group.id is left aside: Weir names its groups, keeps its positions and fetches by its own rules`,
@@ -151,12 +188,27 @@ describe('what is refused', () => {
       'security.protocol=SASL_PLAINTEXT\nssl.truststore.type=PEM',
       'ssl.truststore.type has no effect: security.protocol is SASL_PLAINTEXT; set it to SSL or SASL_SSL, or leave ssl.truststore.type out',
     ],
-    ['security.protocol=TLS', 'security.protocol is "TLS"; must be PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL'],
-    ['security.protocol=SASL_SSL', 'sasl.mechanism is missing; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512'],
+    [
+      'security.protocol=TLS',
+      'security.protocol is "TLS"; must be PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL',
+    ],
+    [
+      'security.protocol=SASL_SSL',
+      'sasl.mechanism is missing; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512',
+    ],
     ['security.protocol=SASL_SSL', 'sasl.jaas.config is missing; it has the name and the password'],
-    ['security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI', 'sasl.mechanism is "GSSAPI"; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512'],
-    ['security.protocol=SSL\nssl.truststore.type=PEM', 'ssl.truststore.location is missing; ssl.truststore.type is given'],
-    ['security.protocol=SSL\nssl.truststore.location=/nowhere.pem', 'ssl.truststore.location /nowhere.pem does not exist'],
+    [
+      'security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI',
+      'sasl.mechanism is "GSSAPI"; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512',
+    ],
+    [
+      'security.protocol=SSL\nssl.truststore.type=PEM',
+      'ssl.truststore.location is missing; ssl.truststore.type is given',
+    ],
+    [
+      'security.protocol=SSL\nssl.truststore.location=/nowhere.pem',
+      'ssl.truststore.location /nowhere.pem does not exist',
+    ],
     [
       'security.protocol=SSL\nssl.truststore.type=JKS\nssl.truststore.location=t.jks',
       'ssl.truststore.type is JKS, and Weir reads PEM only; convert it',
@@ -169,7 +221,10 @@ describe('what is refused', () => {
       'security.protocol=SSL\nssl.truststore.certificates=-----BEGIN CERTIFICATE----- AAAA -----END CERTIFICATE-----',
       'ssl.truststore.certificates has a certificate that cannot be read (number 1)',
     ],
-    ['security.protocol=SSL\nssl.keystore.key=x', 'ssl.keystore.certificate.chain is missing; the two belong together'],
+    [
+      'security.protocol=SSL\nssl.keystore.key=x',
+      'ssl.keystore.certificate.chain is missing; the two belong together',
+    ],
     ['security.protocol=SSL\nssl.key.password=x', 'ssl.key.password is given, and no ssl.keystore'],
     [
       'security.protocol=SSL\nssl.endpoint.identification.algorithm=none',
@@ -180,11 +235,23 @@ describe('what is refused', () => {
       'ssl.enabled.protocols is "TLSv1.1,TLSv1.2"; must be TLSv1.2 or TLSv1.3',
     ],
     ['bootstrap.servers=localhost', 'bootstrap.servers has "localhost"; must be HOST:PORT'],
-    ['bootstrap.servers=PLAINTEXT://localhost:9092', 'bootstrap.servers has "PLAINTEXT://localhost:9092"; must be HOST:PORT'],
+    [
+      'bootstrap.servers=PLAINTEXT://localhost:9092',
+      'bootstrap.servers has "PLAINTEXT://localhost:9092"; must be HOST:PORT',
+    ],
     ['bootstrap.servers=localhost:99999', 'must be HOST:PORT'],
-    ['bootstrap.servers=me:pass@localhost:9092', 'bootstrap.servers has a name or a password before a host; must be HOST:PORT'],
-    ['ssl.engine.factory.class=my.Factory', 'ssl.engine.factory.class cannot be used: names a class of Java, and Weir has none'],
-    ['request.timeout.ms=0', 'request.timeout.ms is "0"; must be a whole number of milliseconds from 1 to 2147483647'],
+    [
+      'bootstrap.servers=me:pass@localhost:9092',
+      'bootstrap.servers has a name or a password before a host; must be HOST:PORT',
+    ],
+    [
+      'ssl.engine.factory.class=my.Factory',
+      'ssl.engine.factory.class cannot be used: names a class of Java, and Weir has none',
+    ],
+    [
+      'request.timeout.ms=0',
+      'request.timeout.ms is "0"; must be a whole number of milliseconds from 1 to 2147483647',
+    ],
   ])('%s', (text, expected) => expect(refusal(text)).toContain(expected))
 
   it.each([
@@ -193,15 +260,24 @@ describe('what is refused', () => {
     [`${plainModule} required username="u";`, 'has no password'],
     [`${plainModule} required password="p";`, 'has no username'],
     [`${plainModule} required username=;`, 'has an option without a value'],
-    [`${plainModule} required username="u" password="p" tokenauth="true";`, 'has another option than username and password'],
-    [`${scramModule} required username="u" password="p";`, 'has the module of another mechanism than PLAIN'],
-    ['com.example.Login required username="u" password="p";', 'has a module that Weir does not know'],
+    [
+      `${plainModule} required username="u" password="p" tokenauth="true";`,
+      'has another option than username and password',
+    ],
+    [
+      `${scramModule} required username="u" password="p";`,
+      'has the module of another mechanism than PLAIN',
+    ],
+    [
+      'com.example.Login required username="u" password="p";',
+      'has a module that Weir does not know',
+    ],
     [`${plainModule} required username="u" password="p"; x`, 'has more after its semicolon'],
     [plainModule, 'is cut off'],
   ])('a login module like %s', (config, expected) => {
-    expect(refusal(`security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=${config}`)).toContain(
-      `sasl.jaas.config ${expected}`,
-    )
+    expect(
+      refusal(`security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=${config}`),
+    ).toContain(`sasl.jaas.config ${expected}`)
   })
 
   it('a private key that is not the one of its certificate, and two stores at once', () => {
@@ -212,8 +288,12 @@ describe('what is refused', () => {
       ssl.keystore.location=${store}
       ssl.truststore.location=${authority}
       ssl.truststore.certificates=${certificates.authority.replaceAll('\n', '\\n')}`)
-    expect(message).toContain('ssl.keystore.location has a private key that is not the one of its first certificate')
-    expect(message).toContain(`ssl.truststore.certificates and ssl.truststore.location (${file}:4) are both given; keep one of them`)
+    expect(message).toContain(
+      'ssl.keystore.location has a private key that is not the one of its first certificate',
+    )
+    expect(message).toContain(
+      `ssl.truststore.certificates and ssl.truststore.location (${file}:4) are both given; keep one of them`,
+    )
   })
 
   it('a store of Java, with what makes a PEM file of it', () => {
@@ -226,11 +306,15 @@ describe('what is refused', () => {
 
   it('a file that is not there', () => {
     const nowhere = join(folder, 'nowhere.properties')
-    expect(() => readClientProperties({ file: nowhere, bootstrapServer: 'one:1' })).toThrow(`${nowhere} does not exist`)
+    expect(() => readClientProperties({ file: nowhere, bootstrapServer: 'one:1' })).toThrow(
+      `${nowhere} does not exist`,
+    )
   })
 
   it('an unknown single property, at the flag that gave it', () => {
-    expect(() => readClientProperties({ bootstrapServer: 'one:1', overrides: { 'sasl.mechanisms': 'PLAIN' } })).toThrow(
+    expect(() =>
+      readClientProperties({ bootstrapServer: 'one:1', overrides: { 'sasl.mechanisms': 'PLAIN' } }),
+    ).toThrow(
       '--command-property sasl.mechanisms: is no property of a Kafka client; did you mean sasl.mechanism?',
     )
   })
@@ -248,13 +332,17 @@ describe('secrets', () => {
       'security.protocol=SSL\nssl.key.password=hunter2\nssl.truststore.password=hunter2\nssl.keystore.certificate.chain=hunter2\nssl.keystore.key=hunter2',
       'ssl.key.password=hunter2\nssl.key.password=hunter2 again',
     ]
-    for (const text of texts) for (const secret of secrets) expect(refusal(text)).not.toContain(secret)
+    for (const text of texts)
+      for (const secret of secrets) expect(refusal(text)).not.toContain(secret)
   })
 })
 
 function readFile(text: string): ClientConfig {
   writeFileSync(file, text)
-  return readClientProperties({ file, bootstrapServer: text.includes('bootstrap.servers') ? undefined : 'one:9092' })
+  return readClientProperties({
+    file,
+    bootstrapServer: text.includes('bootstrap.servers') ? undefined : 'one:9092',
+  })
 }
 
 /** The message of the refusal; the file names no broker. */

@@ -3,7 +3,8 @@ import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { asBusError, troubleOf } from '../../../../shared/bus/kafka/failure.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
-const driverError = (name: string, message: string, code?: string) => Object.assign(new Error(message), { name, code })
+const driverError = (name: string, message: string, code?: string) =>
+  Object.assign(new Error(message), { name, code })
 
 describe('what a broker says', () => {
   it.each([
@@ -29,13 +30,24 @@ describe('what a broker says', () => {
   })
 
   it('is a lost connection, which a repeat can mend, or a login that none can', () => {
-    const lost = driverError('KafkaJSConnectionError', 'Connection error: connect ECONNREFUSED', 'ECONNREFUSED')
-    const ended = driverError('KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed: Closed connection')
+    const lost = driverError(
+      'KafkaJSConnectionError',
+      'Connection error: connect ECONNREFUSED',
+      'ECONNREFUSED',
+    )
+    const ended = driverError(
+      'KafkaJSSASLAuthenticationError',
+      'SASL PLAIN authentication failed: Closed connection',
+    )
     const refused = driverError(
       'KafkaJSSASLAuthenticationError',
       'SASL PLAIN authentication failed: Authentication failed: Invalid username',
     )
-    const untrusted = driverError('KafkaJSConnectionError', 'Connection error: self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT')
+    const untrusted = driverError(
+      'KafkaJSConnectionError',
+      'Connection error: self-signed certificate',
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+    )
     const unnamed = new Error('Broker not connected') // the broker went away while kafkajs looked for one to ask
     const described = [lost, ended, unnamed, refused, untrusted].map((error) => [
       troubleOf(error),

@@ -1,19 +1,27 @@
-// Fetching against a cluster that is made up here: what a broker answers, and when, is the test's to say.
+// Fetching against a cluster that is made up here: what a broker answers, and when, is the test's
+// to say.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
 import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-request.ts'
-import type { Cursor, Fetching } from '../../../../shared/bus/kafka/fetching.ts'
-import { createFetching } from '../../../../shared/bus/kafka/fetching.ts'
+import {
+  type Cursor,
+  createFetching,
+  type Fetching,
+} from '../../../../shared/bus/kafka/fetching.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
-import type { HandClock } from '../hand-clock.ts'
-import { handClock } from '../hand-clock.ts'
+import { type HandClock, handClock } from '../hand-clock.ts'
 import { textOf } from '../recording-readers.ts'
 
-type Asked = { link: number; node: number; answer(...partitions: FetchedPartition[]): Promise<void>; fail(error: Error): Promise<void> }
+type Asked = {
+  link: number
+  node: number
+  answer(...partitions: FetchedPartition[]): Promise<void>
+  fail(error: Error): Promise<void>
+}
 
 let fetching: Fetching | undefined
 afterEach(() => fetching?.close())
@@ -35,7 +43,8 @@ function madeUpCluster(topics: Topic[]): {
     known: (name) => topics.find((topic) => topic.name === name),
     topic: async (name) => topics.find((topic) => topic.name === name) as Topic,
     kind: async () => 'log',
-    ends: async (_, partitions = [0]) => partitions.map((partition) => ({ partition, begin: 0, end: 100 })),
+    ends: async (_, partitions = [0]) =>
+      partitions.map((partition) => ({ partition, begin: 0, end: 100 })),
     offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     async refresh() {
@@ -77,9 +86,15 @@ async function turns(): Promise<void> {
 }
 
 const node: Node = { id: 1, host: 'h', port: 1 }
-const topic = (leaders: Topic['leaders'] = [node, node, node, node, node, node], id = 'id'): Topic => ({ name: 't', id, leaders })
+const topic = (
+  leaders: Topic['leaders'] = [node, node, node, node, node, node],
+  id = 'id',
+): Topic => ({ name: 't', id, leaders })
 
-function cursor(partition: number, next = 0): Cursor & { seen: string[]; failures: string[]; isFull: boolean } {
+function cursor(
+  partition: number,
+  next = 0,
+): Cursor & { seen: string[]; failures: string[]; isFull: boolean } {
   const made = {
     ...{ topic: 't', partition, next, skipsDeleted: false, isFull: false },
     ...{ seen: [] as string[], failures: [] as string[] },
@@ -91,10 +106,23 @@ function cursor(partition: number, next = 0): Cursor & { seen: string[]; failure
 }
 
 function fetched(partition: number, base: number, ...texts: string[]): FetchedPartition {
-  const records = texts.map((text) => ({ topic: 't', partition, key: 'k', value: new TextEncoder().encode(text) }))
+  const records = texts.map((text) => ({
+    topic: 't',
+    partition,
+    key: 'k',
+    value: new TextEncoder().encode(text),
+  }))
   const set = texts.length === 0 ? Buffer.alloc(0) : encodeBatch(records, 1)
   if (texts.length > 0) set.writeBigInt64BE(BigInt(base), 0)
-  return { topic: 't', partition, errorCode: 0, end: base + texts.length, begin: 0, aborted: [], set }
+  return {
+    topic: 't',
+    partition,
+    errorCode: 0,
+    end: base + texts.length,
+    begin: 0,
+    aborted: [],
+    set,
+  }
 }
 
 function start(cluster: Cluster, requestsMax = 2): Fetching {
@@ -279,7 +307,10 @@ describe('fetching', () => {
     reading.add(inside)
     reading.add(outside)
     await turns()
-    await asked[0]?.answer({ ...fetched(0, 50), errorCode: 1 }, { ...fetched(1, 500), errorCode: 1 })
+    await asked[0]?.answer(
+      { ...fetched(0, 50), errorCode: 1 },
+      { ...fetched(1, 500), errorCode: 1 },
+    )
     expect([inside.failures, outside.failures]).toEqual([[], ['bus.commit-outside-log']])
     clock.advance(1000)
     await turns()

@@ -1,28 +1,31 @@
-// Buses, topics and an admin client on the broker of the test run, for the tests of what the Kafka bus does beyond the contract.
+// Buses, topics and an admin client on the broker of the test run, for the tests of what the Kafka
+// bus does beyond the contract.
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import type { Admin } from 'kafkajs'
-import { Kafka, logLevel } from 'kafkajs'
+import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
-import type { KafkaBusOptions } from '../../../../shared/bus/kafka/bus.ts'
-import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
+import { type KafkaBusOptions, openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
 import type { Bus, TopicKind } from '../../../../shared/contract/bus.ts'
-import type { Clock } from '../../../../shared/lib/clock.ts'
-import { systemClock } from '../../../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 
 export type KafkaWorld = {
   brokers: string[]
   kafka: Kafka
   admin: Admin
-  /** A bus that is closed after the test. It hears soon of what happens in its groups, and its sessions last however busy the machine is. */
+  /**
+   * A bus that is closed after the test. It hears soon of what happens in its groups, and its
+   * sessions last however busy the machine is.
+   */
   open(options?: Partial<KafkaBusOptions>): Promise<Bus>
   topic(bus: Bus, kind?: TopicKind, partitions?: number): Promise<string>
 }
 
 /** To be called once in a test file, outside of tests. `broker`: another than the shared one. */
-export function kafkaWorld(broker: () => Promise<{ bootstrapServers: string }> = sharedBroker): KafkaWorld {
+export function kafkaWorld(
+  broker: () => Promise<{ bootstrapServers: string }> = sharedBroker,
+): KafkaWorld {
   const world = {} as KafkaWorld
   const opened: Bus[] = []
 
@@ -43,7 +46,13 @@ export function kafkaWorld(broker: () => Promise<{ bootstrapServers: string }> =
       clock: systemClock,
       log: pino({ level: process.env.WEIR_TEST_LOG ?? 'silent' }),
       ...options,
-      times: { sessionMs: 60_000, heartbeatMs: 100, rebalanceMs: 60_000, commitMs: 50, ...options.times },
+      times: {
+        sessionMs: 60_000,
+        heartbeatMs: 100,
+        rebalanceMs: 60_000,
+        commitMs: 50,
+        ...options.times,
+      },
     })
     opened.push(bus)
     return bus
@@ -61,7 +70,8 @@ export function stoppableClock(): Clock & { stop(): void; go(): void } {
   let held: (() => void)[] | undefined
   return {
     ...systemClock,
-    after: (delayMs, fire) => systemClock.after(delayMs, () => (held === undefined ? fire() : void held.push(fire))),
+    after: (delayMs, fire) =>
+      systemClock.after(delayMs, () => (held === undefined ? fire() : void held.push(fire))),
     stop() {
       held ??= []
     },

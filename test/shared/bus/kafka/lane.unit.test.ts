@@ -1,8 +1,7 @@
 // A lane with a reader that writes down how it is called.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Lane } from '../../../../shared/bus/kafka/lane.ts'
-import { createLane } from '../../../../shared/bus/kafka/lane.ts'
+import { createLane, type Lane } from '../../../../shared/bus/kafka/lane.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { turns } from './made-up-cluster.ts'
 
@@ -34,7 +33,14 @@ function start(): { lane: Lane; calls: string[]; end(step: number): Promise<void
   return { lane, calls, end }
 }
 
-const record = (offset: number): StoredRecord => ({ topic: 't', partition: 0, key: 'k', value: Buffer.from('v'), offset, time: 1 })
+const record = (offset: number): StoredRecord => ({
+  topic: 't',
+  partition: 0,
+  key: 'k',
+  value: Buffer.from('v'),
+  offset,
+  time: 1,
+})
 
 /** As fetching does: the place moves first. */
 function give({ cursor }: Lane, next: number, ...offsets: number[]): void {

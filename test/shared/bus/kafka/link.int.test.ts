@@ -1,7 +1,7 @@
-// A connection whose other end is there and says nothing: a machine that was cut off, a process that is stopped.
+// A connection whose other end is there and says nothing: a machine that was cut off, a process
+// that is stopped.
 
-import type { AddressInfo, Socket } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { openLink } from '../../../../shared/bus/kafka/link.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
@@ -10,7 +10,11 @@ const sockets: Socket[] = []
 const server = createServer((socket) => {
   sockets.push(socket)
   socket.on('error', () => {})
-  if (answersVersions) socket.on('data', (data) => data.readInt16BE(4) === 18 && socket.write(versionsAnswer(data.readInt32BE(8))))
+  if (answersVersions)
+    socket.on(
+      'data',
+      (data) => data.readInt16BE(4) === 18 && socket.write(versionsAnswer(data.readInt32BE(8))),
+    )
 })
 let answersVersions = false
 afterEach(() => {
@@ -41,7 +45,12 @@ describe('a broker that says nothing', () => {
   it('is given up while it is connected to', async () => {
     answersVersions = false
     const node = await listening()
-    const client = { brokers: [], connectionTimeout: 100, authenticationTimeout: 100, requestTimeout: 100 }
+    const client = {
+      brokers: [],
+      connectionTimeout: 100,
+      authenticationTimeout: 100,
+      requestTimeout: 100,
+    }
     await expect(openLink(node, { ...options, client })).rejects.toMatchObject(lost)
   })
 
@@ -49,7 +58,8 @@ describe('a broker that says nothing', () => {
     answersVersions = true
     const node = await listening()
     const link = await openLink(node, { ...options, client: { brokers: [], requestTimeout: 100 } })
-    const heartbeat = () => link.ask((broker) => broker.heartbeat({ groupId: 'g', groupGenerationId: 1, memberId: 'm' }))
+    const heartbeat = () =>
+      link.ask((broker) => broker.heartbeat({ groupId: 'g', groupGenerationId: 1, memberId: 'm' }))
     const [first, second] = [heartbeat(), heartbeat()]
     await expect(first).rejects.toMatchObject(lost)
     await expect(second).rejects.toMatchObject({ name: 'KafkaJSConnectionError' })

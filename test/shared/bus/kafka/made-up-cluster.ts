@@ -1,13 +1,21 @@
-// A cluster for tests of one part of the bus: topics that the test changes, and links whose questions the test answers.
+// A cluster for tests of one part of the bus: topics that the test changes, and links whose
+// questions the test answers.
 
 import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
 import { handClock } from '../hand-clock.ts'
 
-export type Question = { node: number; answer(answer: unknown): Promise<void>; fail(error: unknown): Promise<void> }
+export type Question = {
+  node: number
+  answer(answer: unknown): Promise<void>
+  fail(error: unknown): Promise<void>
+}
 
-/** `asked`: every question on any link, in order; `links`: every connection that was made; `over`: what the cluster does otherwise. */
+/**
+ * `asked`: every question on any link, in order; `links`: every connection that was made; `over`:
+ * what the cluster does otherwise.
+ */
 export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
   const clock = handClock()
   const asked: Question[] = []
@@ -23,7 +31,8 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
       },
       ask: () =>
         new Promise((resolve, reject) => {
-          if (!state.isOpen) return reject(Object.assign(new Error('closed'), { name: 'KafkaJSConnectionError' }))
+          if (!state.isOpen)
+            return reject(Object.assign(new Error('closed'), { name: 'KafkaJSConnectionError' }))
           asked.push({
             node: node.id,
             answer: (answer) => after(() => resolve(answer as never)),
@@ -41,7 +50,8 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     known: (name) => topics.find((topic) => topic.name === name),
     topic: async (name) => topics.find((topic) => topic.name === name) as Topic,
     kind: async () => 'log',
-    ends: async (_, partitions = [0]) => partitions.map((partition) => ({ partition, begin: 0, end: 0 })),
+    ends: async (_, partitions = [0]) =>
+      partitions.map((partition) => ({ partition, begin: 0, end: 0 })),
     offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     refresh: async () => {},

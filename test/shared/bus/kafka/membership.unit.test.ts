@@ -1,4 +1,5 @@
-// Membership where a real broker cannot be made to be slow at the right moment; the rest of it is in rebalance.int.test.ts.
+// Membership where a real broker cannot be made to be slow at the right moment; the rest of it is
+// in rebalance.int.test.ts.
 
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -24,7 +25,9 @@ function join(over: Parameters<typeof madeUpCluster>[1]) {
 it('does not join a group that it has left while it was looking for the coordinator', async () => {
   const found = Promise.withResolvers<void>()
   const coordinator = { id: 1, host: 'h', port: 1 }
-  const { membership, links, asked } = join({ coordinatorOf: () => found.promise.then(() => coordinator) })
+  const { membership, links, asked } = join({
+    coordinatorOf: () => found.promise.then(() => coordinator),
+  })
   await turns()
   await membership.leave()
   found.resolve()
@@ -33,7 +36,9 @@ it('does not join a group that it has left while it was looking for the coordina
 })
 
 it('waits longer and longer from the third refusal in a row on, however fast the group refuses', async () => {
-  const { membership, asked, clock } = join({ coordinatorOf: async () => ({ id: 1, host: 'h', port: 1 }) })
+  const { membership, asked, clock } = join({
+    coordinatorOf: async () => ({ id: 1, host: 'h', port: 1 }),
+  })
   const refuse = () => asked.at(-1)?.fail(protocolError(illegalGeneration))
   await turns()
   await refuse()

@@ -1,24 +1,41 @@
-// Members of one group that come, go and are taken for dead. Two buses in one process are two members.
+// Members of one group that come, go and are taken for dead. Two buses in one process are two
+// members.
 
 import { describe, expect, it } from '@jest/globals'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import { newName, record } from '../contract-world.ts'
-import type { Recording, RecordingOptions } from '../recording-readers.ts'
-import { commitBehind, subscribeRecording, textOf, until } from '../recording-readers.ts'
+import {
+  commitBehind,
+  type Recording,
+  type RecordingOptions,
+  subscribeRecording,
+  textOf,
+  until,
+} from '../recording-readers.ts'
 import { kafkaWorld, stoppableClock } from './kafka-world.ts'
 
 const world = kafkaWorld()
 
-/** Of a member whose session is waited for: short, and long enough that it does not end by itself on a busy machine. */
+/**
+ * Of a member whose session is waited for: short, and long enough that it does not end by itself on
+ * a busy machine.
+ */
 const shortSessionMs = 4_000
 
 /** What it has now: partitions whose last reader was not closed. */
 function held({ partitions }: Recording): number[] {
-  return [...partitions].flatMap(([partition, { happenings }]) => (happenings.at(-1)?.what === 'closed' ? [] : [partition])).sort()
+  return [...partitions]
+    .flatMap(([partition, { happenings }]) =>
+      happenings.at(-1)?.what === 'closed' ? [] : [partition],
+    )
+    .sort()
 }
 
 /** Counts how often each partition was assigned, which a Recording forgets. */
-async function subscribeCounting(bus: Bus, options: RecordingOptions): Promise<Recording & { assigned: number[] }> {
+async function subscribeCounting(
+  bus: Bus,
+  options: RecordingOptions,
+): Promise<Recording & { assigned: number[] }> {
   const assigned: number[] = []
   const recording = await subscribeRecording(bus, {
     ...options,
@@ -38,21 +55,31 @@ describe('a member that joins', () => {
     const first = await subscribeCounting(one, { group, topic })
     await until('the first has all', () => held(first).length === 4 && first.subscription.joined)
     const second = await subscribeCounting(two, { group, topic })
-    await until('the second has its share', () => held(second).length === 2 && held(first).length === 2)
+    await until(
+      'the second has its share',
+      () => held(second).length === 2 && held(first).length === 2,
+    )
     expect([...held(first), ...held(second)].sort()).toEqual([0, 1, 2, 3])
     expect(first.assigned.toSorted()).toEqual([0, 1, 2, 3])
     expect(second.assigned.toSorted()).toEqual(held(second))
     for (const partition of held(second))
-      expect(first.partitions.get(partition)?.happenings.at(-1)).toEqual({ what: 'closed', how: 'lost' })
+      expect(first.partitions.get(partition)?.happenings.at(-1)).toEqual({
+        what: 'closed',
+        how: 'lost',
+      })
   })
 
   it('goes on where the other had committed, and each record is read by the one that has the partition', async () => {
     const [one, two] = [await world.open(), await world.open()]
     const topic = await world.topic(one, 'log', 2)
     const group = newName('group')
-    const say = (text: string) => one.append([0, 1].map((partition) => record(topic, `${text}${partition}`, { partition })))
+    const say = (text: string) =>
+      one.append([0, 1].map((partition) => record(topic, `${text}${partition}`, { partition })))
     const metadata = 'where to fold from'
-    const step: RecordingOptions['step'] = (batch) => ({ outputs: [], commit: commitBehind(batch, metadata) })
+    const step: RecordingOptions['step'] = (batch) => ({
+      outputs: [],
+      commit: commitBehind(batch, metadata),
+    })
     const first = await subscribeCounting(one, { group, topic, step })
     await say('before ')
     await until('both are read', () => first.records.length === 2)
@@ -61,9 +88,14 @@ describe('a member that joins', () => {
     await say('after ')
     const [moved] = held(second)
     await until('both have read', () => second.records.length === 1 && first.records.length === 3)
-    expect(second.partitions.get(moved as number)?.assignment.committed).toEqual({ offset: 1, metadata })
+    expect(second.partitions.get(moved as number)?.assignment.committed).toEqual({
+      offset: 1,
+      metadata,
+    })
     expect(second.values()).toEqual([`after ${moved}`])
-    expect(first.values().toSorted()).toEqual(['before 0', 'before 1', `after ${1 - (moved as number)}`].toSorted())
+    expect(first.values().toSorted()).toEqual(
+      ['before 0', 'before 1', `after ${1 - (moved as number)}`].toSorted(),
+    )
   })
 
   it('does not wait for a reader that takes its time to close', async () => {
@@ -100,7 +132,10 @@ describe('a member that leaves', () => {
 describe('a member that is taken for dead', () => {
   it('loses all its partitions when it wakes up, and gets new readers that begin where others have come to', async () => {
     const clock = stoppableClock()
-    const [paused, other] = [await world.open({ clock, times: { sessionMs: shortSessionMs } }), await world.open()]
+    const [paused, other] = [
+      await world.open({ clock, times: { sessionMs: shortSessionMs } }),
+      await world.open(),
+    ]
     const topic = await world.topic(paused, 'log', 2)
     const group = newName('group')
     const first = await subscribeCounting(paused, { group, topic })
@@ -110,18 +145,29 @@ describe('a member that is taken for dead', () => {
     clock.stop()
     await until('the other has all', () => held(second).length === 2)
     expect(first.subscription.joined).toBe(false)
-    await other.append([0, 1].map((partition) => record(topic, `to the one that is there ${partition}`, { partition })))
+    await other.append(
+      [0, 1].map((partition) =>
+        record(topic, `to the one that is there ${partition}`, { partition }),
+      ),
+    )
     await until('they are read', () => second.records.length === 2)
     const [had] = held(first)
     await second.subscription.close()
     clock.go()
     await until('the first is back', () => first.subscription.joined && held(first).length === 2)
-    // Also the partition that it had before: another has acted there since, so what it remembers of it is worth nothing.
+    // Also the partition that it had before: another has acted there since, so what it remembers of
+    // it is worth nothing.
     expect(first.assigned.filter((partition) => partition === had)).toEqual([had, had])
     expect(first.partitions.get(had as number)?.assignment.committed?.offset).toBe(1)
-    await other.append([0, 1].map((partition) => record(topic, `later ${partition}`, { partition })))
-    // What was read before it woke up is a zombie's, which the timers that stood still did not stop; no commit came of it.
-    await until('the first reads again', () => first.values().filter((text) => text.startsWith('later')).length === 2)
+    await other.append(
+      [0, 1].map((partition) => record(topic, `later ${partition}`, { partition })),
+    )
+    // What was read before it woke up is a zombie's, which the timers that stood still did not
+    // stop; no commit came of it.
+    await until(
+      'the first reads again',
+      () => first.values().filter((text) => text.startsWith('later')).length === 2,
+    )
   })
 })
 
@@ -149,7 +195,10 @@ describe('a partition that takes its time', () => {
     }
     expect([recording.subscription.joined, recording.assigned.toSorted()]).toEqual([true, [0, 1]])
     endSlow()
-    await until('the slow one is done', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await until(
+      'the slow one is done',
+      () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged',
+    )
   })
 })
 
@@ -167,7 +216,9 @@ describe('a group', () => {
     await joined
     try {
       const recording = await subscribeRecording(bus, { group, topic })
-      await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.group-foreign' })
+      await expect(recording.subscription.failed).rejects.toMatchObject({
+        code: 'bus.group-foreign',
+      })
     } finally {
       await stranger.disconnect()
     }
@@ -185,7 +236,11 @@ describe('a group', () => {
     await bus.append(['a', 'b', 'c'].map((text) => record(topic, text)))
     await until('all is read', () => recording.records.length === 3)
     await recording.subscription.close()
-    await world.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '1' }] })
+    await world.admin.setOffsets({
+      groupId: group,
+      topic,
+      partitions: [{ partition: 0, offset: '1' }],
+    })
     const next = await subscribeRecording(bus, { group, topic })
     await until('the rest is read', () => next.records.length === 2)
     expect(next.partitions.get(0)?.assignment.committed).toEqual({ offset: 1, metadata: '' })

@@ -1,21 +1,34 @@
 import { createRequire } from 'node:module'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { decodeRecordSet, encodeBatch, encodedSizeMax } from '../../../../shared/bus/kafka/record-batch.ts'
+import {
+  decodeRecordSet,
+  encodeBatch,
+  encodedSizeMax,
+} from '../../../../shared/bus/kafka/record-batch.ts'
 import type { RecordToAppend } from '../../../../shared/contract/bus.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { bytesOf, textOf } from '../recording-readers.ts'
 
 const place = { topic: 't', partition: 3, from: 0, aborted: [] }
 
-function record(text: string | null, { key = 'conversation', id }: { key?: string; id?: string } = {}): RecordToAppend {
+function record(
+  text: string | null,
+  { key = 'conversation', id }: { key?: string; id?: string } = {},
+): RecordToAppend {
   return { topic: 't', partition: 3, key, value: text === null ? null : bytesOf(text), id }
 }
 
 /** A batch as it stands in a log: with its offset, and what else its header says. */
 function stored(
   batch: Buffer,
-  header: { base?: number; attributes?: number; maxTime?: number; producerId?: number; lastDelta?: number } = {},
+  header: {
+    base?: number
+    attributes?: number
+    maxTime?: number
+    producerId?: number
+    lastDelta?: number
+  } = {},
 ): Buffer {
   const copy = Buffer.from(batch)
   copy.writeBigInt64BE(BigInt(header.base ?? 0), 0)
@@ -41,7 +54,10 @@ describe('a batch of records', () => {
       record('', { key: '' }),
       record('x'.repeat(100_000)),
     ]
-    const { records: read, next } = decodeRecordSet(stored(encodeBatch(records, 1000), { base: 500 }), { ...place, from: 500 })
+    const { records: read, next } = decodeRecordSet(
+      stored(encodeBatch(records, 1000), { base: 500 }),
+      { ...place, from: 500 },
+    )
     expect(read.map(({ key, id, offset, time }) => ({ key, id, offset, time }))).toEqual([
       { key: 'conversation', id: 'validator/3/12345/0', offset: 500, time: 1000 },
       { key: 'gespräch "1" 🪣', id: undefined, offset: 501, time: 1000 },
@@ -59,7 +75,12 @@ describe('a batch of records', () => {
     const crc = require('kafkajs/src/protocol/recordBatch/crc32C/crc32C')
     const batch = encodeBatch([record('a', { id: 'x/0/1/2' }), record(null)], 77)
     const { records } = await decode(new Decoder(batch))
-    expect(records.map((each: { key: Buffer; value: Buffer | null }) => [each.key.toString(), each.value?.toString()])).toEqual([
+    expect(
+      records.map((each: { key: Buffer; value: Buffer | null }) => [
+        each.key.toString(),
+        each.value?.toString(),
+      ]),
+    ).toEqual([
       ['conversation', 'a'],
       ['conversation', undefined],
     ])
@@ -92,13 +113,19 @@ describe('a batch of records', () => {
     const whole = stored(encodeBatch([record('a')], 1))
     const cut = stored(encodeBatch([record('b')], 1), { base: 1 })
     for (const length of [3, 30, cut.length - 1]) {
-      const { records, next } = decodeRecordSet(Buffer.concat([whole, cut.subarray(0, length)]), place)
+      const { records, next } = decodeRecordSet(
+        Buffer.concat([whole, cut.subarray(0, length)]),
+        place,
+      )
       expect([records.map(textOf), next]).toEqual([['a'], 1])
     }
   })
 
   it('goes on behind what compaction has left out', () => {
-    const set = Buffer.concat([stored(encodeBatch([record('a')], 1), { base: 4 }), stored(encodeBatch([], 1), { base: 5, lastDelta: 6 })])
+    const set = Buffer.concat([
+      stored(encodeBatch([record('a')], 1), { base: 4 }),
+      stored(encodeBatch([], 1), { base: 5, lastDelta: 6 }),
+    ])
     expect(decodeRecordSet(set, place)).toMatchObject({ records: [{ offset: 4 }], next: 12 })
   })
 
@@ -106,7 +133,11 @@ describe('a batch of records', () => {
     ['gzip', 1, (bytes: Buffer) => gzipSync(bytes)],
     ['zstd', 4, (bytes: Buffer) => zstdCompressSync(bytes)],
   ])('is read when it was compressed by %s', (_, codec, compress) => {
-    const set = compressed(encodeBatch([record('a', { id: 'x/0/1/2' }), record('b')], 1), codec, compress)
+    const set = compressed(
+      encodeBatch([record('a', { id: 'x/0/1/2' }), record('b')], 1),
+      codec,
+      compress,
+    )
     expect(decodeRecordSet(set, place).records.map((each) => [textOf(each), each.id])).toEqual([
       ['a', 'x/0/1/2'],
       ['b', undefined],
@@ -118,14 +149,20 @@ describe('a batch of records', () => {
     ['lz4', 3],
   ])('is refused by name when it was compressed by %s', (name, codec) => {
     const set = compressed(encodeBatch([record('a')], 1), codec, (bytes) => bytes)
-    expect(() => decodeRecordSet(set, place)).toThrow(expect.objectContaining({ code: 'bus.compression-unreadable' }))
+    expect(() => decodeRecordSet(set, place)).toThrow(
+      expect.objectContaining({ code: 'bus.compression-unreadable' }),
+    )
     expect(() => decodeRecordSet(set, place)).toThrow(name)
   })
 
   it('is refused when it would fill the memory', () => {
-    const set = compressed(encodeBatch([record('a')], 1), 1, () => gzipSync(Buffer.alloc(200 * 1024 * 1024)))
+    const set = compressed(encodeBatch([record('a')], 1), 1, () =>
+      gzipSync(Buffer.alloc(200 * 1024 * 1024)),
+    )
     expect(set.length).toBeLessThan(300_000)
-    expect(() => decodeRecordSet(set, place)).toThrow(expect.objectContaining({ code: 'bus.compression-unreadable' }))
+    expect(() => decodeRecordSet(set, place)).toThrow(
+      expect.objectContaining({ code: 'bus.compression-unreadable' }),
+    )
   })
 
   it('is refused with its offset when it is damaged, or of an old format', () => {
@@ -149,7 +186,11 @@ describe('a batch of records', () => {
     const from = (producerId: number, text: string, base: number) =>
       stored(encodeBatch([record(text)], 1), { base, producerId, attributes: transactional })
     const mark = (producerId: number, base: number) =>
-      stored(encodeBatch([record('mark')], 1), { base, producerId, attributes: transactional | control })
+      stored(encodeBatch([record('mark')], 1), {
+        base,
+        producerId,
+        attributes: transactional | control,
+      })
     const set = Buffer.concat([
       from(1, 'aborted', 0),
       from(2, 'other', 1),

@@ -1,4 +1,5 @@
-// What a broker refuses, and logs that are not what they were: each ends what cannot go on with its reason, and nothing is skipped.
+// What a broker refuses, and logs that are not what they were: each ends what cannot go on with its
+// reason, and nothing is skipped.
 
 import { randomUUID } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
@@ -7,7 +8,12 @@ import { CompressionTypes } from 'kafkajs'
 import { pino } from 'pino'
 import { validator } from '../../../../services/validator/reducer.ts'
 import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
-import { crc32c, createBroker, protocolError, sendRaw } from '../../../../shared/bus/kafka/driver.ts'
+import {
+  crc32c,
+  createBroker,
+  protocolError,
+  sendRaw,
+} from '../../../../shared/bus/kafka/driver.ts'
 import { produceRequest } from '../../../../shared/bus/kafka/produce-request.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
 import { createTopics } from '../../../../shared/bus/kafka/topic-admin.ts'
@@ -25,17 +31,25 @@ const silent = pino({ level: 'silent' })
 const narrowTopic = () => topicWith({ 'max.message.bytes': '2000' })
 
 /** A topic that keeps batches as they were compressed, as Weir's own were planned once. */
-const keepingTopic = () => topicWith({ 'message.timestamp.type': 'LogAppendTime', 'compression.type': 'producer' })
+const keepingTopic = () =>
+  topicWith({ 'message.timestamp.type': 'LogAppendTime', 'compression.type': 'producer' })
 
 async function topicWith(config: Record<string, string>): Promise<string> {
   const topic = newName('foreign')
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value, reason: '' }))
-  await createTopics(world.admin, [{ topic, kind: 'log', numPartitions: 1, replicationFactor: -1, configEntries }])
+  await createTopics(world.admin, [
+    { topic, kind: 'log', numPartitions: 1, replicationFactor: -1, configEntries },
+  ])
   return topic
 }
 
 /** What a producer writes that compresses by a codec; `compress` takes the records of a batch. */
-async function produceCompressed(topic: string, texts: string[], codec: number, compress: (records: Buffer) => Buffer): Promise<void> {
+async function produceCompressed(
+  topic: string,
+  texts: string[],
+  codec: number,
+  compress: (records: Buffer) => Buffer,
+): Promise<void> {
   const batch = encodeBatch(
     texts.map((text) => record(topic, text)),
     Date.now(),
@@ -45,9 +59,16 @@ async function produceCompressed(topic: string, texts: string[], codec: number, 
   compressed.writeInt16BE(codec, 21)
   compressed.writeUInt32BE(crc32c(compressed.subarray(21)), 17)
   const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
-  const broker = await createBroker({ brokers: world.brokers }, { host, port: Number(port) }, () => () => {})
+  const broker = await createBroker(
+    { brokers: world.brokers },
+    { host, port: Number(port) },
+    () => () => {},
+  )
   await broker.connect()
-  const [answer] = await sendRaw(broker, produceRequest([{ topic, partition: 0, batch: compressed }]))
+  const [answer] = await sendRaw(
+    broker,
+    produceRequest([{ topic, partition: 0, batch: compressed }]),
+  )
   if (answer?.errorCode !== 0) throw protocolError(answer?.errorCode ?? -1)
   await broker.connectionPool.pool[0]?.disconnect()
 }
@@ -67,7 +88,11 @@ describe('a record that is too large for the broker', () => {
   it('fails for who wanted it written, and for nobody else', async () => {
     const bus = await world.open()
     const topic = await narrowTopic()
-    const appending = [record(topic, 'before'), record(topic, 'x'.repeat(5000)), record(topic, 'after')].map((each) => bus.append([each]))
+    const appending = [
+      record(topic, 'before'),
+      record(topic, 'x'.repeat(5000)),
+      record(topic, 'after'),
+    ].map((each) => bus.append([each]))
     const answers = await Promise.allSettled(appending)
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(answers[1]).toMatchObject({ reason: { code: 'bus.record-too-large', retryable: false } })
@@ -78,7 +103,9 @@ describe('a record that is too large for the broker', () => {
     const bus = await world.open()
     const topic = await narrowTopic()
     const texts = ['before', 'x'.repeat(5000), 'behind']
-    await expect(bus.append(texts.map((text) => record(topic, text)))).rejects.toMatchObject({ code: 'bus.record-too-large' })
+    await expect(bus.append(texts.map((text) => record(topic, text)))).rejects.toMatchObject({
+      code: 'bus.record-too-large',
+    })
     await bus.append([record(topic, 'another')])
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['before', 'another'])
   })
@@ -95,10 +122,15 @@ describe('a record that is too large for the broker', () => {
   it('fails the subscription whose output it is, and is not committed', async () => {
     const bus = await world.open()
     const [inbox, narrow, group] = [await world.topic(bus), await narrowTopic(), newName('group')]
-    const step = () => ({ outputs: [record(narrow, 'x'.repeat(5000))], commit: { offset: 1, metadata: '' } })
+    const step = () => ({
+      outputs: [record(narrow, 'x'.repeat(5000))],
+      commit: { offset: 1, metadata: '' },
+    })
     const recording = await subscribeRecording(bus, { group, topic: inbox, step })
     await bus.append([record(inbox, 'a')])
-    await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.record-too-large' })
+    await expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.record-too-large',
+    })
     await recording.subscription.close()
     const next = await subscribeRecording(bus, { group, topic: inbox })
     await until('it is read again', () => next.values().includes('a'))
@@ -119,7 +151,10 @@ describe('a commit that is outside the log', () => {
       step: () => ({ outputs: [], commit: { offset: 1000, metadata: '' } }),
     })
     await bus.append([record(inbox, 'a')])
-    await until('it is committed', () => away.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await until(
+      'it is committed',
+      () => away.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged',
+    )
     await away.subscription.close()
     const subscription = await runStage({ stage: validator }, { bus, topicPrefix, log: silent })
     await expect(subscription.failed).rejects.toMatchObject({ code: 'bus.commit-outside-log' })
@@ -140,7 +175,9 @@ describe('a topic that is made again while it is read', () => {
     await world.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
     const writer = await world.open()
     await writer.append(['new', 'new', 'new'].map((text) => record(topic, text)))
-    await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.commit-outside-log' })
+    await expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.commit-outside-log',
+    })
     expect(recording.values()).toEqual(['old'])
   })
 
@@ -168,10 +205,16 @@ describe('a topic that is made again while it is read', () => {
     await world.admin.deleteTopics({ topics: [topic] })
     await until('it is gone', async () => !(await world.admin.listTopics()).includes(topic))
     const configEntries = [{ name: 'cleanup.policy', value: 'compact' }]
-    await world.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1, configEntries }] })
+    await world.admin.createTopics({
+      waitForLeaders: false,
+      topics: [{ topic, numPartitions: 1, configEntries }],
+    })
     const writer = await world.open()
     await writer.append([{ ...table, key: 'b', value: bytesOf('new') }])
-    await until('the new one is seen', async () => (await bus.get({ ...table, key: 'b', waitMs: 0 })) !== undefined)
+    await until(
+      'the new one is seen',
+      async () => (await bus.get({ ...table, key: 'b', waitMs: 0 })) !== undefined,
+    )
     expect((await bus.list({ ...table, prefix: '' })).map(({ key }) => key)).toEqual(['b'])
   })
 })
@@ -187,12 +230,21 @@ describe('records that retention deletes', () => {
     expect((await bus.read({ topic, partition: 0, from: 0, limit: 10 })).map(textOf)).toEqual(['c'])
     const stop = new AbortController()
     const seen: string[] = []
-    const following = collect(bus.follow({ topic, partition: 0, from: 0, signal: stop.signal }), seen)
+    const following = collect(
+      bus.follow({ topic, partition: 0, from: 0, signal: stop.signal }),
+      seen,
+    )
     await until('what is there is read', () => seen.length === 1)
     stop.abort()
     await following
-    const recording = await subscribeRecording(bus, { group: newName('group'), topic, position: () => 1 })
-    await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.commit-outside-log' })
+    const recording = await subscribeRecording(bus, {
+      group: newName('group'),
+      topic,
+      position: () => 1,
+    })
+    await expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.commit-outside-log',
+    })
     expect([seen, recording.values()]).toEqual([['c'], []])
   })
 })
@@ -216,7 +268,11 @@ describe('records of others', () => {
     const recording = await subscribeRecording(bus, { group: newName('group'), topic })
     await until('all are read', () => recording.records.length === 100)
     expect(recording.values()).toEqual(texts)
-    expect(recording.records.every(({ id, time }) => id === 'x/0/1/2' && Math.abs(time - Date.now()) < 3_600_000)).toBe(true)
+    expect(
+      recording.records.every(
+        ({ id, time }) => id === 'x/0/1/2' && Math.abs(time - Date.now()) < 3_600_000,
+      ),
+    ).toBe(true)
   })
 
   it('are read when they were compressed by zstd', async () => {
@@ -251,7 +307,11 @@ describe('records of others', () => {
   it('are left out when their transaction was aborted', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
-    const producer = world.kafka.producer({ transactionalId: newName('transaction'), maxInFlightRequests: 1, idempotent: true })
+    const producer = world.kafka.producer({
+      transactionalId: newName('transaction'),
+      maxInFlightRequests: 1,
+      idempotent: true,
+    })
     await producer.connect()
     for (const [text, isAborted] of [
       ['aborted', true],
@@ -272,12 +332,28 @@ describe('records of others', () => {
 
 describe('opening a bus', () => {
   it('says that no broker answers, after having tried for a while', async () => {
-    const opening = openKafkaBus({ client: { brokers: ['127.0.0.1:1'] }, clock: systemClock, log: silent, connectMs: 300 })
-    await expect(opening).rejects.toMatchObject({ code: 'bus.unreachable', message: expect.stringContaining('127.0.0.1:1') })
+    const opening = openKafkaBus({
+      client: { brokers: ['127.0.0.1:1'] },
+      clock: systemClock,
+      log: silent,
+      connectMs: 300,
+    })
+    await expect(opening).rejects.toMatchObject({
+      code: 'bus.unreachable',
+      message: expect.stringContaining('127.0.0.1:1'),
+    })
   })
 
   it('says which address is none', async () => {
-    const opening = openKafkaBus({ client: { brokers: ['localhost'] }, clock: systemClock, log: silent, connectMs: 300 })
-    await expect(opening).rejects.toMatchObject({ code: 'settings.invalid', message: expect.stringContaining('host:port') })
+    const opening = openKafkaBus({
+      client: { brokers: ['localhost'] },
+      clock: systemClock,
+      log: silent,
+      connectMs: 300,
+    })
+    await expect(opening).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: expect.stringContaining('host:port'),
+    })
   })
 })

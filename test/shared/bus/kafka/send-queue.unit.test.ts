@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Batch, Job, SendQueue } from '../../../../shared/bus/kafka/send-queue.ts'
-import { createSendQueue } from '../../../../shared/bus/kafka/send-queue.ts'
+import {
+  type Batch,
+  createSendQueue,
+  type Job,
+  type SendQueue,
+} from '../../../../shared/bus/kafka/send-queue.ts'
 import type { Appended } from '../../../../shared/contract/bus.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
@@ -22,13 +26,18 @@ function queueOf(): { queue: SendQueue; say(...texts: string[]): Made; waiting: 
         reject: (error) => (outcome = error),
       }
       for (const [n, text] of texts.entries())
-        queue.add({ topic: 't', partition: 2, key: 'k', value: new TextEncoder().encode(text) }, job, n)
+        queue.add(
+          { topic: 't', partition: 2, key: 'k', value: new TextEncoder().encode(text) },
+          job,
+          n,
+        )
       return { job, outcome: () => outcome }
     },
   }
 }
 
-const textsOf = (batch: Batch | undefined) => batch?.entries.map(({ record }) => new TextDecoder().decode(record.value ?? new Uint8Array()))
+const textsOf = (batch: Batch | undefined) =>
+  batch?.entries.map(({ record }) => new TextDecoder().decode(record.value ?? new Uint8Array()))
 const tooLarge = new WeirError('bus.record-too-large', 'too large')
 
 describe('the queue of a partition', () => {

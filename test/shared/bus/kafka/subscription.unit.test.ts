@@ -1,4 +1,5 @@
-// A subscription whose group changes at moments that a real broker cannot be made to meet; the rest of it is in rebalance.int.test.ts.
+// A subscription whose group changes at moments that a real broker cannot be made to meet; the rest
+// of it is in rebalance.int.test.ts.
 
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -12,10 +13,16 @@ const coordinator = { id: 7, host: 'coordinator', port: 1 }
 const leader = { id: 1, host: 'leader', port: 1 }
 
 it('does not fail for a partition that could not be restored and was taken away meanwhile, while another is being restored', async () => {
-  const { cluster, clock, asked } = madeUpCluster([{ name: 't', id: 'id', leaders: [leader, leader] }], {
-    coordinatorOf: async () => coordinator,
-  })
-  const assigning = [Promise.withResolvers<PartitionReader>(), Promise.withResolvers<PartitionReader>()]
+  const { cluster, clock, asked } = madeUpCluster(
+    [{ name: 't', id: 'id', leaders: [leader, leader] }],
+    {
+      coordinatorOf: async () => coordinator,
+    },
+  )
+  const assigning = [
+    Promise.withResolvers<PartitionReader>(),
+    Promise.withResolvers<PartitionReader>(),
+  ]
   const failures: unknown[] = []
   const subscription = startSubscription({
     ...{ cluster, log: pino({ level: 'silent' }), group: 'g', topic: 't', write: async () => {} },
@@ -31,7 +38,11 @@ it('does not fail for a partition that could not be restored and was taken away 
   const groupGives = async (...partitions: number[]) => {
     await groupAnswers({ memberId: 'm', leaderId: 'another', generationId: 1, members: [] })
     await groupAnswers({
-      memberAssignment: memberAssignment.encode({ version: 1, assignment: { t: partitions }, userData: Buffer.alloc(0) }),
+      memberAssignment: memberAssignment.encode({
+        version: 1,
+        assignment: { t: partitions },
+        userData: Buffer.alloc(0),
+      }),
     })
   }
 
@@ -44,7 +55,12 @@ it('does not fail for a partition that could not be restored and was taken away 
   await groupGives(1)
   assigning[0]?.reject(new Error('half a past is none'))
   await turns()
-  assigning[1]?.resolve({ position: 0, read: async () => ({ outputs: [], commit: undefined }), acknowledged() {}, close: async () => {} })
+  assigning[1]?.resolve({
+    position: 0,
+    read: async () => ({ outputs: [], commit: undefined }),
+    acknowledged() {},
+    close: async () => {},
+  })
   await turns()
   expect([failures, subscription.joined]).toEqual([[], true])
   const closing = subscription.close()

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { TableStore } from '../../../../shared/bus/kafka/table-store.ts'
-import { openTableStore } from '../../../../shared/bus/kafka/table-store.ts'
+import { openTableStore, type TableStore } from '../../../../shared/bus/kafka/table-store.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { handClock } from '../hand-clock.ts'
 import { bytesOf, textOf } from '../recording-readers.ts'
@@ -43,15 +42,33 @@ describe('the stored copy of a table', () => {
     const store = open()
     const table = store.table(name)
     expect(table.next).toBe(0)
-    table.write([record(0, 'b', '1'), record(1, 'a', '2'), record(2, 'b', '3'), record(3, 'gone', '4'), record(4, 'gone', null)], 7)
+    table.write(
+      [
+        record(0, 'b', '1'),
+        record(1, 'a', '2'),
+        record(2, 'b', '3'),
+        record(3, 'gone', '4'),
+        record(4, 'gone', null),
+      ],
+      7,
+    )
     const again = reopen(store).table(name)
     expect(again.next).toBe(7)
     expect(again.newestWithPrefix('').map((each) => [each.key, textOf(each)])).toEqual([
       ['a', '2'],
       ['b', '3'],
     ])
-    expect(again.newest('b')).toMatchObject({ topic: 'history', partition: 1, offset: 2, time: 1002, id: 'c/1/2/0' })
-    expect([again.newest('gone'), again.keys({ after: 'a', limit: 9 })]).toEqual([undefined, [{ key: 'b', offset: 2, time: 1002 }]])
+    expect(again.newest('b')).toMatchObject({
+      topic: 'history',
+      partition: 1,
+      offset: 2,
+      time: 1002,
+      id: 'c/1/2/0',
+    })
+    expect([again.newest('gone'), again.keys({ after: 'a', limit: 9 })]).toEqual([
+      undefined,
+      [{ key: 'b', offset: 2, time: 1002 }],
+    ])
   })
 
   it.each([
@@ -102,7 +119,10 @@ describe('the files of a folder', () => {
   })
 
   it('are made anew when one is damaged', () => {
-    writeFileSync(join(folder, 'tables-0.db'), 'this is no database, and long enough to be taken for one'.repeat(100))
+    writeFileSync(
+      join(folder, 'tables-0.db'),
+      'this is no database, and long enough to be taken for one'.repeat(100),
+    )
     const store = open()
     expect(store.file).toBe(join(folder, 'tables-0.db'))
     store.table(name).write([record(0, 'a', '1')], 1)

@@ -1,4 +1,5 @@
-// Tables over a topic that is made up here: what has been fetched of it, and when, is the test's to say.
+// Tables over a topic that is made up here: what has been fetched of it, and when, is the test's to
+// say.
 
 import { afterEach, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -9,11 +10,20 @@ import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { madeUpCluster, turns } from './made-up-cluster.ts'
 
 const name = { topic: 't', partition: 0 }
-const record = (offset: number, key: string): StoredRecord => ({ ...name, key, value: Buffer.from('v'), offset, time: 1 })
+const record = (offset: number, key: string): StoredRecord => ({
+  ...name,
+  key,
+  value: Buffer.from('v'),
+  offset,
+  time: 1,
+})
 let close = (): void => {}
 afterEach(() => close())
 
-/** `reach`: the topic has these records, as others wrote them; `fetch`: and they are here. `confirmed`: how often the copy was. */
+/**
+ * `reach`: the topic has these records, as others wrote them; `fetch`: and they are here.
+ * `confirmed`: how often the copy was.
+ */
 function start() {
   const topic: StoredRecord[] = []
   const cursors: Cursor[] = []

@@ -1,11 +1,9 @@
 // Topics on a real broker: created as planned, and told apart from those that are not.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { Admin } from 'kafkajs'
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
+import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { createTopics, topicDifferences } from '../../../../shared/bus/kafka/topic-admin.ts'
-import type { TopicPlanOptions } from '../../../../shared/bus/kafka/topic-plan.ts'
-import { topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
+import { type TopicPlanOptions, topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
 import { topicSpecs } from '../../../../shared/contract/topology.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 
@@ -37,7 +35,9 @@ describe('creating topics', () => {
 
   it('may be done by several processes at once, and each topic is created by one of them', async () => {
     const { plan } = newPlan()
-    const created = (await Promise.all([createTopics(admin, plan), createTopics(other, plan)])).flat()
+    const created = (
+      await Promise.all([createTopics(admin, plan), createTopics(other, plan)])
+    ).flat()
     expect(created.toSorted()).toEqual(plan.map(({ topic }) => topic).toSorted())
     expect(await topicDifferences(admin, plan)).toEqual([])
   })
@@ -56,7 +56,13 @@ describe('creating topics', () => {
 describe('differences', () => {
   it('name what is missing, and do not create it', async () => {
     const { plan } = newPlan()
-    const expected = plan.map(({ topic }) => ({ topic, what: 'topic', is: 'missing', shouldBe: 'there', remedy: 'weir topics create' }))
+    const expected = plan.map(({ topic }) => ({
+      topic,
+      what: 'topic',
+      is: 'missing',
+      shouldBe: 'there',
+      remedy: 'weir topics create',
+    }))
     expect(await topicDifferences(admin, plan)).toEqual(expected)
     expect(await topicDifferences(admin, plan)).toEqual(expected)
   })
@@ -66,9 +72,9 @@ describe('differences', () => {
     await createTopics(admin, plan)
     const wider = topicPlan(topicSpecs(prefix, 7), { replicationFactor: 1 })
     const differences = await topicDifferences(admin, wider)
-    expect(differences.map(({ topic, what, is, shouldBe }) => ({ topic, what, is, shouldBe }))).toEqual(
-      wider.map(({ topic }) => ({ topic, what: 'partitions', is: '3', shouldBe: '7' })),
-    )
+    expect(
+      differences.map(({ topic, what, is, shouldBe }) => ({ topic, what, is, shouldBe })),
+    ).toEqual(wider.map(({ topic }) => ({ topic, what: 'partitions', is: '3', shouldBe: '7' })))
   })
 
   it('name each entry that is less than planned, with the line that sets it right', async () => {
@@ -90,7 +96,9 @@ describe('differences', () => {
     for (const { topic: of, what, remedy } of differences) {
       expect(of).toBe(topic)
       const value = plan[0]!.configEntries.find(({ name }) => name === what)?.value
-      expect(remedy).toContain(`--alter --entity-type topics --entity-name ${topic} --add-config ${what}=${value}`)
+      expect(remedy).toContain(
+        `--alter --entity-type topics --entity-name ${topic} --add-config ${what}=${value}`,
+      )
     }
   })
 
@@ -115,7 +123,9 @@ describe('differences', () => {
     expect(await topicDifferences(admin, plan)).toEqual([])
     const topic = `${prefix}activity`
     await other.deleteTopics({ topics: [topic] })
-    expect(await topicDifferences(admin, plan)).toEqual([expect.objectContaining({ topic, what: 'topic', is: 'missing' })])
+    expect(await topicDifferences(admin, plan)).toEqual([
+      expect.objectContaining({ topic, what: 'topic', is: 'missing' }),
+    ])
   })
 })
 
@@ -131,5 +141,8 @@ function newPlan(options: TopicPlanOptions = { replicationFactor: 1 }) {
 /** Replaces the topic's whole configuration. */
 async function alter(topic: string, config: Record<string, string>): Promise<void> {
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
-  await admin.alterConfigs({ validateOnly: false, resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }] })
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+  })
 }

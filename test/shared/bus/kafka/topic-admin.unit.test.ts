@@ -1,13 +1,28 @@
-// What a single test broker cannot be made to say: partitions without a leader, rights that are missing. kafkajs's admin is played, errors and all.
+// What a single test broker cannot be made to say: partitions without a leader, rights that are
+// missing. kafkajs's admin is played, errors and all.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Admin } from 'kafkajs'
-import { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from 'kafkajs'
-import { createTopics, topicDifferences, topicsUnfit } from '../../../../shared/bus/kafka/topic-admin.ts'
+import {
+  type Admin,
+  KafkaJSNonRetriableError,
+  KafkaJSNumberOfRetriesExceeded,
+  KafkaJSProtocolError,
+} from 'kafkajs'
+import {
+  createTopics,
+  topicDifferences,
+  topicsUnfit,
+} from '../../../../shared/bus/kafka/topic-admin.ts'
 import { topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
 
-const plan = topicPlan([{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }], { replicationFactor: 0 })
-const asPlanned = plan[0]!.configEntries.map(({ name, value }) => ({ configName: name, configValue: value }))
+const plan = topicPlan(
+  [{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }],
+  { replicationFactor: 0 },
+)
+const asPlanned = plan[0]!.configEntries.map(({ name, value }) => ({
+  configName: name,
+  configValue: value,
+}))
 const partition = (leader: number) => ({ leader, replicas: [1, 2] })
 const there = { topics: [{ name: 'weir.activity', partitions: [partition(1), partition(1)] }] }
 
@@ -17,21 +32,36 @@ describe('differences', () => {
   })
 
   it.each([
-    ['kafkajs has given up waiting for it', () => new KafkaJSNumberOfRetriesExceeded(protocolError('LEADER_NOT_AVAILABLE'), retries)],
-    ['kafkajs lost the error of a topic that it knows', () => new TypeError("Cannot read properties of null (reading 'topicMetadata')")],
+    [
+      'kafkajs has given up waiting for it',
+      () => new KafkaJSNumberOfRetriesExceeded(protocolError('LEADER_NOT_AVAILABLE'), retries),
+    ],
+    [
+      'kafkajs lost the error of a topic that it knows',
+      () => new TypeError("Cannot read properties of null (reading 'topicMetadata')"),
+    ],
   ])('name a partition without a leader when %s', async (_, error) => {
     expect(await topicDifferences(admin({ metadata: error() }), plan)).toEqual([
-      expect.objectContaining({ topic: 'weir.activity', what: 'leader', remedy: expect.stringContaining('--unavailable-partitions') }),
+      expect.objectContaining({
+        topic: 'weir.activity',
+        what: 'leader',
+        remedy: expect.stringContaining('--unavailable-partitions'),
+      }),
     ])
   })
 
   it('name a partition of which the broker knows that it has no leader', async () => {
-    const leaderless = { topics: [{ name: 'weir.activity', partitions: [partition(1), partition(-1)] }] }
-    expect(await topicDifferences(admin({ metadata: leaderless }), plan)).toEqual([expect.objectContaining({ what: 'leader' })])
+    const leaderless = {
+      topics: [{ name: 'weir.activity', partitions: [partition(1), partition(-1)] }],
+    }
+    expect(await topicDifferences(admin({ metadata: leaderless }), plan)).toEqual([
+      expect.objectContaining({ what: 'leader' }),
+    ])
   })
 
   it('name a topic with fewer copies than are wanted', async () => {
-    const wanting = (replicationFactor: number) => plan.map((planned) => ({ ...planned, replicationFactor }))
+    const wanting = (replicationFactor: number) =>
+      plan.map((planned) => ({ ...planned, replicationFactor }))
     expect(await topicDifferences(admin({ metadata: there }), wanting(2))).toEqual([])
     expect(await topicDifferences(admin({ metadata: there }), wanting(3))).toEqual([
       expect.objectContaining({ what: 'copies', is: '2 of a partition', shouldBe: '3 or more' }),
@@ -39,15 +69,22 @@ describe('differences', () => {
   })
 
   it('name a topic that must not be looked at', async () => {
-    const refused = Object.assign(new KafkaJSNonRetriableError('not authorized'), { cause: protocolError('TOPIC_AUTHORIZATION_FAILED') })
+    const refused = Object.assign(new KafkaJSNonRetriableError('not authorized'), {
+      cause: protocolError('TOPIC_AUTHORIZATION_FAILED'),
+    })
     const [difference] = await topicDifferences(admin({ metadata: refused }), plan)
     expect(difference).toMatchObject({ what: 'access', is: 'refused (TOPIC_AUTHORIZATION_FAILED)' })
     expect(difference?.remedy).toContain('allow Describe and DescribeConfigs on weir.activity')
   })
 
   it('name a topic whose configuration must not be looked at', async () => {
-    const refusing = admin({ metadata: there, configs: protocolError('TOPIC_AUTHORIZATION_FAILED') })
-    expect(await topicDifferences(refusing, plan)).toEqual([expect.objectContaining({ what: 'access' })])
+    const refusing = admin({
+      metadata: there,
+      configs: protocolError('TOPIC_AUTHORIZATION_FAILED'),
+    })
+    expect(await topicDifferences(refusing, plan)).toEqual([
+      expect.objectContaining({ what: 'access' }),
+    ])
   })
 
   it('are not made of a broker that cannot be reached', async () => {
@@ -58,7 +95,10 @@ describe('differences', () => {
 
 describe('creation', () => {
   it.each([
-    ['TOPIC_AUTHORIZATION_FAILED', 'let somebody who may create topics run the lines of weir topics plan'],
+    [
+      'TOPIC_AUTHORIZATION_FAILED',
+      'let somebody who may create topics run the lines of weir topics plan',
+    ],
     ['POLICY_VIOLATION', "the cluster's policy forbids this configuration"],
     ['INVALID_REPLICATION_FACTOR', 'set the replication factor lower'],
   ])('that is refused with %s says what to do', async (type, remedy) => {
@@ -76,20 +116,37 @@ describe('creation', () => {
     [0, true],
     [1, true],
     [3, false],
-  ])('for which there are no brokers may be tried again where any broker would do: %d copies', async (replicationFactor, retryable) => {
-    const wanted = topicPlan([{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }], { replicationFactor })
-    const refusing = admin({
-      metadata: protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
-      creation: Object.assign(new Error(), { errors: [protocolError('INVALID_REPLICATION_FACTOR')] }),
-    })
-    await expect(createTopics(refusing, wanted)).rejects.toMatchObject({ code: 'bus.topic-missing', retryable })
-  })
+  ])(
+    'for which there are no brokers may be tried again where any broker would do: %d copies',
+    async (replicationFactor, retryable) => {
+      const wanted = topicPlan(
+        [{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }],
+        { replicationFactor },
+      )
+      const refusing = admin({
+        metadata: protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
+        creation: Object.assign(new Error(), {
+          errors: [protocolError('INVALID_REPLICATION_FACTOR')],
+        }),
+      })
+      await expect(createTopics(refusing, wanted)).rejects.toMatchObject({
+        code: 'bus.topic-missing',
+        retryable,
+      })
+    },
+  )
 })
 
 describe('the error that differences make', () => {
   it('is of a missing topic where one is, else of a topic that differs, and has every remedy', () => {
     const differs = { topic: 'a', what: 'partitions', is: '1', shouldBe: '4', remedy: 'do this' }
-    const missing = { topic: 'b', what: 'topic', is: 'missing', shouldBe: 'there', remedy: 'do that' }
+    const missing = {
+      topic: 'b',
+      what: 'topic',
+      is: 'missing',
+      shouldBe: 'there',
+      remedy: 'do that',
+    }
     expect(topicsUnfit([differs])).toMatchObject({ code: 'bus.topic-differs' })
     expect(topicsUnfit([differs, missing])).toMatchObject({
       retryable: false,
@@ -103,19 +160,38 @@ describe('the error that differences make', () => {
   })
 
   it('may be asked again where only leaders are missing, as of a broker that has just started', () => {
-    const leaderless = { topic: 'a', what: 'leader', is: 'missing', shouldBe: 'there', remedy: 'look' }
+    const leaderless = {
+      topic: 'a',
+      what: 'leader',
+      is: 'missing',
+      shouldBe: 'there',
+      remedy: 'look',
+    }
     const differs = { ...leaderless, what: 'partitions' }
-    expect([topicsUnfit([leaderless]).retryable, topicsUnfit([leaderless, differs]).retryable]).toEqual([true, false])
+    expect([
+      topicsUnfit([leaderless]).retryable,
+      topicsUnfit([leaderless, differs]).retryable,
+    ]).toEqual([true, false])
   })
 })
 
 const retries = { retryCount: 5, retryTime: 300 }
 
 function protocolError(type: string): KafkaJSProtocolError {
-  return new KafkaJSProtocolError(Object.assign(new Error(type), { type, code: 0, retriable: false }))
+  return new KafkaJSProtocolError(
+    Object.assign(new Error(type), { type, code: 0, retriable: false }),
+  )
 }
 
-function admin({ metadata, configs, creation }: { metadata: unknown; configs?: Error; creation?: Error }): Admin {
+function admin({
+  metadata,
+  configs,
+  creation,
+}: {
+  metadata: unknown
+  configs?: Error
+  creation?: Error
+}): Admin {
   return {
     fetchTopicMetadata: async () => {
       if (metadata instanceof Error) throw metadata

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { batchBytesMax, batchOverheadBytes, kafkaTopicsLines, shellWord, topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
+import {
+  batchBytesMax,
+  batchOverheadBytes,
+  kafkaTopicsLines,
+  shellWord,
+  topicPlan,
+} from '../../../../shared/bus/kafka/topic-plan.ts'
 import type { TopicSpec } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { topicSpecs } from '../../../../shared/contract/topology.ts'
@@ -10,7 +16,11 @@ const table: TopicSpec = { name: 'weir.history', kind: 'table', partitions: 4 }
 describe('the plan of the topics', () => {
   it('keeps a log by age alone, as long as is wanted, and lets the broker say the time', () => {
     const [planned] = topicPlan([log], { replicationFactor: 0, recordBytesMax: 1_000 })
-    expect(planned).toMatchObject({ topic: 'weir.activity', numPartitions: 4, replicationFactor: -1 })
+    expect(planned).toMatchObject({
+      topic: 'weir.activity',
+      numPartitions: 4,
+      replicationFactor: -1,
+    })
     expect(config(log)).toEqual({
       'cleanup.policy': 'delete',
       'retention.ms': '1000000',
@@ -23,7 +33,10 @@ describe('the plan of the topics', () => {
   })
 
   it('keeps the newest value of each key of a table, and what was taken out as long as a log', () => {
-    expect(config(table, [log, table])).toMatchObject({ 'cleanup.policy': 'compact', 'delete.retention.ms': '1000000' })
+    expect(config(table, [log, table])).toMatchObject({
+      'cleanup.policy': 'compact',
+      'delete.retention.ms': '1000000',
+    })
     expect(config(table, [log, table])).not.toHaveProperty('retention.ms')
     expect(config(table)).not.toHaveProperty('delete.retention.ms')
   })
@@ -38,7 +51,9 @@ describe('the plan of the topics', () => {
   })
 
   it('gives every entry of every topic of Weir a reason', () => {
-    const entries = topicPlan(topicSpecs('weir.', 4), { replicationFactor: 3 }).flatMap(({ configEntries }) => configEntries)
+    const entries = topicPlan(topicSpecs('weir.', 4), { replicationFactor: 3 }).flatMap(
+      ({ configEntries }) => configEntries,
+    )
     expect(entries.filter(({ reason }) => reason.length < 20)).toEqual([])
   })
 })
@@ -56,14 +71,25 @@ describe("the lines for Kafka's own tool", () => {
   })
 
   it('leave the number of copies to the brokers where none is wanted', () => {
-    expect(kafkaTopicsLines(topicPlan([table], { replicationFactor: 0 }), [])[0]).not.toContain('--replication-factor')
+    expect(kafkaTopicsLines(topicPlan([table], { replicationFactor: 0 }), [])[0]).not.toContain(
+      '--replication-factor',
+    )
   })
 
   it('quote what a shell would take for more than a word', () => {
-    expect(kafkaTopicsLines(topicPlan([table], { replicationFactor: 0 }), ['--command-config', 'my client.properties'])[0]).toContain(
-      "--command-config 'my client.properties' --create",
-    )
-    expect(['a b', "it's", '$(x)', '', 'plain-1.txt'].map(shellWord)).toEqual(["'a b'", `'it'\\''s'`, "'$(x)'", "''", 'plain-1.txt'])
+    expect(
+      kafkaTopicsLines(topicPlan([table], { replicationFactor: 0 }), [
+        '--command-config',
+        'my client.properties',
+      ])[0],
+    ).toContain("--command-config 'my client.properties' --create")
+    expect(['a b', "it's", '$(x)', '', 'plain-1.txt'].map(shellWord)).toEqual([
+      "'a b'",
+      `'it'\\''s'`,
+      "'$(x)'",
+      "''",
+      'plain-1.txt',
+    ])
   })
 })
 

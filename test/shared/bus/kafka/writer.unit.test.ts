@@ -1,10 +1,10 @@
-// The writer against a cluster that is made up here; on a real broker it is tested by the contract and by broker-away.int.test.ts.
+// The writer against a cluster that is made up here; on a real broker it is tested by the contract
+// and by broker-away.int.test.ts.
 
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { Topic } from '../../../../shared/bus/kafka/cluster.ts'
-import type { Node } from '../../../../shared/bus/kafka/driver.ts'
-import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import { type Node, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
 import { madeUpCluster, turns } from './made-up-cluster.ts'
 
@@ -14,11 +14,19 @@ const [one, two]: [Node, Node] = [
 ]
 const topicAuthorizationFailed = 29
 const record = (partition: number) => ({ topic: 't', partition, key: 'k', value: Buffer.from('v') })
-const produced = (partition: number, baseOffset: number) => [{ topic: 't', partition, errorCode: 0, baseOffset, appendTime: 1 }]
+const produced = (partition: number, baseOffset: number) => [
+  { topic: 't', partition, errorCode: 0, baseOffset, appendTime: 1 },
+]
 
 function start(leaders: Topic['leaders'], over?: Parameters<typeof madeUpCluster>[1]) {
   const world = madeUpCluster([{ name: 't', id: 'id', leaders }], over)
-  const options = { clock: world.clock, log: pino({ level: 'silent' }), recordBytesMax: 1_000, queueBytesMax: 10_000, deliverMs: 60_000 }
+  const options = {
+    clock: world.clock,
+    log: pino({ level: 'silent' }),
+    recordBytesMax: 1_000,
+    queueBytesMax: 10_000,
+    deliverMs: 60_000,
+  }
   return { ...world, writer: createWriter({ cluster: world.cluster, ...options }) }
 }
 
@@ -51,7 +59,11 @@ describe('the writer', () => {
     const { writer, clock } = start([one])
     const ended: string[] = []
     const append = (name: string) =>
-      void writer.append([record(0)]).catch(({ code, retryable }) => ended.push(`${name}: ${code} ${retryable ? 'again' : 'no more'}`))
+      void writer
+        .append([record(0)])
+        .catch(({ code, retryable }) =>
+          ended.push(`${name}: ${code} ${retryable ? 'again' : 'no more'}`),
+        )
     append('waits')
     await turns()
     writer.hurry(10_000)

@@ -14,13 +14,19 @@ const schema = {
 }
 
 function refused(refusal: string, raw: string, name = 'open') {
-  const declared = { ...tool('open', schema), hints: { mutates: null, ignoreFields: [], loopKey: [], refusal } }
+  const declared = {
+    ...tool('open', schema),
+    hints: { mutates: null, ignoreFields: [], loopKey: [], refusal },
+  }
   return rejectionOf(callOf(raw, { name }), [declared])
 }
 
 describe('a refusal in the words of its tool', () => {
   it('has what was wrong, what would be accepted, what was sent and the name where its author wants them', () => {
-    const said = refused('{tool} says no: {problems}. {accepted} Not again: {sent}', '{"path":"a","mode":"reed","modes":1}')
+    const said = refused(
+      '{tool} says no: {problems}. {accepted} Not again: {sent}',
+      '{"path":"a","mode":"reed","modes":1}',
+    )
     expect(said?.text).toBe(
       'open says no: unknown field \'modes\'; field \'mode\' must be one of "read", "write". ' +
         "Did you mean 'mode'? Did you mean 'read'? Accepted fields: 'path', 'mode'. Required fields: 'path'. " +
@@ -29,11 +35,17 @@ describe('a refusal in the words of its tool', () => {
   })
 
   it('keeps the short reason, by which loops are told', () => {
-    expect(refused('Nope.', '{}')).toMatchObject({ code: 'schema', reason: "missing required field 'path'", text: 'Nope.' })
+    expect(refused('Nope.', '{}')).toMatchObject({
+      code: 'schema',
+      reason: "missing required field 'path'",
+      text: 'Nope.',
+    })
   })
 
   it('is used for each way in which a call of the tool is refused', () => {
-    expect(refused('<{problems}>', '[1]')?.text).toBe('<the arguments are not a JSON object: they are an array>')
+    expect(refused('<{problems}>', '[1]')?.text).toBe(
+      '<the arguments are not a JSON object: they are an array>',
+    )
     expect(refused('<{problems}>', '{"path":')?.text).toContain('<the arguments are not valid JSON')
   })
 
@@ -42,11 +54,14 @@ describe('a refusal in the words of its tool', () => {
   })
 
   it('does not read placeholders in what a model sent', () => {
-    expect(refused('{sent}', '{"path":"{tool} {problems}","x":1}')?.text).toBe('{"path":"{tool} {problems}","x":1}')
+    expect(refused('{sent}', '{"path":"{tool} {problems}","x":1}')?.text).toBe(
+      '{"path":"{tool} {problems}","x":1}',
+    )
   })
 
   it('is bounded, however often it quotes what was sent', () => {
-    const text = refused('{sent}'.repeat(600), JSON.stringify({ x: 'y'.repeat(100_000) }))?.text ?? ''
+    const text =
+      refused('{sent}'.repeat(600), JSON.stringify({ x: 'y'.repeat(100_000) }))?.text ?? ''
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.refusalTextBytesMax)
   })
 
@@ -54,7 +69,9 @@ describe('a refusal in the words of its tool', () => {
     const braces = fc.string().filter((text) => !/\{(?:problems|accepted|sent|tool)\}/.test(text))
     fc.assert(
       fc.property(braces, (text) => {
-        expect(filledTemplate(text, { problems: 'p', accepted: 'a', sent: 's', tool: 't' })).toBe(text)
+        expect(filledTemplate(text, { problems: 'p', accepted: 'a', sent: 's', tool: 't' })).toBe(
+          text,
+        )
       }),
     )
   })

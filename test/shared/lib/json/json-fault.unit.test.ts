@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { JsonFault } from '../../../../shared/lib/json/json-fault.ts'
-import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
+import { type JsonFault, jsonFault } from '../../../../shared/lib/json/json-fault.ts'
 
 describe('a text that should be JSON', () => {
   it.each<[string, JsonFault | undefined]>([
@@ -42,14 +41,25 @@ describe('a text that should be JSON', () => {
     expect(jsonFault('[[{"a":[]}]]', 3)).toEqual({ kind: 'too-deep', at: 7 })
     expect(jsonFault('[]', 0)).toEqual({ kind: 'too-deep', at: 0 })
     expect(jsonFault('[[],[],[]]', 2)).toBeUndefined()
-    expect(jsonFault('['.repeat(1_000_000), 2_000_000)).toEqual({ kind: 'unfinished', at: 1_000_000 })
+    expect(jsonFault('['.repeat(1_000_000), 2_000_000)).toEqual({
+      kind: 'unfinished',
+      at: 1_000_000,
+    })
   })
 
   it('is JSON exactly when JSON.parse takes it', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.json(), damagedJson, fc.string({ unit: 'binary' }), fc.string({ unit: jsonUnit })), (text) => {
-        expect(jsonFault(text, 1_000) === undefined).toBe(parses(text))
-      }),
+      fc.property(
+        fc.oneof(
+          fc.json(),
+          damagedJson,
+          fc.string({ unit: 'binary' }),
+          fc.string({ unit: jsonUnit }),
+        ),
+        (text) => {
+          expect(jsonFault(text, 1_000) === undefined).toBe(parses(text))
+        },
+      ),
       { numRuns: 500 },
     )
   })
@@ -60,7 +70,8 @@ describe('a text that should be JSON', () => {
         for (let end = 0; end < text.length; end += 1) {
           const beginning = text.slice(0, end)
           const fault = jsonFault(beginning, 1_000)
-          if (fault !== undefined && (fault.kind !== 'unfinished' || fault.at !== end)) expect({ beginning, fault }).toBeUndefined()
+          if (fault !== undefined && (fault.kind !== 'unfinished' || fault.at !== end))
+            expect({ beginning, fault }).toBeUndefined()
         }
       }),
     )

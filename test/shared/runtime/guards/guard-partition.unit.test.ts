@@ -4,7 +4,12 @@ import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
 import type { Guard } from '../../../../shared/contract/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { GuardInForce, GuardVerdict, Message, RoundCleared } from '../../../../shared/contract/messages.ts'
+import type {
+  GuardInForce,
+  GuardVerdict,
+  Message,
+  RoundCleared,
+} from '../../../../shared/contract/messages.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log.ts'
 import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
@@ -19,10 +24,22 @@ const inForce: GuardInForce = {
 
 /** Says how many calls of the conversation it saw before. */
 const counter: Guard<number> = {
-  ...{ name: 'counter', version: '1', tools: ['pay', 'look'], deadlineMs: 5_000, onTimeout: 'reject', stateKeptMs: 10_000 },
+  ...{
+    name: 'counter',
+    version: '1',
+    tools: ['pay', 'look'],
+    deadlineMs: 5_000,
+    onTimeout: 'reject',
+    stateKeptMs: 10_000,
+  },
   judge: (seen = 0, { calls }) => ({
     state: seen + calls.length,
-    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'seen', text: `${seen} before` })),
+    verdicts: calls.map(({ ordinal }) => ({
+      ordinal,
+      verdict: 'reject',
+      code: 'seen',
+      text: `${seen} before`,
+    })),
   }),
 }
 
@@ -37,9 +54,24 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
     repair: null,
     disputed: false,
   })
-  const declaration = (name: string) => ({ name, description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null })
+  const declaration = (name: string) => ({
+    name,
+    description: '',
+    schema: '{}',
+    idempotent: false,
+    timeoutMs: 1,
+    poll: false,
+    hints: null,
+  })
   return {
-    ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: 1, agent: 'agent', policy: { ...defaultPolicy, guards: [inForce] } },
+    ...{
+      type: 'round-cleared',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      agent: 'agent',
+      policy: { ...defaultPolicy, guards: [inForce] },
+    },
     ...{
       calls: names.map(call),
       decided: [],
@@ -54,7 +86,12 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
 /** The records as they stand in the log, from offset 0 on, one second apart. */
 function logOf(...messages: Message[]): StoredRecord[] {
   return messages.map((message, offset) => ({
-    ...{ topic: 'weir.rounds-cleared', partition: 0, key: 'conversation' in message ? message.conversation : '', value: encode(message) },
+    ...{
+      topic: 'weir.rounds-cleared',
+      partition: 0,
+      key: 'conversation' in message ? message.conversation : '',
+      value: encode(message),
+    },
     ...{ offset, time: 1_000 * (offset + 1), id: `loop-detector/0/${offset}/0` },
   }))
 }
@@ -73,46 +110,82 @@ function reader(
   })
   const read = async (records: StoredRecord[]) => {
     const { outputs, commit } = await partition.read(records)
-    return { outputs, commit, verdicts: outputs.map(({ value }) => decode(value as Uint8Array) as GuardVerdict) }
+    return {
+      outputs,
+      commit,
+      verdicts: outputs.map(({ value }) => decode(value as Uint8Array) as GuardVerdict),
+    }
   }
   return { partition, read, lines }
 }
 
 const textsOf = (verdicts: GuardVerdict[]) =>
-  verdicts.map(({ verdicts }) => verdicts.map(({ ordinal, text }) => `${ordinal}: ${text}`).join(', '))
+  verdicts.map(({ verdicts }) =>
+    verdicts.map(({ ordinal, text }) => `${ordinal}: ${text}`).join(', '),
+  )
 
 describe('a guard on its partition', () => {
   it('answers each round that it is in force in, under an id made of the place of the round', async () => {
     const { read } = reader(counter)
     const { outputs, verdicts } = await read(logOf(cleared(['pay', 'exec', 'look'])))
-    expect(outputs).toMatchObject([{ topic: 'weir.guard-verdicts.counter', partition: 0, key: 'c', id: 'guard.counter/0/0/0' }])
+    expect(outputs).toMatchObject([
+      { topic: 'weir.guard-verdicts.counter', partition: 0, key: 'c', id: 'guard.counter/0/0/0' },
+    ])
     expect(verdicts).toMatchObject([
-      { conversation: 'c', turn: 0, round: 1, guard: 'counter', clearedAt: 1_000, enforces: [0], deadlineMs: 5_000 },
+      {
+        conversation: 'c',
+        turn: 0,
+        round: 1,
+        guard: 'counter',
+        clearedAt: 1_000,
+        enforces: [0],
+        deadlineMs: 5_000,
+      },
     ])
     expect(textsOf(verdicts)).toEqual(['0: 0 before, 2: 0 before'])
   })
 
   it('is not asked of what is decided, or is not its tool, or where it is not in force', async () => {
-    const decided = [{ ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 }]
+    const decided = [
+      { ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 },
+    ]
     const { read } = reader(counter)
     const { outputs } = await read(
-      logOf(cleared(['pay'], { decided }), cleared(['exec'], { round: 2 }), cleared(['pay'], { round: 3, policy: defaultPolicy }), {
-        type: 'turn-ended',
-        conversation: 'c',
-        turn: 0,
-      }),
+      logOf(
+        cleared(['pay'], { decided }),
+        cleared(['exec'], { round: 2 }),
+        cleared(['pay'], { round: 3, policy: defaultPolicy }),
+        {
+          type: 'turn-ended',
+          conversation: 'c',
+          turn: 0,
+        },
+      ),
     )
     expect(outputs).toEqual([])
   })
 
   it('remembers each conversation, and judges no round twice', async () => {
     const { read } = reader(counter)
-    const log = logOf(cleared(['pay', 'pay']), cleared(['pay'], { conversation: 'other' }), cleared(['pay'], { round: 2 }))
-    expect(textsOf((await read([...log, ...log])).verdicts)).toEqual(['0: 0 before, 1: 0 before', '0: 0 before', '0: 2 before'])
+    const log = logOf(
+      cleared(['pay', 'pay']),
+      cleared(['pay'], { conversation: 'other' }),
+      cleared(['pay'], { round: 2 }),
+    )
+    expect(textsOf((await read([...log, ...log])).verdicts)).toEqual([
+      '0: 0 before, 1: 0 before',
+      '0: 0 before',
+      '0: 2 before',
+    ])
   })
 
   it('knows after a restart what it knew before, and says nothing again', async () => {
-    const log = logOf(cleared(['pay']), cleared(['look'], { round: 2 }), cleared(['pay'], { round: 3 }), cleared(['pay'], { round: 4 }))
+    const log = logOf(
+      cleared(['pay']),
+      cleared(['look'], { round: 2 }),
+      cleared(['pay'], { round: 3 }),
+      cleared(['pay'], { round: 4 }),
+    )
     const first = reader(counter)
     const { commit } = await first.read(log.slice(0, 3))
     expect(commit).toMatchObject({ offset: 3 })
@@ -126,14 +199,23 @@ describe('a guard on its partition', () => {
   it('folds from nowhere when it remembers nothing, and forgets what has been idle for long', async () => {
     const stateless: Guard = {
       ...(counter as unknown as Guard),
-      judge: (_, { calls }) => ({ state: undefined, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })) }),
+      judge: (_, { calls }) => ({
+        state: undefined,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+      }),
     }
     const log = logOf(cleared(['pay']), cleared(['pay'], { conversation: 'other' }))
-    expect(JSON.parse((await reader(stateless).read(log)).commit!.metadata)).toMatchObject({ from: 2 })
+    expect(JSON.parse((await reader(stateless).read(log)).commit!.metadata)).toMatchObject({
+      from: 2,
+    })
     const remembering = reader(counter)
     expect(JSON.parse((await remembering.read(log)).commit!.metadata)).toMatchObject({ from: 0 })
     const later = { ...logOf(cleared(['exec'], { round: 9 }))[0]!, offset: 2, time: 12_500 }
-    expect(JSON.parse((await remembering.read([{ ...later, id: 'loop-detector/0/2/0' }])).commit!.metadata)).toMatchObject({ from: 3 })
+    expect(
+      JSON.parse(
+        (await remembering.read([{ ...later, id: 'loop-detector/0/2/0' }])).commit!.metadata,
+      ),
+    ).toMatchObject({ from: 3 })
   })
 
   it('goes on with what is left when retention has deleted what it remembered', async () => {
@@ -156,21 +238,50 @@ describe('a guard on its partition', () => {
     ],
     ['no verdicts', { verdicts: 5 }, /its verdicts are no array/],
     ['nothing of a call', { verdicts: [] }, /it says nothing of call 0/],
-    ['one call twice', { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) }, /it names call 0 twice/],
-    ['a call that is not its own', { verdicts: [{ ordinal: 3, verdict: 'pass' }] }, /call 3, which it was not asked about/],
-    ['a verdict that is none', { verdicts: [{ ordinal: 0, verdict: 'maybe' }] }, /neither pass nor reject/],
-    ['a rejection without a code', { verdicts: [{ ordinal: 0, verdict: 'reject', text: 'no' }] }, /the code of call 0/],
-    ['a rejection without a text', { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] }, /no text for the model/],
-    ['a state that is too large', { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'pass' }] }, /its state has 70002 bytes/],
-  ])('rejects the calls of a round when it answers with %s, and says so in the log', async (_, answer, evidence) => {
-    const { read, lines } = reader({
-      ...(counter as unknown as Guard),
-      judge: () => (typeof answer === 'function' ? answer() : answer) as never,
-    })
-    const { verdicts } = await read(logOf(cleared(['pay'])))
-    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable', evidence: expect.stringMatching(evidence) }])
-    expect(lines.join()).toContain('the guard failed on a round')
-  })
+    [
+      'one call twice',
+      { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) },
+      /it names call 0 twice/,
+    ],
+    [
+      'a call that is not its own',
+      { verdicts: [{ ordinal: 3, verdict: 'pass' }] },
+      /call 3, which it was not asked about/,
+    ],
+    [
+      'a verdict that is none',
+      { verdicts: [{ ordinal: 0, verdict: 'maybe' }] },
+      /neither pass nor reject/,
+    ],
+    [
+      'a rejection without a code',
+      { verdicts: [{ ordinal: 0, verdict: 'reject', text: 'no' }] },
+      /the code of call 0/,
+    ],
+    [
+      'a rejection without a text',
+      { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] },
+      /no text for the model/,
+    ],
+    [
+      'a state that is too large',
+      { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'pass' }] },
+      /its state has 70002 bytes/,
+    ],
+  ])(
+    'rejects the calls of a round when it answers with %s, and says so in the log',
+    async (_, answer, evidence) => {
+      const { read, lines } = reader({
+        ...(counter as unknown as Guard),
+        judge: () => (typeof answer === 'function' ? answer() : answer) as never,
+      })
+      const { verdicts } = await read(logOf(cleared(['pay'])))
+      expect(verdicts[0]?.verdicts).toMatchObject([
+        { verdict: 'reject', code: 'guard.unusable', evidence: expect.stringMatching(evidence) },
+      ])
+      expect(lines.join()).toContain('the guard failed on a round')
+    },
+  )
 
   it('rejects the calls of a round that the guard has changed, as it was before', async () => {
     const emptying: Guard = {
@@ -190,13 +301,21 @@ describe('a guard on its partition', () => {
       ...(counter as unknown as Guard),
       judge: (_, { calls }) => ({
         state: undefined,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'wordy', text: huge, evidence: huge })),
+        verdicts: calls.map(({ ordinal }) => ({
+          ordinal,
+          verdict: 'reject',
+          code: 'wordy',
+          text: huge,
+          evidence: huge,
+        })),
         intervention: { reason: huge, text: huge },
       }),
     }
     const { outputs, verdicts } = await reader(wordy).read(logOf(cleared(['pay'])))
     expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'wordy' }])
-    expect(outputs[0]?.value?.length).toBeLessThan(3 * limits.guardTextBytesMax + limits.reasonBytesMax + 1_024)
+    expect(outputs[0]?.value?.length).toBeLessThan(
+      3 * limits.guardTextBytesMax + limits.reasonBytesMax + 1_024,
+    )
   })
 
   it('keeps what it remembers when it throws or loops for ever in between', async () => {
@@ -210,9 +329,16 @@ describe('a guard on its partition', () => {
     }
     const rounds = [1, 2, 3, 4].map((round) => cleared(['pay'], { round }))
     const { verdicts } = await reader(moody).read(logOf(...rounds))
-    expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.threw', 'guard.stuck', 'seen'])
+    expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual([
+      'seen',
+      'guard.threw',
+      'guard.stuck',
+      'seen',
+    ])
     expect(textsOf(verdicts).at(-1)).toBe('0: 1 before')
-    expect(verdicts[2]?.verdicts[0]?.evidence).toBe(`judge took longer than ${limits.guardJudgeMsMax} ms`)
+    expect(verdicts[2]?.verdicts[0]?.evidence).toBe(
+      `judge took longer than ${limits.guardJudgeMsMax} ms`,
+    )
   })
 
   it('gives a round its time once more when the process stood still in it, and not for ever', async () => {
@@ -226,7 +352,9 @@ describe('a guard on its partition', () => {
         return counter.judge(seen, round)
       },
     }
-    const { verdicts } = await reader(still).read(logOf(cleared(['pay']), cleared(['pay'], { round: 2 })))
+    const { verdicts } = await reader(still).read(
+      logOf(cleared(['pay']), cleared(['pay'], { round: 2 })),
+    )
     expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
   })
 
@@ -242,7 +370,9 @@ describe('a guard on its partition', () => {
         return counter.judge(seen, round)
       },
     }
-    const { verdicts } = await reader(slowedDown).read(logOf(...[1, 2].map((round) => cleared(['pay'], { round }))))
+    const { verdicts } = await reader(slowedDown).read(
+      logOf(...[1, 2].map((round) => cleared(['pay'], { round }))),
+    )
     expect(textsOf(verdicts)).toEqual(['0: 0 before', '0: 1 before'])
   })
 })

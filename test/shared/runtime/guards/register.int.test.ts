@@ -12,13 +12,24 @@ import type { GuardVerdict, RoundCleared } from '../../../../shared/contract/mes
 import { guardTopicSpec, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log.ts'
-import type { RegisterOptions } from '../../../../shared/runtime/guards/register.ts'
-import { registeredGuardNames, registeredGuards, registerGuard, switchGuard } from '../../../../shared/runtime/guards/register.ts'
+import {
+  type RegisterOptions,
+  registeredGuardNames,
+  registeredGuards,
+  registerGuard,
+  switchGuard,
+} from '../../../../shared/runtime/guards/register.ts'
 import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
 import { until } from '../../../support/inbox.ts'
 
 const log = createLog({ level: 'silent' })
-const guard = { name: 'shell', version: '1', tools: ['bash', 'mail_*'], deadlineMs: 500, onTimeout: 'reject' as const }
+const guard = {
+  name: 'shell',
+  version: '1',
+  tools: ['bash', 'mail_*'],
+  deadlineMs: 500,
+  onTimeout: 'reject' as const,
+}
 let bus: Bus
 beforeEach(async () => {
   bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
@@ -28,7 +39,14 @@ afterEach(() => bus.close())
 
 const registry = () => ({ bus, topicPrefix: 'weir.' })
 const register = (fields: Partial<RegisterOptions> = {}) =>
-  registerGuard({ ...registry(), partitions: 1, retentionMs: 1_000, guard, replace: false, ...fields })
+  registerGuard({
+    ...registry(),
+    partitions: 1,
+    retentionMs: 1_000,
+    guard,
+    replace: false,
+    ...fields,
+  })
 const written = async () => (await bus.ends('weir.policies'))[0]?.end
 
 describe('registering a guard', () => {
@@ -44,19 +62,29 @@ describe('registering a guard', () => {
       { pattern: 'bash', mode: 'enforce' },
       { pattern: 'mail_*', mode: 'shadow' },
     ])
-    expect((await register({ modes: new Map([['bash', undefined]]) })).tools[0]?.mode).toBe('enforce')
+    expect((await register({ modes: new Map([['bash', undefined]]) })).tools[0]?.mode).toBe(
+      'enforce',
+    )
     await switchGuard(registry(), 'shell', 'shadow')
     expect((await register()).tools[0]?.mode).toBe('shadow')
-    expect((await register({ mode: 'enforce', modes: new Map([['bash', 'shadow' as const]]) })).tools.map(({ mode }) => mode)).toEqual([
-      'shadow',
-      'enforce',
-    ])
+    expect(
+      (
+        await register({ mode: 'enforce', modes: new Map([['bash', 'shadow' as const]]) })
+      ).tools.map(({ mode }) => mode),
+    ).toEqual(['shadow', 'enforce'])
   })
 
   it('refuses a name that is taken, unless it takes its place', async () => {
     await register()
-    for (const other of [{ version: '2' }, { tools: ['*'] }, { deadlineMs: 1 }, { onTimeout: 'allow' as const }])
-      await expect(register({ guard: { ...guard, ...other } })).rejects.toMatchObject({ code: 'guard.taken' })
+    for (const other of [
+      { version: '2' },
+      { tools: ['*'] },
+      { deadlineMs: 1 },
+      { onTimeout: 'allow' as const },
+    ])
+      await expect(register({ guard: { ...guard, ...other } })).rejects.toMatchObject({
+        code: 'guard.taken',
+      })
     await register({ guard: { ...guard, version: '2' }, replace: true })
     expect(await registeredGuards(registry())).toMatchObject([{ version: '2' }])
   })
@@ -69,13 +97,19 @@ describe('registering a guard', () => {
     ['a pattern with =', { tools: ['pay=Enforce'] }],
     ['deadline', { deadlineMs: 0.5 }],
   ])('refuses an invalid registration, and writes nothing: %s', async (_, fields) => {
-    await expect(register({ guard: { ...guard, ...fields } })).rejects.toMatchObject({ code: 'guard.invalid' })
+    await expect(register({ guard: { ...guard, ...fields } })).rejects.toMatchObject({
+      code: 'guard.invalid',
+    })
     expect(await written()).toBe(0)
   })
 
   it('refuses one more than may be in force at once: with that nothing could be asked any more', async () => {
-    for (let n = 0; n < limits.guardsMax; n += 1) await register({ guard: { ...guard, name: `g${n}` } })
-    await expect(register()).rejects.toMatchObject({ code: 'guard.invalid', message: expect.stringContaining('more are not taken') })
+    for (let n = 0; n < limits.guardsMax; n += 1)
+      await register({ guard: { ...guard, name: `g${n}` } })
+    await expect(register()).rejects.toMatchObject({
+      code: 'guard.invalid',
+      message: expect.stringContaining('more are not taken'),
+    })
     await register({ guard: { ...guard, name: 'g0' } })
     expect(await registeredGuardNames(registry())).toHaveLength(limits.guardsMax)
   })
@@ -84,13 +118,49 @@ describe('registering a guard', () => {
 describe('running a guard', () => {
   const inForce = { ...guard, rules: null, tools: [{ pattern: 'bash', mode: 'enforce' as const }] }
   const round = (number: number): RoundCleared => ({
-    ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: number, agent: 'a', policy: { ...defaultPolicy, guards: [inForce] } },
-    calls: [{ ordinal: 0, id: '', name: 'bash', raw: '{}', source: 'deltas', problem: null, repair: null, disputed: false }],
-    declarations: [{ name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }],
+    ...{
+      type: 'round-cleared',
+      conversation: 'c',
+      turn: 0,
+      round: number,
+      agent: 'a',
+      policy: { ...defaultPolicy, guards: [inForce] },
+    },
+    calls: [
+      {
+        ordinal: 0,
+        id: '',
+        name: 'bash',
+        raw: '{}',
+        source: 'deltas',
+        problem: null,
+        repair: null,
+        disputed: false,
+      },
+    ],
+    declarations: [
+      {
+        name: 'bash',
+        description: '',
+        schema: '{}',
+        idempotent: false,
+        timeoutMs: 1,
+        poll: false,
+        hints: null,
+      },
+    ],
     ...{ decided: [], expiresAt: 1e15, extendedTo: null },
   })
   const clear = (number: number) =>
-    bus.append([{ topic: 'weir.rounds-cleared', partition: 0, key: 'c', value: encode(round(number)), id: `loop-detector/0/${number}/0` }])
+    bus.append([
+      {
+        topic: 'weir.rounds-cleared',
+        partition: 0,
+        key: 'c',
+        value: encode(round(number)),
+        id: `loop-detector/0/${number}/0`,
+      },
+    ])
   const answers = async () => (await bus.ends('weir.guard-verdicts.shell'))[0]?.end
 
   it('gives the same answers under the same ids where two instances judge the same rounds', async () => {
@@ -99,15 +169,27 @@ describe('running a guard', () => {
       ...guard,
       judge: (_, { calls }) => ({
         state: undefined,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'no', text: 'No.' })),
+        verdicts: calls.map(({ ordinal }) => ({
+          ordinal,
+          verdict: 'reject',
+          code: 'no',
+          text: 'No.',
+        })),
       }),
     }
-    const apart: Bus = { ...bus, subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }) }
-    const both = await Promise.all([1, 2].map(() => runGuard(rejecting, { bus: apart, topicPrefix: 'weir.', log })))
+    const apart: Bus = {
+      ...bus,
+      subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }),
+    }
+    const both = await Promise.all(
+      [1, 2].map(() => runGuard(rejecting, { bus: apart, topicPrefix: 'weir.', log })),
+    )
     await clear(1)
     await until(async () => (await answers()) === 2)
     for (const one of both) await one.close()
-    const [first, second] = (await bus.read({ topic: 'weir.guard-verdicts.shell', partition: 0, from: 0, limit: 9 })).map((record) => ({
+    const [first, second] = (
+      await bus.read({ topic: 'weir.guard-verdicts.shell', partition: 0, from: 0, limit: 9 })
+    ).map((record) => ({
       id: record.id,
       said: (decode(record.value as Uint8Array) as GuardVerdict).verdicts,
     }))
@@ -121,12 +203,18 @@ describe('running a guard', () => {
       ...guard,
       judge(state = 0, { calls }) {
         seen.push(state)
-        return { state: state + 1, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })) }
+        return {
+          state: state + 1,
+          verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+        }
       },
     }
     await bus.ensureTopics([guardTopicSpec('weir.', 'shell', 1)])
     /** As beside the owner of a data folder: each subscription begins without a commit. */
-    const forgetful: Bus = { ...bus, subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }) }
+    const forgetful: Bus = {
+      ...bus,
+      subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }),
+    }
     const run = () => runGuard(counting as Guard, { bus: forgetful, topicPrefix: 'weir.', log })
     const first = await run()
     await clear(1)

@@ -1,5 +1,6 @@
-// A tool as a program. Arguments: JSON on standard input. Result: standard output. An error: its words on standard error, and an exit code that is not 0.
-// WEIR_IDEMPOTENCY_KEY is the same whenever the same call is started again: pass it on to what must not be done twice.
+// A tool as a program. Arguments: JSON on standard input. Result: standard output. An error: its
+// words on standard error, and an exit code that is not 0. WEIR_IDEMPOTENCY_KEY is the same
+// whenever the same call is started again: pass it on to what must not be done twice.
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
@@ -11,7 +12,8 @@ const root = await realpath(join(import.meta.dirname, '..'))
 try {
   const { folder } = JSON.parse(await text(process.stdin))
   const path = await realpath(resolve(root, folder))
-  if (!`${path}${sep}`.startsWith(`${root}${sep}`)) throw new Error(`${folder} is outside of the working folder; give a path below it`)
+  if (!`${path}${sep}`.startsWith(`${root}${sep}`))
+    throw new Error(`${folder} is outside of the working folder; give a path below it`)
   const names = await readdir(path)
   const lines = await Promise.all(names.sort().map((name) => lineOf(path, name)))
   console.log(lines.length === 0 ? 'The folder is empty.' : lines.join('\n'))

@@ -1,5 +1,6 @@
-// A tool as a module: its default export is called with the arguments. What it returns is the result, what it throws is the error, both for the model.
-// `idempotencyKey` is the same whenever the same call is made again; `signal` aborts at the timeout and when the turn is cancelled.
+// A tool as a module: its default export is called with the arguments. What it returns is the
+// result, what it throws is the error, both for the model. `idempotencyKey` is the same whenever
+// the same call is made again; `signal` aborts at the timeout and when the turn is cancelled.
 
 import { readFile, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
@@ -9,7 +10,8 @@ const root = await realpath(join(import.meta.dirname, '..'))
 
 export default async function readLines({ file, lines = 200 }, { signal }) {
   const path = await realpath(resolve(root, file))
-  if (!path.startsWith(`${root}${sep}`)) throw new Error(`${file} is outside of the working folder; give a path below it`)
+  if (!path.startsWith(`${root}${sep}`))
+    throw new Error(`${file} is outside of the working folder; give a path below it`)
   const all = (await readFile(path, { encoding: 'utf8', signal })).split('\n')
   const shown = all.slice(0, lines).join('\n')
   return all.length > lines ? `${shown}\n(${all.length - lines} more lines)` : shown

@@ -5,10 +5,22 @@ import type { Call, CallResult, HistoryEntry } from '../../../../../shared/contr
 import { call, modelSays, result, userSays } from '../../samples.ts'
 
 type Blocks = Record<string, unknown>[]
-const messagesOf = (...history: HistoryEntry[]) => conversationMessages(history) as unknown as { role: string; content: Blocks }[]
+const messagesOf = (...history: HistoryEntry[]) =>
+  conversationMessages(history) as unknown as { role: string; content: Blocks }[]
 const text = (words: string) => ({ type: 'text', text: words })
-const toolUse = (id: string, fields: object = {}) => ({ type: 'tool_use', id, name: 'read', input: { path: 'x' }, ...fields })
-const toolResult = (id: string, fields: object = {}) => ({ type: 'tool_result', tool_use_id: id, content: 'done', ...fields })
+const toolUse = (id: string, fields: object = {}) => ({
+  type: 'tool_use',
+  id,
+  name: 'read',
+  input: { path: 'x' },
+  ...fields,
+})
+const toolResult = (id: string, fields: object = {}) => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content: 'done',
+  ...fields,
+})
 
 describe('a conversation', () => {
   it('is what the user said, what the model said and did, and what came of it', () => {
@@ -32,34 +44,62 @@ describe('a conversation', () => {
       { type: 'thinking', thinking: 'hm', signature: 's', extra: [1] },
       { type: 'redacted_thinking', data: 'd' },
     ]
-    const [, assistant] = messagesOf(userSays('x'), modelSays({ reasoning: JSON.stringify(blocks), text: 'a', calls: [call()] }))
+    const [, assistant] = messagesOf(
+      userSays('x'),
+      modelSays({ reasoning: JSON.stringify(blocks), text: 'a', calls: [call()] }),
+    )
     expect(assistant?.content.slice(0, 2)).toEqual(blocks)
     expect(assistant?.content[2]).toEqual(text('a'))
   })
 
   it('says every result that is not ok as an error', () => {
-    const statuses = ['ok', 'error', 'rejected', 'vetoed', 'timed_out', 'skipped', 'outcome_unknown'] as const
+    const statuses = [
+      'ok',
+      'error',
+      'rejected',
+      'vetoed',
+      'timed_out',
+      'skipped',
+      'outcome_unknown',
+    ] as const
     const calls = statuses.map((_, ordinal) => call({ ordinal, id: `t${ordinal}` }))
     const results = statuses.map((status, ordinal) => result({ ordinal, status }))
-    const [, , user] = messagesOf(userSays('x'), modelSays({ calls }, { results: results.toReversed() }))
-    expect(user?.content).toEqual(statuses.map((status, n) => toolResult(`t${n}`, status === 'ok' ? {} : { is_error: true })))
+    const [, , user] = messagesOf(
+      userSays('x'),
+      modelSays({ calls }, { results: results.toReversed() }),
+    )
+    expect(user?.content).toEqual(
+      statuses.map((status, n) => toolResult(`t${n}`, status === 'ok' ? {} : { is_error: true })),
+    )
   })
 
   it('has a result also for a call whose result is missing, and none for a call that was never made', () => {
-    const [, , user] = messagesOf(userSays('x'), modelSays({ calls: [call()] }, { results: [result({ ordinal: 5 })] }))
-    expect(user?.content).toEqual([toolResult('toolu_1', { content: expect.stringContaining('not known'), is_error: true })])
+    const [, , user] = messagesOf(
+      userSays('x'),
+      modelSays({ calls: [call()] }, { results: [result({ ordinal: 5 })] }),
+    )
+    expect(user?.content).toEqual([
+      toolResult('toolu_1', { content: expect.stringContaining('not known'), is_error: true }),
+    ])
   })
 
   it('joins what the user says after results, or after a turn that had no answer, into one message', () => {
     const ended = [userSays('a'), modelSays({ calls: [call()] }, { results: [result()] })]
-    expect(messagesOf(...ended, userSays('b', { turn: 1 }), userSays('c', { turn: 2 })).at(-1)).toEqual({
+    expect(
+      messagesOf(...ended, userSays('b', { turn: 1 }), userSays('c', { turn: 2 })).at(-1),
+    ).toEqual({
       role: 'user',
       content: [toolResult('toolu_1'), text('b'), text('c')],
     })
   })
 
   it('tells the note of a round that has no response, such as that its calls may have run', () => {
-    const failed: HistoryEntry = { ...userSays(''), user: null, round: 1, note: 'Calls made in it may have run.' }
+    const failed: HistoryEntry = {
+      ...userSays(''),
+      user: null,
+      round: 1,
+      note: 'Calls made in it may have run.',
+    }
     expect(messagesOf(userSays('a'), failed, userSays('b', { turn: 1 }))).toEqual([
       { role: 'user', content: [text('a'), text('(Calls made in it may have run.)'), text('b')] },
     ])
@@ -67,13 +107,28 @@ describe('a conversation', () => {
 
   it('leaves out rounds that failed without a note and responses without a visible word or call', () => {
     const failed: HistoryEntry = { ...userSays(''), user: null, round: 1 }
-    const thinkingOnly = modelSays({ reasoning: '[{"type":"thinking","thinking":"hm","signature":"s"}]', text: ' \n' }, { round: 2 })
-    expect(messagesOf(userSays('a'), failed, thinkingOnly)).toEqual([{ role: 'user', content: [text('a')] }])
+    const thinkingOnly = modelSays(
+      { reasoning: '[{"type":"thinking","thinking":"hm","signature":"s"}]', text: ' \n' },
+      { round: 2 },
+    )
+    expect(messagesOf(userSays('a'), failed, thinkingOnly)).toEqual([
+      { role: 'user', content: [text('a')] },
+    ])
   })
 
   it('ends with the user also where the model spoke last, so that it does not go on in the middle of its own words', () => {
-    const messages = messagesOf(userSays('a'), modelSays({ text: 'one' }), modelSays({ text: 'two' }, { round: 2 }))
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
+    const messages = messagesOf(
+      userSays('a'),
+      modelSays({ text: 'one' }),
+      modelSays({ text: 'two' }, { round: 2 }),
+    )
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+    ])
   })
 
   it('has no blank text of the user', () => {
@@ -82,7 +137,8 @@ describe('a conversation', () => {
 })
 
 describe('a call in the history', () => {
-  const inputOf = (fields: Partial<Call>) => messagesOf(userSays('a'), modelSays({ calls: [call(fields)] }))[1]?.content[0]?.input
+  const inputOf = (fields: Partial<Call>) =>
+    messagesOf(userSays('a'), modelSays({ calls: [call(fields)] }))[1]?.content[0]?.input
 
   it.each([
     ['', {}],
@@ -93,7 +149,8 @@ describe('a call in the history', () => {
     ['null', {}],
     ['['.repeat(100_000), {}],
     [`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, {}],
-    // Some providers read no more than a thousand levels, and what stands in a history is sent for ever.
+    // Some providers read no more than a thousand levels, and what stands in a history is sent for
+    // ever.
     [`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`, {}],
     ['{"a":"\\ud83d"}', { a: '\ufffd' }],
     ['{"\\udfff":{"\\ud83d":"\\ud83d"}}', { '\ufffd': { '\ufffd': '\ufffd' } }],
@@ -113,11 +170,15 @@ describe('a call in the history', () => {
     ['', '_'],
     ['x'.repeat(500), 'x'.repeat(128)],
   ])('has a name that is taken back: %.20s', (name, usable) => {
-    expect(messagesOf(userSays('a'), modelSays({ calls: [call({ name })] }))[1]?.content[0]?.name).toBe(usable)
+    expect(
+      messagesOf(userSays('a'), modelSays({ calls: [call({ name })] }))[1]?.content[0]?.name,
+    ).toBe(usable)
   })
 
   it('keeps its id unless that cannot stand: missing, in a foreign form, or used before', () => {
-    const calls = ['toolu_1', '', 'functions.read:0', 'toolu_1', 'call_0_1_1'].map((id, ordinal) => call({ ordinal, id }))
+    const calls = ['toolu_1', '', 'functions.read:0', 'toolu_1', 'call_0_1_1'].map((id, ordinal) =>
+      call({ ordinal, id }),
+    )
     const [, assistant, user] = messagesOf(userSays('a'), modelSays({ calls }))
     const ids = ['toolu_1', 'call_0_1_1', 'call_0_1_2', 'call_0_1_3', 'call_0_1_4']
     expect(assistant?.content.map(({ id }) => id)).toEqual(ids)
@@ -125,7 +186,8 @@ describe('a call in the history', () => {
   })
 })
 
-// Histories as they may be, and as they should not be: ids that repeat, calls without results, results without calls, gaps.
+// Histories as they may be, and as they should not be: ids that repeat, calls without results,
+// results without calls, gaps.
 
 const word = fc.constantFrom('', ' ', 'word', '\ud83d', 'a longer text')
 const someCall = fc.record({
@@ -133,23 +195,41 @@ const someCall = fc.record({
   name: word,
   raw: fc.constantFrom('', '{}', '{"a":1}', '{"a":', '[]'),
 })
-const someResults = fc.array(fc.record({ ordinal: fc.nat(4), status: fc.constantFrom('ok' as const, 'error' as const), text: word }), {
-  maxLength: 5,
-})
+const someResults = fc.array(
+  fc.record({
+    ordinal: fc.nat(4),
+    status: fc.constantFrom('ok' as const, 'error' as const),
+    text: word,
+  }),
+  {
+    maxLength: 5,
+  },
+)
 const someRound = fc.record({
   text: word,
-  reasoning: fc.constantFrom('', '[{"type":"thinking","thinking":"hm","signature":"s"}]', 'no json'),
+  reasoning: fc.constantFrom(
+    '',
+    '[{"type":"thinking","thinking":"hm","signature":"s"}]',
+    'no json',
+  ),
   calls: fc.option(fc.array(someCall, { maxLength: 4 }), { nil: undefined }),
   results: someResults,
 })
 const someHistory = fc
-  .array(fc.record({ user: word, rounds: fc.array(someRound, { maxLength: 4 }) }), { minLength: 1, maxLength: 4 })
+  .array(fc.record({ user: word, rounds: fc.array(someRound, { maxLength: 4 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  })
   .map((turns) =>
     turns.flatMap(({ user, rounds }, turn): HistoryEntry[] => [
       userSays(user, { turn }),
       ...rounds.map(({ text, reasoning, calls, results }, n) => {
         const entry = modelSays(
-          { text, reasoning, calls: (calls ?? []).map((fields, ordinal) => call({ ...fields, ordinal })) },
+          {
+            text,
+            reasoning,
+            calls: (calls ?? []).map((fields, ordinal) => call({ ...fields, ordinal })),
+          },
           { turn, round: n + 1, results: results.map((fields): CallResult => result(fields)) },
         )
         return calls === undefined ? { ...entry, response: null } : entry
@@ -165,12 +245,18 @@ describe('whatever the history holds', () => {
         const used: unknown[] = []
         for (const [n, { role, content }] of messages.entries()) {
           const uses = content.filter(({ type }) => type === 'tool_use').map(({ id }) => id)
-          const results = content.filter(({ type }) => type === 'tool_result').map(({ tool_use_id }) => tool_use_id)
-          const before = (messages[n - 1]?.content ?? []).filter(({ type }) => type === 'tool_use').map(({ id }) => id)
+          const results = content
+            .filter(({ type }) => type === 'tool_result')
+            .map(({ tool_use_id }) => tool_use_id)
+          const before = (messages[n - 1]?.content ?? [])
+            .filter(({ type }) => type === 'tool_use')
+            .map(({ id }) => id)
           expect(results).toEqual(role === 'user' ? before : [])
           if (role === 'user') expect(uses).toEqual([])
           // A provider wants the results before anything else that the user says.
-          expect(content.slice(0, results.length).every(({ type }) => type === 'tool_result')).toBe(true)
+          expect(content.slice(0, results.length).every(({ type }) => type === 'tool_result')).toBe(
+            true,
+          )
           used.push(...uses)
         }
         expect(new Set(used).size).toBe(used.length)
@@ -183,12 +269,15 @@ describe('whatever the history holds', () => {
     fc.assert(
       fc.property(someHistory, (history) => {
         const messages = messagesOf(...history)
-        expect(messages.map(({ role }) => role)).toEqual(messages.map((_, n) => (n % 2 === 0 ? 'user' : 'assistant')))
+        expect(messages.map(({ role }) => role)).toEqual(
+          messages.map((_, n) => (n % 2 === 0 ? 'user' : 'assistant')),
+        )
         expect(messages.at(-1)?.role).toBe('user')
         for (const { content } of messages) {
           expect(content.length).toBeGreaterThan(0)
           expect(content.at(-1)?.type).not.toBe('thinking')
-          for (const block of content) if (block.type === 'text') expect(String(block.text).trim()).not.toBe('')
+          for (const block of content)
+            if (block.type === 'text') expect(String(block.text).trim()).not.toBe('')
         }
         expect(JSON.stringify(messages)).not.toContain('\\ud83d"')
       }),
@@ -199,7 +288,9 @@ describe('whatever the history holds', () => {
     fc.assert(
       fc.property(someHistory, fc.nat(20), (history, cut) => {
         const blocks = (entries: HistoryEntry[]) =>
-          messagesOf(...entries).flatMap(({ role, content }) => content.map((block) => JSON.stringify([role, block])))
+          messagesOf(...entries).flatMap(({ role, content }) =>
+            content.map((block) => JSON.stringify([role, block])),
+          )
         const goOn = JSON.stringify(['user', text('Please continue.')])
         const some = blocks(history.slice(0, 1 + (cut % history.length)))
         const kept = some.at(-1) === goOn ? some.slice(0, -1) : some

@@ -1,7 +1,7 @@
-// The adapter and the real SDK against an HTTP server on this machine: what goes out, what comes back, and every way in which it may not.
+// The adapter and the real SDK against an HTTP server on this machine: what goes out, what comes
+// back, and every way in which it may not.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { anthropic } from '../../../../../services/llm-gateway/providers/anthropic/provider.ts'
@@ -16,7 +16,9 @@ afterEach(async () => {
 })
 
 /** The base URL of a server that answers so. */
-async function serve(answer: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<string> {
+async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
+): Promise<string> {
   const server = createServer((request, response) => {
     let body = ''
     request.on('data', (piece) => {
@@ -35,11 +37,23 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
 }
 
 const text = (words: string) =>
-  sse('content_block_start', '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}') +
-  sse('content_block_delta', JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: words } }))
+  sse(
+    'content_block_start',
+    '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+  ) +
+  sse(
+    'content_block_delta',
+    JSON.stringify({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: words },
+    }),
+  )
 const end =
-  sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}') +
-  sse('message_stop', '{"type":"message_stop"}')
+  sse(
+    'message_delta',
+    '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}',
+  ) + sse('message_stop', '{"type":"message_stop"}')
 
 function refusing(status: number, headers: Record<string, string> = {}, message = 'no') {
   return (_: IncomingMessage, response: ServerResponse) =>
@@ -98,23 +112,37 @@ describe('a request', () => {
 })
 
 describe('an HTTP error', () => {
-  it.each([400, 401, 403, 404, 422])('%i is a refusal that another try would meet again', async (status) => {
-    const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
-    expect(ending).toMatchObject({
-      ...{ kind: 'failed', code: 'provider.refused', class: 'refused', retryable: false, retryAfterMs: null },
-      reason: `the provider answered ${status}: max_tokens: too many`,
-    })
-  })
+  it.each([400, 401, 403, 404, 422])(
+    '%i is a refusal that another try would meet again',
+    async (status) => {
+      const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
+      expect(ending).toMatchObject({
+        ...{
+          kind: 'failed',
+          code: 'provider.refused',
+          class: 'refused',
+          retryable: false,
+          retryAfterMs: null,
+        },
+        reason: `the provider answered ${status}: max_tokens: too many`,
+      })
+    },
+  )
 
   it('that says that the context is full says so as a class of its own', async () => {
-    const { ending } = await ask(await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')))
+    const { ending } = await ask(
+      await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')),
+    )
     expect(ending).toMatchObject({
       ...{ kind: 'failed', code: 'provider.refused', class: 'context_full', retryable: false },
       reason: expect.stringMatching(
         /^the model's context is full; .*\(the provider answered 400: prompt is too long: 9 tokens > 8 maximum\)$/,
       ),
     })
-    expect((await ask(await serve(refusing(413)))).ending).toMatchObject({ class: 'context_full', retryable: false })
+    expect((await ask(await serve(refusing(413)))).ending).toMatchObject({
+      class: 'context_full',
+      retryable: false,
+    })
   })
 
   it.each([408, 409, 429, 500, 502, 529])('%i is worth another try', async (status) => {
@@ -134,23 +162,33 @@ describe('an HTTP error', () => {
       { date: 'Wed, 01 Jan 2020 00:00:00 GMT', 'retry-after': 'Wed, 01 Jan 2020 00:00:09 GMT' },
       9000,
     ],
-    ['a date that is past', { date: 'Wed, 01 Jan 2020 00:00:09 GMT', 'retry-after': 'Wed, 01 Jan 2020 00:00:00 GMT' }, 0],
+    [
+      'a date that is past',
+      { date: 'Wed, 01 Jan 2020 00:00:09 GMT', 'retry-after': 'Wed, 01 Jan 2020 00:00:00 GMT' },
+      0,
+    ],
     ['nonsense', { 'retry-after': 'soon' }, null],
     ['a number without bounds', { 'retry-after': '1e999' }, null],
     ['nothing', {}, null],
   ])('says when to come back: %s', async (_, headers, retryAfterMs) => {
-    expect((await ask(await serve(refusing(429, headers as unknown as Record<string, string>)))).ending).toMatchObject({ retryAfterMs })
+    expect(
+      (await ask(await serve(refusing(429, headers as unknown as Record<string, string>)))).ending,
+    ).toMatchObject({ retryAfterMs })
   })
 
   it('is final where the provider says so', async () => {
-    expect((await ask(await serve(refusing(429, { 'x-should-retry': 'false' })))).ending).toMatchObject({
+    expect(
+      (await ask(await serve(refusing(429, { 'x-should-retry': 'false' })))).ending,
+    ).toMatchObject({
       class: 'transient',
       retryable: false,
     })
   })
 
   it('has a bounded reason, and never the key, even if the provider quotes it', async () => {
-    const { ending } = await ask(await serve(refusing(401, {}, `invalid key ${apiKey} ${'ä'.repeat(5000)}`)))
+    const { ending } = await ask(
+      await serve(refusing(401, {}, `invalid key ${apiKey} ${'ä'.repeat(5000)}`)),
+    )
     const { reason } = ending as { reason: string }
     expect(reason).toContain('invalid key [key]')
     expect(reason).not.toContain(apiKey)
@@ -158,13 +196,23 @@ describe('an HTTP error', () => {
   })
 
   it.each([
-    ['a page of HTML, which becomes one line', '<html>\r\n\t<b>bad gateway</b>\n</html>\n', ': <html> <b>bad gateway</b> </html>'],
+    [
+      'a page of HTML, which becomes one line',
+      '<html>\r\n\t<b>bad gateway</b>\n</html>\n',
+      ': <html> <b>bad gateway</b> </html>',
+    ],
     ['terminal codes, which are taken out', '\u001b[2Jall\u0000 is\u202e well', ': all is well'],
-    ['JSON without a message, which is shown as it is', '{"error":"no such model"}', ': {"error":"no such model"}'],
+    [
+      'JSON without a message, which is shown as it is',
+      '{"error":"no such model"}',
+      ': {"error":"no such model"}',
+    ],
     ['a message that is no text', '{"error":{"message":["a"]}}', ': {"error":{"message":["a"]}}'],
     ['nothing at all', '', ' without a body'],
   ])('may have a body that is %s', async (_, body, said) => {
-    const { ending } = await ask(await serve((_request, response) => response.writeHead(502).end(body)))
+    const { ending } = await ask(
+      await serve((_request, response) => response.writeHead(502).end(body)),
+    )
     expect(ending).toMatchObject({ class: 'transient', reason: `the provider answered 502${said}` })
   })
 })
@@ -174,8 +222,14 @@ describe('a connection', () => {
     const url = await serve(() => undefined)
     await servers.pop()?.close()
     const { ending } = await ask(url)
-    expect(ending).toMatchObject({ code: 'provider.unavailable', class: 'transient', retryable: true })
-    expect((ending as { reason: string }).reason).toBe('no connection to the provider (ECONNREFUSED)')
+    expect(ending).toMatchObject({
+      code: 'provider.unavailable',
+      class: 'transient',
+      retryable: true,
+    })
+    expect((ending as { reason: string }).reason).toBe(
+      'no connection to the provider (ECONNREFUSED)',
+    )
   })
 
   it('that breaks in the middle gives no answer', async () => {
@@ -185,7 +239,12 @@ describe('a connection', () => {
     })
     const { events, ending } = await ask(url)
     expect(events).toMatchObject([{ kind: 'text', text: 'half' }])
-    expect(ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'transient', retryable: true })
+    expect(ending).toMatchObject({
+      kind: 'failed',
+      code: 'provider.stream',
+      class: 'transient',
+      retryable: true,
+    })
   })
 
   it('that breaks before the headers is worth another try', async () => {
@@ -194,8 +253,12 @@ describe('a connection', () => {
   })
 
   it('that breaks after the provider said why the model stopped has given its answer', async () => {
-    const said = text('all') + sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}')
-    expect((await readToEnd(anthropic(agentOf(), answering(said, { breaks: true })))).ending).toMatchObject({
+    const said =
+      text('all') +
+      sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}')
+    expect(
+      (await readToEnd(anthropic(agentOf(), answering(said, { breaks: true })))).ending,
+    ).toMatchObject({
       kind: 'finished',
       stop: 'end',
     })
@@ -207,20 +270,36 @@ describe('a connection', () => {
       stop: 'cut',
       finish: '',
     })
-    expect((await readToEnd(anthropic(agentOf(), answering('')))).ending).toMatchObject({ kind: 'finished', stop: 'cut' })
+    expect((await readToEnd(anthropic(agentOf(), answering('')))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'cut',
+    })
     const unended = answering((text('all') + end).trimEnd())
-    expect((await readToEnd(anthropic(agentOf(), unended))).ending).toMatchObject({ kind: 'finished', stop: 'end' })
+    expect((await readToEnd(anthropic(agentOf(), unended))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'end',
+    })
   })
 
   it('that is kept open after the message is over is not waited for', async () => {
-    const url = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('hi') + end))
+    const url = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('hi') + end),
+    )
     expect((await ask(url)).ending).toMatchObject({ kind: 'finished', stop: 'end' })
   })
 
   it('that brings garbage gives no answer', async () => {
-    const url = await serve((_, response) => response.writeHead(200).end(`${text('half')}data: {"type": "content_bl\n\n${end}`))
-    expect((await ask(url)).ending).toMatchObject({ kind: 'failed', class: 'transient', retryable: true })
-    const page = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'))
+    const url = await serve((_, response) =>
+      response.writeHead(200).end(`${text('half')}data: {"type": "content_bl\n\n${end}`),
+    )
+    expect((await ask(url)).ending).toMatchObject({
+      kind: 'failed',
+      class: 'transient',
+      retryable: true,
+    })
+    const page = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'),
+    )
     expect((await ask(page)).ending).toMatchObject({
       kind: 'failed',
       class: 'provider',
@@ -231,7 +310,11 @@ describe('a connection', () => {
 
   it('that brings one line without an end is given up', async () => {
     const endless: typeof fetch = async () =>
-      new Response(new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(97)) }))
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(97)),
+        }),
+      )
     const { ending } = await readToEnd(anthropic(agentOf(), endless))
     expect(ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'provider' })
   })
@@ -240,7 +323,8 @@ describe('a connection', () => {
     const closed: string[] = []
     let arrived = (): void => undefined
     const url = await serve((request, response) => {
-      const isSilent = JSON.parse(String(request.headers['content-length'])) > 0 && closed.length === 0
+      const isSilent =
+        JSON.parse(String(request.headers['content-length'])) > 0 && closed.length === 0
       response.on('close', () => closed.push('closed'))
       if (!isSilent) response.writeHead(200).write(text('first'))
       arrived()
@@ -259,7 +343,9 @@ describe('the response', () => {
   it('is heard when its headers come and with every piece of its body, whatever it holds', async () => {
     let heard = 0
     const body = `: keep-alive\n\n${sse('ping', '{"type":"ping"}')}${text('hi')}${end}`
-    await readToEnd(anthropic(agentOf(), answering(body, { pieceBytes: 10 })), { heard: () => (heard += 1) })
+    await readToEnd(anthropic(agentOf(), answering(body, { pieceBytes: 10 })), {
+      heard: () => (heard += 1),
+    })
     expect(heard).toBeGreaterThan(Math.floor(body.length / 10) - 10)
   })
 })
@@ -276,10 +362,22 @@ it("does not speak of a request that it cannot make in the words of the library,
 
 describe('a body of JSON, of a server that does not stream', () => {
   const askFor = (body: string) =>
-    readToEnd(anthropic(agentOf(), async () => new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } })))
+    readToEnd(
+      anthropic(
+        agentOf(),
+        async () =>
+          new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } }),
+      ),
+    )
   const bodyOf = (fields: object, input = '{"path":"x"}') =>
     JSON.stringify({
-      ...{ id: 'm1', type: 'message', role: 'assistant', usage: { input_tokens: 3, output_tokens: 2 }, stop_reason: 'tool_use' },
+      ...{
+        id: 'm1',
+        type: 'message',
+        role: 'assistant',
+        usage: { input_tokens: 3, output_tokens: 2 },
+        stop_reason: 'tool_use',
+      },
       ...{
         content: [
           { type: 'text', text: 'hi' },
@@ -296,22 +394,44 @@ describe('a body of JSON, of a server that does not stream', () => {
       { kind: 'call_whole', id: 't1', name: 'read', text: '{"path":"x"}' },
       { kind: 'call_end' },
     ])
-    expect(ending).toMatchObject({ kind: 'finished', stop: 'calls', finish: 'tool_use', usage: { inputTokens: 3, outputTokens: 2 } })
+    expect(ending).toMatchObject({
+      kind: 'finished',
+      stop: 'calls',
+      finish: 'tool_use',
+      usage: { inputTokens: 3, outputTokens: 2 },
+    })
   })
 
   it('has its arguments digit by digit', async () => {
     const { events } = await askFor(bodyOf({}, '{"id":12345678901234567890}'))
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'call_whole', text: '{"id":12345678901234567890}' }))
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'call_whole', text: '{"id":12345678901234567890}' }),
+    )
   })
 
   it('may be cut by the limit, or end without a reason', async () => {
-    expect((await askFor(bodyOf({ stop_reason: 'max_tokens' }))).ending).toMatchObject({ stop: 'length' })
-    expect((await askFor(bodyOf({ stop_reason: null }))).ending).toMatchObject({ stop: 'cut', finish: '' })
+    expect((await askFor(bodyOf({ stop_reason: 'max_tokens' }))).ending).toMatchObject({
+      stop: 'length',
+    })
+    expect((await askFor(bodyOf({ stop_reason: null }))).ending).toMatchObject({
+      stop: 'cut',
+      finish: '',
+    })
   })
 
   it('may be an error, and one that is half there cannot be read', async () => {
-    const error = await askFor('{"type":"error","error":{"type":"overloaded_error","message":"it is busy"}}')
-    expect(error.ending).toMatchObject({ kind: 'failed', retryable: true, reason: expect.stringContaining('it is busy') })
-    expect((await askFor(bodyOf({}).slice(0, -5))).ending).toMatchObject({ kind: 'failed', code: 'provider.stream', retryable: true })
+    const error = await askFor(
+      '{"type":"error","error":{"type":"overloaded_error","message":"it is busy"}}',
+    )
+    expect(error.ending).toMatchObject({
+      kind: 'failed',
+      retryable: true,
+      reason: expect.stringContaining('it is busy'),
+    })
+    expect((await askFor(bodyOf({}).slice(0, -5))).ending).toMatchObject({
+      kind: 'failed',
+      code: 'provider.stream',
+      retryable: true,
+    })
   })
 })

@@ -5,8 +5,17 @@ import { chatMessages } from '../../../../../services/llm-gateway/providers/open
 import type { Call, CallResult, HistoryEntry } from '../../../../../shared/contract/messages.ts'
 import { call, modelSays, result, userSays } from '../../samples.ts'
 
-type Message = { role: string; content: string | null; tool_calls?: ToolCall[]; tool_call_id?: string } & Record<string, unknown>
-type ToolCall = { id: string; type: string; function: { name: string; arguments: string } } & Record<string, unknown>
+type Message = {
+  role: string
+  content: string | null
+  tool_calls?: ToolCall[]
+  tool_call_id?: string
+} & Record<string, unknown>
+type ToolCall = {
+  id: string
+  type: string
+  function: { name: string; arguments: string }
+} & Record<string, unknown>
 
 const messagesOf = (...history: HistoryEntry[]) =>
   chatMessages(
@@ -25,22 +34,29 @@ const noAnswer = { role: 'assistant', content: '(This was left without an answer
 function historyFault(messages: Message[]): string | undefined {
   const ids = new Set<string>()
   let open: string[] = []
-  for (const [n, { role, content, tool_calls: calls = [], tool_call_id: id }] of messages.entries()) {
+  for (const [
+    n,
+    { role, content, tool_calls: calls = [], tool_call_id: id },
+  ] of messages.entries()) {
     const before = messages[n - 1]?.role
     if (role === 'tool') {
       if (id !== open.shift()) return `message ${n} is the result of another call, or comes again`
     } else if (open.length > 0) return `message ${n} comes before the results of ${open}`
-    if (role === 'user' && (before === 'user' || before === 'tool')) return `message ${n} is the user's, after the ${before}'s`
-    if (role === 'assistant' && before === 'assistant') return `message ${n} is the assistant's, after another of it`
+    if (role === 'user' && (before === 'user' || before === 'tool'))
+      return `message ${n} is the user's, after the ${before}'s`
+    if (role === 'assistant' && before === 'assistant')
+      return `message ${n} is the assistant's, after another of it`
     if (role !== 'tool' && !content?.trim() && calls.length === 0) return `message ${n} is blank`
     if (!content?.isWellFormed() && content !== null) return `message ${n} has half a character`
     for (const { id, function: made } of calls) {
       if (!/^[\x21-\x7e]{1,40}$/.test(id)) return `the id ${id} has a foreign form`
-      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(made.name)) return `the name ${made.name} has a foreign form`
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(made.name))
+        return `the name ${made.name} has a foreign form`
       if (ids.has(id)) return `the id ${id} is used twice`
       ids.add(id)
       const read: unknown = JSON.parse(made.arguments)
-      if (typeof read !== 'object' || read === null || Array.isArray(read)) return `the arguments ${made.arguments} are no object`
+      if (typeof read !== 'object' || read === null || Array.isArray(read))
+        return `the arguments ${made.arguments} are no object`
     }
     if (role === 'assistant') open = calls.map((made) => made.id)
   }
@@ -68,7 +84,10 @@ describe('a conversation', () => {
 
   it('has one tool message for each call, in order, also where a result is missing', () => {
     const calls = [0, 1].map((ordinal) => call({ ordinal, id: `t${ordinal}` }))
-    const messages = messagesOf(userSays('x'), modelSays({ calls }, { results: [result({ ordinal: 1, status: 'error', text: 'broken' })] }))
+    const messages = messagesOf(
+      userSays('x'),
+      modelSays({ calls }, { results: [result({ ordinal: 1, status: 'error', text: 'broken' })] }),
+    )
     expect(messages.slice(1)).toEqual([
       { role: 'assistant', content: null, tool_calls: [toolCall('t0'), toolCall('t1')] },
       { role: 'tool', tool_call_id: 't0', content: expect.stringContaining('not known') },
@@ -86,23 +105,36 @@ describe('a conversation', () => {
   })
 
   it('joins what the user says twice in a row, with the note of a round that has no response', () => {
-    const failed: HistoryEntry = { ...userSays(''), user: null, round: 1, note: 'Calls made in it may have run.' }
+    const failed: HistoryEntry = {
+      ...userSays(''),
+      user: null,
+      round: 1,
+      note: 'Calls made in it may have run.',
+    }
     expect(messagesOf(userSays('a'), failed, userSays('b', { turn: 1 }))).toEqual([
       { role: 'user', content: 'a\n\n(Calls made in it may have run.)\n\nb' },
     ])
   })
 
   it('ends with the user also where the model spoke last', () => {
-    expect(messagesOf(userSays('a'), modelSays({ text: 'one' })).map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(messagesOf(userSays('a'), modelSays({ text: 'one' })).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+    ])
   })
 })
 
 describe('a call in the history', () => {
-  const callOf = (fields: Partial<Call>) => messagesOf(userSays('a'), modelSays({ calls: [call(fields)] }))[1]?.tool_calls?.[0] as ToolCall
+  const callOf = (fields: Partial<Call>) =>
+    messagesOf(userSays('a'), modelSays({ calls: [call(fields)] }))[1]?.tool_calls?.[0] as ToolCall
 
   it.each([
     ['{ "path":\t"x" }', '{ "path":\t"x" }'],
-    ['{"n":1.0,"id":12345678901234567890,"__proto__":{"b":2}}', '{"n":1.0,"id":12345678901234567890,"__proto__":{"b":2}}'],
+    [
+      '{"n":1.0,"id":12345678901234567890,"__proto__":{"b":2}}',
+      '{"n":1.0,"id":12345678901234567890,"__proto__":{"b":2}}',
+    ],
     ['{"emoji":"\\ud83d\\ude00"}', '{"emoji":"\\ud83d\\ude00"}'],
     ['', '{}'],
     ['{"a":', '{}'],
@@ -111,9 +143,12 @@ describe('a call in the history', () => {
     [`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, '{}'],
     ['{"a":"\\ud83d"}', '{"a":"\ufffd"}'],
     ['{"a":1e999}', '{"a":null}'],
-  ])('has its arguments as the model wrote them, where they can be sent back: %.40s', (raw, sent) => {
-    expect(callOf({ raw }).function.arguments).toBe(sent)
-  })
+  ])(
+    'has its arguments as the model wrote them, where they can be sent back: %.40s',
+    (raw, sent) => {
+      expect(callOf({ raw }).function.arguments).toBe(sent)
+    },
+  )
 
   it.each([
     ['functions.read:0', 'functions.read:0'],
@@ -126,8 +161,13 @@ describe('a call in the history', () => {
   })
 
   it('gets another id where a model uses one again, and always the same', () => {
-    const history = [userSays('a'), modelSays({ calls: [call({ id: '0' })] }), modelSays({ calls: [call({ id: '0' })] }, { round: 2 })]
-    const ids = () => messagesOf(...history).flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id))
+    const history = [
+      userSays('a'),
+      modelSays({ calls: [call({ id: '0' })] }),
+      modelSays({ calls: [call({ id: '0' })] }, { round: 2 }),
+    ]
+    const ids = () =>
+      messagesOf(...history).flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id))
     expect(ids()).toEqual(['0', expect.stringMatching(/^[0-9a-f]{9}$/)])
     expect(ids()).toEqual(ids())
   })
@@ -140,12 +180,24 @@ describe('a call in the history', () => {
 
 describe('reasoning', () => {
   const thinking = (fields: object) => JSON.stringify([{ model: 'some-model', ...fields }])
-  const withCall = (reasoning: string) => modelSays({ reasoning, calls: [call()] }, { results: [result()] })
+  const withCall = (reasoning: string) =>
+    modelSays({ reasoning, calls: [call()] }, { results: [result()] })
 
   it('goes back in its own field from a call until the user speaks: there the provider demands it', () => {
     const reasoning = thinking({ reasoning_content: 'hm' })
-    const history = [userSays('a'), withCall(reasoning), modelSays({ reasoning, text: 'x' }, { round: 2 }), userSays('b', { turn: 1 })]
-    expect(messagesOf(...history).map((message) => message.reasoning_content)).toEqual([undefined, 'hm', undefined, 'hm', undefined])
+    const history = [
+      userSays('a'),
+      withCall(reasoning),
+      modelSays({ reasoning, text: 'x' }, { round: 2 }),
+      userSays('b', { turn: 1 }),
+    ]
+    expect(messagesOf(...history).map((message) => message.reasoning_content)).toEqual([
+      undefined,
+      'hm',
+      undefined,
+      'hm',
+      undefined,
+    ])
   })
 
   it('stays away where no call was made', () => {
@@ -156,7 +208,10 @@ describe('reasoning', () => {
   it.each([
     ['in a field that the server does not take back', thinking({ reasoning: 'hm' })],
     ['of another model', JSON.stringify([{ model: 'another', reasoning_content: 'hm' }])],
-    ["of another provider's blocks", JSON.stringify([{ type: 'thinking', thinking: 'hm', signature: 's' }])],
+    [
+      "of another provider's blocks",
+      JSON.stringify([{ type: 'thinking', thinking: 'hm', signature: 's' }]),
+    ],
     ['that is unreadable', 'hm'],
   ])('stays away %s', (_, reasoning) => {
     expect(JSON.stringify(messagesOf(userSays('a'), withCall(reasoning)))).not.toContain('hm')
@@ -166,7 +221,10 @@ describe('reasoning', () => {
     const extra = { google: { thought_signature: 's1' } }
     const calls = [0, 1].map((ordinal) => call({ ordinal, id: `t${ordinal}` }))
     const said = modelSays({ reasoning: thinking({ extra_content: { 1: extra } }), calls })
-    expect(messagesOf(userSays('a'), said)[1]?.tool_calls).toEqual([toolCall('t0'), { ...toolCall('t1'), extra_content: extra }])
+    expect(messagesOf(userSays('a'), said)[1]?.tool_calls).toEqual([
+      toolCall('t0'),
+      { ...toolCall('t1'), extra_content: extra },
+    ])
   })
 
   it('of this kind is nothing for another API, where an agent has changed its model', () => {
@@ -175,7 +233,8 @@ describe('reasoning', () => {
   })
 })
 
-// Histories as they may be, and as they should not be: ids that repeat, calls without results, results without calls, gaps.
+// Histories as they may be, and as they should not be: ids that repeat, calls without results,
+// results without calls, gaps.
 
 const word = fc.constantFrom('', ' ', 'word', '\ud83d', 'a longer text')
 const someCall = fc.record({
@@ -183,24 +242,42 @@ const someCall = fc.record({
   name: word,
   raw: fc.constantFrom('', '{}', '{"a":1}', '{"a":', '[]', '{"a":"\\ud83d"}'),
 })
-const someResults = fc.array(fc.record({ ordinal: fc.nat(4), status: fc.constantFrom('ok' as const, 'error' as const), text: word }), {
-  maxLength: 5,
-})
+const someResults = fc.array(
+  fc.record({
+    ordinal: fc.nat(4),
+    status: fc.constantFrom('ok' as const, 'error' as const),
+    text: word,
+  }),
+  {
+    maxLength: 5,
+  },
+)
 const someRound = fc.record({
   text: word,
-  reasoning: fc.constantFrom('', '[{"model":"some-model","reasoning_content":"\ud83d"}]', 'no json'),
+  reasoning: fc.constantFrom(
+    '',
+    '[{"model":"some-model","reasoning_content":"\ud83d"}]',
+    'no json',
+  ),
   note: fc.option(word),
   calls: fc.option(fc.array(someCall, { maxLength: 4 }), { nil: undefined }),
   results: someResults,
 })
 const someHistory = fc
-  .array(fc.record({ user: word, rounds: fc.array(someRound, { maxLength: 4 }) }), { minLength: 1, maxLength: 4 })
+  .array(fc.record({ user: word, rounds: fc.array(someRound, { maxLength: 4 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  })
   .map((turns) =>
     turns.flatMap(({ user, rounds }, turn): HistoryEntry[] => [
       userSays(user, { turn }),
       ...rounds.map(({ text, reasoning, note, calls, results }, n) => {
         const entry = modelSays(
-          { text, reasoning, calls: (calls ?? []).map((fields, ordinal) => call({ ...fields, ordinal })) },
+          {
+            text,
+            reasoning,
+            calls: (calls ?? []).map((fields, ordinal) => call({ ...fields, ordinal })),
+          },
           { turn, round: n + 1, results: results.map((fields): CallResult => result(fields)) },
         )
         return calls === undefined ? { ...entry, response: null, note } : { ...entry, note }
@@ -210,7 +287,11 @@ const someHistory = fc
 
 describe('whatever the history holds', () => {
   it('the API takes it: every entry of tool_calls is followed by exactly one tool message, and nothing is out of order (I5.4)', () => {
-    fc.assert(fc.property(someHistory, (history) => expect(historyFault(messagesOf(...history))).toBeUndefined()))
+    fc.assert(
+      fc.property(someHistory, (history) =>
+        expect(historyFault(messagesOf(...history))).toBeUndefined(),
+      ),
+    )
   })
 
   it('more entries only add to the end, so that the prompt cache holds', () => {
@@ -218,7 +299,8 @@ describe('whatever the history holds', () => {
       const messages = messagesOf(...history)
       const last = messages.at(-1)
       // A filler at the end stands for the user, who then speaks.
-      if (last?.role === 'user') last.content = last.content?.replace(/(^|\n\n)Please continue\.$/, '') ?? null
+      if (last?.role === 'user')
+        last.content = last.content?.replace(/(^|\n\n)Please continue\.$/, '') ?? null
       return messages
         .map((message) => JSON.stringify(message))
         .join('\n')
@@ -227,7 +309,9 @@ describe('whatever the history holds', () => {
     }
     fc.assert(
       fc.property(someHistory, fc.nat(20), (history, cut) => {
-        expect(textOf(history).startsWith(textOf(history.slice(0, 1 + (cut % history.length))))).toBe(true)
+        expect(
+          textOf(history).startsWith(textOf(history.slice(0, 1 + (cut % history.length)))),
+        ).toBe(true)
       }),
     )
   })

@@ -1,8 +1,7 @@
-// The Chat Completions adapter and the real SDK against an HTTP server on this machine: what goes out, what comes back, and every way in which it
-// may not.
+// The Chat Completions adapter and the real SDK against an HTTP server on this machine: what goes
+// out, what comes back, and every way in which it may not.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { openaiChat } from '../../../../../services/llm-gateway/providers/openai-chat/provider.ts'
@@ -18,7 +17,9 @@ afterEach(async () => {
 })
 
 /** The base URL of a server that answers so. */
-async function serve(answer: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<string> {
+async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
+): Promise<string> {
   const server = createServer((request, response) => {
     let body = ''
     request.on('data', (piece) => {
@@ -36,13 +37,19 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-const agentAt = (baseUrl?: string, key = apiKey) => agentOf({}, { provider: 'openai-chat', apiKey: key, ...(baseUrl && { baseUrl }) })
-const ask = async (baseUrl: string, options: Parameters<typeof readToEnd>[1] = {}) => readToEnd(openaiChat(agentAt(baseUrl)), options)
-const askOf = async (fetch: typeof globalThis.fetch, options: Parameters<typeof readToEnd>[1] = {}) =>
-  readToEnd(openaiChat(agentAt(), fetch), options)
+const agentAt = (baseUrl?: string, key = apiKey) =>
+  agentOf({}, { provider: 'openai-chat', apiKey: key, ...(baseUrl && { baseUrl }) })
+const ask = async (baseUrl: string, options: Parameters<typeof readToEnd>[1] = {}) =>
+  readToEnd(openaiChat(agentAt(baseUrl)), options)
+const askOf = async (
+  fetch: typeof globalThis.fetch,
+  options: Parameters<typeof readToEnd>[1] = {},
+) => readToEnd(openaiChat(agentAt(), fetch), options)
 
-const text = (content: string) => chunk(JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }))
-const finish = (reason = 'stop') => chunk(JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }))
+const text = (content: string) =>
+  chunk(JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }))
+const finish = (reason = 'stop') =>
+  chunk(JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }))
 const usage = chunk('{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}')
 const done = chunk('[DONE]')
 const end = finish() + usage + done
@@ -56,16 +63,25 @@ function refusing(status: number, headers: Record<string, string> = {}, message 
 
 describe('a request', () => {
   it('goes to the base URL of the agent, with its key, its model and stream: true', async () => {
-    let seen: { url?: string | undefined; headers: IncomingMessage['headers']; body: unknown } | undefined
+    let seen:
+      | { url?: string | undefined; headers: IncomingMessage['headers']; body: unknown }
+      | undefined
     const url = await serve((request, response, body) => {
       seen = { url: request.url, headers: request.headers, body: JSON.parse(body) }
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text('hi') + end)
     })
-    const { events, ending } = await readToEnd(await connect(agentAt(url)), { tools: [tool('read').declaration] })
+    const { events, ending } = await readToEnd(await connect(agentAt(url)), {
+      tools: [tool('read').declaration],
+    })
     expect(seen).toMatchObject({
       url: '/v1/chat/completions',
       headers: { authorization: `Bearer ${apiKey}` },
-      body: { model: 'some-model', stream: true, max_tokens: 1000, tools: [{ type: 'function', function: { name: 'read' } }] },
+      body: {
+        model: 'some-model',
+        stream: true,
+        max_tokens: 1000,
+        tools: [{ type: 'function', function: { name: 'read' } }],
+      },
     })
     expect(events).toMatchObject([{ kind: 'text', text: 'hi' }])
     expect(ending).toEqual({
@@ -85,7 +101,12 @@ describe('a request', () => {
   })
 
   it('takes neither address nor account from variables of the environment', async () => {
-    const variables = { OPENAI_BASE_URL: await serve(refusing(418)), OPENAI_ORG_ID: 'o', OPENAI_PROJECT_ID: 'p', OPENAI_ADMIN_KEY: 'k' }
+    const variables = {
+      OPENAI_BASE_URL: await serve(refusing(418)),
+      OPENAI_ORG_ID: 'o',
+      OPENAI_PROJECT_ID: 'p',
+      OPENAI_ADMIN_KEY: 'k',
+    }
     Object.assign(process.env, variables)
     try {
       let asked: { host: string; headers: Headers } | undefined
@@ -95,7 +116,8 @@ describe('a request', () => {
       })
       expect(asked?.host).toBe('api.openai.com')
       expect(asked?.headers.get('authorization')).toBe(`Bearer ${apiKey}`)
-      for (const header of ['openai-organization', 'openai-project']) expect(asked?.headers.has(header)).toBe(false)
+      for (const header of ['openai-organization', 'openai-project'])
+        expect(asked?.headers.has(header)).toBe(false)
     } finally {
       for (const name of Object.keys(variables)) delete process.env[name]
     }
@@ -103,34 +125,55 @@ describe('a request', () => {
 
   it('needs no key for a server that wants none', async () => {
     const url = await serve((_, response) => response.writeHead(200).end(text('hi') + end))
-    expect((await readToEnd(openaiChat(agentAt(url, '')))).ending).toMatchObject({ kind: 'finished', stop: 'end' })
+    expect((await readToEnd(openaiChat(agentAt(url, '')))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'end',
+    })
   })
 })
 
 describe('an HTTP error', () => {
-  it.each([400, 401, 403, 404, 422])('%i is a refusal that another try would meet again', async (status) => {
-    const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
-    expect(ending).toMatchObject({
-      ...{ kind: 'failed', code: 'provider.refused', class: 'refused', retryable: false, retryAfterMs: null },
-      reason: `the provider answered ${status}: max_tokens: too many`,
-    })
-  })
+  it.each([400, 401, 403, 404, 422])(
+    '%i is a refusal that another try would meet again',
+    async (status) => {
+      const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
+      expect(ending).toMatchObject({
+        ...{
+          kind: 'failed',
+          code: 'provider.refused',
+          class: 'refused',
+          retryable: false,
+          retryAfterMs: null,
+        },
+        reason: `the provider answered ${status}: max_tokens: too many`,
+      })
+    },
+  )
 
   it('that says that the context is full says so as a class of its own', async () => {
-    const { ending } = await ask(await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')))
+    const { ending } = await ask(
+      await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')),
+    )
     expect(ending).toMatchObject({
       ...{ kind: 'failed', code: 'provider.refused', class: 'context_full', retryable: false },
       reason: expect.stringMatching(
         /^the model's context is full; .*\(the provider answered 400: prompt is too long: 9 tokens > 8 maximum\)$/,
       ),
     })
-    expect((await ask(await serve(refusing(413)))).ending).toMatchObject({ class: 'context_full', retryable: false })
+    expect((await ask(await serve(refusing(413)))).ending).toMatchObject({
+      class: 'context_full',
+      retryable: false,
+    })
   })
 
   it('says that the context is full by its code alone', async () => {
-    const body = JSON.stringify({ error: { type: 'invalid_request_error', message: 'no', code: 'context_length_exceeded' } })
+    const body = JSON.stringify({
+      error: { type: 'invalid_request_error', message: 'no', code: 'context_length_exceeded' },
+    })
     const headers = { 'content-type': 'application/json' }
-    const { ending } = await ask(await serve((_, response) => response.writeHead(400, headers).end(body)))
+    const { ending } = await ask(
+      await serve((_, response) => response.writeHead(400, headers).end(body)),
+    )
     expect(ending).toMatchObject({ class: 'context_full', retryable: false })
   })
 
@@ -144,11 +187,16 @@ describe('an HTTP error', () => {
 
   it('says when to come back, and whether', async () => {
     const headers = { 'retry-after': '7', 'x-should-retry': 'false' }
-    expect((await ask(await serve(refusing(429, headers)))).ending).toMatchObject({ retryAfterMs: 7000, retryable: false })
+    expect((await ask(await serve(refusing(429, headers)))).ending).toMatchObject({
+      retryAfterMs: 7000,
+      retryable: false,
+    })
   })
 
   it('has a bounded reason, and never the key, even if the provider quotes it', async () => {
-    const { ending } = await ask(await serve(refusing(401, {}, `invalid key ${apiKey} ${'ä'.repeat(5000)}`)))
+    const { ending } = await ask(
+      await serve(refusing(401, {}, `invalid key ${apiKey} ${'ä'.repeat(5000)}`)),
+    )
     const { reason } = ending as { reason: string }
     expect(reason).toContain('invalid key [key]')
     expect(reason).not.toContain(apiKey)
@@ -156,17 +204,31 @@ describe('an HTTP error', () => {
   })
 
   it.each([
-    ['a page of HTML, which becomes one line', '<html>\r\n\t<b>bad gateway</b>\n</html>\n', ': <html> <b>bad gateway</b> </html>'],
+    [
+      'a page of HTML, which becomes one line',
+      '<html>\r\n\t<b>bad gateway</b>\n</html>\n',
+      ': <html> <b>bad gateway</b> </html>',
+    ],
     ['terminal codes, which are taken out', '\u001b[2Jall\u0000 is well', ': all is well'],
     ['an error that is a text', '{"error":"no such model"}', ': no such model'],
-    ['a message without an error around it', '{"object":"error","message":"no such model"}', ': no such model'],
+    [
+      'a message without an error around it',
+      '{"object":"error","message":"no such model"}',
+      ': no such model',
+    ],
     ['a detail', '{"detail":"no such model"}', ': no such model'],
-    ['a detail that is no text', '{"detail":[{"loc":["body"]}]}', ': {"detail":[{"loc":["body"]}]}'],
+    [
+      'a detail that is no text',
+      '{"detail":[{"loc":["body"]}]}',
+      ': {"detail":[{"loc":["body"]}]}',
+    ],
     ['a list of errors', '[{"error":{"code":502,"message":"no such model"}}]', ': no such model'],
     ['a text as JSON', '"no such model"', ': no such model'],
     ['nothing at all', '', ' without a body'],
   ])('may have a body that is %s', async (_, body, said) => {
-    const { ending } = await ask(await serve((_request, response) => response.writeHead(502).end(body)))
+    const { ending } = await ask(
+      await serve((_request, response) => response.writeHead(502).end(body)),
+    )
     expect(ending).toMatchObject({ class: 'transient', reason: `the provider answered 502${said}` })
   })
 })
@@ -176,8 +238,14 @@ describe('a connection', () => {
     const url = await serve(() => undefined)
     await servers.pop()?.close()
     const { ending } = await ask(url)
-    expect(ending).toMatchObject({ code: 'provider.unavailable', class: 'transient', retryable: true })
-    expect((ending as { reason: string }).reason).toBe('no connection to the provider (ECONNREFUSED)')
+    expect(ending).toMatchObject({
+      code: 'provider.unavailable',
+      class: 'transient',
+      retryable: true,
+    })
+    expect((ending as { reason: string }).reason).toBe(
+      'no connection to the provider (ECONNREFUSED)',
+    )
   })
 
   it('that breaks in the middle gives no answer', async () => {
@@ -187,7 +255,12 @@ describe('a connection', () => {
     })
     const { events, ending } = await ask(url)
     expect(events).toMatchObject([{ kind: 'text', text: 'half' }])
-    expect(ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'transient', retryable: true })
+    expect(ending).toMatchObject({
+      kind: 'failed',
+      code: 'provider.stream',
+      class: 'transient',
+      retryable: true,
+    })
   })
 
   it('that breaks before the headers is worth another try', async () => {
@@ -197,34 +270,62 @@ describe('a connection', () => {
 
   it('that breaks after the provider said why the model stopped has given its answer, with its calls', async () => {
     const call = { index: 0, id: 'c1', function: { name: 'read', arguments: '{}' } }
-    const said = chunk(JSON.stringify({ choices: [{ delta: { tool_calls: [call] } }] })) + finish('tool_calls')
+    const said =
+      chunk(JSON.stringify({ choices: [{ delta: { tool_calls: [call] } }] })) + finish('tool_calls')
     const { events, ending } = await askOf(answering(said, { breaks: true }))
     expect(events.map(({ kind }) => kind)).toEqual(['call_piece'])
     expect(ending).toMatchObject({ kind: 'finished', stop: 'calls' })
   })
 
   it('that ends without a word has a cut answer, also where the last event has no blank line after it', async () => {
-    expect((await askOf(answering(text('half')))).ending).toMatchObject({ kind: 'finished', stop: 'cut', finish: '' })
+    expect((await askOf(answering(text('half')))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'cut',
+      finish: '',
+    })
     expect((await askOf(answering(''))).ending).toMatchObject({ kind: 'finished', stop: 'cut' })
-    expect((await askOf(answering((text('all') + finish()).trimEnd()))).ending).toMatchObject({ kind: 'finished', stop: 'end' })
-    expect((await askOf(answering((text('all') + done).trimEnd()))).ending).toMatchObject({ kind: 'finished', stop: 'other' })
+    expect((await askOf(answering((text('all') + finish()).trimEnd()))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'end',
+    })
+    expect((await askOf(answering((text('all') + done).trimEnd()))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'other',
+    })
   })
 
   it('that is kept open after the end mark is not waited for', async () => {
-    const url = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('hi') + end))
+    const url = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('hi') + end),
+    )
     expect((await ask(url)).ending).toMatchObject({ kind: 'finished', stop: 'end' })
   })
 
   it('that brings an error in the stream gives no answer', async () => {
     const error = sse('error', '{"error":{"message":"overloaded","type":"server_error"}}')
-    const { ending } = await ask(await serve((_, response) => response.writeHead(200).end(text('half') + error)))
-    expect(ending).toMatchObject({ kind: 'failed', class: 'transient', retryable: true, reason: expect.stringContaining('overloaded') })
+    const { ending } = await ask(
+      await serve((_, response) => response.writeHead(200).end(text('half') + error)),
+    )
+    expect(ending).toMatchObject({
+      kind: 'failed',
+      class: 'transient',
+      retryable: true,
+      reason: expect.stringContaining('overloaded'),
+    })
   })
 
   it('that brings garbage gives no answer', async () => {
-    const url = await serve((_, response) => response.writeHead(200).end(`${text('half')}data: {"choices": [{"del\n\n${end}`))
-    expect((await ask(url)).ending).toMatchObject({ kind: 'failed', class: 'transient', retryable: true })
-    const page = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'))
+    const url = await serve((_, response) =>
+      response.writeHead(200).end(`${text('half')}data: {"choices": [{"del\n\n${end}`),
+    )
+    expect((await ask(url)).ending).toMatchObject({
+      kind: 'failed',
+      class: 'transient',
+      retryable: true,
+    })
+    const page = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'),
+    )
     expect((await ask(page)).ending).toMatchObject({
       kind: 'failed',
       class: 'provider',
@@ -235,8 +336,16 @@ describe('a connection', () => {
 
   it('that brings one line without an end is given up', async () => {
     const endless: typeof fetch = async () =>
-      new Response(new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(97)) }))
-    expect((await askOf(endless)).ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'provider' })
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(97)),
+        }),
+      )
+    expect((await askOf(endless)).ending).toMatchObject({
+      kind: 'failed',
+      code: 'provider.stream',
+      class: 'provider',
+    })
   })
 
   it('is left when it is aborted, before and after its first byte', async () => {
@@ -266,22 +375,38 @@ describe('the response', () => {
     expect(heard).toBeGreaterThan(Math.floor(body.length / 10) - 10)
   })
 
-  const json = (body: string) => async () => new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } })
+  const json = (body: string) => async () =>
+    new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } })
 
   it('may be one completion, of a server that does not stream', async () => {
-    const message = { content: 'hi', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }] }
-    const whole = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage: { prompt_tokens: 9, completion_tokens: 2 } }
+    const message = {
+      content: 'hi',
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }],
+    }
+    const whole = {
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 9, completion_tokens: 2 },
+    }
     const { events, ending } = await askOf(json(JSON.stringify(whole)))
     expect(events.map(({ kind }) => kind)).toEqual(['text', 'call_piece'])
-    expect(ending).toMatchObject({ kind: 'finished', stop: 'calls', usage: { inputTokens: 9, outputTokens: 2 } })
+    expect(ending).toMatchObject({
+      kind: 'finished',
+      stop: 'calls',
+      usage: { inputTokens: 9, outputTokens: 2 },
+    })
   })
 
   it('may be an error that calls itself a success, or a stream that calls itself JSON', async () => {
-    expect((await askOf(json('{"error":{"message":"no such model","code":404}}'))).ending).toMatchObject({
+    expect(
+      (await askOf(json('{"error":{"message":"no such model","code":404}}'))).ending,
+    ).toMatchObject({
       kind: 'failed',
       class: 'refused',
     })
-    expect((await askOf(json(text('hi') + end))).ending).toMatchObject({ kind: 'finished', stop: 'end' })
+    expect((await askOf(json(text('hi') + end))).ending).toMatchObject({
+      kind: 'finished',
+      stop: 'end',
+    })
   })
 
   it.each([
@@ -289,10 +414,15 @@ describe('the response', () => {
     ['no blanks after the colon', (body: string) => body.replaceAll('data: ', 'data:')],
     ['a mark at its beginning', (body: string) => `\ufeff${body}`],
     ['comments', (body: string) => body.replaceAll('data:', ': waiting\ndata:')],
-    ['payloads over several lines', (body: string) => body.replaceAll(',"delta"', ',\ndata: "delta"')],
+    [
+      'payloads over several lines',
+      (body: string) => body.replaceAll(',"delta"', ',\ndata: "delta"'),
+    ],
     ['names of events', (body: string) => body.replaceAll('data:', 'event: message\nid: 1\ndata:')],
   ])('may have %s', async (_, written) => {
-    const { events, ending } = await askOf(answering(written(text('hi \ud83d\ude00') + end), { pieceBytes: 3 }))
+    const { events, ending } = await askOf(
+      answering(written(text('hi \ud83d\ude00') + end), { pieceBytes: 3 }),
+    )
     expect(events).toMatchObject([{ kind: 'text', text: 'hi \ud83d\ude00' }])
     expect(ending).toMatchObject({ kind: 'finished', stop: 'end' })
   })

@@ -10,7 +10,14 @@ const agentAt = (baseUrl?: string, fields: Partial<Agent['model']> = {}) =>
   agentOf({}, { provider: 'openai-chat', ...(baseUrl && { baseUrl }), ...fields })
 
 function requestOf(fields: Partial<ProviderRequest> = {}, agent = agentAt()) {
-  return chatRequest(agent, { nudge: null, tools, textOnly: false, rebuilt: false, history: [userSays('hello')], ...fields })
+  return chatRequest(agent, {
+    nudge: null,
+    tools,
+    textOnly: false,
+    rebuilt: false,
+    history: [userSays('hello')],
+    ...fields,
+  })
 }
 
 describe('a Chat Completions request', () => {
@@ -34,12 +41,16 @@ describe('a Chat Completions request', () => {
 
   it('says nothing about what the agent leaves out', () => {
     const request = requestOf({ tools: [], textOnly: true }, { ...agentAt(), system: ' ' })
-    for (const key of ['tools', 'tool_choice', 'temperature']) expect(request).not.toHaveProperty(key)
+    for (const key of ['tools', 'tool_choice', 'temperature'])
+      expect(request).not.toHaveProperty(key)
     expect(request.messages).toEqual([{ role: 'user', content: 'hello' }])
   })
 
   it('keeps the tools in a text-only round and forbids them', () => {
-    expect(requestOf({ textOnly: true })).toMatchObject({ tools: [{ function: { name: 'read' } }, {}], tool_choice: 'none' })
+    expect(requestOf({ textOnly: true })).toMatchObject({
+      tools: [{ function: { name: 'read' } }, {}],
+      tool_choice: 'none',
+    })
     expect(requestOf()).not.toHaveProperty('tool_choice')
   })
 
@@ -61,12 +72,17 @@ describe('a Chat Completions request', () => {
       return JSON.stringify([tools, ...messages]).replace(/\]$/, '')
     }
     const first = [userSays('a')]
-    const second = [...first, modelSays({ text: 'I will', calls: [call()] }, { results: [result()] })]
+    const second = [
+      ...first,
+      modelSays({ text: 'I will', calls: [call()] }, { results: [result()] }),
+    ]
     const third = [...second, modelSays({ text: 'done' }, { round: 2 }), userSays('b', { turn: 1 })]
     expect(read(second).startsWith(read(first))).toBe(true)
     expect(read(third).startsWith(read(second))).toBe(true)
     const conversation = read(second).indexOf(',{"role":"user"')
-    expect(read(second, 'Stop that.').slice(0, conversation)).toBe(read(second).slice(0, conversation))
+    expect(read(second, 'Stop that.').slice(0, conversation)).toBe(
+      read(second).slice(0, conversation),
+    )
   })
 })
 
@@ -82,13 +98,18 @@ describe('a server', () => {
   ])('at %s is given the limit as %s, and is asked for usage: %s', (baseUrl, limit, asks) => {
     const request = requestOf({}, agentAt(baseUrl))
     expect(request).toHaveProperty(limit, 1000)
-    expect(request).not.toHaveProperty(limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens')
+    expect(request).not.toHaveProperty(
+      limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens',
+    )
     expect('stream_options' in request).toBe(asks)
   })
 
   it('gets reasoning back in the fields that it takes', () => {
     expect(serverHabits('https://api.deepseek.com').reasoning).toEqual(['reasoning_content'])
     expect(serverHabits('https://api.groq.com/openai/v1').reasoning).toEqual(['reasoning_content'])
-    expect(serverHabits('https://openrouter.ai/api/v1').reasoning).toEqual(['reasoning_content', 'reasoning'])
+    expect(serverHabits('https://openrouter.ai/api/v1').reasoning).toEqual([
+      'reasoning_content',
+      'reasoning',
+    ])
   })
 })

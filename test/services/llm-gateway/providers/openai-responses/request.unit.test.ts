@@ -21,7 +21,15 @@ describe('a request', () => {
     const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
     expect(asked({ tools: [tool('read').declaration] })).toEqual({
       model: 'some-model',
-      tools: [{ type: 'function', name: 'read', description: 'runs read', parameters: schema, strict: false }],
+      tools: [
+        {
+          type: 'function',
+          name: 'read',
+          description: 'runs read',
+          parameters: schema,
+          strict: false,
+        },
+      ],
       instructions: 'You are helpful.',
       input: [{ role: 'user', content: 'hello' }],
       max_output_tokens: 1000,
@@ -38,12 +46,17 @@ describe('a request', () => {
   })
 
   it('keeps its tools where none may be called, and has no choice among none', () => {
-    expect(asked({ textOnly: true })).toMatchObject({ tool_choice: 'none', tools: [{ name: 'read' }, { name: 'write' }] })
+    expect(asked({ textOnly: true })).toMatchObject({
+      tool_choice: 'none',
+      tools: [{ name: 'read' }, { name: 'write' }],
+    })
     expect(asked({ textOnly: true, tools: [] as Declaration[] })).not.toHaveProperty('tool_choice')
   })
 
   it('does not ask models for reasoning that have none', () => {
-    expect(asked({}, agentOf({}, { provider: 'openai-responses', name: 'gpt-4.1-mini' }))).not.toHaveProperty('include')
+    expect(
+      asked({}, agentOf({}, { provider: 'openai-responses', name: 'gpt-4.1-mini' })),
+    ).not.toHaveProperty('include')
   })
 })
 
@@ -55,7 +68,12 @@ describe('the history', () => {
     encrypted_content: `secret of ${id}`,
     ...fields,
   })
-  const block = (id: string, calls: number, fields: object = {}) => ({ model: 'm', calls, item: item(id), ...fields })
+  const block = (id: string, calls: number, fields: object = {}) => ({
+    model: 'm',
+    calls,
+    item: item(id),
+    ...fields,
+  })
   const input = (blocks: object[], rebuilt = false) =>
     responsesInput(
       [
@@ -64,9 +82,17 @@ describe('the history', () => {
           {
             text: 'I look.',
             reasoning: JSON.stringify(blocks),
-            calls: [call({ id: 'c1', raw: '{"n":12345678901234567890}' }), call({ ordinal: 1, id: 'c2', name: 'write' })],
+            calls: [
+              call({ id: 'c1', raw: '{"n":12345678901234567890}' }),
+              call({ ordinal: 1, id: 'c2', name: 'write' }),
+            ],
           },
-          { results: [result({ text: 'one' }), result({ ordinal: 1, text: 'two', status: 'error' })] },
+          {
+            results: [
+              result({ text: 'one' }),
+              result({ ordinal: 1, text: 'two', status: 'error' }),
+            ],
+          },
         ),
       ],
       'm',
@@ -78,7 +104,12 @@ describe('the history', () => {
       { role: 'user', content: 'hello' },
       item('rs1'),
       { role: 'assistant', content: 'I look.' },
-      { type: 'function_call', call_id: 'c1', name: 'read', arguments: '{"n":12345678901234567890}' },
+      {
+        type: 'function_call',
+        call_id: 'c1',
+        name: 'read',
+        arguments: '{"n":12345678901234567890}',
+      },
       item('rs2'),
       { type: 'function_call', call_id: 'c2', name: 'write', arguments: '{"path":"x"}' },
       { type: 'function_call_output', call_id: 'c1', output: 'one' },

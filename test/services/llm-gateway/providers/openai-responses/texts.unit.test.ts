@@ -1,11 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { addPiece, endPart, endText, newText } from '../../../../../services/llm-gateway/providers/openai-responses/texts.ts'
+import {
+  addPiece,
+  endPart,
+  endText,
+  newText,
+} from '../../../../../services/llm-gateway/providers/openai-responses/texts.ts'
 
-/** What people see of such a text, and whether it is disputed. A text stands for a piece, one in a list for all of a part. */
+/**
+ * What people see of such a text, and whether it is disputed. A text stands for a piece, one in a
+ * list for all of a part.
+ */
 function shown(sent: (string | [whole: string])[], whole = ''): [string, boolean] {
   const said = newText()
-  const fresh = sent.map((one) => (typeof one === 'string' ? addPiece(said, 'text 0', one) : endPart(said, 'text 0', one[0])))
+  const fresh = sent.map((one) =>
+    typeof one === 'string' ? addPiece(said, 'text 0', one) : endPart(said, 'text 0', one[0]),
+  )
   return [fresh.join('') + endText(said, whole), said.isDisputed]
 }
 
@@ -56,7 +66,10 @@ describe('a text that comes in pieces and whole', () => {
           pieces.push(rest.slice(0, size))
           rest = rest.slice(size)
         }
-        const [first] = shown([...pieces.filter((piece) => piece !== ''), ...(whole === '' ? [] : [[whole] as [string]])])
+        const [first] = shown([
+          ...pieces.filter((piece) => piece !== ''),
+          ...(whole === '' ? [] : [[whole] as [string]]),
+        ])
         expect(first).toBe(whole)
       }),
       { numRuns: 300 },
@@ -72,7 +85,11 @@ describe('a text that comes in pieces and whole', () => {
       return Reflect.get(pieces, key)
     }
     said.pieces = new Proxy(said.pieces, { get })
-    expect([endPart(said, '', 'xxx'), endPart(said, '', 'yyy'), said.isDisputed]).toEqual(['', '', true])
+    expect([endPart(said, '', 'xxx'), endPart(said, '', 'yyy'), said.isDisputed]).toEqual([
+      '',
+      '',
+      true,
+    ])
     expect(asked.length).toBeLessThanOrEqual(4)
   })
 })
