@@ -1,10 +1,10 @@
 // What is heard of a conversation, as the events of one turn. Pure: records in, events out.
-// V1. Of other turns nothing is passed on, but once that this one waits for them.
-// V2. Parts are streamed text as long as nobody has decided: a new attempt of a round makes void
-//     what was streamed in it, and what is known only from its middle on is left out. Nothing is
-//     heard twice, however often it was written.
-// V3. turn-finished is the last event. When the turn was ended from outside it waits for the calls
-//     that were running at that time.
+// TURN-EVENTS-1. Of other turns nothing is passed on, but once that this one waits for them.
+// TURN-EVENTS-2. Parts are streamed text as long as nobody has decided: a new attempt of a round
+//     makes void what was streamed in it, and what is known only from its middle on is left out.
+//     Nothing is heard twice, however often it was written.
+// TURN-EVENTS-3. turn-finished is the last event. When the turn was ended from outside it waits for
+//     the calls that were running at that time.
 
 import type {
   CallFinished,

@@ -10,11 +10,12 @@
 // changes. Does not own: reading and writing records (shared/codec/codec.ts), what may change
 // between two versions (compatibility.ts).
 //
-// G1. The id of a released schema means that schema for ever. Records outlive the code that wrote
-//     them.
-// G2. The lock is enough: each of its schemas is self-contained, so a reader needs no .avsc file.
-// G3. Same files and same lock, same output, byte for byte. So a drift is a difference and nothing
-//     else.
+// GENERATE-1. The id of a released schema means that schema for ever. Records outlive the code that
+//     wrote them.
+// GENERATE-2. The lock is enough: each of its schemas is self-contained, so a reader needs no .avsc
+//     file.
+// GENERATE-3. Same files and same lock, same output, byte for byte. So a drift is a difference and
+//     nothing else.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -228,7 +229,7 @@ function checkReferences(schemas: Schemas, place: string, schema: Schema): void 
   if (schema.type === 'map') return checkReferences(schemas, place, schema.values)
   if (schema.type !== 'array') return
   // The codec trusts no count that is larger than the bytes that follow (shared/codec/codec.ts,
-  // C3), so an item has at least one byte.
+  // CODEC-3), so an item has at least one byte.
   if (isEmpty(schemas, schema.items))
     throw new SchemaError(
       `${place} is an array of items without content. Count them in a long instead.`,
@@ -432,8 +433,8 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 // ----------------------------------------------------------------------------------------------------------------------
 
 /**
- * The lock after this change of the schemas. What is released stays as it is (G1); behind it each
- * message has at most one draft.
+ * The lock after this change of the schemas. What is released stays as it is (GENERATE-1); behind
+ * it each message has at most one draft.
  */
 export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] {
   const released = lock.filter((entry) => entry.released)

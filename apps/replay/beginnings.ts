@@ -1,10 +1,11 @@
 // Whose beginning is in the range: only that can be judged (R2 of log-range.ts).
-// B1. A turn is judged where the record that opened it is in the range: its number is that record's
-//     offset.
-// B2. What a conversation remembers from turn to turn stands in a `carried` (R1). It is judged
-//     behind the first one that counts for whoever began to read in the middle, which is one from
-//     whose `from` on the range has all records of the conversation; and before it too, where that
-//     one remembers nothing but what the range has, so that nothing was known when the range began.
+// BEGINNINGS-1. A turn is judged where the record that opened it is in the range: its number is
+//     that record's offset.
+// BEGINNINGS-2. What a conversation remembers from turn to turn stands in a `carried` (R1). It is
+//     judged behind the first one that counts for whoever began to read in the middle, which is one
+//     from whose `from` on the range has all records of the conversation; and before it too, where
+//     that one remembers nothing but what the range has, so that nothing was known when the range
+//     began.
 
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'

@@ -1,11 +1,11 @@
 // One partition judged again: each stage's inbox through the runtime's own fold, and what it writes
 // beside what the log has.
-// C1. What the log has decides what is folded: no stage ever reads what another one wrote in the
-//     replay. So one difference leads to no second one elsewhere.
-// C2. Each record is read once, for the fold whose inbox it stands in and for the stage that wrote
-//     it.
-// C3. What is not there yet, because the log was read while it grew, is no difference; nor is what
-//     cannot be judged (log-range.ts).
+// COMPARE-1. What the log has decides what is folded: no stage ever reads what another one wrote in
+//     the replay. So one difference leads to no second one elsewhere.
+// COMPARE-2. Each record is read once, for the fold whose inbox it stands in and for the stage that
+//     wrote it.
+// COMPARE-3. What is not there yet, because the log was read while it grew, is no difference; nor
+//     is what cannot be judged (log-range.ts).
 
 import type { AnyStage } from '../../services/reducers.ts'
 import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'

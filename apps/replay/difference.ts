@@ -1,6 +1,6 @@
 // A difference between the log and what is written again, and what is known about its cause.
-// D1. Records are compared byte for byte. Where only the version of a record's schema is another
-//     one, its content is compared as this version reads it.
+// REPLAY-DIFFERENCE-1. Records are compared byte for byte. Where only the version of a record's
+//     schema is another one, its content is compared as this version reads it.
 
 import { decode, encode, knownSchemas, schemaIdIn } from '../../shared/codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
@@ -27,7 +27,7 @@ export function timeOf({ inputRecord, logged }: Difference): Milliseconds {
   return inputRecord?.time ?? logged?.time ?? 0
 }
 
-/** Keeps D1. */
+/** Keeps REPLAY-DIFFERENCE-1. */
 export function sameness(logged: StoredRecord, again: RecordToAppend): 'bytes' | 'content' | 'no' {
   if (logged.key !== again.key || logged.value === null || again.value === null) return 'no'
   if (isSameBytes(logged.value, again.value)) return 'bytes'

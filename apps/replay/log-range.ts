@@ -1,9 +1,9 @@
 // Which stretch of the log is judged again: of each topic and partition from where to where, and of
 // which units the beginning is in it.
-// R1. What is read of an inbox ends where that log ended when it was looked at, or at --until; of
-//     what stages wrote so much more is read as they may have written meanwhile.
-// R2. A unit is judged only if its beginning is there: a turn that opened before the cut, or a
-//     conversation of which nothing says what it remembered at the cut, would be a false
+// LOG-RANGE-1. What is read of an inbox ends where that log ended when it was looked at, or at
+//     --until; of what stages wrote so much more is read as they may have written meanwhile.
+// LOG-RANGE-2. A unit is judged only if its beginning is there: a turn that opened before the cut,
+//     or a conversation of which nothing says what it remembered at the cut, would be a false
 //     difference. A log that nobody cut is judged whole.
 
 import { firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
@@ -65,7 +65,7 @@ export async function rangesOf(
   chosen: readonly number[],
 ): Promise<PartitionRange[]> {
   const first = await allEnds(log)
-  const second = await allEnds(log) // what led to a record in the first is in these (R1)
+  const second = await allEnds(log) // what led to a record in the first is in these (LOG-RANGE-1)
   return Promise.all(chosen.map((partition) => rangeOf(partition)))
 
   async function rangeOf(partition: number): Promise<PartitionRange> {

@@ -1,11 +1,11 @@
 // What one stage writes to one partition of a topic, as the log has it and as the fold writes it
 // again, side by side.
-// P1. Both come in the order of their ids (R3: outputs reach a partition in input order), so the
-//     two heads decide: the same id, one to compare; a lower one in the log, one that nobody
+// PAIR-1. Both come in the order of their ids (R3: outputs reach a partition in input order), so
+//     the two heads decide: the same id, one to compare; a lower one in the log, one that nobody
 //     writes; a lower one from the fold, one that is not there.
-// P2. A record that stands in the log again is a repeat, as readers see it, and is left out.
-// P3. Neither side waits for more than the other one is behind. What is kept is told as bytes, so
-//     that whoever reads can let the other one catch up.
+// PAIR-2. A record that stands in the log again is a repeat, as readers see it, and is left out.
+// PAIR-3. Neither side waits for more than the other one is behind. What is kept is told as bytes,
+//     so that whoever reads can let the other one catch up.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ReadId } from '../../shared/runtime/derived-id.ts'
@@ -73,7 +73,7 @@ export function createPair(tell: (found: Found) => void): Pair {
     waiting,
 
     logged(record, id) {
-      if (newest !== undefined && (id.offset - newest.offset || id.n - newest.n) <= 0) return // P2
+      if (newest !== undefined && (id.offset - newest.offset || id.n - newest.n) <= 0) return // PAIR-2
       newest = id
       log.push({ record, id })
       waiting.logged += sizeOf(record)

@@ -105,7 +105,7 @@ function addressText({ topic, partition, offset }: Address): string {
 
 /**
  * What `weir replay --set … --json` prints; what was saved is of the turn of each change alone
- * (H1). Fields are added, none changes its meaning.
+ * (WHAT-IF-CHANGE-1). Fields are added, none changes its meaning.
  */
 export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
   const { roundsSaved, tokensSaved, refused } = totalsOf(changes)

@@ -8,8 +8,8 @@ import type { Sweep } from './what-if/asked.ts'
 import { type Change, totalsOf } from './what-if/change.ts'
 
 /**
- * Of each conversation what was saved is of one turn only, that of its first changed decision (H1
- * of what-if/change.ts).
+ * Of each conversation what was saved is of one turn only, that of its first changed decision
+ * (WHAT-IF-CHANGE-1 of what-if/change.ts).
  */
 export type SweepRow = {
   value: number

@@ -1,8 +1,8 @@
 // The loops of a turn: runs of rounds that came back without progress, by the loop-detector's word.
-// G1. Nothing is judged here: what is a loop is what the detector's interventions name as their
-//     evidence. Their evidence is bounded, so a run reaches back over the rounds before it that
-//     made the same calls with the same end.
-// G2. A usual reminder and a guard's wish are no loops.
+// LOOPS-1. Nothing is judged here: what is a loop is what the detector's interventions name as
+//     their evidence. Their evidence is bounded, so a run reaches back over the rounds before it
+//     that made the same calls with the same end.
+// LOOPS-2. A usual reminder and a guard's wish are no loops.
 
 import type { CallTimeline, RoundTimeline } from '../history/inspect/timeline.ts'
 import type { Loop } from './page/data.ts'
@@ -57,7 +57,7 @@ export function costOf({ askedAt, endedAt, response }: RoundTimeline): {
   return { ms: askedAt === null || endedAt === null ? 0 : Math.max(0, endedAt - askedAt), tokens }
 }
 
-/** Keeps G1. */
+/** Keeps LOOPS-1. */
 function withEarlier(evidence: number[], rounds: RoundTimeline[]): number[] {
   const known = new Set(evidence)
   const alike = new Set(

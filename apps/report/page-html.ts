@@ -1,9 +1,9 @@
 // The page as one file: style, data and script inside of it, and nothing from anywhere else.
-// X1. What is in the log was written by models, tools and users. It stands in the page as data
-//     only: as JSON in which no `<` is left, or as text whose markup is escaped. The script makes
-//     text nodes of it, never markup (apps/report/page/element.ts).
-// X2. The policy of the page lets run only what has the hash of our script and of our style, and
-//     lets nothing be loaded or sent.
+// PAGE-HTML-1. What is in the log was written by models, tools and users. It stands in the page as
+//     data only: as JSON in which no `<` is left, or as text whose markup is escaped. The script
+//     makes text nodes of it, never markup (apps/report/page/element.ts).
+// PAGE-HTML-2. The policy of the page lets run only what has the hash of our script and of our
+//     style, and lets nothing be loaded or sent.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -61,7 +61,7 @@ function policy(script: string, style: string): string {
   return ["default-src 'none'", ...hashes, "base-uri 'none'", "form-action 'none'"].join('; ')
 }
 
-/** Keeps X1. A browser parses what is in it only when the script asks for it. */
+/** Keeps PAGE-HTML-1. A browser parses what is in it only when the script asks for it. */
 export function dataBlock(id: string, data: unknown): string {
   const json = printableJson(data).replace(
     /[<>&]/g,

@@ -1,10 +1,10 @@
 // The script of the page: the modules in page/ and those that they import, joined into one. The
 // page is opened from a disk, where a browser loads no modules, and nothing is built beforehand:
 // Node itself takes the types away.
-// B1. A module is `import { … } from './….ts'` lines at its top, then declarations, of which some
-//     stand behind `export `. Each becomes a function of its own that gives what it exports, so
-//     names need not differ from module to module. What is written otherwise is an error, not a
-//     wrong script.
+// PAGE-SCRIPT-1. A module is `import { … } from './….ts'` lines at its top, then declarations, of
+//     which some stand behind `export `. Each becomes a function of its own that gives what it
+//     exports, so names need not differ from module to module. What is written otherwise is an
+//     error, not a wrong script.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'

@@ -1,10 +1,10 @@
 // How far something had come back before each round of a turn and after it: the loop-detector's own
 // memory, folded again from its inbox.
-// K1. The fold is the detector's; here its memory is only read. A rule keeps whatever it likes, so
-//     what is a count is told by its form: an object with `rounds`, a number in a map, a number
-//     under one of `counted`. What has none of these is not shown.
-// K2. A record that the detector cannot take ends the fold, not the report: the rounds after it
-//     have no streaks.
+// STREAKS-1. The fold is the detector's; here its memory is only read. A rule keeps whatever it
+//     likes, so what is a count is told by its form: an object with `rounds`, a number in a map, a
+//     number under one of `counted`. What has none of these is not shown.
+// STREAKS-2. A record that the detector cannot take ends the fold, not the report: the rounds after
+//     it have no streaks.
 
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -24,7 +24,7 @@ export function streaksOf(ofTurn: readonly Logged[]): Map<number, StreakChange[]
     try {
       turn = loopDetector.react(turn, { message, offset, previous, time }).state
     } catch {
-      return changes // keeps K2
+      return changes // keeps STREAKS-2
     }
     previous = offset
     if (turn === undefined || !('round' in message) || turn.outstanding !== undefined) continue

@@ -1,11 +1,11 @@
 // The metrics of a process that runs stages, for Prometheus: what its stages read, wrote and
 // decided, and how far they are behind.
-// M1. No label holds an id, a name that an agent file gives, or anything else that grows with use:
-//     values are stages, the guards that this process was started with, partitions, message types,
-//     and symbols of schemas.
-// M2. What a stage wrote counts when it is acknowledged. Records are delivered at least once, so
-//     after a crash a few may count twice.
-// M3. One registry for each process instance; the library's global one stays empty.
+// METRICS-1. No label holds an id, a name that an agent file gives, or anything else that grows
+//     with use: values are stages, the guards that this process was started with, partitions,
+//     message types, and symbols of schemas.
+// METRICS-2. What a stage wrote counts when it is acknowledged. Records are delivered at least
+//     once, so after a crash a few may count twice.
+// METRICS-3. One registry for each process instance; the library's global one stays empty.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { typeIn } from '../../shared/codec/codec.ts'

@@ -1,11 +1,11 @@
 // `weir up`: stages in this process, all or some, until SIGTERM or SIGINT. Exit codes: 0 it was
 // stopped and ended in order, 1 it could not go on, or not end in order, 2 bad usage. A second
 // signal kills.
-// U1. Health answers from before the bus is opened until everything is closed; unready at once when
-//     a signal comes.
-// U2. What it does it logs, as JSON lines on standard error, from the first line that says what was
-//     started to the last that says how it ended.
-// U3. Its end is bounded, whatever the bus and the tools do.
+// SERVICE-UP-1. Health answers from before the bus is opened until everything is closed; unready at
+//     once when a signal comes.
+// SERVICE-UP-2. What it does it logs, as JSON lines on standard error, from the first line that
+//     says what was started to the last that says how it ended.
+// SERVICE-UP-3. Its end is bounded, whatever the bus and the tools do.
 
 import type { Logger } from 'pino'
 import { loadAgents } from '../../client/weir.ts'

@@ -1,9 +1,9 @@
 // The arguments of a call for a person who decides about them: exactly what the tool would get,
 // nothing left out and nothing that looks like something else.
-// X1. Two texts that differ are shown as different lines, and no line of them stands left of its
-//     indent, where Weir's own words begin.
-// X2. Blanks are seen: those that stand together, or where a line is broken or ends, are ␣. Only
-//     one between two words, and what indents a line, stay blank.
+// ARGUMENT-LINES-1. Two texts that differ are shown as different lines, and no line of them stands
+//     left of its indent, where Weir's own words begin.
+// ARGUMENT-LINES-2. Blanks are seen: those that stand together, or where a line is broken or ends,
+//     are ␣. Only one between two words, and what indents a line, stay blank.
 
 import { printable } from './printable.ts'
 import { brokenAnywhere } from './word-wrap.ts'

@@ -1,11 +1,11 @@
 // How the process of a command ends, and with which code:
-// E1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was given cannot
-//     be used: flags, settings, a file or a folder that was named. What may pass by itself, such as
-//     another program's lock on the file, is trouble.
-// E2. Of a command whose 1 is an answer, trouble is 2 as well, so that nobody takes one for the
-//     other (`answers`).
-// E3. Of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing; 130:
-//     stopped by Ctrl-C, and nothing was made.
+// TERMINAL-ENDING-1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was
+//     given cannot be used: flags, settings, a file or a folder that was named. What may pass by
+//     itself, such as another program's lock on the file, is trouble.
+// TERMINAL-ENDING-2. Of a command whose 1 is an answer, trouble is 2 as well, so that nobody takes
+//     one for the other (`answers`).
+// TERMINAL-ENDING-3. Of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes
+//     nothing; 130: stopped by Ctrl-C, and nothing was made.
 // What ends in no such way was ended by somebody else, and says so.
 
 import { writeSync } from 'node:fs'
@@ -40,7 +40,7 @@ const usageErrors = new Set<ErrorCode>([
   'output.unwritable',
 ])
 
-/** E1 to E3, for `weir --help`. */
+/** TERMINAL-ENDING-1 to TERMINAL-ENDING-3, for `weir --help`. */
 export const exitCodesHelp = `
 Exit codes: 0 done, or the answer is yes. 1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry), there
 is no such conversation (inspect, report, export), or trouble.
@@ -53,8 +53,8 @@ let hasEnded = false
 let troubleCode = 1
 
 /**
- * For a command whose 1 is an answer (E2), which its help says: `yes` and `no` complete `exit 0:`
- * and `1:`.
+ * For a command whose 1 is an answer (TERMINAL-ENDING-2), which its help says: `yes` and `no`
+ * complete `exit 0:` and `1:`.
  */
 export function answers(command: Command, { yes, no }: { yes: string; no: string }): Command {
   return command
@@ -66,7 +66,7 @@ export function answers(command: Command, { yes, no }: { yes: string; no: string
 
 /**
  * For a command that is asked for conversations: that there is none is trouble, and no mistake in
- * what was written (E1).
+ * what was written (TERMINAL-ENDING-1).
  */
 export function findsConversations(command: Command): Command {
   return command.addHelpText(

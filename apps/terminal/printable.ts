@@ -2,8 +2,8 @@
 // control sequences (it moves the cursor, sets the clipboard, answers with keystrokes), and some
 // characters make a text look like another one. What is unseen is shown as its number, so nothing
 // is obeyed and nothing is lost.
-// P1. What comes out has no control character, no format character but the joiner inside of an
-//     emoji, and no half of a surrogate pair.
+// PRINTABLE-1. What comes out has no control character, no format character but the joiner inside
+//     of an emoji, and no half of a surrogate pair.
 
 /**
  * Cc: controls, C1 among them. Cf: directions, joiners, tags. Cs: half characters. Zl, Zp: line

@@ -1,9 +1,10 @@
 // A turn on a terminal: events in, lines out. Pure.
-// T1. Only what really runs is shown as running: from tool-started to call-finished.
-// T2. On a screen text comes in whole lines, and the line that is not full is the live one;
-//     elsewhere it is passed on as it comes.
-// T3. Text stands at the margin, what happens is indented: so they can be told apart without
-//     colours.
+// TERMINAL-TRANSCRIPT-1. Only what really runs is shown as running: from tool-started to
+//     call-finished.
+// TERMINAL-TRANSCRIPT-2. On a screen text comes in whole lines, and the line that is not full is
+//     the live one; elsewhere it is passed on as it comes.
+// TERMINAL-TRANSCRIPT-3. Text stands at the margin, what happens is indented: so they can be told
+//     apart without colours.
 
 import type { TurnEvent } from '../../client/turn-events.ts'
 import { reasons } from '../../services/conversation/texts.ts'

@@ -1,16 +1,16 @@
 // Which conversation a line of a log says that it is of.
-// N1. What names a request, or its answer, names no conversation: with it, each request would be a
-//     conversation of its own.
-// N2. What names a run (a trace) gives a conversation its name and keeps nothing apart: the next
-//     question of the same conversation is another run.
-// N3. A bare `id` counts where it stands in a list's own object, and no answer beside it: there it
-//     can only be the list's. Ids that providers make are of answers.
+// CONVERSATION-ID-1. What names a request, or its answer, names no conversation: with it, each
+//     request would be a conversation of its own.
+// CONVERSATION-ID-2. What names a run (a trace) gives a conversation its name and keeps nothing
+//     apart: the next question of the same conversation is another run.
+// CONVERSATION-ID-3. A bare `id` counts where it stands in a list's own object, and no answer
+//     beside it: there it can only be the list's. Ids that providers make are of answers.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from './json-fields.ts'
 
-/** `isRun`: see N2. */
+/** `isRun`: see CONVERSATION-ID-2. */
 export type ConversationId = { id: string; isRun: boolean }
 
 /** Where it stands: as by default, on a path of keys from the top of the line, or nowhere. */

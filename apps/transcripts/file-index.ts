@@ -1,9 +1,9 @@
 // What a file of transcripts has, without what they say: which of its values make up one
 // conversation, and which only repeat what another one says.
-// X1. A value is a transcript by itself, or goes on from one before it where the provider keeps
-//     what was said, or is one message.
-// X2. Of several values one that cannot be used is left out and counted, with the first place of
-//     its kind.
+// FILE-INDEX-1. A value is a transcript by itself, or goes on from one before it where the provider
+//     keeps what was said, or is one message.
+// FILE-INDEX-2. Of several values one that cannot be used is left out and counted, with the first
+//     place of its kind.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { printable } from '../terminal/printable.ts'

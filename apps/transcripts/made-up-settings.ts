@@ -1,6 +1,7 @@
 // The settings that a transcript is played with. No run wrote them: they let everything go the way
-// it went (P1 of played.ts), and whoever judges a conversation by its own settings has none here.
-// They mark it, also where there is no bundle any more, in what `weir inspect --json` printed.
+// it went (PLAYED-1 of played.ts), and whoever judges a conversation by its own settings has none
+// here. They mark it, also where there is no bundle any more, in what `weir inspect --json`
+// printed.
 
 import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -43,8 +44,8 @@ export const madeUpSettings: AgentSettings = {
 }
 
 /**
- * Whether a conversation was played: no run of Weir wrote it, and its times are made up too (P4 of
- * played.ts). Each that was has a response.
+ * Whether a conversation was played: no run of Weir wrote it, and its times are made up too
+ * (PLAYED-4 of played.ts). Each that was has a response.
  */
 export function isPlayed(
   turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[],

@@ -2,15 +2,15 @@
 // tools of the foreign runtime did is what here a client and performers write, and everything else
 // is derived. So the records are whole ones: whatever reads or replays a conversation of Weir reads
 // this one.
-// P1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the way it
-//     went. What Weir would have done is asked afterwards, with other thresholds (weir judge, weir
-//     replay --set).
-// P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused
-//     call brought elsewhere cannot stand in a record. It is told.
-// P3. What the transcript ends with stays open: the last calls of a turn that have no result are
-//     never answered, a turn without an end is cancelled when the next one begins.
-// P4. There is no clock: each step is a millisecond later than the one before, and what a step
-//     writes has one time, as in a log.
+// PLAYED-1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the
+//     way it went. What Weir would have done is asked afterwards, with other thresholds (weir
+//     judge, weir replay --set).
+// PLAYED-2. A call that the validator refuses gets Weir's answer, not the recorded one: what a
+//     refused call brought elsewhere cannot stand in a record. It is told.
+// PLAYED-3. What the transcript ends with stays open: the last calls of a turn that have no result
+//     are never answered, a turn without an end is cancelled when the next one begins.
+// PLAYED-4. There is no clock: each step is a millisecond later than the one before, and what a
+//     step writes has one time, as in a log.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
@@ -234,7 +234,7 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
   function runTool(task: ToolTask, response: TranscriptResponse | undefined): boolean {
     const { conversation, turn, round, ordinal } = task
     const result = response?.calls[ordinal]?.result
-    if (result === undefined) return false // keeps P3
+    if (result === undefined) return false // keeps PLAYED-3
     const place = { conversation, turn, round, ordinal, try: task.try }
     if (task.kind === 'claim') observe('rounds-cleared', { type: 'claim', ...place, owner })
     else

@@ -2,13 +2,14 @@
 // beginning of another one, and which say the same. What a provider answered and what a client
 // sends back of it are not the same bytes: thinking is left out, also out of texts, arguments are
 // written anew, texts are trimmed.
-// R1. Entries with different ids of conversations are different, whatever they say. Only those of
-//     one id, or without any, are looked at.
-// R2. Whether one goes on from another is decided by what was said: by users, by the model to them,
-//     calls, and results.
-// R3. An answer that said nothing is in no later request. It is put back where it was given: a
-//     runtime that asks again and again is what a guard looks for.
-// R4. Nothing is kept but digests and endings, so that it hardly matters how large the log is.
+// TRANSCRIPTS-REPETITIONS-1. Entries with different ids of conversations are different, whatever
+//     they say. Only those of one id, or without any, are looked at.
+// TRANSCRIPTS-REPETITIONS-2. Whether one goes on from another is decided by what was said: by
+//     users, by the model to them, calls, and results.
+// TRANSCRIPTS-REPETITIONS-3. An answer that said nothing is in no later request. It is put back
+//     where it was given: a runtime that asks again and again is what a guard looks for.
+// TRANSCRIPTS-REPETITIONS-4. Nothing is kept but digests and endings, so that it hardly matters how
+//     large the log is.
 
 import { createHash } from 'node:crypto'
 import { withoutThinking } from '../../services/accumulator/dialects/inline-thinking.ts'

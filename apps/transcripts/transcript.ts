@@ -1,16 +1,16 @@
 // A transcript of a foreign runtime in one vocabulary: turns, each a user's message and the model's
 // responses, each with its calls and what they brought. Formats (anthropic.ts, openai.ts,
 // openai-agents.ts) read pieces in their order; here pieces become turns.
-// T1. What the model said between two words of a user or a tool is one response. Only behind one
-//     that said nothing another one begins.
-// T2. A result belongs to a call with its id that has none, of the last response with such a call,
-//     and there to the oldest: ids are used again, also where a call before never got its result.
-//     The order of results is that in which tools ended.
-// T3. What cannot be placed is counted and told, never guessed.
-// T4. Of a call without a result, behind which the model went on, the outcome is unknown. With
-//     nothing behind it, it stays open.
-// T5. What bears the id of the response before is of that response, also where a result came in
-//     between: some logs write each call when it was said.
+// TRANSCRIPTS-TRANSCRIPT-1. What the model said between two words of a user or a tool is one
+//     response. Only behind one that said nothing another one begins.
+// TRANSCRIPTS-TRANSCRIPT-2. A result belongs to a call with its id that has none, of the last
+//     response with such a call, and there to the oldest: ids are used again, also where a call
+//     before never got its result. The order of results is that in which tools ended.
+// TRANSCRIPTS-TRANSCRIPT-3. What cannot be placed is counted and told, never guessed.
+// TRANSCRIPTS-TRANSCRIPT-4. Of a call without a result, behind which the model went on, the outcome
+//     is unknown. With nothing behind it, it stays open.
+// TRANSCRIPTS-TRANSCRIPT-5. What bears the id of the response before is of that response, also
+//     where a result came in between: some logs write each call when it was said.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Declaration, Usage } from '../../shared/contract/messages.ts'
@@ -35,7 +35,7 @@ export type Piece =
   | { kind: 'ended'; usage: Usage | undefined; finish: string }
   | { kind: 'left-out'; what: string; where: string }
 
-/** `unknown`: it has none, and the model went on (T4). */
+/** `unknown`: it has none, and the model went on (TRANSCRIPTS-TRANSCRIPT-4). */
 export type TranscriptResult = { text: string; isError: boolean } | 'unknown'
 
 export type TranscriptCall = {
@@ -107,7 +107,7 @@ export function transcriptOf(
         if (piece.kind === 'response') {
           const before = turn.responses.at(-1)
           if (before !== undefined && piece.id !== undefined && before.id === piece.id)
-            isModelSpeaking = true // keeps T5
+            isModelSpeaking = true // keeps TRANSCRIPTS-TRANSCRIPT-5
           else if (before === undefined || !isModelSpeaking || isSilent(before))
             turn.responses.push(silence(piece.id))
         } else if (!isModelSpeaking && piece.kind !== 'ended')
@@ -142,7 +142,7 @@ export function transcriptOf(
 /** A call without a result, and the response that it is of. */
 type Waiting = { call: TranscriptCall; response: TranscriptResponse }
 
-/** Keeps T2. */
+/** Keeps TRANSCRIPTS-TRANSCRIPT-2. */
 function takeWaiting(waiting: Waiting[], id: string): TranscriptCall | undefined {
   const last = waiting.findLast(({ call }) => call.id === id)
   if (last === undefined) return undefined

@@ -7,17 +7,17 @@
 // Servers leave out each of the three, repeat each, and give several calls the same index or the
 // same id. So a call can only be told apart, and spelled, when all has been heard.
 //
-// K1. A piece belongs to the call with its id, else to the one with its index, else to the last one
-//     that is open.
-// K2. Only a name begins a further call beside one that a piece could belong to: with another id or
-//     index, or after that one is whole. Where no call has an id, it may have come alone, a piece
-//     earlier.
-// K3. The first id that was given stays.
-// K4. What belongs to no call is kept as arguments of a call that never began, never dropped: it is
-//     missing from some call. So is what could belong to several: it goes where K1 says, and no
-//     other call counts as one without arguments.
-// K5. In doubt a call is not doubled: one without arguments that the next one under its index, or
-//     one with an id, says again by its name is the announcement of that.
+// CALL-PIECES-1. A piece belongs to the call with its id, else to the one with its index, else to
+//     the last one that is open.
+// CALL-PIECES-2. Only a name begins a further call beside one that a piece could belong to: with
+//     another id or index, or after that one is whole. Where no call has an id, it may have come
+//     alone, a piece earlier.
+// CALL-PIECES-3. The first id that was given stays.
+// CALL-PIECES-4. What belongs to no call is kept as arguments of a call that never began, never
+//     dropped: it is missing from some call. So is what could belong to several: it goes where
+//     CALL-PIECES-1 says, and no other call counts as one without arguments.
+// CALL-PIECES-5. In doubt a call is not doubled: one without arguments that the next one under its
+//     index, or one with an id, says again by its name is the announcement of that.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent } from '../../shared/contract/messages.ts'
@@ -64,7 +64,7 @@ export type PiecedCalls = {
   calls: PiecedCall[]
   chunks: number
   newest: PiecedCall | undefined
-  /** A piece came that could belong to several calls (K4). */
+  /** A piece came that could belong to several calls (CALL-PIECES-4). */
   isMixed: boolean
 }
 
@@ -145,7 +145,7 @@ function isSameStart({ index, name, begun }: PiecedCall, later: PiecedCall[]): b
   return next !== undefined && next.name === name && begun < next.begun
 }
 
-/** What came without an id and a name is no call of its own (K4). */
+/** What came without an id and a name is no call of its own (CALL-PIECES-4). */
 export function hasBegun({ id, name }: PiecedCall): boolean {
   return id !== '' || name !== ''
 }
@@ -195,8 +195,8 @@ function isMixed(calls: PiecedCall[], { index, id, name, text }: Piece): boolean
 }
 
 /**
- * The call that a piece may go on with (K1): the one with its id and index, else with its id if
- * there is but one, else with its index.
+ * The call that a piece may go on with (CALL-PIECES-1): the one with its id and index, else with
+ * its id if there is but one, else with its index.
  */
 function possibleCall(calls: PiecedCall[], { index, id, name }: Piece): PiecedCall | undefined {
   const newest = calls.at(-1)
@@ -214,8 +214,8 @@ function possibleCall(calls: PiecedCall[], { index, id, name }: Piece): PiecedCa
 }
 
 /**
- * K2. In doubt a piece goes on with the call before: arguments of two calls in one text are
- *     refused, and nothing runs twice.
+ * CALL-PIECES-2. In doubt a piece goes on with the call before: arguments of two calls in one text
+ *     are refused, and nothing runs twice.
  */
 function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, piece: Piece): boolean {
   const { index, id, name, text, chunk } = piece

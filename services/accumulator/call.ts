@@ -4,12 +4,12 @@
 // __proto__, a member that occurs twice, the escape of half a surrogate pair. All of that is JSON;
 // it is data here, and whether it may run is the validator's question.
 //
-// F1. Nothing is invented: no bracket is closed, no garbage cut off, no `{}` put in for what did
-//     not come (I1.1). Mended is only what has one reading, and only where all of it came
-//     (json-repair.ts); the text as it was sent stays beside it.
-// F2. When in doubt whether all bytes came, they did not (R6). A call runs only if the response
-//     said that it was over, and nothing that was cut can be of this call: only the last call of a
-//     response can be the one that its end cut.
+// ACCUMULATOR-CALL-1. Nothing is invented: no bracket is closed, no garbage cut off, no `{}` put in
+//     for what did not come (I1.1). Mended is only what has one reading, and only where all of it
+//     came (json-repair.ts); the text as it was sent stays beside it.
+// ACCUMULATOR-CALL-2. When in doubt whether all bytes came, they did not (R6). A call runs only if
+//     the response said that it was over, and nothing that was cut can be of this call: only the
+//     last call of a response can be the one that its end cut.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'

@@ -4,16 +4,16 @@
 // thinking-only response means (loop-detector). What is a call, where a format does not mark it, is
 // decided in call-pieces.ts; what its arguments are, in call.ts.
 //
-// A1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners may
-//     stream two attempts at once, and they never mix.
-// A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that
-//     is missing makes the answer a failure, never a shorter answer: a call whose last bytes are
-//     missing can look complete.
-// A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is
-//     joined or invented (I1.1, I5.1), and what is mended keeps its value (F1).
-// A4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit, the
-//     attempt of which nothing came for longest is given up first, then the one that brought the
-//     part: an attempt that failed after most of an answer must not cost its retry the room. An
+// ACC-1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners
+//     may stream two attempts at once, and they never mix.
+// ACC-2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One
+//     that is missing makes the answer a failure, never a shorter answer: a call whose last bytes
+//     are missing can look complete.
+// ACC-3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is
+//     joined or invented (I1.1, I5.1), and what is mended keeps its value (ACCUMULATOR-CALL-1).
+// ACC-4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit,
+//     the attempt of which nothing came for longest is given up first, then the one that brought
+//     the part: an attempt that failed after most of an answer must not cost its retry the room. An
 //     attempt that was given up can never be folded, so its parts go.
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -36,7 +36,7 @@ export type OpenRound = {
   /** Names of all tools that the request offered. */
   offered: string[]
   expiresAt: Milliseconds
-  /** What the kept parts weigh together (A4). */
+  /** What the kept parts weigh together (ACC-4). */
   bytes: number
   /** The one whose newest part is oldest comes first. */
   attempts: Map<string, Attempt>
@@ -85,7 +85,7 @@ export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | 
 
 /**
  * Changes `open` in place: an argument of 100,000 deltas must not be copied 100,000 times. The
- * first part of a place is kept (A1).
+ * first part of a place is kept (ACC-1).
  */
 function keep(open: OpenRound, part: Part): void {
   const attempt: Attempt = open.attempts.get(part.attempt) ?? {
@@ -112,7 +112,7 @@ function keep(open: OpenRound, part: Part): void {
   }
 }
 
-/** Keeps A4. */
+/** Keeps ACC-4. */
 function giveUp(open: OpenRound, name: string, attempt: Extract<Attempt, { phase: 'kept' }>): void {
   open.attempts.set(name, { phase: 'over' })
   open.bytes -= attempt.bytes
@@ -141,7 +141,7 @@ function answer(
   return withTextCalls(foldResponse(parts, finished, open.offered), finished, open.offered)
 }
 
-/** The parts 0 to parts - 1 in order, or why there is no answer (A2). */
+/** The parts 0 to parts - 1 in order, or why there is no answer (ACC-2). */
 function partsOf(
   open: OpenRound,
   { attempt, parts: count }: ModelFinished,

@@ -174,7 +174,7 @@ function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: Pa
 
 /**
  * All calls in the order in which they began; no format has both kinds. What came of none is
- * missing from some call (K4).
+ * missing from some call (CALL-PIECES-4).
  */
 function streamedCalls(stream: Stream): StreamedCall[] {
   const { pieced, calls } = stream

@@ -2,14 +2,14 @@
 // Owns: that. Does not own: what a call in text is (dialects/recover.ts), how often the model is
 // told of one that cannot run (loop-detector).
 //
-// X1. A call comes only of a response that ended by itself and has no call of its own. One that was
-//     cut, or of which nobody says that it is whole, is told so where its text is built like calls:
-//     as a reply it would be noise, and the model would wait for a result. A refusal is text, and
-//     so is what stands beside native calls.
-// X2. Only visible text: reasoning, also where it stands in tags before the text, and what a tool
-//     or a user wrote, is never looked at.
-// X3. Recovered calls take the place of the text that they were; a text that cannot run stays where
-//     it is, with the reason.
+// TEXT-CALLS-1. A call comes only of a response that ended by itself and has no call of its own.
+//     One that was cut, or of which nobody says that it is whole, is told so where its text is
+//     built like calls: as a reply it would be noise, and the model would wait for a result. A
+//     refusal is text, and so is what stands beside native calls.
+// TEXT-CALLS-2. Only visible text: reasoning, also where it stands in tags before the text, and
+//     what a tool or a user wrote, is never looked at.
+// TEXT-CALLS-3. Recovered calls take the place of the text that they were; a text that cannot run
+//     stays where it is, with the reason.
 
 import type {
   Call,

@@ -3,12 +3,12 @@
 // does and says. Does not own: which calls wait (rules.ts), the other calls of the round
 // (asked-round.ts).
 //
-// B1. An approval is for one call with exactly its bytes: its hash is of the tool and the argument
-//     text, its id of that and of the call's place.
-// B2. The first decision counts. A later one changes nothing, and its answer says what was decided
-//     before, when, and by whom.
-// B3. Time decides like a person: at or after `expiresAt` the call is rejected, whatever comes
-//     then, also an approval in the same millisecond.
+// APPROVAL-1. An approval is for one call with exactly its bytes: its hash is of the tool and the
+//     argument text, its id of that and of the call's place.
+// APPROVAL-2. The first decision counts. A later one changes nothing, and its answer says what was
+//     decided before, when, and by whom.
+// APPROVAL-3. Time decides like a person: at or after `expiresAt` the call is rejected, whatever
+//     comes then, also an approval in the same millisecond.
 
 import { createHash } from 'node:crypto'
 import { withdrawnCode } from '../../shared/contract/approval-guard.ts'

@@ -1,10 +1,10 @@
 // What waits for a person and what was decided, as it stands in the log: for whoever lists, and for
 // whoever decides and wants to know what counted. It folds the inbox of the stage with the stage's
 // own functions, so it knows the same without asking it; also beside a stage that does not run.
-// K1. Bounded: it begins where the oldest call that may still wait was asked about, or was decided
-//     long enough ago that nobody will ask.
-// K2. The time of a round never goes back, ticks count and repeats do not, as in the runtime: on
-//     Kafka a new leader's clock may be behind, and a decision that comes after the tick that
+// BOOK-1. Bounded: it begins where the oldest call that may still wait was asked about, or was
+//     decided long enough ago that nobody will ask.
+// BOOK-2. The time of a round never goes back, ticks count and repeats do not, as in the runtime:
+//     on Kafka a new leader's clock may be behind, and a decision that comes after the tick that
 //     expired its call must not count here by its own earlier time.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
@@ -57,7 +57,7 @@ export async function readPage(
   return page.entries()
 }
 
-/** `time`: of the newest of its records (keeps K2). */
+/** `time`: of the newest of its records (keeps BOOK-2). */
 type KnownRound = { round: AskedRound; decidedAt: Map<string, Offset>; time: Milliseconds }
 
 function createPage(partition: number) {

@@ -1,9 +1,9 @@
 // The desk: what a person, or a program for one, does about calls that wait. It lists them, and
 // writes a decision and says what became of it.
-// D1. Nothing is decided here. A decision is a record, and the order of the log says which one
+// DESK-1. Nothing is decided here. A decision is a record, and the order of the log says which one
 //     counts; the answer is read from that order.
-// D2. A decision names the arguments by their hash, as they were listed to whoever decides, and is
-//     for one call: an id that two wait under is refused.
+// DESK-2. A decision names the arguments by their hash, as they were listed to whoever decides, and
+//     is for one call: an id that two wait under is refused.
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'

@@ -3,14 +3,14 @@
 // when it is too late. Does not own: whether the round still waits (the executor, which takes the
 // verdict as any guard's), who may decide (access to the inbox), the command line.
 //
-// O1. What is decided is decided by the order of the inbox alone: the first decision that fits,
-//     before the call expires (B1-B3 of approval.ts).
-// O2. A round gets one verdict, on all its calls, when the last one is decided; none when nobody
-//     waits for it any more.
-// O3. The rules come with the round, from its policy; a call that they cannot be read for does not
-//     run (R6).
-// O4. An approval expires before the executor stops to wait, so that the model reads that nobody
-//     approved, and not that a guard was silent.
+// APPROVAL-REDUCER-1. What is decided is decided by the order of the inbox alone: the first
+//     decision that fits, before the call expires (B1-APPROVAL-3 of approval.ts).
+// APPROVAL-REDUCER-2. A round gets one verdict, on all its calls, when the last one is decided;
+//     none when nobody waits for it any more.
+// APPROVAL-REDUCER-3. The rules come with the round, from its policy; a call that they cannot be
+//     read for does not run (R6).
+// APPROVAL-REDUCER-4. An approval expires before the executor stops to wait, so that the model
+//     reads that nobody approved, and not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import type {
@@ -87,7 +87,10 @@ function open(round: AskedRound): Reaction<AskedRound> {
   return { state: round, records: [{ to: 'activity', message: pending }] }
 }
 
-/** `changed`: what is decided now. The round closes with the last of its calls (keeps O2). */
+/**
+ * `changed`: what is decided now. The round closes with the last of its calls (keeps
+ * APPROVAL-REDUCER-2).
+ */
 function settle(round: AskedRound, changed: Decided[], time: number): Reaction<AskedRound> {
   const records = changed.map(
     (approval): Output => ({ to: 'activity', message: decided(approval, round, time) }),

@@ -1,9 +1,9 @@
 // Which calls wait for a person. Rules are an operator's; arguments are a model's and trusted in
 // nothing.
 //
-// A1. A call waits if any rule matches. A rule that cannot be evaluated on a call's arguments
-//     matches it (R6).
-// A2. Schemas and patterns are judged as those of tools are, within the same bounds
+// APPROVAL-RULES-1. A call waits if any rule matches. A rule that cannot be evaluated on a call's
+//     arguments matches it (R6).
+// APPROVAL-RULES-2. Schemas and patterns are judged as those of tools are, within the same bounds
 //     (shared/contract/arguments/compiled-schema.ts). A rule's schema must also be strict: a
 //     keyword that means nothing is a slip of the operator's, and would let calls pass, or wait,
 //     that are not meant.
@@ -116,7 +116,7 @@ function schemaMatcher(schema: JsonObject, where: string): (args: JsonObject) =>
   const compiled = compiledSchema(JSON.stringify(schema))
   if (compiled.kind === 'unusable')
     throw invalid(where, `its JSON Schema cannot be used: ${compiled.reason}`)
-  return (args) => compiled.judge(args).kind !== 'invalid' // in doubt it matches (keeps A1)
+  return (args) => compiled.judge(args).kind !== 'invalid' // in doubt it matches (keeps APPROVAL-RULES-1)
 }
 
 /** What a strict reader says against it; nothing is judged by what is compiled here. */

@@ -99,7 +99,7 @@ export function cancel({ conversation }: Place, { turn, round, expiresAt }: Outs
   }))
 }
 
-/** What a round adds to the history: also when it is empty or failed (C5). */
+/** What a round adds to the history: also when it is empty or failed (CONV-5). */
 export function roundEntry(
   { conversation, turn, round, response, failure, results }: RoundOutcome,
   nudge: string | null,

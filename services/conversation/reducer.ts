@@ -4,25 +4,26 @@
 // history (llm-gateway), what is progress and what an intervention says (loop-detector), whether a
 // call ran (executor).
 //
-// C1. One turn at a time. Each message that is taken opens exactly one turn, in the order of the
-//     log, or is taken out of the queue; a message whose id is known changes nothing. Taken or
+// CONV-1. One turn at a time. Each message that is taken opens exactly one turn, in the order of
+//     the log, or is taken out of the queue; a message whose id is known changes nothing. Taken or
 //     taken out: a client reads exactly one turn-finished for it. Refused: one for each time it was
 //     sent, because a refused id is not remembered, so that it can be sent again.
-// C2. A unit ends, or begins anew, only by `carried`, which counts if the unit is not open or if
-//     the unit's last record is the one at which it was written, whatever phase the unit is in: a
-//     fold that begins in the middle finds its way back by that, and from there what is known
+// CONV-2. A unit ends, or begins anew, only by `carried`, which counts if the unit is not open or
+//     if the unit's last record is the one at which it was written, whatever phase the unit is in:
+//     a fold that begins in the middle finds its way back by that, and from there what is known
 //     depends on nothing before. One is in flight at a time, and until it counts messages only
 //     queue. One that does not count is written again with the state as it is now (R1;
 //     test/services/conversation/refold.unit.test.ts tries all short logs).
-// C3. No turn without caps (I3): each request says when it expires and how many calls are left, and
-//     after a cap on rounds there is one request at most.
-// C4. What an intervention or a cap says is in the very next request, or the turn ends.
-// C5. Every round that was asked for has one entry in the history, written before anything that
+// CONV-3. No turn without caps (I3): each request says when it expires and how many calls are left,
+//     and after a cap on rounds there is one request at most.
+// CONV-4. What an intervention or a cap says is in the very next request, or the turn ends.
+// CONV-5. Every round that was asked for has one entry in the history, written before anything that
 //     follows from it.
-// C6. A turn that ends early is answered at once, but the next one waits until the outstanding
+// CONV-6. A turn that ends early is answered at once, but the next one waits until the outstanding
 //     round is over, at most until it certainly is.
-// C7. A round's outcome counts only if it is awaited: the turn and round that were asked for last.
-// C8. What is written for a round does not grow with the turn or the conversation.
+// CONV-7. A round's outcome counts only if it is awaited: the turn and round that were asked for
+//     last.
+// CONV-8. What is written for a round does not grow with the turn or the conversation.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -76,9 +77,9 @@ import {
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
-/** The turn has ended for the user; its outstanding round has not (C6). */
+/** The turn has ended for the user; its outstanding round has not (CONV-6). */
 type Waiting = { phase: 'waiting'; outstanding: Outstanding; until: Milliseconds }
-/** A `carried` is on its way through the log (C2). */
+/** A `carried` is on its way through the log (CONV-2). */
 type Carrying = { phase: 'carrying' }
 /** Only kept in order to know a client's repeat. */
 type Idle = { phase: 'idle'; since: Milliseconds }
@@ -228,7 +229,7 @@ export const conversation: Stage<Conversation, In> = {
     const place = placeOf(record)
     const ending = internalFailure('conversation', reason)
     if (message.type === 'user-message') {
-      // A repeat of a message that was taken: what became of that is said elsewhere (C1).
+      // A repeat of a message that was taken: what became of that is said elsewhere (CONV-1).
       if (state !== undefined && isKnown(state, message.messageId)) return { state }
       return { state, records: [neverOpened(place, message, ending)] }
     }
@@ -277,7 +278,7 @@ function isAwaited(
 
 /**
  * `turn` null: a stage failed on a record that names no turn. It ends the one that is open, but
- * never shortens a wait (C6).
+ * never shortens a wait (CONV-6).
  */
 function isTurnOf(
   state: Conversation,
@@ -335,7 +336,7 @@ function goOn(
 
 /**
  * The turn ends although a round is outstanding: the user is answered, and the round is cancelled
- * and waited for (C6).
+ * and waited for (CONV-6).
  */
 function endEarly(
   place: Place,
@@ -372,7 +373,7 @@ function giveUp(
   ])
 }
 
-/** Writes down what must be remembered, so that the unit can begin anew there (C2). */
+/** Writes down what must be remembered, so that the unit can begin anew there (CONV-2). */
 function carry(
   { conversation, offset }: Place,
   { queue, recentMessageIds }: CarriedState,
@@ -388,7 +389,7 @@ function carry(
   }
 }
 
-/** Nothing must be remembered any more: the unit ends, if nothing comes in between (C2). */
+/** Nothing must be remembered any more: the unit ends, if nothing comes in between (CONV-2). */
 function carryNothing(
   { conversation, offset }: Place,
   { queue, recentMessageIds }: CarriedState,

@@ -1,6 +1,6 @@
 // A turn: what it remembers while it is open, and the records that begin it and ask the model for a
 // round. Its state does not grow with its rounds, and neither does what is written for a round:
-// what was said stands in the history (C8).
+// what was said stands in the history (CONV-8).
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { limits } from '../../shared/contract/limits.ts'

@@ -1,19 +1,19 @@
 // Executor, performer: claims calls, runs their tools, and writes what became of them into the
 // executor's own inbox. Owns: the tools that this process runs. Does not own: any decision; the
 // reducer reads what is written here and decides (R4).
-// X1. A tool starts only out of a claim that this very owner has sent and remembers, that the log
-//     has accepted, that is not cancelled and that is younger than startWithin on both clocks: the
-//     monotonic one stands still while the machine sleeps, the wall clock may be set. A start
-//     leaves that phase, so a claim starts at most one tool. A claim that it does not remember is
-//     left alone: its deadline decides.
-// X2. A claim is sent only with a place to run it in hand, once for each (call, try), and its place
-//     comes back exactly once.
-// X3. What was claimed and is not started is given back (an outcome without a result), and then
-//     never starts.
-// X4. A tool that ended is reported, also when the partition is lost: the reducer of whoever owns
-//     it now knows the claim.
-// X5. A write that is refused means that the bus gave up: nothing more begins here, and the
-//     deadlines in the log decide.
+// EXECUTOR-PERFORMER-1. A tool starts only out of a claim that this very owner has sent and
+//     remembers, that the log has accepted, that is not cancelled and that is younger than
+//     startWithin on both clocks: the monotonic one stands still while the machine sleeps, the wall
+//     clock may be set. A start leaves that phase, so a claim starts at most one tool. A claim that
+//     it does not remember is left alone: its deadline decides.
+// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run it in hand, once for each (call,
+//     try), and its place comes back exactly once.
+// EXECUTOR-PERFORMER-3. What was claimed and is not started is given back (an outcome without a
+//     result), and then never starts.
+// EXECUTOR-PERFORMER-4. A tool that ended is reported, also when the partition is lost: the reducer
+//     of whoever owns it now knows the claim.
+// EXECUTOR-PERFORMER-5. A write that is refused means that the bus gave up: nothing more begins
+//     here, and the deadlines in the log decide.
 
 import { type Agents, findDeclared } from '../../shared/agents/agents.ts'
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
@@ -228,7 +228,7 @@ function performerOf(
     track(follow(jobs, job))
   }
 
-  /** From the start of a tool to the report of its end (X4). */
+  /** From the start of a tool to the report of its end (EXECUTOR-PERFORMER-4). */
   async function follow(jobs: Jobs, job: Running): Promise<void> {
     const { task, tool } = job
     const startedAt = clock.monotonic()
@@ -315,7 +315,7 @@ function performerOf(
     return write('self', [{ type: 'outcome', ...callTryOf(task), owner, result }])
   }
 
-  /** True when all are acknowledged. Never rejects (X5). */
+  /** True when all are acknowledged. Never rejects (EXECUTOR-PERFORMER-5). */
   function write(port: Port, messages: Message[]): Promise<boolean> {
     const written = async () => context.write(port, messages)
     return written().then(

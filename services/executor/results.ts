@@ -1,7 +1,7 @@
 // The results that Weir itself gives to a call, written for the model that reads them, and the
 // bounds that every result keeps.
-// S1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody else
-//     says outcome_unknown (R5).
+// RESULTS-1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody
+//     else says outcome_unknown (R5).
 
 import {
   type CallEnding,
@@ -15,7 +15,7 @@ import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
 /**
  * The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run
- * (S1).
+ * (RESULTS-1).
  */
 export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   if (lapsed) {

@@ -3,10 +3,10 @@
 // written, and leaving it. Does not own: what is written before and after it (attempt.ts), what the
 // provider's bytes mean (anthropic.ts).
 //
-// S1. While a record's worth of parts lies behind a write, nothing more is read: the provider's
-//     socket fills, and its server waits. That is no silence.
-// S2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed write)
-//     takes the request off the network.
+// ANSWER-1. While a record's worth of parts lies behind a write, nothing more is read: the
+//     provider's socket fills, and its server waits. That is no silence.
+// ANSWER-2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed
+//     write) takes the request off the network.
 
 import type { Logger } from 'pino'
 import type { Agent } from '../../shared/agents/agents.ts'

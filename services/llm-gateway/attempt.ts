@@ -3,15 +3,15 @@
 // (reducer.ts), which attempts run (performer.ts), how an answer is read (answer.ts), what the
 // provider's bytes mean (anthropic.ts).
 //
-// T1. attempt-started is acknowledged before the provider is called, and all parts before
+// ATTEMPT-1. attempt-started is acknowledged before the provider is called, and all parts before
 //     attempt-finished (R4).
-// T2. No history, no readable limits, no time left: no call (R6).
-// T3. Whole or nothing: what was cut, stalled or spoilt is attempt-failed, and no part of it
+// ATTEMPT-2. No history, no readable limits, no time left: no call (R6).
+// ATTEMPT-3. Whole or nothing: what was cut, stalled or spoilt is attempt-failed, and no part of it
 //     counts.
-// T4. After it was told to stop it writes nothing more. What it wrote before is harmless: parts
-//     count only when a decision names them.
-// T5. It waits for one of the process's places for streams before it reads its history: so many
-//     answers, and no more, are in memory at once. Who waits is served in order.
+// ATTEMPT-4. After it was told to stop it writes nothing more. What it wrote before is harmless:
+//     parts count only when a decision names them.
+// ATTEMPT-5. It waits for one of the process's places for streams before it reads its history: so
+//     many answers, and no more, are in memory at once. Who waits is served in order.
 
 import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool } from '../../shared/agents/agents.ts'
@@ -92,7 +92,7 @@ export async function runAttempt(
   }
 }
 
-/** Keeps T5. How to give the place back; `stopped`: nobody wanted it any more. */
+/** Keeps ATTEMPT-5. How to give the place back; `stopped`: nobody wanted it any more. */
 function streamPlace(
   streams: Slots,
   conversation: string,
@@ -204,7 +204,7 @@ async function finishParts({ context }: Attempt, parts: PartWriter): Promise<Fin
     : parts.finishWithRest()
 }
 
-/** Keeps T1: parts that are left stand before the ending, in one write that is whole. */
+/** Keeps ATTEMPT-1: parts that are left stand before the ending, in one write that is whole. */
 function ending(
   { context, id }: Attempt,
   message: AttemptFailed | AttemptFinished,

@@ -2,19 +2,22 @@
 // table `history`, on one assigned partition. Owns: which conversation is old, and when to look.
 // Does not own: what an entry says (conversation), when the bus lets go of what was taken out.
 //
-// X1. A conversation goes as a whole, when its newest entry is older than `idleMs`. Every entry is
-//     looked at again before it goes, and one young entry keeps them all: the user has come back.
-// X2. No open turn loses its history. A turn's first entry is written when it opens, and a turn is
-//     over 48 hours later at most (limits.turnWallMsMax and turnExtensionMsMax); `idleMs` is longer
-//     than that, or Weir does not start (shared/contract/retention.ts). So an old conversation has
-//     no request left to build.
-// X3. A step looks at a bounded number of keys and reads no values, so the table may be of any
-//     size. What one step did not do, a later one does; nothing is remembered over a restart. The
-//     first pass begins at a random place: a process that lives for seconds does its share too.
-// X4. Old is what the log's own time says (R2), never this machine's clock: one that is a week
-//     ahead would forget every conversation at once. Where no record came since the assignment
-//     nothing is old.
-// X5. Two owners may sweep the same partition: a tombstone over a tombstone changes nothing.
+// HISTORY-EXPIRY-1. A conversation goes as a whole, when its newest entry is older than `idleMs`.
+//     Every entry is looked at again before it goes, and one young entry keeps them all: the user
+//     has come back.
+// HISTORY-EXPIRY-2. No open turn loses its history. A turn's first entry is written when it opens,
+//     and a turn is over 48 hours later at most (limits.turnWallMsMax and turnExtensionMsMax);
+//     `idleMs` is longer than that, or Weir does not start (shared/contract/retention.ts). So an
+//     old conversation has no request left to build.
+// HISTORY-EXPIRY-3. A step looks at a bounded number of keys and reads no values, so the table may
+//     be of any size. What one step did not do, a later one does; nothing is remembered over a
+//     restart. The first pass begins at a random place: a process that lives for seconds does its
+//     share too.
+// HISTORY-EXPIRY-4. Old is what the log's own time says (R2), never this machine's clock: one that
+//     is a week ahead would forget every conversation at once. Where no record came since the
+//     assignment nothing is old.
+// HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
+//     nothing.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
@@ -86,8 +89,8 @@ export function startHistoryExpiry(
   }
 
   /**
-   * Looks at all of its keys anew (X1), and takes them out at once, as far as they fit into one
-   * write.
+   * Looks at all of its keys anew (HISTORY-EXPIRY-1), and takes them out at once, as far as they
+   * fit into one write.
    */
   async function forget(conversation: string): Promise<void> {
     const prefix = historyPrefix(conversation)

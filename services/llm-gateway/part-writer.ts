@@ -1,10 +1,13 @@
 // Writes the parts of one attempt ahead of its decision, in order.
-// W1. One write is in flight at a time; what comes meanwhile gathers and goes in the next record.
-//     So the faster the stream and the slower the bus, the fewer and larger the records are.
-// W2. What gathers is bounded (R7): add() waits while a record's worth lies behind a write.
-// W3. After a write that failed nothing more is written: a part that is missing would cut the
-//     attempt.
-// W4. Characters go into the log whole, however the stream cuts them (whole-characters.ts).
+// PART-WRITER-1. One write is in flight at a time; what comes meanwhile gathers and goes in the
+//     next record. So the faster the stream and the slower the bus, the fewer and larger the
+//     records are.
+// PART-WRITER-2. What gathers is bounded (R7): add() waits while a record's worth lies behind a
+//     write.
+// PART-WRITER-3. After a write that failed nothing more is written: a part that is missing would
+//     cut the attempt.
+// PART-WRITER-4. Characters go into the log whole, however the stream cuts them
+//     (whole-characters.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent } from '../../shared/contract/messages.ts'

@@ -1,9 +1,10 @@
 // Runs the attempts that open rounds want, on one assigned partition, and beside them the expiry of
 // old histories (history-expiry.ts).
-// F1. One attempt for each round at a time, and each task at most once: after it has reported, the
-//     reducer wants the next key or nothing.
-// F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt
-//     when another owner's has failed: then both owners wait for the same retry.
+// LLM-GATEWAY-PERFORMER-1. One attempt for each round at a time, and each task at most once: after
+//     it has reported, the reducer wants the next key or nothing.
+// LLM-GATEWAY-PERFORMER-2. A task that is no longer wanted is aborted and says nothing more. That
+//     also ends our attempt when another owner's has failed: then both owners wait for the same
+//     retry.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { StartPerformer } from '../../shared/contract/performer.ts'

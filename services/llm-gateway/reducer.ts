@@ -3,19 +3,19 @@
 // and when the next one is due. Does not own: calling the provider (performer.ts), folding an
 // answer's parts (accumulator), the turn's caps (conversation).
 //
-// G1. model-opened is written when a round opens and model-finished when it closes, once each: the
-//     accumulator's unit lives exactly between.
-// G2. The first attempt-finished while the round is open is the answer, whoever wrote it; parts are
-//     never looked at, so two attempts cannot mix.
-// G3. Only attempt-failed counts as a try, and each attempt once. An attempt that was started and
-//     never heard of again costs nothing: its owner is gone, and the next one starts its own at
+// GATE-1. model-opened is written when a round opens and model-finished when it closes, once each:
+//     the accumulator's unit lives exactly between.
+// GATE-2. The first attempt-finished while the round is open is the answer, whoever wrote it; parts
+//     are never looked at, so two attempts cannot mix.
+// GATE-3. Only attempt-failed counts as a try, and each attempt once. An attempt that was started
+//     and never heard of again costs nothing: its owner is gone, and the next one starts its own at
 //     once.
-// G4. A cancel that comes before its round is remembered until the round could not start any more;
-//     else the round would run afterwards.
-// G5. Nothing is tried again at or after expiresAt.
-// G6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are left
-//     (I5.4); so is, in plain text, a request that it refuses because no tool may be called in it.
-//     What was sent so and is refused again is an ordinary refusal: it ends the round.
+// GATE-4. A cancel that comes before its round is remembered until the round could not start any
+//     more; else the round would run afterwards.
+// GATE-5. Nothing is tried again at or after expiresAt.
+// GATE-6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are
+//     left (I5.4); so is, in plain text, a request that it refuses because no tool may be called in
+//     it. What was sent so and is refused again is an ordinary refusal: it ends the round.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -51,7 +51,7 @@ export type OpenRound = {
   plain: boolean
 }
 
-/** A cancel without its round (G4). */
+/** A cancel without its round (GATE-4). */
 export type CancelledRound = { phase: 'cancelled'; expiresAt: Milliseconds }
 
 export type Round = OpenRound | CancelledRound
@@ -151,7 +151,7 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
 }
 
 /**
- * Keeps G6. Of an attempt that was on its way before another one's refusal was heard there is
+ * Keeps GATE-6. Of an attempt that was on its way before another one's refusal was heard there is
  * nothing more to learn.
  */
 function sentOtherwise(

@@ -1,9 +1,9 @@
 // What a finished round shows: for each different call its identity, what it was for and what came
 // out of it. Rules read nothing else of a round.
-// V1. Siblings that are the same call with the same result count once: the model had not seen any
-//     result when it wrote them.
-// V2. What never ran because there was no time, no budget or no turn for it says nothing about the
-//     call: it is left out.
+// EVIDENCE-1. Siblings that are the same call with the same result count once: the model had not
+//     seen any result when it wrote them.
+// EVIDENCE-2. What never ran because there was no time, no budget or no turn for it says nothing
+//     about the call: it is left out.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {

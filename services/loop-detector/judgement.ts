@@ -1,11 +1,11 @@
 // The judgement of a finished round: what is new in it, what each rule says, and the one
 // intervention that comes of it.
-// J1. Rules see each round once, in order, and each keeps its own memory; the weightiest finding is
-//     the intervention.
-// J2. A text-only round that an intervention asked for and that stays without visible text is the
-//     end, whichever rule asked.
-// J3. Nothing of a rule in shadow is in the intervention; what it would have been is told beside it
-//     (shadow.ts).
+// LOOP-DETECTOR-JUDGEMENT-1. Rules see each round once, in order, and each keeps its own memory;
+//     the weightiest finding is the intervention.
+// LOOP-DETECTOR-JUDGEMENT-2. A text-only round that an intervention asked for and that stays
+//     without visible text is the end, whichever rule asked.
+// LOOP-DETECTOR-JUDGEMENT-3. Nothing of a rule in shadow is in the intervention; what it would have
+//     been is told beside it (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {

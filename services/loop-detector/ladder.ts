@@ -1,9 +1,10 @@
 // The ladder: what a streak that goes on leads to. A nudge, then one round without tools, then the
 // end of the turn.
-// L1. Each streak climbs by itself, one rung for each round that matches it from its threshold on.
-// L2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new turn
-//     forgets all of them. A rule that was in shadow and enforces from now on begins at the bottom,
-//     with all that it has counted: the model was shown nothing of it.
+// LADDER-1. Each streak climbs by itself, one rung for each round that matches it from its
+//     threshold on.
+// LADDER-2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new
+//     turn forgets all of them. A rule that was in shadow and enforces from now on begins at the
+//     bottom, with all that it has counted: the model was shown nothing of it.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'

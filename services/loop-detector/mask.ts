@@ -1,9 +1,9 @@
 // Volatile parts of results and errors, masked: clocks, dates, durations, random ids, counters of
 // attempts. Two texts that differ in nothing else are one. Never masked is what carries meaning:
 // errno, HTTP status, counts, percentages, line numbers, ports.
-// K1. Each pattern is linear in the text, because tools' output is untrusted: no repetition inside
-//     a repetition over the same characters.
-// K2. Few passes: each pattern begins at a word's edge, and all that begin alike are one
+// MASK-1. Each pattern is linear in the text, because tools' output is untrusted: no repetition
+//     inside a repetition over the same characters.
+// MASK-2. Few passes: each pattern begins at a word's edge, and all that begin alike are one
 //     expression, because a text is masked for every call.
 
 import { limits } from '../../shared/contract/limits.ts'

@@ -1,14 +1,14 @@
 // What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was
 // forgotten seems new again, which is the harmless side.
-// N1. A call that changes something is a change when it is new. Made again it is one where its
-//     result says so in other words (the next commit of a bisection, the next step of a migration);
-//     another number or id may be a process, a revision or a deployment, which any repetition
-//     brings. It is so for repeatedChangesMax times without a new change: names that are made up
-//     and lines in another order come with repetitions, too. Of a call of which nothing tells
-//     whether it changes anything, only the first one may: pages and screens say something else at
-//     each look.
-// N2. What says itself that nothing changed ("already up to date"), and nothing else, changed
-//     nothing.
+// NOVELTY-1. A call that changes something is a change when it is new. Made again it is one where
+//     its result says so in other words (the next commit of a bisection, the next step of a
+//     migration); another number or id may be a process, a revision or a deployment, which any
+//     repetition brings. It is so for repeatedChangesMax times without a new change: names that are
+//     made up and lines in another order come with repetitions, too. Of a call of which nothing
+//     tells whether it changes anything, only the first one may: pages and screens say something
+//     else at each look.
+// NOVELTY-2. What says itself that nothing changed ("already up to date"), and nothing else,
+//     changed nothing.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallEvidence } from './evidence.ts'
@@ -38,8 +38,8 @@ export type News = {
    */
   text: boolean
   /**
-   * A call succeeded that may have changed something, in a way that the turn has not seen (N1):
-   * what failed may be tried anew.
+   * A call succeeded that may have changed something, in a way that the turn has not seen
+   * (NOVELTY-1): what failed may be tried anew.
    */
   change: boolean
 }

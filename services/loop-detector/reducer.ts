@@ -3,17 +3,17 @@
 // its outcome, the ladder. Does not own: checking a call against its schema (validator), running it
 // (executor), what follows from an intervention, and the caps (conversation).
 //
-// L1. One round of a turn is outstanding at a time. Each round is cleared at most once and answered
-//     by exactly one round-outcome, with one result for each call (R5).
-// L2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is remembered
-//     until the turn expires, because it can overtake the round that it is meant for.
-// L3. What is outstanding keeps its response and its real results, through a cancel too, until the
-//     executor reports it or certainly cannot any more.
-// L4. An intervention rides in the round's own outcome, so it is in the very next request. What no
-//     longer can have one is not judged. What a rule in shadow would have done is told in activity
-//     only.
-// L5. A unit is one turn: a new turn begins with an empty memory.
-// L6. A round that must wait for slow guards makes its turn longer by their deadline, so that a
+// LOOP-1. One round of a turn is outstanding at a time. Each round is cleared at most once and
+//     answered by exactly one round-outcome, with one result for each call (R5).
+// LOOP-2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is
+//     remembered until the turn expires, because it can overtake the round that it is meant for.
+// LOOP-3. What is outstanding keeps its response and its real results, through a cancel too, until
+//     the executor reports it or certainly cannot any more.
+// LOOP-4. An intervention rides in the round's own outcome, so it is in the very next request. What
+//     no longer can have one is not judged. What a rule in shadow would have done is told in
+//     activity only.
+// LOOP-5. A unit is one turn: a new turn begins with an empty memory.
+// LOOP-6. A round that must wait for slow guards makes its turn longer by their deadline, so that a
 //     person's time is not the agent's. The conversation hears of it before anything that follows;
 //     all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
 

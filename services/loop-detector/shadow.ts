@@ -1,11 +1,11 @@
 // Rules in shadow: they judge as ever, and what they would have done is told and not done.
-// S1. A rule in shadow is told as far as it would have come in this turn: after the round without
-//     tools that it would have asked for only the end could have followed, and after the end
-//     nothing.
-// S2. It hides no other rule, and no other hides it: each has its own memory, its own rungs, and is
-//     told by itself.
-// S3. A rule that enforces again begins at the bottom with every streak: the model has seen nothing
-//     of what was told.
+// SHADOW-1. A rule in shadow is told as far as it would have come in this turn: after the round
+//     without tools that it would have asked for only the end could have followed, and after the
+//     end nothing.
+// SHADOW-2. It hides no other rule, and no other hides it: each has its own memory, its own rungs,
+//     and is told by itself.
+// SHADOW-3. A rule that enforces again begins at the bottom with every streak: the model has seen
+//     nothing of what was told.
 
 import type { Intervention, Policy } from '../../shared/contract/messages.ts'
 
@@ -20,8 +20,8 @@ export function isShadow(policy: Policy, rule: string): boolean {
 }
 
 /**
- * Keeps S1. `finding`: of a rule in shadow in this round; `silent`: what it says instead where the
- * round brought neither text nor call.
+ * Keeps SHADOW-1. `finding`: of a rule in shadow in this round; `silent`: what it says instead
+ * where the round brought neither text nor call.
  */
 export function toldOf(
   shadows: Shadows,

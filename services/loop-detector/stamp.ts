@@ -1,12 +1,13 @@
 // Arguments that change with each call and mean nothing: the time of the call, its number, a word
 // that keeps caches away. What is left without them says whether two calls are nearly the same one.
-// T1. A time is a stamp only if it looks like now: with seconds that somebody would not choose.
-//     Free slots, days and full minutes are questions.
-// T2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever second
-//     it is: windows are counted back from now.
-// T3. A remark on a command (`description`) is a stamp beside it: the command says all that is run.
-// T4. Other numbers and ids are never stamps by their look, only by the name that they stand under:
-//     4101 may be the next customer.
+// STAMP-1. A time is a stamp only if it looks like now: with seconds that somebody would not
+//     choose. Free slots, days and full minutes are questions.
+// STAMP-2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever
+//     second it is: windows are counted back from now.
+// STAMP-3. A remark on a command (`description`) is a stamp beside it: the command says all that is
+//     run.
+// STAMP-4. Other numbers and ids are never stamps by their look, only by the name that they stand
+//     under: 4101 may be the next customer.
 
 import { limits } from '../../shared/contract/limits.ts'
 

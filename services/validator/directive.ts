@@ -2,12 +2,12 @@
 // failed repeats it for ever: so the text says what was wrong, what was sent, that the same will
 // fail again, and that an answer in text is possible.
 //
-// D1. The four lines of the frame stand first and are the same for every refusal; what else helps
-//     comes after them.
-// D2. A tool may have a text of its own in the place of all that; a call of no tool that was
-//     offered cannot. The breaker of I5.2 replaces either.
-// D3. What the model sent is untrusted: it is shown within bounds, well-formed, and names are
-//     escaped so that they cannot look like our words.
+// DIRECTIVE-1. The four lines of the frame stand first and are the same for every refusal; what
+//     else helps comes after them.
+// DIRECTIVE-2. A tool may have a text of its own in the place of all that; a call of no tool that
+//     was offered cannot. The breaker of I5.2 replaces either.
+// DIRECTIVE-3. What the model sent is untrusted: it is shown within bounds, well-formed, and names
+//     are escaped so that they cannot look like our words.
 
 import { listed, quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import { filledTemplate } from '../../shared/contract/arguments/refusal-template.ts'

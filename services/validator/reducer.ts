@@ -3,14 +3,14 @@
 // own: what the arguments are (accumulator), how often a mistake may be repeated (loop-detector),
 // whether the turn has calls left (loop-detector), running (executor).
 //
-// V1. Stateless: the judgement of a round is a function of its record alone.
-// V2. What cannot be judged does not run (R6): a tool that was not offered, a schema that cannot be
-//     used, arguments that are not one JSON object or that two readers would read differently.
-// V3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool
+// VAL-1. Stateless: the judgement of a round is a function of its record alone.
+// VAL-2. What cannot be judged does not run (R6): a tool that was not offered, a schema that cannot
+//     be used, arguments that are not one JSON object or that two readers would read differently.
+// VAL-3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool
 //     accepts `{}`. Then its problem is taken away, and its source still says that nothing came.
-// V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it. The
-//     exception loses nothing and is recorded as a repair: a whole number that is written like a
-//     fraction (30.0) where the schema wants an integer.
+// VAL-4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it.
+//     The exception loses nothing and is recorded as a repair: a whole number that is written like
+//     a fraction (30.0) where the schema wants an integer.
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'
@@ -77,7 +77,7 @@ function judge(call: Call, { declarations, offered, response }: RoundProposed): 
   const required = requiredFields(schema.schema)
 
   if (call.problem === 'no_arguments' && schema.judge({}).kind === 'valid')
-    return { call: { ...call, problem: null } } // V3
+    return { call: { ...call, problem: null } } // VAL-3
   if (call.problem !== null)
     return refuse(
       problemRefusal(call.problem, call, response.stop, missingFrom({}, schema.schema)),

@@ -7,10 +7,10 @@
 // They replace methods that avsc calls but does not document, so avsc is pinned to one version, and
 // the tests compare with untouched avsc.
 //
-// T1. A decoded record is a plain object: it has its fields and nothing else, and no key of it
-//     reaches a prototype.
-// T2. What is written is what the value says, or it is refused: no rounding, no first symbol in
-//     place of an unknown one.
+// AVRO-TYPES-1. A decoded record is a plain object: it has its fields and nothing else, and no key
+//     of it reaches a prototype.
+// AVRO-TYPES-2. What is written is what the value says, or it is refused: no rounding, no first
+//     symbol in place of an unknown one.
 
 import { isUint8Array } from 'node:util/types'
 import type { Type as AvroType, types as AvroTypes } from 'avsc'

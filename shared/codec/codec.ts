@@ -7,14 +7,14 @@
 // schema's id as a big-endian int32, Avro. The registry itself is a file, schemas/lock.json: one
 // process less, and a build knows exactly which records it can read.
 //
-// C1. What decode gives is deeply equal to what encode took, except: a lone surrogate in a string
-//     becomes U+FFFD (it has no UTF-8), bytes come back as a Buffer, an integer -0 becomes 0, a
-//     missing field gets its default, and properties that the schema does not name are gone.
-// C2. Whatever the bytes are, decode returns a message or throws a WeirError codec.*: it never
+// CODEC-1. What decode gives is deeply equal to what encode took, except: a lone surrogate in a
+//     string becomes U+FFFD (it has no UTF-8), bytes come back as a Buffer, an integer -0 becomes
+//     0, a missing field gets its default, and properties that the schema does not name are gone.
+// CODEC-2. Whatever the bytes are, decode returns a message or throws a WeirError codec.*: it never
 //     hangs, and it allocates no more than a small multiple of the bytes it was given, whatever
 //     lengths they claim.
-// C3. A record of an older version decodes as the current one (Avro's schema resolution); lock.json
-//     keeps every released schema for that.
+// CODEC-3. A record of an older version decodes as the current one (Avro's schema resolution);
+//     lock.json keeps every released schema for that.
 
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'

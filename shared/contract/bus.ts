@@ -1,12 +1,12 @@
 // The bus: a partitioned, append-only log with consumer groups. The port is narrow so that the
 // embedded bus (SQLite) and Kafka can both be behind it, and a simulator under it;
 // test/shared/bus/contract.ts is what every implementation must pass.
-// B1. The order of a partition is the only order there is: offsets grow by append, and a reader
+// BUS-1. The order of a partition is the only order there is: offsets grow by append, and a reader
 //     sees them in that order without gaps it could act on.
-// B2. `time` is the bus's own append time (LogAppendTime), never a writer's.
-// B3. Delivery is at least once. The bus drops nothing and filters nothing: repeats are the
+// BUS-2. `time` is the bus's own append time (LogAppendTime), never a writer's.
+// BUS-3. Delivery is at least once. The bus drops nothing and filters nothing: repeats are the
 //     runtime's business (R3).
-// B4. A commit is one atomic pair of offset and metadata.
+// BUS-4. A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 

@@ -1,11 +1,11 @@
 // The contract of a guard: a pure function from what it remembers of a conversation and a cleared
 // round to verdicts on the round's calls. A guard file exports one by default, or a function from
 // options to one; shared/runtime/guards/ runs it, `weir guard run` starts it.
-// U1. It sees calls that nobody has decided yet, of tools that it is registered for, and nothing
-//     else of the round. It cannot change a call.
-// U2. Its answer names each of these calls, and no other. One that is missing, or another, makes
-//     the whole answer unusable, and an enforcing guard's calls are vetoed (R6): a guard that mixes
-//     up calls may have let the wrong one pass.
+// CONTRACT-GUARD-1. It sees calls that nobody has decided yet, of tools that it is registered for,
+//     and nothing else of the round. It cannot change a call.
+// CONTRACT-GUARD-2. Its answer names each of these calls, and no other. One that is missing, or
+//     another, makes the whole answer unusable, and an enforcing guard's calls are vetoed (R6): a
+//     guard that mixes up calls may have let the wrong one pass.
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { Declaration } from './messages.ts'

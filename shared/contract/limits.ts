@@ -58,7 +58,7 @@ export const limits = {
   patternTextMax: 16 * KiB,
   /**
    * Bytes of parts that are kept for one round over all its attempts; more cut the attempt that is
-   * oldest (accumulator, A4).
+   * oldest (accumulator, ACC-4).
    */
   roundPartsBytesMax: 6 * MiB,
   /** Attempts of one round whatever an agent says. */

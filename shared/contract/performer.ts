@@ -1,7 +1,8 @@
 // The contract of a performer: the side effects of a stage. Only llm-gateway and executor have one.
-// P1. It acts on acknowledged, caught-up state only: the runtime calls reconcile() no earlier (R4).
-// P2. It writes observations into its own stage's inbox; what goes ahead of a decision (parts,
-//     tool-started) counts for nothing by itself.
+// CONTRACT-PERFORMER-1. It acts on acknowledged, caught-up state only: the runtime calls
+//     reconcile() no earlier (R4).
+// CONTRACT-PERFORMER-2. It writes observations into its own stage's inbox; what goes ahead of a
+//     decision (parts, tool-started) counts for nothing by itself.
 
 import type { Logger } from 'pino'
 import type { Clock, Milliseconds } from '../lib/clock.ts'

@@ -1,10 +1,11 @@
 // The wiring, in one place: which stage reads which topic, what is written there and by whom, and
 // what a stage's ports mean. Everything else speaks of stages and ports.
 // test/shared/contract/topology.unit.test.ts holds its printed form.
-// T1. A stage reads exactly one topic (R1).
-// T2. Derived records are written by a stage's reducer, observed ones by performers, the runtime,
-//     the edge or an operator (R3).
-// T3. All topics have one partition count, and an output goes to the partition number of its input.
+// TOPOLOGY-1. A stage reads exactly one topic (R1).
+// TOPOLOGY-2. Derived records are written by a stage's reducer, observed ones by performers, the
+//     runtime, the edge or an operator (R3).
+// TOPOLOGY-3. All topics have one partition count, and an output goes to the partition number of
+//     its input.
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { TopicKind, TopicSpec } from './bus.ts'

@@ -1,8 +1,8 @@
 // The id of a derived record, and the marks by which a reader drops repeats (R3).
-// I1. The same input gives the same records, so (stage, partition, offset of the input, n) names a
-//     record for ever.
-// I2. A reader keeps one high-water mark for each (writer stage, partition) and drops what is not
-//     above it.
+// DERIVED-ID-1. The same input gives the same records, so (stage, partition, offset of the input,
+//     n) names a record for ever.
+// DERIVED-ID-2. A reader keeps one high-water mark for each (writer stage, partition) and drops
+//     what is not above it.
 
 /** Written as `stage/partition/offset/n`. */
 export type DerivedId = { stage: string; partition: number; offset: number; n: number }

@@ -1,16 +1,17 @@
 // The fold: records of one inbox partition into units, by a stage's reducer. Owns the units, the
 // marks, and what becomes of a record that cannot be taken. Does not own reading, writing or time;
 // the same fold runs in production, in a replay and in simulation.
-// F1. Every record is taken in offset order; what it leads to depends on the records of the log
+// FOLD-1. Every record is taken in offset order; what it leads to depends on the records of the log
 //     alone.
-// F2. A derived record not above its writer's mark is dropped before anything else looks at it
+// FOLD-2. A derived record not above its writer's mark is dropped before anything else looks at it
 //     (R3).
-// F3. A tick reaches the reducer only for an open unit at a time >= due, and afterwards due has
+// FOLD-3. A tick reaches the reducer only for an open unit at a time >= due, and afterwards due has
 //     moved or is gone.
-// F4. A record that cannot be taken goes to dead-letters with its origin; if it made the reducer
-//     throw, its unit is folded again up to the record before, `failed` answers, and the
+// FOLD-4. A record that cannot be taken goes to dead-letters with its origin; if it made the
+//     reducer throw, its unit is folded again up to the record before, `failed` answers, and the
 //     conversation is told (R8).
-// F5. Units stand in the order of their first records, so the first one says where to fold from.
+// FOLD-5. Units stand in the order of their first records, so the first one says where to fold
+//     from.
 
 import { decode, encode } from '../codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
@@ -214,7 +215,7 @@ export function createFold<State, In extends Message, Task>(
     if (reaction.state === undefined) {
       units.delete(key)
     } else if (unit === undefined || reaction.anew) {
-      units.delete(key) // so that it stands last again (keeps F5)
+      units.delete(key) // so that it stands last again (keeps FOLD-5)
       units.set(key, {
         state: reaction.state,
         conversation: 'conversation' in message ? message.conversation : '',

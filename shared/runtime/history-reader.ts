@@ -1,13 +1,14 @@
 // Reads a conversation's history out of the table, for one assigned partition, and remembers what
 // it has read, so that a round of a long conversation does not read and decode all of it again.
-// H1. An entry never changes once it is written, and within a turn each round adds one behind the
-//     last. So what was read up to (turn, round) is still all there is up to there, and the next
-//     round needs one entry more. For a new turn everything is read again: rounds of the one
-//     before, whose number is not known here, have come in between, and old conversations are taken
-//     out of the table.
-// H2. What is remembered is bounded in bytes, over all conversations of the partition; the ones
-//     that were asked for longest ago go first. A new owner begins with nothing.
-// H3. Entries are handed out to several rounds: nobody may change them.
+// HISTORY-READER-1. An entry never changes once it is written, and within a turn each round adds
+//     one behind the last. So what was read up to (turn, round) is still all there is up to there,
+//     and the next round needs one entry more. For a new turn everything is read again: rounds of
+//     the one before, whose number is not known here, have come in between, and old conversations
+//     are taken out of the table.
+// HISTORY-READER-2. What is remembered is bounded in bytes, over all conversations of the
+//     partition; the ones that were asked for longest ago go first. A new owner begins with
+//     nothing.
+// HISTORY-READER-3. Entries are handed out to several rounds: nobody may change them.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'

@@ -1,12 +1,12 @@
 // One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its
 // performer, from assignment to loss.
-// P1. Up to the committed offset records are folded silently: what they led to was acknowledged
-//     before that commit (R1).
-// P2. Performers act, and ticks are written, only after the state has caught up with the end that
-//     the log had at the assignment, and only on what is acknowledged (R4).
-// P3. One unanswered tick per unit, repeated a second apart until the unit has moved; none while
-//     the bus has not taken the last ones, or a broker that is away for minutes would come back to
-//     thousands of them.
+// RUNTIME-PARTITION-1. Up to the committed offset records are folded silently: what they led to was
+//     acknowledged before that commit (R1).
+// RUNTIME-PARTITION-2. Performers act, and ticks are written, only after the state has caught up
+//     with the end that the log had at the assignment, and only on what is acknowledged (R4).
+// RUNTIME-PARTITION-3. One unanswered tick per unit, repeated a second apart until the unit has
+//     moved; none while the bus has not taken the last ones, or a broker that is away for minutes
+//     would come back to thousands of them.
 
 import type { Logger } from 'pino'
 import type {
@@ -94,7 +94,7 @@ export function readPartition<State, In extends Message, Task>(
         const taken = taking instanceof Promise ? await taking : taking
         position = record.offset + 1
         if (taken.unit !== undefined) touched.add(taken.unit)
-        if (record.offset < done) continue // keeps P1
+        if (record.offset < done) continue // keeps RUNTIME-PARTITION-1
         step.push(...taken.records)
         logDeadLetters(taken.outputs)
         if (observed || instrument) pending.outputs.push(...taken.outputs)
@@ -150,7 +150,7 @@ export function readPartition<State, In extends Message, Task>(
     }
   }
 
-  /** From here on this owner acts: it has caught up (keeps P2). */
+  /** From here on this owner acts: it has caught up (keeps RUNTIME-PARTITION-2). */
   function act(): void {
     acting = true
     reconcile(fold.units.keys())
@@ -215,7 +215,7 @@ export function readPartition<State, In extends Message, Task>(
 
     function look(): void {
       next = Number.POSITIVE_INFINITY
-      isLookDue = isWriting // keeps P3
+      isLookDue = isWriting // keeps RUNTIME-PARTITION-3
       if (isClosed || isWriting) return
       const now = bus.clock.now()
       lookedAt = bus.clock.monotonic()

@@ -1,11 +1,12 @@
 // The text of an agent file as a value, and where in the text each part of it stands. YAML 1.2 and
 // JSON, which is read as the YAML that it is.
-// D1. The value is plain data: no tag, alias or number in it that JSON could not say.
-// D2. Work is bounded by the size of the text: aliases expand a bounded number of times; what is
-//     nested too deeply is refused before it is composed, which is recursive and takes a minute to
-//     find out; the check for repeated keys, which takes the square of their number, is our own.
-// D3. What the parser says of a text may quote the text, where a secret can stand; so only its
-//     words are passed on, never its quotes.
+// DOCUMENT-1. The value is plain data: no tag, alias or number in it that JSON could not say.
+// DOCUMENT-2. Work is bounded by the size of the text: aliases expand a bounded number of times;
+//     what is nested too deeply is refused before it is composed, which is recursive and takes a
+//     minute to find out; the check for repeated keys, which takes the square of their number, is
+//     our own.
+// DOCUMENT-3. What the parser says of a text may quote the text, where a secret can stand; so only
+//     its words are passed on, never its quotes.
 
 import {
   isAlias,
@@ -128,7 +129,7 @@ function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): str
     case 'BAD_DIRECTIVE':
       return 'has a directive (%...), which means nothing here; remove it'
     default: {
-      const words = message.replace(/(?<=\S): .*$/s, '') // after such a colon it quotes the text (D3)
+      const words = message.replace(/(?<=\S): .*$/s, '') // after such a colon it quotes the text (DOCUMENT-3)
       return `is not YAML: ${words.charAt(0).toLowerCase()}${words.slice(1)}${hintAt(text, offset)}`
     }
   }

@@ -1,9 +1,9 @@
 // Reads what was chosen of a log: of each chosen conversation all records of its stretch, the
 // history that its requests read, and dead letters of it; and the table of policies. Nothing else:
 // who was not chosen leaves no trace.
-// C1. Which turn a record is of says the record itself. What cannot be read is of the stretch in
-//     whose time it was written.
-// C2. Memory: one batch, and a few numbers for each turn.
+// COPY-1. Which turn a record is of says the record itself. What cannot be read is of the stretch
+//     in whose time it was written.
+// COPY-2. Memory: one batch, and a few numbers for each turn.
 
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { StoredRecord, TopicKind } from '../../../shared/contract/bus.ts'
@@ -124,7 +124,7 @@ function isDeadLetterOf(stretch: Stretch, letter: DeadLetter, topicPrefix: strin
   return isInStretch(stretch, messageOf(letter.value), letter.time)
 }
 
-/** Keeps C1. */
+/** Keeps COPY-1. */
 function isInStretch(
   { first, last, beganAt, lastAt }: Stretch,
   message: Message | undefined,

@@ -1,9 +1,11 @@
 // Values that must not stay, found in a text in one way through it, however many they are: a
 // regular expression of ten thousand of them takes 25 ms for a page of text.
-// K1. At each place the longest value counts, or one would be replaced in the middle of another.
-// K2. A value that was cut (`…`, or the end of a stream that broke off) is one as well, from
-//     `shortest` characters of it on.
-// K3. A shorter one is no piece of a longer word: or a PIN of one digit would change every number.
+// KNOWN-VALUES-1. At each place the longest value counts, or one would be replaced in the middle of
+//     another.
+// KNOWN-VALUES-2. A value that was cut (`…`, or the end of a stream that broke off) is one as well,
+//     from `shortest` characters of it on.
+// KNOWN-VALUES-3. A shorter one is no piece of a longer word: or a PIN of one digit would change
+//     every number.
 
 export type KnownValues = {
   /** The first replacement of a value counts. */

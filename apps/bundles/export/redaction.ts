@@ -1,19 +1,19 @@
 // Replaces what rules name in the contents of records. In two passes over the same records: learn,
 // which finds; redact, which replaces.
-// X1. What a rule finds in one place is replaced in all texts of the bundle: an argument comes
-//     again in an error, in an intervention, in the reply.
-// X2. Equal values get equal replacements, so loops stay loops. They are made with a key of their
-//     own for each bundle, so nobody can try values out; nor on digests of arguments, which get
-//     others for the same reason.
-// X3. What cannot be read cannot be redacted, and is left out; arguments in which a pointer cannot
-//     be followed, because they were cut or are no JSON, are a value as a whole. Ids, names of
-//     tools and kinds are never touched.
-// X4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as one text,
-//     and it all stands in the first of them.
-// X5. A text is redacted within each string of the JSON in it, and then as a whole: a secret may be
-//     spelled with escapes, and may be a piece of JSON.
-// X6. All values must be known before the first is replaced (X1), so they are kept in memory; more
-//     than fit are an error, which names the rule.
+// REDACTION-1. What a rule finds in one place is replaced in all texts of the bundle: an argument
+//     comes again in an error, in an intervention, in the reply.
+// REDACTION-2. Equal values get equal replacements, so loops stay loops. They are made with a key
+//     of their own for each bundle, so nobody can try values out; nor on digests of arguments,
+//     which get others for the same reason.
+// REDACTION-3. What cannot be read cannot be redacted, and is left out; arguments in which a
+//     pointer cannot be followed, because they were cut or are no JSON, are a value as a whole.
+//     Ids, names of tools and kinds are never touched.
+// REDACTION-4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as
+//     one text, and it all stands in the first of them.
+// REDACTION-5. A text is redacted within each string of the JSON in it, and then as a whole: a
+//     secret may be spelled with escapes, and may be a piece of JSON.
+// REDACTION-6. All values must be known before the first is replaced (REDACTION-1), so they are
+//     kept in memory; more than fit are an error, which names the rule.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -39,9 +39,9 @@ export type Redaction = {
    * else.
    */
   learnParts(parts: readonly Part[]): void
-  /** Undefined: it cannot be read, and must be left out (X3). */
+  /** Undefined: it cannot be read, and must be left out (REDACTION-3). */
   redact(message: Message): Message | undefined
-  /** As learnParts (X4). */
+  /** As learnParts (REDACTION-4). */
   redactParts(parts: Part[]): Part[]
 }
 
@@ -166,7 +166,7 @@ export function createRedaction(
     return value.replaceAll(rule.pattern, (found) => replacementFor(rule, found))
   }
 
-  /** Keeps X5. */
+  /** Keeps REDACTION-5. */
   function redactText(text: string, isCut = false): string {
     return redactPlain(
       changedStrings(text, (leaf) =>
@@ -272,7 +272,7 @@ function orMade(rules: RedactionRule[], { pattern }: PatternRule): RegExp {
   return new RegExp(`${madeSource(rules)}|(?:${pattern.source})`, 'gu')
 }
 
-/** Within the strings of JSON as well as across them (X5). */
+/** Within the strings of JSON as well as across them (REDACTION-5). */
 function matchesIn(text: string, pattern: RegExp): Set<string> {
   const found = new Set<string>()
   const look = (leaf: string): string => {
@@ -305,7 +305,7 @@ function isDigest(name: string, field: string): boolean {
   return name === 'key' && /^[0-9a-f]{32}$/.test(field)
 }
 
-/** Keeps X3. `isMeant`: the text should have been JSON. */
+/** Keeps REDACTION-3. `isMeant`: the text should have been JSON. */
 function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[] {
   const value = parsedJson(text) ?? parsedPiece(text)
   if (value !== undefined) return valuesAt(value, pointer)

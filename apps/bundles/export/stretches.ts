@@ -1,12 +1,12 @@
 // The stretches of a conversation's inbox that can be folded by themselves. Found by folding: the
 // conversation's own reducer says when it is at rest.
-// S1. A stretch begins where a conversation that was at rest (unknown, or idle) takes a message,
-//     and ends where it is at rest again. So a turn is in one stretch only, with the turns whose
-//     messages waited in its queue.
-// S2. `from` is where folding begins: the `carried` that the conversation was idle since, or the
-//     stretch's first record. Nothing before it is needed (R1).
-// S3. Memory: a few numbers for each stretch, and what the reducer holds for conversations that are
-//     open or idle.
+// STRETCHES-1. A stretch begins where a conversation that was at rest (unknown, or idle) takes a
+//     message, and ends where it is at rest again. So a turn is in one stretch only, with the turns
+//     whose messages waited in its queue.
+// STRETCHES-2. `from` is where folding begins: the `carried` that the conversation was idle since,
+//     or the stretch's first record. Nothing before it is needed (R1).
+// STRETCHES-3. Memory: a few numbers for each stretch, and what the reducer holds for conversations
+//     that are open or idle.
 
 import {
   type Conversation,

@@ -1,15 +1,15 @@
 // `weir import FILE`: a bundle as the log of an embedded bus, in a data folder that has none. So
 // what happened elsewhere can be gone on with here.
-// M1. Offsets, times and ids stay as they were, so every address that somebody wrote down is still
-//     right. That is why the folder has no log yet: the number of a turn, the id of each derived
-//     record, the keys of the history and the commits of stages are made of offsets, so nothing can
-//     move to where it is free; and where offsets are free behind what is there, stages have
-//     committed or must still read, between records of other turns.
-// M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would
-//     ask models and start tools again.
-// M3. A conversation goes on with what it remembers, such as the ids of its messages: it is folded
-//     again from the beginning of the import. Not so where one of its partition had an open turn:
-//     that would go on with it (M2).
+// IMPORT-IMPORT-1. Offsets, times and ids stay as they were, so every address that somebody wrote
+//     down is still right. That is why the folder has no log yet: the number of a turn, the id of
+//     each derived record, the keys of the history and the commits of stages are made of offsets,
+//     so nothing can move to where it is free; and where offsets are free behind what is there,
+//     stages have committed or must still read, between records of other turns.
+// IMPORT-IMPORT-2. Nothing that was under way goes on: each stage has a commit behind all records,
+//     or it would ask models and start tools again.
+// IMPORT-IMPORT-3. A conversation goes on with what it remembers, such as the ids of its messages:
+//     it is folded again from the beginning of the import. Not so where one of its partition had an
+//     open turn: that would go on with it (IMPORT-IMPORT-2).
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -136,7 +136,7 @@ async function* recordsOf(
   }
 }
 
-/** Keeps M2 and M3. */
+/** Keeps IMPORT-IMPORT-2 and IMPORT-IMPORT-3. */
 async function commitsBehind({
   bus,
   facts: { topicPrefix },

@@ -1,10 +1,10 @@
 // `weir dead-letters retry`: writes the records of dead letters again, to where they were read,
 // once what kept them from being taken is mended.
-// D1. Only what comes from outside (letters.ts says why), and to the partition of its key, wherever
-//     it stood.
-// D2. A record that was written again is known by its bytes in the log, newer than the letter, and
-//     is not written a second time. Two who retry at the same moment may both write; what a client
-//     sends has an id of its own for that.
+// RETRY-1. Only what comes from outside (letters.ts says why), and to the partition of its key,
+//     wherever it stood.
+// RETRY-2. A record that was written again is known by its bytes in the log, newer than the letter,
+//     and is not written a second time. Two who retry at the same moment may both write; what a
+//     client sends has an id of its own for that.
 // Exit codes: 0 each is written, now or before; 1 one is not, or none because the question was
 // answered with no; 2 trouble.
 

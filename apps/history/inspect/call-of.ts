@@ -65,7 +65,7 @@ function of(ordinal: number, results: CallResult[]): CallResult | undefined {
 
 // ── Tries ──
 
-/** The first claim of each try is the one that can have been accepted (E1 of the executor). */
+/** The first claim of each try is the one that can have been accepted (EXEC-1 of the executor). */
 function triesOf(ordinal: number, ofRound: Logged[]): TryTimeline[] {
   const claims = all(ofRound, 'claim').filter(({ message }) => message.ordinal === ordinal)
   const firsts = new Map<number, Readable<'claim'>>()

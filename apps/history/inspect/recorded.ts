@@ -1,15 +1,15 @@
 // What the log holds of one conversation: all records under its key, of all topics of its
 // partition. Read through the bus's port, beside a running Weir or from a closed file. Only the
 // history may have an index by key, so elsewhere time bounds the work.
-// I1. Nothing of a conversation is older than its first record in its inbox or in the history,
-//     because everything follows from those; but for what the clocks of brokers differ.
-// I2. Each round ends in the inbox. When the conversation has nothing under way by its last record
-//     there, what that record itself led to is written within `afterMs`. Else the rest of the log
-//     is read.
-// I3. A bundle is asked by conversation, and the time bounds nothing. The history of turns that it
-//     leaves out is there because requests read it: it is context and no turn, or each of them
-//     would be one that never ended.
-// I4. Memory: one batch, and the records of this conversation.
+// RECORDED-1. Nothing of a conversation is older than its first record in its inbox or in the
+//     history, because everything follows from those; but for what the clocks of brokers differ.
+// RECORDED-2. Each round ends in the inbox. When the conversation has nothing under way by its last
+//     record there, what that record itself led to is written within `afterMs`. Else the rest of
+//     the log is read.
+// RECORDED-3. A bundle is asked by conversation, and the time bounds nothing. The history of turns
+//     that it leaves out is there because requests read it: it is context and no turn, or each of
+//     them would be one that never ended.
+// RECORDED-4. Memory: one batch, and the records of this conversation.
 
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
@@ -131,7 +131,7 @@ function guardTopicsIn(records: Logged[]): GuardTopicName[] {
   return [...new Set(names)].map(guardTopicName).filter((name) => !Object.hasOwn(topics, name))
 }
 
-/** Its last record counts (C2 of the conversation) and opens no further turn. */
+/** Its last record counts (CONV-2 of the conversation) and opens no further turn. */
 function isIdle(events: Logged[]): boolean {
   const last = events.at(-1)?.message
   return (

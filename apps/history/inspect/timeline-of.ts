@@ -1,10 +1,10 @@
 // A conversation's records as its timeline. Pure: what was read in, what is told out. Owns: which
 // records belong to which turn and message. Does not own: what a round tells (round-of.ts), where
 // records come from (recorded.ts).
-// O1. Nothing is decided here. Where several records say the same, the one that counted is the
-//     first in the log, as the stages have it (R3, R4).
-// O2. A turn is told as far as its records are there: the newest may be a moment ahead of the rest,
-//     and the oldest may be gone.
+// TIMELINE-OF-1. Nothing is decided here. Where several records say the same, the one that counted
+//     is the first in the log, as the stages have it (R3, R4).
+// TIMELINE-OF-2. A turn is told as far as its records are there: the newest may be a moment ahead
+//     of the rest, and the oldest may be gone.
 
 import type { Message, TurnFinished } from '../../../shared/contract/messages.ts'
 import { all, first, inOrder, type Logged, type Readable } from './logged.ts'
@@ -101,7 +101,7 @@ function roundOfMessage(message: Message | undefined): number | undefined {
   return message !== undefined && 'round' in message ? message.round : undefined
 }
 
-/** The first counts (O1). */
+/** The first counts (TIMELINE-OF-1). */
 function firstByMessage<R extends { message: { messageId: string } }>(
   records: R[],
 ): Map<string, R> {

@@ -1,16 +1,17 @@
 // A guard's file in a process of its own, so that nothing that it does reaches the replay. It
 // judges as it does in production: the same code reads the rounds
 // (shared/runtime/guards/guard-partition.ts).
-// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what
-//     guard-process.ts says to Node). It may read its package and the node_modules while it is
-//     loaded, and nothing afterwards, where Node can take that back.
-// G2. One answer to each question, under its number. The channel is ours: the guard has none.
-// G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe
-//     that breaks when the replay is gone, however that ended.
-// G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a
-//     process that has died.
-// G5. Each round is judged at two moments (moment.ts), each with a memory of its own. Where the two
-//     decide otherwise, nothing of it can be believed.
+// GUARD-CHILD-1. It has no environment, may write no file, start nothing and ask nobody (seal.ts,
+//     and what guard-process.ts says to Node). It may read its package and the node_modules while
+//     it is loaded, and nothing afterwards, where Node can take that back.
+// GUARD-CHILD-2. One answer to each question, under its number. The channel is ours: the guard has
+//     none.
+// GUARD-CHILD-3. It ends with the replay, also while the guard never returns: a thread of its own
+//     holds a pipe that breaks when the replay is gone, however that ended.
+// GUARD-CHILD-4. Which round it is at stands in that pipe before the guard sees it, because nobody
+//     can ask a process that has died.
+// GUARD-CHILD-5. Each round is judged at two moments (moment.ts), each with a memory of its own.
+//     Where the two decide otherwise, nothing of it can be believed.
 
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -33,7 +34,7 @@ export type Question =
   | ({ kind: 'load' } & NamedGuard)
   | { kind: 'judge'; partition: number; records: StoredRecord[] }
 
-/** The descriptor of the pipe in G3; 3 is the IPC channel. */
+/** The descriptor of the pipe in GUARD-CHILD-3; 3 is the IPC channel. */
 const lifeline = 4
 const watch = `
   new (require('node:net').Socket)({ fd: ${lifeline} })
@@ -92,7 +93,7 @@ function drop(permission: string): void {
   granted?.drop?.(permission)
 }
 
-/** Keeps G4. */
+/** Keeps GUARD-CHILD-4. */
 function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
   const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
   return {

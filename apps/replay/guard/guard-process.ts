@@ -56,7 +56,7 @@ export async function startGuardProcess(
       '--allow-worker', // for one of its own, and not for the guard's: seal.ts
       ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
     ],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see guard-child.ts, G3 and G4
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see guard-child.ts, GUARD-CHILD-3 and GUARD-CHILD-4
     serialization: 'advanced',
   })
   const said = endOf(child.stderr)

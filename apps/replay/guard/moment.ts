@@ -3,8 +3,8 @@
 // round of last week is nothing that it would have said then. So each round is judged at two
 // moments (guard-child.ts), and an answer that hangs on the clock or on chance is found out where
 // the two differ.
-// T1. Both moments come from the round alone: of what held-clocks.ts and held-chance.ts hold the
-//     same replay finds the same, whenever it runs.
+// MOMENT-1. Both moments come from the round alone: of what held-clocks.ts and held-chance.ts hold
+//     the same replay finds the same, whenever it runs.
 
 import { createHash } from 'node:crypto'
 import type { GuardedRound } from '../../../shared/contract/guard.ts'

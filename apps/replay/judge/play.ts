@@ -1,13 +1,13 @@
 // Plays a scenario through the validator and the loop-detector, offline: the reducers that judge
 // live, without a bus, a model or a tool.
-// P1. A response is a round, steps of one `turn` are one response, a session is a conversation, a
-//     user's message is a new turn.
-// P2. The trace goes on after an intervention, and after a text, as it was recorded: what a model
-//     would have done instead nobody knows.
-// P3. What was delivered again (a known call_id, or what a broken stream had said already) is the
-//     same round and is judged once.
-// P4. Caps are the conversation's: here they are played as the calls that a request may still make,
-//     where the scenario or the caller names one.
+// PLAY-1. A response is a round, steps of one `turn` are one response, a session is a conversation,
+//     a user's message is a new turn.
+// PLAY-2. The trace goes on after an intervention, and after a text, as it was recorded: what a
+//     model would have done instead nobody knows.
+// PLAY-3. What was delivered again (a known call_id, or what a broken stream had said already) is
+//     the same round and is judged once.
+// PLAY-4. Caps are the conversation's: here they are played as the calls that a request may still
+//     make, where the scenario or the caller names one.
 
 import { createHash } from 'node:crypto'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
@@ -120,7 +120,7 @@ function beginTurn(session: Session): void {
   session.rounds.clear()
 }
 
-/** Keeps P3. */
+/** Keeps PLAY-3. */
 function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
   const said = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
   const id = siblings[0]?.call_id

@@ -1,10 +1,10 @@
 // What would have gone another way, by conversation: the first round of each, and what is known to
 // follow from it.
-// H1. After the first changed decision of a conversation the model would have said something else:
-//     nothing of it is known from there on. So what was saved is told as "at most, in that turn",
-//     as if the model had stopped there: a later turn might have been another one, shorter too, so
-//     of the conversation it is no bound. And what would have been refused is told as if it had
-//     gone on as it did.
+// WHAT-IF-CHANGE-1. After the first changed decision of a conversation the model would have said
+//     something else: nothing of it is known from there on. So what was saved is told as "at most,
+//     in that turn", as if the model had stopped there: a later turn might have been another one,
+//     shorter too, so of the conversation it is no bound. And what would have been refused is told
+//     as if it had gone on as it did.
 
 import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'
@@ -96,7 +96,7 @@ export function gatherChanges(): Changes {
   }
 
   function goOn(change: Change, round: JudgedRound): void {
-    if (change.turn !== round.turn) return // unknown from here (H1)
+    if (change.turn !== round.turn) return // unknown from here (WHAT-IF-CHANGE-1)
     if (heightOf(change.is) > heightOf(change.was)) {
       change.roundsSaved += 1
       change.tokensSaved += round.tokens

@@ -1,7 +1,7 @@
 // One inbox folded several times at once: as it was, and under each change. A record is decoded
 // once for all of them.
-// W1. All begin alike and read the same: so whatever they decide differently comes from the change
-//     alone.
+// VARIANTS-1. All begin alike and read the same: so whatever they decide differently comes from the
+//     change alone.
 
 import type { AnyStage } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'

@@ -1,11 +1,12 @@
 // A time axis: every millisecond gets the same width, but where the scale is broken, and that is
 // drawn. Pure.
-// A1. A folded loop has the width of the time that it took: how much of a turn was a loop is seen
-//     at once.
-// A2. It has less only where the rounds around it could not be told apart, and more only where it
-//     could not be seen itself.
-// A3. What nobody wants to look at (the time between turns, most of a long wait) is left out, and
-//     its place says how much that is; not where turns are so many that the marks would hide them.
+// AXIS-1. A folded loop has the width of the time that it took: how much of a turn was a loop is
+//     seen at once.
+// AXIS-2. It has less only where the rounds around it could not be told apart, and more only where
+//     it could not be seen itself.
+// AXIS-3. What nobody wants to look at (the time between turns, most of a long wait) is left out,
+//     and its place says how much that is; not where turns are so many that the marks would hide
+//     them.
 
 import type { ShownTurn } from './data.ts'
 import { foldedMin } from './rows.ts'
@@ -82,7 +83,7 @@ export function piecesOf(
   return pieces
 }
 
-/** Keeps A1 and A2. */
+/** Keeps AXIS-1 and AXIS-2. */
 function widthsOf(loopsMs: number[], plainMs: number, { width, rounds }: Room): number[] {
   const allMs = plainMs + sumOf(loopsMs)
   const min = Math.min(loopPixelsMin, (loopsShareMin * width) / Math.max(1, loopsMs.length))

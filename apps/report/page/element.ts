@@ -1,6 +1,6 @@
 // The one way in which anything comes into the page. Texts become text nodes, with everything
 // unseen in them shown as its number: what a model, a tool or a user wrote is never markup, hides
-// nothing and turns nothing round (X1 of page-html.ts).
+// nothing and turns nothing round (PAGE-HTML-1 of page-html.ts).
 
 import { printableLines } from '../../terminal/printable.ts'
 

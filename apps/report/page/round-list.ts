@@ -1,7 +1,7 @@
 // The list of all rounds. Rows stand in chunks, and a chunk is filled when it comes near the
 // window: so thousands of rounds cost what a few dozen do.
-// L1. A row that is not open is exactly as high as the style says, so that a chunk that is not
-//     filled has the height that it will have.
+// ROUND-LIST-1. A row that is not open is exactly as high as the style says, so that a chunk that
+//     is not filled has the height that it will have.
 
 import { element, fill } from './element.ts'
 import type { Row } from './rows.ts'

@@ -1,11 +1,12 @@
 // The JSON shapes of a call (I2), in their priority: name with arguments, the same inside of
 // function, and last the flat form, in which a tool's name stands beside its arguments.
 //
-// J1. An empty or blank name is no call. With a name and a tool the name wins.
-// J2. The reserved names never become arguments; a tool that has an argument of such a name is not
-//     run without it. What stands beside name and arguments and has no place in a call makes it
-//     unreadable: it is data, or a mistake, and neither may run.
-// J3. The declaration of a tool names a tool too, with the schema of its parameters. It is no call.
+// JSON-SHAPES-1. An empty or blank name is no call. With a name and a tool the name wins.
+// JSON-SHAPES-2. The reserved names never become arguments; a tool that has an argument of such a
+//     name is not run without it. What stands beside name and arguments and has no place in a call
+//     makes it unreadable: it is data, or a mistake, and neither may run.
+// JSON-SHAPES-3. The declaration of a tool names a tool too, with the schema of its parameters. It
+//     is no call.
 
 import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
@@ -176,7 +177,7 @@ function idOf(members: Members): string {
   return stringOf(members.get('id')) ?? stringOf(members.get('tool_call_id')) ?? ''
 }
 
-/** Llama's word for arguments is the word for their schema elsewhere (J3). */
+/** Llama's word for arguments is the word for their schema elsewhere (JSON-SHAPES-3). */
 function isLlamaCall(members: Members): boolean {
   const parameters = membersOf(members.get('parameters') ?? '')
   if (parameters === undefined || members.has('description')) return false

@@ -2,17 +2,18 @@
 // calls, that could run as they stand. Does not own: when to ask (text-calls.ts), how a dialect is
 // written (one file each), the results of calls (executor).
 //
-// R1. All or nothing: the whole text, or the whole of one fence, is calls; each names a tool that
-//     was offered, and its arguments pass the tool's schema. One that does not makes all of them
-//     text.
-// R2. Strictly: arguments that the schema does not name are refused unless it says that it takes
-//     them. Text with a call in it is not data with one.
-// R3. What is built like a call and cannot run is said to be so, with a reason for the model; what
-//     only looks like one is left alone. The frame must be one that is used for nothing else and
-//     stand outside of a fence, or name a tool that was offered.
-// R4. What was cut is no call, whole as it may look, and said to be so by the same rule. A model
-//     that was told to write its calls as text means each one that it writes so, whatever it names.
-// R5. Linear in the text, whatever it is, and none at all above limits.textCallsBytesMax.
+// RECOVER-1. All or nothing: the whole text, or the whole of one fence, is calls; each names a tool
+//     that was offered, and its arguments pass the tool's schema. One that does not makes all of
+//     them text.
+// RECOVER-2. Strictly: arguments that the schema does not name are refused unless it says that it
+//     takes them. Text with a call in it is not data with one.
+// RECOVER-3. What is built like a call and cannot run is said to be so, with a reason for the
+//     model; what only looks like one is left alone. The frame must be one that is used for nothing
+//     else and stand outside of a fence, or name a tool that was offered.
+// RECOVER-4. What was cut is no call, whole as it may look, and said to be so by the same rule. A
+//     model that was told to write its calls as text means each one that it writes so, whatever it
+//     names.
+// RECOVER-5. Linear in the text, whatever it is, and none at all above limits.textCallsBytesMax.
 
 import { compiledSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
 import { membersFault } from '../../../shared/contract/arguments/members.ts'
@@ -168,8 +169,8 @@ function faultIn(
 }
 
 /**
- * Whether a schema says of an argument that it takes it (R2). What it says in other ways than by
- * names is Ajv's to judge.
+ * Whether a schema says of an argument that it takes it (RECOVER-2). What it says in other ways
+ * than by names is Ajv's to judge.
  */
 function takes(schema: Record<string, unknown>, name: string): boolean {
   const { properties, additionalProperties, patternProperties } = schema

@@ -1,13 +1,13 @@
 // Arguments that are written as texts without a type, as the JSON object that the tool's schema
 // makes of them.
 //
-// T1. A text stays a string wherever the schema allows one: nothing in the text says that it is
-//     anything else. The one exception is `null` where the schema allows null too; models write it
-//     for what they leave out.
-// T2. Where no string is allowed, the text must be the JSON of what is. What cannot be typed is not
-//     guessed: it stays a string, and the schema refuses it.
-// T3. An argument that is given twice has no value; the object then has it twice, and is refused
-//     for that.
+// TYPED-FIELDS-1. A text stays a string wherever the schema allows one: nothing in the text says
+//     that it is anything else. The one exception is `null` where the schema allows null too;
+//     models write it for what they leave out.
+// TYPED-FIELDS-2. Where no string is allowed, the text must be the JSON of what is. What cannot be
+//     typed is not guessed: it stays a string, and the schema refuses it.
+// TYPED-FIELDS-3. An argument that is given twice has no value; the object then has it twice, and
+//     is refused for that.
 
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'

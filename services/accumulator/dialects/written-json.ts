@@ -1,11 +1,12 @@
 // JSON as models write it in text. What is read comes out as strict JSON text: exactly the
 // characters that stood there, but for repairs that cannot change a value.
 //
-// W1. Repaired are: a comma before a closing bracket, Python's True, False and None, and what can
-//     be mended of a string (json-string.ts). Each repair is named.
-// W2. Nothing that is open is closed: a string, number, array or object whose end is not there
-//     cannot be read (I1.1).
-// W3. One pass, every character looked at a bounded number of times; nesting is bounded.
+// WRITTEN-JSON-1. Repaired are: a comma before a closing bracket, Python's True, False and None,
+//     and what can be mended of a string (json-string.ts). Each repair is named.
+// WRITTEN-JSON-2. Nothing that is open is closed: a string, number, array or object whose end is
+//     not there cannot be read (I1.1).
+// WRITTEN-JSON-3. One pass, every character looked at a bounded number of times; nesting is
+//     bounded.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonString, type StringMending } from '../json-string.ts'

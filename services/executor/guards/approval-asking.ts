@@ -1,7 +1,7 @@
 // Calls that wait for the approval guard: asking for them, and saying when nobody waits for them
 // any more. Part of the reducer.
-// H1. Each call that was asked about is answered by the guard's verdict or withdrawn, once: so
-//     nobody is asked to decide what is decided.
+// APPROVAL-ASKING-1. Each call that was asked about is answered by the guard's verdict or
+//     withdrawn, once: so nobody is asked to decide what is decided.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
@@ -41,7 +41,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
   ]
 }
 
-/** Withdraws what was asked about and waits no more (keeps H1). */
+/** Withdraws what was asked about and waits no more (keeps APPROVAL-ASKING-1). */
 export function withdrawApproval({ conversation, turn }: Turn, round: Round): Output[] {
   if (round.asked.length === 0) return []
   const gone = round.calls.filter(
@@ -61,7 +61,7 @@ export function withdrawApproval({ conversation, turn }: Turn, round: Round): Ou
   ]
 }
 
-/** Of a turn that is given up, whatever its calls wait for (keeps H1). */
+/** Of a turn that is given up, whatever its calls wait for (keeps APPROVAL-ASKING-1). */
 export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string): Output[] {
   return rounds.flatMap(({ round, asked }): Output[] => {
     if (asked.length === 0) return []

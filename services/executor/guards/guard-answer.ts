@@ -1,9 +1,9 @@
 // What an enforcing guard said of the calls that waited for it, as it counts: its verdicts, its
 // silence, or an answer that cannot be used. The texts are for the model that made the call.
-// K1. A guard answers for the calls that it was asked about, each of them; what it says of others
-//     counts for nothing.
-// K2. What cannot be used vetoes (R6): a verdict that is missing makes the whole answer unusable,
-//     and of two on one call the rejection counts.
+// GUARDS-GUARD-ANSWER-1. A guard answers for the calls that it was asked about, each of them; what
+//     it says of others counts for nothing.
+// GUARDS-GUARD-ANSWER-2. What cannot be used vetoes (R6): a verdict that is missing makes the whole
+//     answer unusable, and of two on one call the rejection counts.
 
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -2,14 +2,14 @@
 // topics into the executor's inbox. Part of its performer. Owns: which records of a guard's topic
 // are worth the reducer's look. Does not own: what a verdict means, and whether it comes in time
 // (the reducer).
-// Y1. Who a guard is says its topic, because access rights are per topic: the name in the record
-//     counts for nothing.
-// Y2. Only an answer to a round that waits for this very guard is copied, once for each owner;
-//     nothing else that stands in a guard's topic costs the log.
-// Y3. What is not copied is logged and stays where it is. Then the guard is silent, and the round's
-//     deadline decides (R6).
-// Y4. A guard may answer before this owner knows of the round: answers that nobody waits for yet
-//     are kept, within bounds, and what fell out of them is read again.
+// VERDICT-RELAY-1. Who a guard is says its topic, because access rights are per topic: the name in
+//     the record counts for nothing.
+// VERDICT-RELAY-2. Only an answer to a round that waits for this very guard is copied, once for
+//     each owner; nothing else that stands in a guard's topic costs the log.
+// VERDICT-RELAY-3. What is not copied is logged and stays where it is. Then the guard is silent,
+//     and the round's deadline decides (R6).
+// VERDICT-RELAY-4. A guard may answer before this owner knows of the round: answers that nobody
+//     waits for yet are kept, within bounds, and what fell out of them is read again.
 
 import type { Logger } from 'pino'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
@@ -174,7 +174,7 @@ function verdictOf(
     if (message.type !== 'guard-verdict')
       return refuse(`it is a ${message.type}, and must be a guard-verdict`)
     if (message.conversation !== key) return refuse('its key is not its conversation')
-    return { ...message, guard } // keeps Y1
+    return { ...message, guard } // keeps VERDICT-RELAY-1
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
   }

@@ -1,5 +1,5 @@
 // Calls that wait for guards: whom they wait for, what an answer, a silence or the end of the turn
-// does to them. Part of the reducer, which has the branches; keeps its E5 and E7.
+// does to them. Part of the reducer, which has the branches; keeps its EXEC-5 and EXEC-7.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type {
@@ -63,9 +63,9 @@ export function heard(
 }
 
 /**
- * Waits that are over by time: nothing may start any more, or a guard was silent (keeps E5, E7). Of
- * several silent ones the first whose time was over speaks first, so that it is told who stopped a
- * call, and not who would have let it go on later.
+ * Waits that are over by time: nothing may start any more, or a guard was silent (keeps EXEC-5,
+ * EXEC-7). Of several silent ones the first whose time was over speaks first, so that it is told
+ * who stopped a call, and not who would have let it go on later.
  */
 export function endWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
   if (time >= round.expiresAt) return endWaiting(turn, round, 'expired')

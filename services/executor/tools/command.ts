@@ -1,13 +1,14 @@
 // The tool kind `command`: one program for each call, without a shell. The arguments come to it as
 // JSON text on its standard input; what it writes to its standard output is the result, and its
 // exit code says whether it worked.
-// M1. It leads a process group of its own, and is stopped as a tree: asked (SIGTERM), then killed
-//     (SIGKILL).
-// M2. It sees PATH, what the agent file allows it, and its idempotency key; nothing else of our
-//     environment, where the keys are.
-// M3. Memory is bounded whatever it writes, and so is the wait for its end whatever it does.
-// M4. The end is the exit of the program that was started. What it leaves running in the background
-//     may hold its pipes open but not its result.
+// TOOLS-COMMAND-1. It leads a process group of its own, and is stopped as a tree: asked (SIGTERM),
+//     then killed (SIGKILL).
+// TOOLS-COMMAND-2. It sees PATH, what the agent file allows it, and its idempotency key; nothing
+//     else of our environment, where the keys are.
+// TOOLS-COMMAND-3. Memory is bounded whatever it writes, and so is the wait for its end whatever it
+//     does.
+// TOOLS-COMMAND-4. The end is the exit of the program that was started. What it leaves running in
+//     the background may hold its pipes open but not its result.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -71,7 +72,7 @@ function follow(
     // number may become another's.
     if (cause.kind !== 'itself') signalGroup(pid, 'SIGKILL')
     groupIsGone()
-    later(drainMs, () => setImmediate(finish)) // keeps M4; not before what has arrived meanwhile is read, where this process was busy for so long
+    later(drainMs, () => setImmediate(finish)) // keeps TOOLS-COMMAND-4; not before what has arrived meanwhile is read, where this process was busy for so long
   })
   child.once('close', finish)
   later(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }, call.graceMs))

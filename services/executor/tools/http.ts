@@ -3,13 +3,13 @@
 // Node's `fetch` is not used: it gives up after five minutes without a byte whatever the tool's
 // timeout, does not tell whether a request has left this machine, and takes longer
 // (test/bench/executor.ts).
-// N1. A request that was sent may take effect, whatever becomes of its connection; one that was
+// HTTP-1. A request that was sent may take effect, whatever becomes of its connection; one that was
 //     not, never does. The result says which.
-// N2. Nothing is sent twice: no retry, no redirect followed. Where a tool's calls go is the agent
-//     file's decision.
-// N3. Memory, time and bytes that are read are bounded, whatever the server does.
-// N4. Credentials of the agent file enter no result and no log, also where the server sends them
-//     back.
+// HTTP-2. Nothing is sent twice: no retry, no redirect followed. Where a tool's calls go is the
+//     agent file's decision.
+// HTTP-3. Memory, time and bytes that are read are bounded, whatever the server does.
+// HTTP-4. Credentials of the agent file enter no result and no log, also where the server sends
+//     them back.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'

@@ -1,13 +1,13 @@
 // The process of a module tool: loads the module once, then calls its default export, one call at a
 // time, as its parent tells it over the IPC channel. Started by module-process.ts; a program of its
 // own.
-// H1. One answer to each call, and one when loading is over. A crash in between is told where that
-//     still can be.
-// H2. It ends with its parent, and with it all that the module started, also while the module's
-//     code never returns: a thread of its own holds a pipe that breaks when the parent is gone,
-//     however that ended.
-// H3. What it answers is bounded here already: the parent never holds a result larger than what it
-//     keeps.
+// MODULE-CHILD-1. One answer to each call, and one when loading is over. A crash in between is told
+//     where that still can be.
+// MODULE-CHILD-2. It ends with its parent, and with it all that the module started, also while the
+//     module's code never returns: a thread of its own holds a pipe that breaks when the parent is
+//     gone, however that ended.
+// MODULE-CHILD-3. What it answers is bounded here already: the parent never holds a result larger
+//     than what it keeps.
 
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
@@ -38,7 +38,7 @@ type ModuleFunction = (
 const errorBytesMax = 8 * 1024
 const causesMax = 3
 
-/** The descriptor of the pipe in H2; 3 is the IPC channel. */
+/** The descriptor of the pipe in MODULE-CHILD-2; 3 is the IPC channel. */
 const lifeline = 4
 const watch = `
   new (require('node:net').Socket)({ fd: ${lifeline} })

@@ -63,7 +63,7 @@ export function startModuleProcess(
       '--disable-warning=ExperimentalWarning',
       `--max-old-space-size=${limits.moduleHeapMiBMax}`,
     ],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see module-child.ts, H2
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see module-child.ts, MODULE-CHILD-2
     detached: true,
   })
   const { pid } = child

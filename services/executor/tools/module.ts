@@ -3,11 +3,11 @@
 // start. A process and not a worker thread: a thread sees our environment and memory, where the
 // keys are, and ends with us by `process.exit` and when the memory is out. What a module keeps at
 // its top level is there in the next call, which may be another conversation's.
-// D1. One call at a time in a process. One that ended in any other way than by an answer, or holds
-//     too much memory, gets no further call. One that did not load in time goes on for the next
-//     call, or a module that loads longer than its tool's timeout would never be of use.
-// D2. It is asked to stop (`signal` aborts), then killed with all that it started.
-// D3. Memory and the wait for an end are bounded whatever the module does.
+// MODULE-1. One call at a time in a process. One that ended in any other way than by an answer, or
+//     holds too much memory, gets no further call. One that did not load in time goes on for the
+//     next call, or a module that loads longer than its tool's timeout would never be of use.
+// MODULE-2. It is asked to stop (`signal` aborts), then killed with all that it started.
+// MODULE-3. Memory and the wait for an end are bounded whatever the module does.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -2,12 +2,12 @@
 // what it cannot judge. Owns: finding the command in a call's arguments, and the verdict. Does not
 // own: what a command does (script.ts and what it uses).
 //
-// H1. A command passes only if all of it could be read and every part that matters is known. In
-//     doubt it is refused, and the text says what would pass.
-// H2. `judge` never throws, and its work grows with the command's length: commands, loops and
-//     nested scripts are counted (place.ts).
-// H3. It judges the text of a command. What a program does with its own code, and what the disk
-//     looks like, it does not see: README.md lists it.
+// SHELL-GUARD-1. A command passes only if all of it could be read and every part that matters is
+//     known. In doubt it is refused, and the text says what would pass.
+// SHELL-GUARD-2. `judge` never throws, and its work grows with the command's length: commands,
+//     loops and nested scripts are counted (place.ts).
+// SHELL-GUARD-3. It judges the text of a command. What a program does with its own code, and what
+//     the disk looks like, it does not see: README.md lists it.
 
 import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'

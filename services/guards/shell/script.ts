@@ -2,12 +2,12 @@
 // its commands to command.ts. Owns: lists, branches, loops, functions, pipes. Does not own: what a
 // single command does, redirections and assignments (files of these names).
 //
-// S1. Every command of the script is judged, wherever it stands: in a branch that may not run, in a
-//     substitution, in a here-document, in an index.
-// S2. What is known at a place holds on every way that leads there; where two ways meet, only what
-//     both know stays.
-// S3. What the parser complains about is refused: it goes on after an error, and from there on its
-//     tree is a guess.
+// SCRIPT-1. Every command of the script is judged, wherever it stands: in a branch that may not
+//     run, in a substitution, in a here-document, in an index.
+// SCRIPT-2. What is known at a place holds on every way that leads there; where two ways meet, only
+//     what both know stays.
+// SCRIPT-3. What the parser complains about is refused: it goes on after an error, and from there
+//     on its tree is a guess.
 
 import {
   type Assignment,
@@ -209,7 +209,7 @@ function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
   return both(joined(result, last))
 }
 
-/** What a branch leads to; one that cannot be reached is judged too (S1). */
+/** What a branch leads to; one that cannot be reached is judged too (SCRIPT-1). */
 function branch(
   node: SyntaxNode,
   environment: Environment | undefined,
@@ -266,8 +266,8 @@ function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): O
 }
 
 /**
- * Walks a loop's body until another lap has nothing more to show (S2). `lap` answers what the next
- * lap begins with and, where its condition says so, with what the loop ends.
+ * Walks a loop's body until another lap has nothing more to show (SCRIPT-2). `lap` answers what the
+ * next lap begins with and, where its condition says so, with what the loop ends.
  */
 function walkLoop(
   place: Place,
@@ -325,7 +325,7 @@ function walkCommand(node: Command, place: Place): Outcome {
 
 // ── What stands inside of words ──
 
-/** Judges the scripts of the substitutions in a part of a command (S1). */
+/** Judges the scripts of the substitutions in a part of a command (SCRIPT-1). */
 function walkInside(node: SyntaxNode, place: Place): void {
   step(place)
   checkPart(node, place)

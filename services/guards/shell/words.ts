@@ -2,10 +2,10 @@
 // quotes, splitting. Does not own: running what stands in a substitution (script.ts walks it), what
 // a command does with its words.
 //
-// W1. A field that holds no placeholder is exactly what the command gets. Where that cannot be
-//     promised, a placeholder stands for it.
-// W2. An expansion without quotes may become several words, or none: what is unknown and begins a
-//     field counts as an option that could be anything.
+// SHELL-WORDS-1. A field that holds no placeholder is exactly what the command gets. Where that
+//     cannot be promised, a placeholder stands for it.
+// SHELL-WORDS-2. An expansion without quotes may become several words, or none: what is unknown and
+//     begins a field counts as an option that could be anything.
 
 import type {
   CommandExpansionPart,

@@ -2,16 +2,16 @@
 // conversation, or for a day of a conversation. Owns: the sums. Does not own: whether a call that
 // passed then succeeds; it counts all the same, because a guard hears of no result.
 //
-// M1. Amounts are bigints of the smallest unit (amount.ts); what is not exactly an amount is
-//     refused, never rounded.
-// M2. A sum holds what this guard let pass: also calls that another guard refused, that failed, or
-//     that were cancelled. It errs to the high side only.
-// M3. The calls of one round are counted in their order, so one that is refused leaves room for a
-//     smaller one after it.
-// M4. A round that comes again gets the verdicts that it got and is not counted twice; one from
-//     before the last is refused.
-// M5. Time is the round's, in UTC; a day never goes back. State is kept per conversation, so a
-//     limit over conversations is not for this guard.
+// SPEND-GUARD-1. Amounts are bigints of the smallest unit (amount.ts); what is not exactly an
+//     amount is refused, never rounded.
+// SPEND-GUARD-2. A sum holds what this guard let pass: also calls that another guard refused, that
+//     failed, or that were cancelled. It errs to the high side only.
+// SPEND-GUARD-3. The calls of one round are counted in their order, so one that is refused leaves
+//     room for a smaller one after it.
+// SPEND-GUARD-4. A round that comes again gets the verdicts that it got and is not counted twice;
+//     one from before the last is refused.
+// SPEND-GUARD-5. Time is the round's, in UTC; a day never goes back. State is kept per
+//     conversation, so a limit over conversations is not for this guard.
 
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -46,7 +46,7 @@ export type SpendGuardOptions = {
 
 /**
  * Sums as texts of integers of the smallest unit, because JSON has no bigint. `last`: the round
- * judged last, and the sums before it (M4).
+ * judged last, and the sums before it (SPEND-GUARD-4).
  */
 export type SpendState = {
   total: string

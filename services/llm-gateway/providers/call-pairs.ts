@@ -1,12 +1,12 @@
 // Which result belongs to which call, in any list of messages, whatever was lost, doubled or moved
 // in it.
 //
-// P1. A result belongs to the call of its id that stands last before it; of several in one message,
-//     the first result to the first call. Models reuse ids.
-// P2. A call that got none that way takes one of its id that stands before every call of that id:
-//     the order was lost.
-// P3. Each result belongs to one call at most. What is left over is a duplicate, or its call is
-//     gone.
+// CALL-PAIRS-1. A result belongs to the call of its id that stands last before it; of several in
+//     one message, the first result to the first call. Models reuse ids.
+// CALL-PAIRS-2. A call that got none that way takes one of its id that stands before every call of
+//     that id: the order was lost.
+// CALL-PAIRS-3. Each result belongs to one call at most. What is left over is a duplicate, or its
+//     call is gone.
 
 /** `at`: the place of its message in the list. */
 export type Placed<T> = { id: string; at: number; value: T }

@@ -4,13 +4,14 @@
 // are left out. Owns: what such a request looks like, which refusals it may help against, and what
 // they teach. Does not own: when it is sent (attempt.ts), how often (reducer.ts).
 //
-// P1. The calls are told as what was done, in no shape that a parser of calls knows: the model
-//     should answer and not write calls.
-// P2. A refusal teaches only where it speaks of tools, and a request in plain text was taken then:
-//     else an agent whose provider has refused a request for another reason would be asked without
-//     its tools for as long as the process runs. It is forgotten when plain text is refused too, or
-//     the other form taken.
-// P3. The same entries always give the same texts, and more entries only add to the end (H2).
+// PLAIN-REQUEST-1. The calls are told as what was done, in no shape that a parser of calls knows:
+//     the model should answer and not write calls.
+// PLAIN-REQUEST-2. A refusal teaches only where it speaks of tools, and a request in plain text was
+//     taken then: else an agent whose provider has refused a request for another reason would be
+//     asked without its tools for as long as the process runs. It is forgotten when plain text is
+//     refused too, or the other form taken.
+// PLAIN-REQUEST-3. The same entries always give the same texts, and more entries only add to the
+//     end (SPOKEN-HISTORY-2).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../shared/contract/messages.ts'
@@ -46,7 +47,10 @@ type Asked = {
   answer: Pick<Failed, 'kind' | 'formRefused'> | { kind: 'finished' }
 }
 
-/** What a process learns of the providers of its agents (P2), for each obstacle by itself. */
+/**
+ * What a process learns of the providers of its agents (PLAIN-REQUEST-2), for each obstacle by
+ * itself.
+ */
 export type PlainLessons = {
   /** Whether the provider takes such a request in plain text only. */
   has(agent: Agent, obstacle: Obstacle): boolean

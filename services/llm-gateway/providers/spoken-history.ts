@@ -2,13 +2,13 @@
 // its id and its result. Owns: what is said, what is left out, and which id a call has. Does not
 // own: how a provider writes it (conversation-messages.ts, openai-chat-messages.ts).
 //
-// H1. A call and its result are one: there is always exactly one result, so no provider's file can
-//     lose it (I5.4).
-// H2. The same entries always give the same words and ids, and more entries only add to the end:
-//     ids are derived, never counted over a request. So the provider's prompt cache holds from
-//     round to round.
-// H3. The user speaks first and last, the model never twice in a row but after its own calls, and
-//     no text is blank or holds half a character.
+// SPOKEN-HISTORY-1. A call and its result are one: there is always exactly one result, so no
+//     provider's file can lose it (I5.4).
+// SPOKEN-HISTORY-2. The same entries always give the same words and ids, and more entries only add
+//     to the end: ids are derived, never counted over a request. So the provider's prompt cache
+//     holds from round to round.
+// SPOKEN-HISTORY-3. The user speaks first and last, the model never twice in a row but after its
+//     own calls, and no text is blank or holds half a character.
 
 import { argumentText } from '../../../shared/contract/call.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -101,7 +101,7 @@ function thinkingOf(reasoning: string): Record<string, unknown>[] {
 /**
  * The provider's id of the call where it can stand: it has a form that is taken back and no earlier
  * call has it (models reuse ids). Else one of ours from the call's identity. An id that is in use
- * already only ever gives way to what came before it, so H2 holds.
+ * already only ever gives way to what came before it, so SPOKEN-HISTORY-2 holds.
  */
 function freshId(
   used: Set<string>,

@@ -3,10 +3,10 @@
 // provider: it changes the request before a provider's file sees it. Owns: what such a model is
 // told. Does not own: reading the calls that it writes (accumulator).
 //
-// T1. One shape, stated with an example (I2): the name and the arguments of a call as a JSON
-//     object, or an array of them. Calls of the history have it too.
-// T2. The same tools give the same instructions, the same entries the same texts, and more entries
-//     only add to the end (H2): the provider's prompt cache holds.
+// TEXT-CALLING-1. One shape, stated with an example (I2): the name and the arguments of a call as a
+//     JSON object, or an array of them. Calls of the history have it too.
+// TEXT-CALLING-2. The same tools give the same instructions, the same entries the same texts, and
+//     more entries only add to the end (SPOKEN-HISTORY-2): the provider's prompt cache holds.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../shared/contract/messages.ts'

@@ -4,13 +4,13 @@
 // whatever an agent's stallMs says, it closes the connection where the last event is read and the
 // end of the body is not, and each piece of a stream takes it three times as long
 // (test/bench/README.md).
-// H1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort, headers,
-//     compressed answers.
-// H2. An aborted request is off the network at once. One that its reader left may end by itself,
-//     for a moment, so that its connection can be kept.
-// H3. Where a conversation and its key go is the agent file's decision: a redirect is followed
-//     within its server only. A `fetch` would take the conversation anywhere, and every key that is
-//     not called Authorization.
+// HTTP-FETCH-1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort,
+//     headers, compressed answers.
+// HTTP-FETCH-2. An aborted request is off the network at once. One that its reader left may end by
+//     itself, for a moment, so that its connection can be kept.
+// HTTP-FETCH-3. Where a conversation and its key go is the agent file's decision: a redirect is
+//     followed within its server only. A `fetch` would take the conversation anywhere, and every
+//     key that is not called Authorization.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -48,8 +48,8 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
 const redirectsMax = 5
 
 /**
- * Keeps H3. Others than these two ask for the answer to another request: that one would not be a
- * model's.
+ * Keeps HTTP-FETCH-3. Others than these two ask for the answer to another request: that one would
+ * not be a model's.
  */
 function redirectOf(
   from: URL,
@@ -149,7 +149,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, limits.providerErrorBytesMax))
 }
 
-/** Keeps H2: what is left of the body is mostly its end. */
+/** Keeps HTTP-FETCH-2: what is left of the body is mostly its end. */
 function leave(message: IncomingMessage): void {
   if (message.readableEnded || message.destroyed) return
   const timer = setTimeout(() => message.destroy(), limits.modelLeaveMs)

@@ -1,10 +1,10 @@
 // One response that says the same again and again: a model that is stuck in its own words, often
 // until the length limit cuts it.
-// H1. Only visible text without a call: such a text would be the reply. What stands in code blocks
-//     and tables may well repeat.
-// H2. Words are compared, not characters: the unit that comes back is up to a paragraph long. It
-//     must be most of the text, and have letters, unless it is one emoji in a row that is longer
-//     than any word.
+// CHANTING-1. Only visible text without a call: such a text would be the reply. What stands in code
+//     blocks and tables may well repeat.
+// CHANTING-2. Words are compared, not characters: the unit that comes back is up to a paragraph
+//     long. It must be most of the text, and have letters, unless it is one emoji in a row that is
+//     longer than any word.
 
 import { chanting as words } from '../intervention-text.ts'
 import { climb } from '../ladder.ts'

@@ -1,9 +1,9 @@
 // Two to six rounds that come back in the same order with the same results, lap after lap.
-// C1. A lap that holds a poller or a wait is polling, one that holds a failure that may clear by
-//     itself is a retry: both have a longer leash.
-// C2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds
+// CYCLE-1. A lap that holds a poller or a wait is polling, one that holds a failure that may clear
+//     by itself is a retry: both have a longer leash.
+// CYCLE-2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds
 //     without calls do not break a lap.
-// C3. A stray round breaks the laps, not the memory: they begin to count again behind it.
+// CYCLE-3. A stray round breaks the laps, not the memory: they begin to count again behind it.
 
 import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
 import type { CallEvidence } from '../evidence.ts'
@@ -58,7 +58,7 @@ export const cycle: Rule<Memory> = {
     if (rounds.length > periodMax) rounds.shift()
 
     for (let period = 2; period <= periodMax; period++) {
-      if ((repeats[1] ?? 0) >= period - 1) continue // C2
+      if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
       if (laps >= lapsMax(lap, loop)) return finding(lap, laps, climbIn(ladders, period))

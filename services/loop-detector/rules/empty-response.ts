@@ -1,9 +1,10 @@
 // Responses with neither visible text nor a call, thinking-only ones among them (I4).
-// E1. Two counters: in a row, which a call or visible text resets, and in the turn, which nothing
-//     does.
-// E2. Each is answered by an ordinary reminder while both allowances last; the one after is
-//     answered by a last request without tools.
-// E3. What the length limit cut counts for the turn, not for the row: it is asked to be brief.
+// EMPTY-RESPONSE-1. Two counters: in a row, which a call or visible text resets, and in the turn,
+//     which nothing does.
+// EMPTY-RESPONSE-2. Each is answered by an ordinary reminder while both allowances last; the one
+//     after is answered by a last request without tools.
+// EMPTY-RESPONSE-3. What the length limit cut counts for the turn, not for the row: it is asked to
+//     be brief.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'

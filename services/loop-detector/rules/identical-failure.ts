@@ -1,9 +1,10 @@
 // The same call keeps failing, or different calls keep failing in the same way (I1). Either match
 // is enough: (tool, arguments) or (tool, error).
-// F1. Rounds are counted, not calls; other rounds in between do not matter.
-// F2. A streak ends when the same operation succeeds, or when something has really changed, not
-//     with any success. A wrong shape or an invented tool is corrected by any success of that tool.
-// F3. Failures that may clear by themselves count apart, with a longer leash.
+// IDENTICAL-FAILURE-1. Rounds are counted, not calls; other rounds in between do not matter.
+// IDENTICAL-FAILURE-2. A streak ends when the same operation succeeds, or when something has really
+//     changed, not with any success. A wrong shape or an invented tool is corrected by any success
+//     of that tool.
+// IDENTICAL-FAILURE-3. Failures that may clear by themselves count apart, with a longer leash.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'

@@ -1,8 +1,8 @@
 // The same call keeps succeeding with the same result (I3): no progress, though nothing fails.
-// S1. Any new result ends all streaks: the model may look at one thing again while it learns
-//     another.
-// S2. Looks at a declared poller, and looks before which the model waited, are polling: they have a
-//     longer leash, not an endless one.
+// IDENTICAL-SUCCESS-1. Any new result ends all streaks: the model may look at one thing again while
+//     it learns another.
+// IDENTICAL-SUCCESS-2. Looks at a declared poller, and looks before which the model waited, are
+//     polling: they have a longer leash, not an endless one.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'

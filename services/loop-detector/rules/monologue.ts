@@ -1,9 +1,9 @@
 // Responses in a row that speak and do nothing. In a turn of Weir the first such text is the reply
 // and the turn ends, unless an intervention spoke against it; in the traces of other frameworks,
 // which `weir judge` reads, it is how agents announce the same step for ever.
-// M1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than texts
-//     that differ.
-// M2. A call ends it: something was done.
+// MONOLOGUE-1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than
+//     texts that differ.
+// MONOLOGUE-2. A call ends it: something was done.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { fingerprint } from '../fingerprint.ts'

@@ -1,11 +1,11 @@
 // Calls that differ only in what changes by itself (stamp.ts: the time, an attempt's number, a
 // nonce, a remark on a command) keep succeeding with the same result: one call in ever new
 // spellings. The last and latest signal, because a difference may matter in ways that nobody sees.
-// N1. Heard after all other rules, and only of successes: for failures the error counts, whatever
-//     the arguments.
-// N2. Any result that its tool did not give before, and any call that is another one without its
-//     stamps, ends all streaks.
-// N3. What is meant to be asked again, and waits, have their longer leash.
+// NEAR-EQUAL-1. Heard after all other rules, and only of successes: for failures the error counts,
+//     whatever the arguments.
+// NEAR-EQUAL-2. Any result that its tool did not give before, and any call that is another one
+//     without its stamps, ends all streaks.
+// NEAR-EQUAL-3. What is meant to be asked again, and waits, have their longer leash.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'

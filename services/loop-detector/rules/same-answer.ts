@@ -1,14 +1,16 @@
 // Reworded calls keep getting the same answer: a search that finds nothing however it is put, a
 // command in ever new spellings.
-// A1. Only different calls count; the same call again is the matter of identical-success.
-// A2. Tools that change something are exempt, and so are acknowledgements: eight files written are
-//     eight answers "ok". Where one free text does not say everything, only a long answer counts:
-//     eight hosts may all be "healthy", but no two pages have one long text by chance.
-// A3. Calls about different things (subject.ts) may well be a batch: they have twice the leash. A
-//     search that comes back empty-handed has not, however it is put.
-// A4. An answer of several lines, none of which came with the one before, is another answer, though
-//     it may differ in clocks only: that is the next window of a log.
-// A5. Any answer that the turn has not seen, and any change, ends all streaks.
+// SAME-ANSWER-1. Only different calls count; the same call again is the matter of
+//     identical-success.
+// SAME-ANSWER-2. Tools that change something are exempt, and so are acknowledgements: eight files
+//     written are eight answers "ok". Where one free text does not say everything, only a long
+//     answer counts: eight hosts may all be "healthy", but no two pages have one long text by
+//     chance.
+// SAME-ANSWER-3. Calls about different things (subject.ts) may well be a batch: they have twice the
+//     leash. A search that comes back empty-handed has not, however it is put.
+// SAME-ANSWER-4. An answer of several lines, none of which came with the one before, is another
+//     answer, though it may differ in clocks only: that is the next window of a log.
+// SAME-ANSWER-5. Any answer that the turn has not seen, and any change, ends all streaks.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'

@@ -1,10 +1,10 @@
 // One tool keeps being called against its schema (I5.2): from the threshold on the rejection says
 // so in other words, and where the policy wants it the turn ends, for a caller that routes it
 // instead of trying again.
-// B1. Rounds are counted for each tool. A call that really ran ends the count, whatever became of
-//     it; a veto does not, and another tool's calls say nothing.
-// B2. The text is decided before the round runs, the count after: both see the same number, because
-//     a round is judged before the next one is checked.
+// SCHEMA-FAILURE-1. Rounds are counted for each tool. A call that really ran ends the count,
+//     whatever became of it; a veto does not, and another tool's calls say nothing.
+// SCHEMA-FAILURE-2. The text is decided before the round runs, the count after: both see the same
+//     number, because a round is judged before the next one is checked.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/contract/messages.ts'

@@ -1,10 +1,11 @@
 // Reads that differ and cover nothing new: windows of a file that was read before, searches whose
 // hits are all known.
-// W1. What counts is lines: a result with one line that the turn has not seen is news and ends the
-//     streak. So does a change, and any other result that its tool did not give before.
-// W2. Only reads whose results have several lines and say enough; the same call again is the matter
-//     of identical-success, the same answer as a whole that of same-answer. Of a result with more
-//     lines than are looked at the rest is taken for new.
+// RULES-SWEEP-1. What counts is lines: a result with one line that the turn has not seen is news
+//     and ends the streak. So does a change, and any other result that its tool did not give
+//     before.
+// RULES-SWEEP-2. Only reads whose results have several lines and say enough; the same call again is
+//     the matter of identical-success, the same answer as a whole that of same-answer. Of a result
+//     with more lines than are looked at the rest is taken for new.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'

@@ -1,8 +1,8 @@
 // A response whose visible text is built like a call and cannot run (I2). Left without a word, the
 // model takes it for a call that did nothing, and writes it again.
-// U1. It is told so, with the reason, at most twice a turn; from then on such a text is what it is,
-//     the reply.
-// U2. In a text-only round nothing follows that could be answered.
+// UNREAD-CALL-1. It is told so, with the reason, at most twice a turn; from then on such a text is
+//     what it is, the reply.
+// UNREAD-CALL-2. In a text-only round nothing follows that could be answered.
 
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { unreadCall as words } from '../intervention-text.ts'

@@ -1,10 +1,10 @@
 // Agent files: what an operator writes about an agent, as an Agent that gateway and executor can
 // work with. This is the only place where commands, URLs and keys come in, and they leave it in an
 // Agent only, never in a record.
-// G1. All mistakes of all files are reported at once. An agent with a mistake is not used, nor is
-//     any other one of the same call.
-// G2. Secrets come from the environment, and no message shows what a variable holds.
-// G3. Reading runs nothing: a module tool is looked for, not imported.
+// LOAD-AGENTS-1. All mistakes of all files are reported at once. An agent with a mistake is not
+//     used, nor is any other one of the same call.
+// LOAD-AGENTS-2. Secrets come from the environment, and no message shows what a variable holds.
+// LOAD-AGENTS-3. Reading runs nothing: a module tool is looked for, not imported.
 
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'

@@ -1,8 +1,8 @@
 // A bundle as a bus that is only read: everything that looks at a log looks at a bundle in the same
 // way.
-// B1. Offsets are those of the log that it was made of, so there are gaps, as on Kafka.
-// B2. Nothing comes: who follows hears what is there, and that is all; who waits for a key does not
-//     wait.
+// BUNDLE-BUS-1. Offsets are those of the log that it was made of, so there are gaps, as on Kafka.
+// BUNDLE-BUS-2. Nothing comes: who follows hears what is there, and that is all; who waits for a
+//     key does not wait.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'

@@ -3,14 +3,14 @@
 //
 //   SQLite file │ trailer: 'weir bundle, sha256 ' and 64 hex digits of all before it
 //
-// F1. The trailer covers every byte, so a bundle that was cut or in which a byte was flipped is
-//     known as such before anything of it is read. SQLite goes by the number of pages in its header
-//     and never looks behind them.
-// F2. A bundle is never changed: it is made under another name and renamed (writer.ts).
-// F3. One table for all records, because this file is for people too. They are inserted by topic,
-//     partition and offset, so reading a partition goes through neighbouring pages.
-// F4. The tables are exactly these, or the file is refused (open.ts): it may come from anybody.
-//     Whoever changes them raises the format.
+// FORMAT-1. The trailer covers every byte, so a bundle that was cut or in which a byte was flipped
+//     is known as such before anything of it is read. SQLite goes by the number of pages in its
+//     header and never looks behind them.
+// FORMAT-2. A bundle is never changed: it is made under another name and renamed (writer.ts).
+// FORMAT-3. One table for all records, because this file is for people too. They are inserted by
+//     topic, partition and offset, so reading a partition goes through neighbouring pages.
+// FORMAT-4. The tables are exactly these, or the file is refused (open.ts): it may come from
+//     anybody. Whoever changes them raises the format.
 
 /**
  * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is

@@ -1,14 +1,14 @@
 // The embedded bus in a process beside the one that writes the file: it reads the file itself and
 // has the owner write, over the owner's socket. What it writes is in the file, and can be read
 // here, when append resolves.
-// B1. It keeps no commits and no members: each subscription begins without a commit, and two with
-//     the same group both read everything. That is for readers whose outputs can be repeated, and
-//     who can tell from the log what they have written: a guard
+// BESIDE-1. It keeps no commits and no members: each subscription begins without a commit, and two
+//     with the same group both read everything. That is for readers whose outputs can be repeated,
+//     and who can tell from the log what they have written: a guard
 //     (shared/runtime/guards/run-guard.ts).
-// B2. The owner may be started anew meanwhile: what a subscription wrote is asked for again for a
-//     while, before it fails.
-// B3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word and then
-//     goes. What it was asked for may be written then.
+// BESIDE-2. The owner may be started anew meanwhile: what a subscription wrote is asked for again
+//     for a while, before it fails.
+// BESIDE-3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word
+//     and then goes. What it was asked for may be written then.
 
 import type {
   Appended,
@@ -65,7 +65,7 @@ export async function openBesideOwner({
     return appended
   }
 
-  /** Keeps B2. `ending`: it is not asked again. `gone`: its word is not waited for either. */
+  /** Keeps BESIDE-2. `ending`: it is not asked again. `gone`: its word is not waited for either. */
   async function appendPatiently(
     records: RecordToAppend[],
     { ending, gone }: Leaving,
@@ -123,7 +123,7 @@ export async function openBesideOwner({
       async close() {
         joined = false
         stop.abort()
-        const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps B3
+        const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps BESIDE-3
         await Promise.all(lanes)
         stopWaiting()
         await closeReaders()

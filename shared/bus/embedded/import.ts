@@ -1,7 +1,7 @@
 // A log made of records that are there already, with the offsets and times that they have: for what
 // was exported elsewhere.
-// I1. The file gets its name when it is whole, and never the name of a file that is there. Where
-//     that does not come to pass, nothing is left: no folder either.
+// EMBEDDED-IMPORT-1. The file gets its name when it is whole, and never the name of a file that is
+//     there. Where that does not come to pass, nothing is left: no folder either.
 
 import { linkSync, rmSync } from 'node:fs'
 import type { StoredRecord, TopicSpec } from '../../contract/bus.ts'
@@ -56,7 +56,7 @@ export async function importLog({
   }
 }
 
-/** Keeps I1: a link, other than a rename, does not take the place of anything. */
+/** Keeps EMBEDDED-IMPORT-1: a link, other than a rename, does not take the place of anything. */
 function named(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)

@@ -1,14 +1,14 @@
 // The storage of the embedded bus: a partitioned log in one SQLite file (schema.ts has its shape).
 // Everything here is synchronous; bus.ts makes it a bus. Owns: offsets, times, what a transaction
 // is. Does not own: who may read or write when.
-// L1. A write is one transaction: all its records and commits are there, or none. What anybody but
-//     `readAhead` sees has been committed.
-// L2. Offsets of a partition begin at 0 and grow by one; none is given twice, also not after
-//     retention has deleted records.
-// L3. Times never go back within the file, even if the clock does.
-// L4. A record has its place, offset and time, from `stage` on, and is written in that order.
-//     `unstage` gives back the places of all that are not written; whoever read ahead must forget
-//     what came of them.
+// EMBEDDED-LOG-1. A write is one transaction: all its records and commits are there, or none. What
+//     anybody but `readAhead` sees has been committed.
+// EMBEDDED-LOG-2. Offsets of a partition begin at 0 and grow by one; none is given twice, also not
+//     after retention has deleted records.
+// EMBEDDED-LOG-3. Times never go back within the file, even if the clock does.
+// EMBEDDED-LOG-4. A record has its place, offset and time, from `stage` on, and is written in that
+//     order. `unstage` gives back the places of all that are not written; whoever read ahead must
+//     forget what came of them.
 
 import type { StatementSync } from 'node:sqlite'
 import type {

@@ -1,10 +1,11 @@
 // What a process beside the one that writes the embedded bus may ask of it: the few things that a
 // client of Kafka does there by itself, as an operator, a client or a guard. Another request is a
 // member of `OutsideRequest`, its parser and its case in `answerOf`.
-// Q1. It is asked for no more than an outsider may write on Kafka: records that the topology lets
-//     an edge, an operator or a guard write. What reducers, performers and the runtime write is
-//     refused, and so are ids of reducers: they would hide what a stage says (R3).
-// Q2. The owner writes, with its own time and in its own order; so there is still one writer.
+// OUTSIDE-REQUESTS-1. It is asked for no more than an outsider may write on Kafka: records that the
+//     topology lets an edge, an operator or a guard write. What reducers, performers and the
+//     runtime write is refused, and so are ids of reducers: they would hide what a stage says (R3).
+// OUTSIDE-REQUESTS-2. The owner writes, with its own time and in its own order; so there is still
+//     one writer.
 
 import { decode } from '../../codec/codec.ts'
 import type { Appended, Bus, RecordToAppend } from '../../contract/bus.ts'
@@ -105,7 +106,7 @@ function outsideRecordIn(given: unknown): OutsideRecord {
   }
 }
 
-/** Keeps Q1. */
+/** Keeps OUTSIDE-REQUESTS-1. */
 function recordOf(
   { topic, partition, key, value, id }: OutsideRecord,
   topicPrefix: string,

@@ -1,13 +1,15 @@
 // The way to the process that writes a file, for processes beside it: a Unix domain socket on which
 // the owner of the lock takes requests. It carries JSON and knows of no request:
 // shared/bus/embedded/outside-requests.ts does.
-// O1. Only who holds the lock listens, and stops before it gives the lock back. So a socket at
-//     which nobody answers was left by a killed owner, and the next one puts its own in its place.
-// O2. It stands in a folder that only this user may enter: what others ask never arrives.
-// O3. Bounded: one request a connection, its bytes, how long request and answer take together, and
-//     how many are open. Who is too many is told so.
-// O4. At its end it gets in nobody's way: what it cannot clear away it logs, and the log is closed
-//     all the same.
+// OWNER-SOCKET-1. Only who holds the lock listens, and stops before it gives the lock back. So a
+//     socket at which nobody answers was left by a killed owner, and the next one puts its own in
+//     its place.
+// OWNER-SOCKET-2. It stands in a folder that only this user may enter: what others ask never
+//     arrives.
+// OWNER-SOCKET-3. Bounded: one request a connection, its bytes, how long request and answer take
+//     together, and how many are open. Who is too many is told so.
+// OWNER-SOCKET-4. At its end it gets in nobody's way: what it cannot clear away it logs, and the
+//     log is closed all the same.
 
 import {
   chmodSync,
@@ -58,7 +60,7 @@ export async function listenForRequests({
 }: OwnerSocketOptions): Promise<OwnerSocket> {
   const path = socketOf(file)
   makeOwnFolder(dirname(path))
-  rmSync(path, { force: true }) // keeps O1
+  rmSync(path, { force: true }) // keeps OWNER-SOCKET-1
   const asking = new Set<Socket>()
   /** By connection: when its answer is on its way. */
   const answering = new Map<Socket, Promise<void>>()
@@ -92,7 +94,7 @@ export async function listenForRequests({
   }
   server.on('error', () => {}) // of a single connection that could not be accepted
 
-  /** Keeps O4. */
+  /** Keeps OWNER-SOCKET-4. */
   function cleared(clear: () => void): void {
     try {
       clear()
@@ -166,7 +168,7 @@ function socketOf(file: string): string {
   return join(`${realpathSync(file)}-owner`, 'requests')
 }
 
-/** Keeps O2, also where the folder is left from before. */
+/** Keeps OWNER-SOCKET-2, also where the folder is left from before. */
 function makeOwnFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700, recursive: true })
   const found = lstatSync(folder)
@@ -229,7 +231,7 @@ function shortNameOf(path: string): { path: string; remove(): void } {
   }
 }
 
-/** Keeps O3: however much comes over it in the meantime. */
+/** Keeps OWNER-SOCKET-3: however much comes over it in the meantime. */
 function bounded(socket: Socket, clock: Clock): void {
   socket.on('error', () => {}) // whoever reads hears of it by 'close'
   socket.once(

@@ -1,19 +1,20 @@
 // Runs readers over partitions: reads a batch, hands it to the reader, has the step written, tells
 // the reader, and so on while there are records.
-// S1. One partition does one thing at a time: read, write, acknowledged. Partitions do not wait for
-//     each other, so a slow one holds up only itself.
-// S2. Fair: partitions with records take turns, one batch each; what does not fit into a tick is
-//     first in the next. Within a tick those of the group that subscribed first come first, one
-//     after the other: what a reader leads to is then in the batch of the next one, and not in a
-//     later tick.
-// S3. A subscription keeps the process alive until it is closed, as a connection to a broker would.
-// S4. A subscription that failed hands out no more records; its steps that were under way are still
-//     written, and its readers stay until close().
-// S5. Readers read ahead of the file: what a step leads to goes to the next reader at once, and one
-//     transaction takes all that a tick has led to. Nobody acts on it before: a reader must not
-//     touch the world, and is told `acknowledged` after the transaction. One that fails for good
-//     fails all subscriptions with a step under way, because what they have read may never have
-//     been there.
+// SUBSCRIPTIONS-1. One partition does one thing at a time: read, write, acknowledged. Partitions do
+//     not wait for each other, so a slow one holds up only itself.
+// SUBSCRIPTIONS-2. Fair: partitions with records take turns, one batch each; what does not fit into
+//     a tick is first in the next. Within a tick those of the group that subscribed first come
+//     first, one after the other: what a reader leads to is then in the batch of the next one, and
+//     not in a later tick.
+// SUBSCRIPTIONS-3. A subscription keeps the process alive until it is closed, as a connection to a
+//     broker would.
+// SUBSCRIPTIONS-4. A subscription that failed hands out no more records; its steps that were under
+//     way are still written, and its readers stay until close().
+// SUBSCRIPTIONS-5. Readers read ahead of the file: what a step leads to goes to the next reader at
+//     once, and one transaction takes all that a tick has led to. Nobody acts on it before: a
+//     reader must not touch the world, and is told `acknowledged` after the transaction. One that
+//     fails for good fails all subscriptions with a step under way, because what they have read may
+//     never have been there.
 
 import type {
   Commit,
@@ -74,7 +75,7 @@ type Group = {
   /** Which one it is of those that have subscribed. */
   place: number
   fail(error: unknown): void
-  /** Lets the process end when it has nothing else to do (S3). */
+  /** Lets the process end when it has nothing else to do (SUBSCRIPTIONS-3). */
   mayEnd(): void
   close(): Promise<void>
 }

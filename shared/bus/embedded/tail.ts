@@ -1,9 +1,9 @@
 // The newest records of a partition as they were written, so that the readers of this process, who
 // mostly want just these, need not ask SQLite for what it was given a moment ago: a fifth of the
 // pipeline's CPU time.
-// T1. What is in here is in the file: records come in after their transaction, in offset order
-//     without a gap.
-// T2. It is bounded; whoever wants older ones reads the file.
+// EMBEDDED-TAIL-1. What is in here is in the file: records come in after their transaction, in
+//     offset order without a gap.
+// EMBEDDED-TAIL-2. It is bounded; whoever wants older ones reads the file.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 

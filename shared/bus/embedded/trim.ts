@@ -67,7 +67,10 @@ function compact(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | 
   return { begin: ends.begin, next: to < ends.end ? to : undefined }
 }
 
-/** Keeps L2 and L3 of the log: what was given once stays known. Called before the deletion. */
+/**
+ * Keeps EMBEDDED-LOG-2 and EMBEDDED-LOG-3 of the log: what was given once stays known. Called
+ * before the deletion.
+ */
 function remember(
   db: DatabaseSync,
   { topic, partition }: Trim,

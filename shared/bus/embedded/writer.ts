@@ -1,20 +1,21 @@
 // The one place that writes records: what callers append, and what steps led to, each many at a
 // time in one transaction.
-// W1. Appends are written in the order in which they came, and so are steps; each is written whole,
-//     or not at all.
-// W2. A step is never skipped and never written twice: when its write fails, the same write is
-//     tried again, and nothing overtakes it, no append either. When the tries are used up the steps
-//     are given up, and with them their subscriptions: they were not committed, so they are read
-//     again.
-// W3. What a caller appends is not tried again: the caller hears of the failure at once and knows
-//     best. A patient one counts as a step in all of this.
-// W4. The outputs of a step have their places from the moment in which it comes, so readers may
-//     read ahead of the file: what they make of it is a step behind it. An append gets its place
-//     when it is written, and only where no step waits: so nobody has read one that fails.
-// W5. A step that only commits is done at once where all that it has read is written: there is
-//     nothing that could be acted on too early. Its commit rides with the next write, or comes a
-//     moment later. A process that is killed before that reads some records again that led to
-//     nothing.
+// EMBEDDED-WRITER-1. Appends are written in the order in which they came, and so are steps; each is
+//     written whole, or not at all.
+// EMBEDDED-WRITER-2. A step is never skipped and never written twice: when its write fails, the
+//     same write is tried again, and nothing overtakes it, no append either. When the tries are
+//     used up the steps are given up, and with them their subscriptions: they were not committed,
+//     so they are read again.
+// EMBEDDED-WRITER-3. What a caller appends is not tried again: the caller hears of the failure at
+//     once and knows best. A patient one counts as a step in all of this.
+// EMBEDDED-WRITER-4. The outputs of a step have their places from the moment in which it comes, so
+//     readers may read ahead of the file: what they make of it is a step behind it. An append gets
+//     its place when it is written, and only where no step waits: so nobody has read one that
+//     fails.
+// EMBEDDED-WRITER-5. A step that only commits is done at once where all that it has read is
+//     written: there is nothing that could be acted on too early. Its commit rides with the next
+//     write, or comes a moment later. A process that is killed before that reads some records again
+//     that led to nothing.
 
 import type { Appended, Commit, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -33,7 +34,7 @@ const transactionBytesMax = 16 * 1024 * 1024
  * The wait before the second try; each later one is twice as long: five tries within three seconds.
  */
 const retryFirstMs = 200
-/** How long a commit waits for a write that it can ride with (W5). */
+/** How long a commit waits for a write that it can ride with (EMBEDDED-WRITER-5). */
 const commitWaitMs = 100
 
 export type Writer = {
@@ -94,14 +95,14 @@ export function createWriter(options: WriterOptions): Writer {
   let steps: StepJob[] = []
   /** Of all appends that wait, the patient ones among them. */
   let queueBytes = 0
-  /** The newest of each reader whose steps led to nothing else (W5). */
+  /** The newest of each reader whose steps led to nothing else (EMBEDDED-WRITER-5). */
   const commitments = new Map<Commitment['of'], Commitment>()
   let isCommitDue = false
   let isWaiting = false // for the next try of a write that failed
   let whenDrained: (() => void)[] = []
 
   function flushAppends(): void {
-    if (steps.length > 0 || isWaiting) return // W4; the next try wakes us
+    if (steps.length > 0 || isWaiting) return // EMBEDDED-WRITER-4; the next try wakes us
     const jobs = takeAppends()
     if (jobs.length > 0) writeAppends(jobs)
     if (appends.length > 0) wake()
@@ -130,14 +131,14 @@ export function createWriter(options: WriterOptions): Writer {
     } catch (error) {
       log.unstage()
       const failure = asBusError(error, log.file)
-      for (const job of jobs) job.failed(failure) // W3
+      for (const job of jobs) job.failed(failure) // EMBEDDED-WRITER-3
       return
     }
     for (const [n, job] of jobs.entries()) job.written(placesOf(staged[n] ?? []))
   }
 
   function flushSteps(): void {
-    if (isWaiting || steps.length === 0) return // W2; the next try wakes us
+    if (isWaiting || steps.length === 0) return // EMBEDDED-WRITER-2; the next try wakes us
     const jobs = steps
     steps = []
     writeSteps(jobs, 1)

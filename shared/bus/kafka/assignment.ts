@@ -1,10 +1,10 @@
 // Which member of a group gets which partitions, decided by the group's leader. Pure.
-// A1. Sticky: what a member holds stays with it as far as an even share allows, because a partition
-//     that moves costs a fold and whatever its performer was doing.
-// A2. Even: no member has two more than another.
-// A3. Of two that claim a partition, the one that had it in the later generation keeps it: the
-//     other was away.
-// A4. It depends on what the members say alone, not on their order.
+// ASSIGNMENT-1. Sticky: what a member holds stays with it as far as an even share allows, because a
+//     partition that moves costs a fold and whatever its performer was doing.
+// ASSIGNMENT-2. Even: no member has two more than another.
+// ASSIGNMENT-3. Of two that claim a partition, the one that had it in the later generation keeps
+//     it: the other was away.
+// ASSIGNMENT-4. It depends on what the members say alone, not on their order.
 
 export type Claimant = { member: string; generation: number; owned: number[] }
 

@@ -1,9 +1,10 @@
 // Reads what Kafka users configure their clients by: client.properties (--command-config), single
 // properties (--command-property) over it, and --bootstrap-server over both. Judges all of it at
 // once.
-// C1. A property is read, left aside with a reason, or refused with one: none is accepted and does
-//     nothing unsaid (client-property-fate.ts).
-// C2. No message holds a secret: of what may be one, only the name and the place are told.
+// CLIENT-PROPERTIES-1. A property is read, left aside with a reason, or refused with one: none is
+//     accepted and does nothing unsaid (client-property-fate.ts).
+// CLIENT-PROPERTIES-2. No message holds a secret: of what may be one, only the name and the place
+//     are told.
 
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
 import { WeirError } from '../../lib/errors.ts'
@@ -109,7 +110,7 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
     bootstrapServer === undefined ? `${placeOf(reading, name)} ${name}` : '--bootstrap-server'
   const shown = wrong.includes('@')
     ? 'a name or a password before a host'
-    : JSON.stringify(wrong.slice(0, 100)) // keeps C2
+    : JSON.stringify(wrong.slice(0, 100)) // keeps CLIENT-PROPERTIES-2
   reading.mistakes.push(
     `${place} has ${shown}; must be HOST:PORT, several with commas between them`,
   )

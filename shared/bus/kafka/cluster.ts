@@ -1,9 +1,9 @@
 // What the bus knows of the Kafka cluster, and its connections for short questions: which topics
 // there are, who leads which partition, where a group is coordinated. What takes long (fetches that
 // wait, joins, sends) has links of its own, made by connect().
-// C1. Nothing known is trusted for longer than it works: whoever is told that a leader has moved
-//     asks for a refresh, which all share, and repeats.
-// C2. A topic that was deleted and made again has another id, which is how those who read it
+// CLUSTER-1. Nothing known is trusted for longer than it works: whoever is told that a leader has
+//     moved asks for a refresh, which all share, and repeats.
+// CLUSTER-2. A topic that was deleted and made again has another id, which is how those who read it
 //     notice.
 
 import type { KafkaConfig } from 'kafkajs'
@@ -70,7 +70,7 @@ export type ClusterOptions = { client: KafkaConfig; clock: Clock; log: Logger; c
 
 /**
  * Between two refreshes at least; and the age at which one is made without a reason, which finds
- * topics that were made again (keeps C2).
+ * topics that were made again (keeps CLUSTER-2).
  */
 const refreshGapMs = 50
 const topicGapMs = 200

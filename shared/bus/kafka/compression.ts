@@ -1,7 +1,7 @@
 // Batches that a foreign producer compressed, in topics that keep them so: those of the plan have
-// the brokers unpack them (P3 of topic-plan.ts). Weir itself writes none: its records are small,
-// and the broker is not far. What comes out is bounded: a batch of a few kilobytes may not fill the
-// memory.
+// the brokers unpack them (TOPIC-PLAN-3 of topic-plan.ts). Weir itself writes none: its records are
+// small, and the broker is not far. What comes out is bounded: a batch of a few kilobytes may not
+// fill the memory.
 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { WeirError } from '../../lib/errors.ts'

@@ -1,16 +1,16 @@
 // Reads partitions from their leaders, for as long as somebody wants: any number of cursors in one
 // request that waits until one of them has something. Subscriptions, followers and tables read
 // through this; none of them needs a consumer group to fetch.
-// F1. A cursor is in one request at a time, so what it is given is in order, once, and begins where
-//     it stands.
-// F2. Nothing waits behind a request that waits: a cursor that joins, or has room again, goes into
-//     another one at once, up to `requestsMax` for a broker.
-// F3. A request that fails is repeated after a wait that grows; a cursor whose partition has no
-//     leader waits for one, up to leaderWaitMs, and then fails.
-// F4. A cursor never jumps: out of the log's range, or in a topic that was made again, it fails
-//     with the reason.
-// F5. It is noticed when a partition has records and yields none: its connection is given up, then
-//     its cursor fails.
+// FETCHING-1. A cursor is in one request at a time, so what it is given is in order, once, and
+//     begins where it stands.
+// FETCHING-2. Nothing waits behind a request that waits: a cursor that joins, or has room again,
+//     goes into another one at once, up to `requestsMax` for a broker.
+// FETCHING-3. A request that fails is repeated after a wait that grows; a cursor whose partition
+//     has no leader waits for one, up to leaderWaitMs, and then fails.
+// FETCHING-4. A cursor never jumps: out of the log's range, or in a topic that was made again, it
+//     fails with the reason.
+// FETCHING-5. It is noticed when a partition has records and yields none: its connection is given
+//     up, then its cursor fails.
 
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
@@ -33,7 +33,7 @@ export type Cursor = {
   next: Offset
   /**
    * It begins at the log's begin where it asks for what retention has deleted already. Otherwise it
-   * fails: half a past is none (F4).
+   * fails: half a past is none (FETCHING-4).
    */
   readonly skipsDeleted: boolean
   /** False: leave it out until fetching.wake(). */
@@ -72,11 +72,11 @@ export type FetchingOptions = {
 
 /**
  * How long a request waits at the broker for the first record. It bounds how long a cursor that
- * finds all requests under way must wait (F2), nothing else.
+ * finds all requests under way must wait (FETCHING-2), nothing else.
  */
 const waitMs = 500
 const leaderWaitMs = 60_000
-/** How long a partition may have records and yield none until F5. */
+/** How long a partition may have records and yield none until FETCHING-5. */
 const stallMs = 30_000
 /** Partitions that one log line names. */
 const namedMax = 20
@@ -247,7 +247,7 @@ export function createFetching({
     }
   }
 
-  /** Keeps F5. */
+  /** Keeps FETCHING-5. */
   function noteStall(place: Place, moves: boolean, lane: Lane): void {
     if (moves) {
       place.stalledSince = undefined

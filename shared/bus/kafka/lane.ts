@@ -1,13 +1,13 @@
 // One partition that a subscription was given: its reader, what was fetched for it, and one step at
 // a time: read, write, acknowledged.
-// L1. The calls to a reader come one after the other; `acknowledged` only when all outputs of the
-//     step are.
-// L2. What is fetched meanwhile is bounded, and is the next batch; when nothing waits the fetch
+// LANE-1. The calls to a reader come one after the other; `acknowledged` only when all outputs of
+//     the step are.
+// LANE-2. What is fetched meanwhile is bounded, and is the next batch; when nothing waits the fetch
 //     does, so a record is not held up by a timer.
-// L3. A lane that was lost calls its reader no more, but for close('lost'), at once and also during
-//     a step; what that step leads to is not committed.
-// L4. A log may end with what is no record. The reader hears that it is past that, or it would wait
-//     for ever to have caught up.
+// LANE-3. A lane that was lost calls its reader no more, but for close('lost'), at once and also
+//     during a step; what that step leads to is not committed.
+// LANE-4. A log may end with what is no record. The reader hears that it is past that, or it would
+//     wait for ever to have caught up.
 
 import type { Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { WeirError } from '../../lib/errors.ts'
@@ -119,7 +119,7 @@ export function createLane(options: LaneOptions): Lane {
     if (!hadRoom && hasRoom()) options.roomAgain()
   }
 
-  /** Keeps L4. */
+  /** Keeps LANE-4. */
   function tellPassed(): void {
     if (isReading && stepping === undefined && heldFrom === held.length)
       reader.passed?.(cursor.next)
@@ -130,7 +130,7 @@ export function createLane(options: LaneOptions): Lane {
       const { outputs, commit } = await reader.read(batch)
       if (isLost) return
       if (outputs.length > 0) await options.write(outputs)
-      if (isLost) return // keeps L3
+      if (isLost) return // keeps LANE-3
       if (commit !== undefined) options.done(commit)
       reader.acknowledged()
     } catch (error) {

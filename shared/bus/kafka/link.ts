@@ -1,10 +1,10 @@
 // One connection to one broker, for one purpose: a request that may take long (a fetch that waits,
 // a join) holds up nobody else's.
-// L1. One request at a time, in the order in which they were asked for.
-// L2. No call hangs: when nothing was heard for longer than the request may take, the connection is
-//     given up. kafkajs would keep a connection whose other end is gone for as long as TCP does, a
-//     quarter of an hour.
-// L3. After a failure of the connection the link is closed, and whoever owns it opens another.
+// LINK-1. One request at a time, in the order in which they were asked for.
+// LINK-2. No call hangs: when nothing was heard for longer than the request may take, the
+//     connection is given up. kafkajs would keep a connection whose other end is gone for as long
+//     as TCP does, a quarter of an hour.
+// LINK-3. After a failure of the connection the link is closed, and whoever owns it opens another.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -39,7 +39,7 @@ class LinkClosedError extends Error {
   override readonly name = 'KafkaJSConnectionError' // so that it counts as one
 }
 
-/** Keeps L3. A refusal is an answer, but for one that says that the login has ended. */
+/** Keeps LINK-3. A refusal is an answer, but for one that says that the login has ended. */
 function isConnectionLost(error: unknown): boolean {
   const type = protocolTypeOf(error)
   return type === undefined || type === 'ILLEGAL_SASL_STATE'

@@ -1,14 +1,15 @@
 // A member of a consumer group: joins, says that it lives, joins again when the group changes,
 // commits, leaves. It knows nothing of what is read.
-// M1. Joining waits for nobody: what is read goes on meanwhile, and what went elsewhere is given up
-//     when the answer says so. A stage's outputs and commits are harmless twice (R3, R4), and a
-//     rebalance that waited for a tool would stop the whole group for as long as that runs.
-// M2. It stays a member by its own timer, however slow a partition is.
-// M3. When the coordinator does not know it any more, another may act already: all partitions are
-//     lost at once, and it comes back as a new member. While no coordinator can be asked nothing is
-//     given up: it may know us when it is back.
-// M4. A commit is a pair of offset and metadata for each partition, and the pairs of one call go in
-//     one request.
+// MEMBERSHIP-1. Joining waits for nobody: what is read goes on meanwhile, and what went elsewhere
+//     is given up when the answer says so. A stage's outputs and commits are harmless twice (R3,
+//     R4), and a rebalance that waited for a tool would stop the whole group for as long as that
+//     runs.
+// MEMBERSHIP-2. It stays a member by its own timer, however slow a partition is.
+// MEMBERSHIP-3. When the coordinator does not know it any more, another may act already: all
+//     partitions are lost at once, and it comes back as a new member. While no coordinator can be
+//     asked nothing is given up: it may know us when it is back.
+// MEMBERSHIP-4. A commit is a pair of offset and metadata for each partition, and the pairs of one
+//     call go in one request.
 
 import type { Logger } from 'pino'
 import type { Commit } from '../../contract/bus.ts'

@@ -1,10 +1,11 @@
 // Batches of records as Kafka stores them (format 2, Kafka 0.11 and later), encoded and decoded in
 // one pass each: most of a stage's time on Kafka would go into them otherwise: to write and read a
 // record of 290 bytes kafkajs's own take 16 microseconds, these 4.
-// R1. Offsets may have gaps (compaction, transactions): a reader goes on at `next`, not behind the
-//     last record.
-// R2. With LogAppendTime the time of all records is the batch's: the broker's (B2).
-// R3. Records of aborted transactions, and the marks that end transactions, are no records.
+// RECORD-BATCH-1. Offsets may have gaps (compaction, transactions): a reader goes on at `next`, not
+//     behind the last record.
+// RECORD-BATCH-2. With LogAppendTime the time of all records is the batch's: the broker's (BUS-2).
+// RECORD-BATCH-3. Records of aborted transactions, and the marks that end transactions, are no
+//     records.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -62,7 +63,7 @@ export function encodeBatch(records: readonly RecordToAppend[], time: number): B
     .int32(records.length - 1)
     .int64(time)
     .int64(time)
-    .int64(-1) // no producer id, epoch and sequence: no idempotent producer (R3 of the design)
+    .int64(-1) // no producer id, epoch and sequence: no idempotent producer (R3)
     .int16(-1)
     .int32(-1)
     .int32(records.length)

@@ -1,10 +1,10 @@
 // What waits to be written to one partition, in order, and the one batch of it that is on its way.
-// Q1. A batch is sent again as it is until it is acknowledged or given up; nothing behind it is
-//     sent before (R3).
-// Q2. A batch is as large as what waits, up to a limit; a record that is larger than that goes
-//     alone.
-// Q3. When a record is given up, what its caller wanted written behind it is not sent any more: a
-//     reader's mark would pass the one that is missing.
+// SEND-QUEUE-1. A batch is sent again as it is until it is acknowledged or given up; nothing behind
+//     it is sent before (R3).
+// SEND-QUEUE-2. A batch is as large as what waits, up to a limit; a record that is larger than that
+//     goes alone.
+// SEND-QUEUE-3. When a record is given up, what its caller wanted written behind it is not sent any
+//     more: a reader's mark would pass the one that is missing.
 
 import type { Appended, RecordToAppend } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
@@ -67,7 +67,7 @@ export function createSendQueue(
       head += 1
       if (isAlone) alone -= 1
       if (entry.job.settled) {
-        waits(-entry.bytes) // keeps Q3
+        waits(-entry.bytes) // keeps SEND-QUEUE-3
         continue
       }
       entries.push(entry)

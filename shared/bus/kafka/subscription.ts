@@ -1,13 +1,13 @@
 // A stage's subscription: a member of its group, a lane for each partition that the group gave it,
 // and their commits.
-// S1. A new partition is restored when the group gives it, not when its first record comes: a quiet
-//     one has open units, too, whose deadlines must tick.
-// S2. A partition that a rebalance gives back keeps its reader and goes on undisturbed. One that
-//     went elsewhere is closed as lost at once, and the group does not wait for that.
-// S3. Commits are pairs that are true once they are here (lane.ts), so they are gathered and
-//     written once in a while, before joining again, and at the end.
-// S4. A failure of any partition fails the subscription, which then hands out nothing; its readers
-//     stay until close().
+// SUBSCRIPTION-1. A new partition is restored when the group gives it, not when its first record
+//     comes: a quiet one has open units, too, whose deadlines must tick.
+// SUBSCRIPTION-2. A partition that a rebalance gives back keeps its reader and goes on undisturbed.
+//     One that went elsewhere is closed as lost at once, and the group does not wait for that.
+// SUBSCRIPTION-3. Commits are pairs that are true once they are here (lane.ts), so they are
+//     gathered and written once in a while, before joining again, and at the end.
+// SUBSCRIPTION-4. A failure of any partition fails the subscription, which then hands out nothing;
+//     its readers stay until close().
 
 import type { Logger } from 'pino'
 import type {

@@ -1,11 +1,11 @@
 // Where the tables that a process reads are kept: the newest record of each key, for each (topic,
 // partition), in a SQLite file of its own. It is a copy: what is lost or damaged is read from the
 // topic again.
-// T1. Records and the offset behind them are written in one transaction, so a restart goes on
-//     exactly there.
-// T2. One process has one file: it takes the first of its folder that nobody holds, by SQLite's own
-//     lock, which ends with the process. Copies of a stage on one machine so have one each, and
-//     find one again after a restart. When all are taken, it keeps its tables in memory.
+// TABLE-STORE-1. Records and the offset behind them are written in one transaction, so a restart
+//     goes on exactly there.
+// TABLE-STORE-2. One process has one file: it takes the first of its folder that nobody holds, by
+//     SQLite's own lock, which ends with the process. Copies of a stage on one machine so have one
+//     each, and find one again after a restart. When all are taken, it keeps its tables in memory.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -266,8 +266,8 @@ function openUnlessHeld(file: string, log: Logger): DatabaseSync | undefined {
 function openFile(file: string): DatabaseSync {
   const db = new DatabaseSync(file)
   try {
-    // The lock is held until the database is closed (keeps T2). Nothing here must survive a power
-    // loss, so nothing waits for the disk.
+    // The lock is held until the database is closed (keeps TABLE-STORE-2). Nothing here must
+    // survive a power loss, so nothing waits for the disk.
     db.exec(
       'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; COMMIT',
     )

@@ -3,12 +3,12 @@
 // leader without a group, whichever stage this process has which partitions of; so no assignment
 // has to keep an inbox and its table together, and a partition that moves finds its view on the new
 // owner as soon as it is asked for.
-// V1. The first answer comes when the view has reached the end that the topic had when it was first
-//     asked.
-// V2. Every answer has what this process wrote before the question. What others wrote is in it a
-//     moment later: who needs a certain entry waits for it, and who must know that there is none
-//     asks for a list up to now, which is the topic's end at that moment.
-// V3. A view that nobody asks for is not followed for ever; what is stored of it stays.
+// TABLES-1. The first answer comes when the view has reached the end that the topic had when it was
+//     first asked.
+// TABLES-2. Every answer has what this process wrote before the question. What others wrote is in
+//     it a moment later: who needs a certain entry waits for it, and who must know that there is
+//     none asks for a list up to now, which is the topic's end at that moment.
+// TABLES-3. A view that nobody asks for is not followed for ever; what is stored of it stays.
 
 import type { Bus, Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
@@ -179,8 +179,8 @@ export function createTables({
   }
 
   /**
-   * Keeps V3. A copy is confirmed only where the broker has said so since the last look: while it
-   * is away, tombstones may come and go.
+   * Keeps TABLES-3. A copy is confirmed only where the broker has said so since the last look:
+   * while it is away, tombstones may come and go.
    */
   function look(): void {
     const now = clock.monotonic()

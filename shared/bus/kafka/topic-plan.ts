@@ -1,11 +1,12 @@
 // Which topics a deployment needs on Kafka, and how each must be configured so that the rules hold
 // there. Pure; topic-admin.ts creates and compares.
-// P1. A record's time is the broker's, so that writers' clocks decide nothing (R2, B2).
-// P2. What was acknowledged stays until it is too old for any turn: the log is the lock (R4), and a
-//     restart folds it again (R1).
-// P3. Every record that Weir may write fits, and nobody can write what Weir cannot read: brokers
-//     unpack what a foreign producer compressed, by whichever codec. Weir compresses nothing, so
-//     that costs its own records nothing.
+// TOPIC-PLAN-1. A record's time is the broker's, so that writers' clocks decide nothing (R2,
+//     BUS-2).
+// TOPIC-PLAN-2. What was acknowledged stays until it is too old for any turn: the log is the lock
+//     (R4), and a restart folds it again (R1).
+// TOPIC-PLAN-3. Every record that Weir may write fits, and nobody can write what Weir cannot read:
+//     brokers unpack what a foreign producer compressed, by whichever codec. Weir compresses
+//     nothing, so that costs its own records nothing.
 
 import type { TopicKind, TopicSpec } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'

@@ -1,17 +1,18 @@
 // The one place that writes records: a queue for each destination partition, and for each broker
 // one request at a time with a batch of every partition that it leads and that has something
 // waiting.
-// W1. The order of a partition is the order in which append was called, and the order within a
-//     call.
-// W2. A failed send is repeated, the same batch first (send-queue.ts), until it is acknowledged, or
-//     for deliverMs: then all that waits for that partition fails, so that nothing overtakes. Who
-//     waits for it decides: a subscription fails, a performer's observation ends its process. While
-//     what wrote closes, nobody waits so long: see hurry().
-// W3. A record may be there twice after a failure: what was sent may have arrived although no
-//     answer came. That is Kafka's at-least-once without an idempotent producer, and readers drop
-//     repeats (R3).
-// W4. What waits is bounded in bytes: beyond it append refuses with a retryable `bus.full`. Steps
-//     of subscriptions are taken always: there is one at a time for each partition that is read.
+// KAFKA-WRITER-1. The order of a partition is the order in which append was called, and the order
+//     within a call.
+// KAFKA-WRITER-2. A failed send is repeated, the same batch first (send-queue.ts), until it is
+//     acknowledged, or for deliverMs: then all that waits for that partition fails, so that nothing
+//     overtakes. Who waits for it decides: a subscription fails, a performer's observation ends its
+//     process. While what wrote closes, nobody waits so long: see hurry().
+// KAFKA-WRITER-3. A record may be there twice after a failure: what was sent may have arrived
+//     although no answer came. That is Kafka's at-least-once without an idempotent producer, and
+//     readers drop repeats (R3).
+// KAFKA-WRITER-4. What waits is bounded in bytes: beyond it append refuses with a retryable
+//     `bus.full`. Steps of subscriptions are taken always: there is one at a time for each
+//     partition that is read.
 
 import type { Logger } from 'pino'
 import type { Appended, Offset, RecordToAppend } from '../../contract/bus.ts'
@@ -53,7 +54,7 @@ export type Writer = {
    * From now on until the returned function is called: who waits for a write waits `ms` from now at
    * most, and who comes later 3 seconds at least. Then the write fails with a `bus.unreachable`
    * that is not to be repeated; its records stay first in their order and may still be written
-   * (W3).
+   * (KAFKA-WRITER-3).
    */
   hurry(ms: Milliseconds): () => void
   /** Resolves when nobody waits for a write any more, or after `waitMs`. */
@@ -199,7 +200,7 @@ export function createWriter(options: WriterOptions): Writer {
     else ready.add(queue)
   }
 
-  /** Their batches stay first (W2): all are tried again after one wait, or given up. */
+  /** Their batches stay first (KAFKA-WRITER-2): all are tried again after one wait, or given up. */
   function notSent(failed: SendQueue[], error: unknown): void {
     const again: SendQueue[] = []
     for (const queue of failed) {
@@ -339,7 +340,7 @@ export function createWriter(options: WriterOptions): Writer {
 
   /**
    * Nothing is written before all is checked; where the broker must be asked for that, later calls
-   * wait behind (W1).
+   * wait behind (KAFKA-WRITER-1).
    */
   async function admit(records: RecordToAppend[]): Promise<Appended[]> {
     if (admitting === undefined && areTopicsKnown(records)) {

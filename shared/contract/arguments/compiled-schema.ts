@@ -1,22 +1,23 @@
 // The schemas of tools as functions. Ajv judges; this file decides which schemas may be used at all
 // (R6) and keeps judging within bounds (R7).
 //
-// S1. What comes out is a pure function of the schema's text. The cache below is the only state at
-//     module level: it is bounded, and whether a text is in it changes nothing but time. Each
-//     schema gets an Ajv of its own, because an instance remembers every $id and $anchor that it
-//     has seen, and then the second tool's references would mean the first one's definitions.
-// S2. A schema is judged by its own document: nothing is loaded, and a reference that leads out of
-//     it makes it unusable.
-// S3. Arguments are judged as they are: no coercion, no defaults, nothing removed; inherited
-//     members do not count as present.
-// S4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are full of them. An
-//     invalid use of a known one is.
+// COMPILED-SCHEMA-1. What comes out is a pure function of the schema's text. The cache below is the
+//     only state at module level: it is bounded, and whether a text is in it changes nothing but
+//     time. Each schema gets an Ajv of its own, because an instance remembers every $id and $anchor
+//     that it has seen, and then the second tool's references would mean the first one's
+//     definitions.
+// COMPILED-SCHEMA-2. A schema is judged by its own document: nothing is loaded, and a reference
+//     that leads out of it makes it unusable.
+// COMPILED-SCHEMA-3. Arguments are judged as they are: no coercion, no defaults, nothing removed;
+//     inherited members do not count as present.
+// COMPILED-SCHEMA-4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are
+//     full of them. An invalid use of a known one is.
 //
-// S5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2 does not know
-//     (one that looks ahead or behind, or refers back) makes its schema unusable: whether it takes
-//     exponential time on some text nobody can say.
-// S6. References that are followed are counted (schema-steps.ts). Arguments that take too many of
-//     them are not judged, so the call does not run.
+// COMPILED-SCHEMA-5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2
+//     does not know (one that looks ahead or behind, or refers back) makes its schema unusable:
+//     whether it takes exponential time on some text nobody can say.
+// COMPILED-SCHEMA-6. References that are followed are counted (schema-steps.ts). Arguments that
+//     take too many of them are not judged, so the call does not run.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -42,7 +43,7 @@ export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
 
 /**
  * text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, on a schema
- * that refers to itself only, or on one that takes more steps than we allow (S6).
+ * that refers to itself only, or on one that takes more steps than we allow (COMPILED-SCHEMA-6).
  */
 export type Judgement =
   | { kind: 'valid' }
@@ -50,7 +51,7 @@ export type Judgement =
   | { kind: 'text-too-long' }
   | { kind: 'unjudged'; reason: string }
 
-/** By text, least recently used first (S1). */
+/** By text, least recently used first (COMPILED-SCHEMA-1). */
 const cache = new Map<string, CompiledSchema>()
 
 /** The schema that a declaration carries as JSON text. Never throws. */
@@ -193,8 +194,8 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
 class TextTooLong extends Error {}
 
 /**
- * Keeps S5; throws what is wrong with the pattern. Its test throws on a text that is too long:
- * `false` would let the text pass where the schema says `not`.
+ * Keeps COMPILED-SCHEMA-5; throws what is wrong with the pattern. Its test throws on a text that is
+ * too long: `false` would let the text pass where the schema says `not`.
  */
 export function boundedPattern(pattern: string): { test(text: string): boolean } {
   const expression = compiledPattern(pattern)

@@ -1,8 +1,8 @@
 // What a guard remembers of conversations, as JSON texts: a text cannot be changed behind the
 // fold's back, and its size is known (R7).
-// M1. A conversation is remembered from the record that began it (`first`) to long after its last;
-//     folding from the oldest `first` gives all of it again.
-// M2. Bounded: the conversation that was heard of longest ago is forgotten first.
+// GUARD-MEMORY-1. A conversation is remembered from the record that began it (`first`) to long
+//     after its last; folding from the oldest `first` gives all of it again.
+// GUARD-MEMORY-2. Bounded: the conversation that was heard of longest ago is forgotten first.
 
 import type { Offset } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'

@@ -1,11 +1,11 @@
 // One partition of `rounds-cleared` as a guard reads it: each round that it is in force in becomes
 // one record in its own topic.
-// N1. What it answers depends on the log alone: what it remembers of a conversation is folded from
-//     its rounds, in order, and folded again after a restart (R1).
-// N2. An answer has an id made of the round's own place. So a round that is judged again, by
-//     whichever instance, gives the same record, and the first counts.
-// N3. Whatever the guard's function does, throw, loop for ever, answer nonsense, the round gets an
-//     answer, and with it the next one its turn (R6, R8).
+// GUARD-PARTITION-1. What it answers depends on the log alone: what it remembers of a conversation
+//     is folded from its rounds, in order, and folded again after a restart (R1).
+// GUARD-PARTITION-2. An answer has an id made of the round's own place. So a round that is judged
+//     again, by whichever instance, gives the same record, and the first counts.
+// GUARD-PARTITION-3. Whatever the guard's function does, throw, loop for ever, answer nonsense, the
+//     round gets an answer, and with it the next one its turn (R6, R8).
 
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -250,7 +250,7 @@ export function readGuardPartition({
 
 type AnswerPlace = { guard: string; partition: number; offset: Offset }
 
-/** Keeps N2. */
+/** Keeps GUARD-PARTITION-2. */
 export function answerId({ guard, partition, offset }: AnswerPlace): string {
   return `guard.${guard}/${partition}/${offset}/0`
 }

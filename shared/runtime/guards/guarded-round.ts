@@ -1,5 +1,5 @@
 // What a guard sees of a cleared round: the calls that it was registered for and that nobody has
-// decided (U1 of guard.ts).
+// decided (CONTRACT-GUARD-1 of guard.ts).
 
 import { argumentText } from '../../contract/call.ts'
 import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard.ts'

@@ -1,8 +1,8 @@
 // Registering guards: the records in `policies` that put one in force, switch its mode and remove
 // it, and the topic that it writes to.
-// G1. One name is one guard. Who registers another version under it must say so; the mode that an
-//     operator has set stays through that.
-// G2. The topic comes first: a guard that is in force must be able to answer.
+// GUARDS-REGISTER-1. One name is one guard. Who registers another version under it must say so; the
+//     mode that an operator has set stays through that.
+// GUARDS-REGISTER-2. The topic comes first: a guard that is in force must be able to answer.
 
 import { decode } from '../../codec/codec.ts'
 import { approvalGuard } from '../../contract/approval-guard.ts'

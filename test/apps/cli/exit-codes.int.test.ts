@@ -1,5 +1,5 @@
-// One rule for a file that cannot be used, whichever command was given it (E1 and E2 of
-// apps/terminal/ending.ts).
+// One rule for a file that cannot be used, whichever command was given it (TERMINAL-ENDING-1 and
+// TERMINAL-ENDING-2 of apps/terminal/ending.ts).
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

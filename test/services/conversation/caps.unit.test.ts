@@ -256,7 +256,7 @@ describe('termination (I3)', () => {
           ),
         ).toBe(true)
         expect(all(turn.all, 'turn-finished')).toHaveLength(1)
-        // C5: one entry for each round, and for the user's message.
+        // CONV-5: one entry for each round, and for the user's message.
         expect(all(turn.all, 'history-entry').map(({ round }) => round)).toEqual([
           0,
           ...requests.map(({ round }) => round),

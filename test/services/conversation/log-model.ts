@@ -1,6 +1,6 @@
 // A partition of the conversation's inbox, folded as the runtime must fold it, with everything that
 // may be appended next: the setting in which shared claims about whole logs are tried out
-// (refold.unit.test.ts). Each variant but `checked` leaves one rule of C2 out. Kinder than the
+// (refold.unit.test.ts). Each variant but `checked` leaves one rule of CONV-2 out. Kinder than the
 // runtime: no duplicates, no crashes between outputs, and append times that never go back.
 
 import { isDeepStrictEqual } from 'node:util'

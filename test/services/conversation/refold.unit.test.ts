@@ -1,7 +1,7 @@
-// C2, for whole logs: at every point at which an owner may commit, a fold that begins at the first
-// record of the oldest open unit gives what the full fold gives; and each message opens exactly one
-// turn, in order. First all short logs, then long ones by chance. A variant of the rules that
-// leaves one of them out must not pass.
+// CONV-2, for whole logs: at every point at which an owner may commit, a fold that begins at the
+// first record of the oldest open unit gives what the full fold gives; and each message opens
+// exactly one turn, in order. First all short logs, then long ones by chance. A variant of the
+// rules that leaves one of them out must not pass.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'

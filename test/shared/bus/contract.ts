@@ -1,6 +1,6 @@
 // What every bus must do: port.ts as tests. The embedded bus and Kafka pass the same suite, so it
 // assumes nothing beyond the port: partitions may be assigned after subscribe() resolves, batches
-// may be of any size, deliveries may repeat where B3 lets them.
+// may be of any size, deliveries may repeat where BUS-3 lets them.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 

@@ -54,7 +54,7 @@ export const skippedThoughLapsed = withStages(
 
 type Counted<State> = { inner: State | undefined; parts: number }
 
-/** As A1 forbids: parts of all attempts of a round are folded together. */
+/** As ACC-1 forbids: parts of all attempts of a round are folded together. */
 export const attemptsTogether = withStages('attempts are folded together', ({ accumulator }) => {
   type State = Parameters<typeof accumulator.stage.due>[0]
   type In = Parameters<typeof accumulator.stage.react>[1]['message']
@@ -88,7 +88,7 @@ function joined(message: Message, parts: number): Part | ModelFinished | Message
   return message
 }
 
-/** As C1 forbids: a repeated message opens a turn of its own. */
+/** As CONV-1 forbids: a repeated message opens a turn of its own. */
 export const forgetsMessageIds = withStages('message ids are forgotten', ({ conversation }) => {
   const { stage } = conversation
   return {

@@ -1,10 +1,10 @@
 // Real Kafka brokers for tests. sharedBroker() is one for the whole test run, which whoever asks
 // first starts; startBroker() is one of the caller's own, to be killed, paused and restarted.
 // Neither is started unless a test asks.
-// K1. The order of what is tried: KAFKA_BROKERS (shared only), Docker, Kafka's own jars.
-//     WEIR_TEST_KAFKA=docker or =jars forces one.
-// K2. No broker outlives who asked for it, however that ended: an own broker hangs on a pipe of its
-//     process, the shared one looks for the run's process.
+// KAFKA-BROKER-1. The order of what is tried: KAFKA_BROKERS (shared only), Docker, Kafka's own
+//     jars. WEIR_TEST_KAFKA=docker or =jars forces one.
+// KAFKA-BROKER-2. No broker outlives who asked for it, however that ended: an own broker hangs on a
+//     pipe of its process, the shared one looks for the run's process.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
@@ -74,8 +74,8 @@ export async function brokerHost(): Promise<string> {
 }
 
 /**
- * Keeps K1. Undefined: Docker is the way. Throws where it is the only one that is wanted, and is
- * none.
+ * Keeps KAFKA-BROKER-1. Undefined: Docker is the way. Throws where it is the only one that is
+ * wanted, and is none.
  */
 async function whyNotByDocker(): Promise<string | undefined> {
   const forced = process.env.WEIR_TEST_KAFKA ?? ''

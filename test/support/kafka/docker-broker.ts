@@ -1,5 +1,5 @@
 // A broker in a container of the official image, through testcontainers, whose reaper removes the
-// container when this process is gone (K2).
+// container when this process is gone (KAFKA-BROKER-2).
 
 import type { StartedTestContainer } from 'testcontainers'
 import { kafkaVersion } from './broker-jars.ts'

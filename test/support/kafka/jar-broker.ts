@@ -1,6 +1,6 @@
 // A broker from Kafka's own jars: one JVM, one folder with its properties, data and log. The JVM is
 // the child of a shell that also reads a pipe from this process: when that closes, the shell kills
-// the JVM and removes the folder (K2).
+// the JVM and removes the folder (KAFKA-BROKER-2).
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -2,15 +2,15 @@
 // Owns: which block an event belongs to. Does not own: the message around them
 // (anthropic-events.ts), which source of a call's arguments counts (accumulator).
 //
-// E1. An event never invents bytes. A start input of {}, null or "" is the protocol's placeholder,
-//     not the model's, and is passed on as no input.
-// E2. A delta goes to the block that its index names and to no other; calls are told apart by our
-//     own count, because providers reuse indexes.
-// E3. Argument bytes whose block never began, or is none of ours and over, are passed on under an
-//     index of their own, never dropped: they are missing from some call, and the accumulator must
-//     not take that call's arguments for complete (I1.1).
-// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown
-//     kinds are never calls; their beginning is kept apart.
+// BLOCKS-1. An event never invents bytes. A start input of {}, null or "" is the protocol's
+//     placeholder, not the model's, and is passed on as no input.
+// BLOCKS-2. A delta goes to the block that its index names and to no other; calls are told apart by
+//     our own count, because providers reuse indexes.
+// BLOCKS-3. Argument bytes whose block never began, or is none of ours and over, are passed on
+//     under an index of their own, never dropped: they are missing from some call, and the
+//     accumulator must not take that call's arguments for complete (I1.1).
+// BLOCKS-4. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of
+//     unknown kinds are never calls; their beginning is kept apart.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
@@ -114,7 +114,7 @@ const keptApartMax = 16_384
 
 /**
  * `exact`: the event. What comes for a block that the provider runs is its own while it is open;
- * later it was meant for another (E3).
+ * later it was meant for another (BLOCKS-3).
  */
 export function blockDelta(
   stream: Blocks,
@@ -221,8 +221,8 @@ export function blockStop(stream: Blocks, at: number): PartEvent[] {
 }
 
 /**
- * The start input as JSON text; '' where it is a placeholder (E1), undefined where it cannot be
- * written down.
+ * The start input as JSON text; '' where it is a placeholder (BLOCKS-1), undefined where it cannot
+ * be written down.
  */
 function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
   if (input === undefined || input === null || input === '') return ''

@@ -2,11 +2,12 @@
 // whatever the history holds. Does not own: what is said (spoken-history.ts), the rest of the
 // request (anthropic-request.ts).
 //
-// M1. Every tool_use has exactly one tool_result, in the very next message, in the same order: what
-//     a provider refuses a request for (I5.4) cannot be built.
-// M2. The same entries always give the same messages, and more entries only add to the end (H2), so
-//     the provider's prompt cache holds.
-// M3. Users and assistants take turns, the user first and last; no block is blank.
+// CONVERSATION-MESSAGES-1. Every tool_use has exactly one tool_result, in the very next message, in
+//     the same order: what a provider refuses a request for (I5.4) cannot be built.
+// CONVERSATION-MESSAGES-2. The same entries always give the same messages, and more entries only
+//     add to the end (SPOKEN-HISTORY-2), so the provider's prompt cache holds.
+// CONVERSATION-MESSAGES-3. Users and assistants take turns, the user first and last; no block is
+//     blank.
 
 import type {
   ContentBlockParam,

@@ -3,9 +3,9 @@
 // what is said of a block (anthropic-blocks.ts), which source of a call's arguments counts
 // (accumulator).
 //
-// E4. What cannot be read spoils the attempt, and so does a message that begins anew after its
-//     blocks did. A payload that cannot even be the beginning of an event has lost nothing of one:
-//     it is passed over.
+// ANTHROPIC-EVENTS-1. What cannot be read spoils the attempt, and so does a message that begins
+//     anew after its blocks did. A payload that cannot even be the beginning of an event has lost
+//     nothing of one: it is passed over.
 // E1 to E3 and E5 are kept in anthropic-blocks.ts.
 
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -58,7 +58,8 @@ export type MessageStream = Blocks & {
   /** message_stop came. */
   over: boolean
   /**
-   * A payload was passed over (E4): then the end of the message without a reason for it is none.
+   * A payload was passed over (ANTHROPIC-EVENTS-1): then the end of the message without a reason
+   * for it is none.
    */
   hasUnread: boolean
   /** The last events are out. */

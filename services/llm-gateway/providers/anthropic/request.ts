@@ -55,7 +55,8 @@ function systemOf(agent: string, nudge: string | null): { system?: TextBlockPara
 }
 
 /**
- * The last message is the user's (M3), so its last block is a text or a result and takes a mark.
+ * The last message is the user's (CONVERSATION-MESSAGES-3), so its last block is a text or a result
+ * and takes a mark.
  */
 function markLast(blocks: (Tool | ContentBlockParam)[]): void {
   const last = blocks.at(-1)

@@ -1,15 +1,16 @@
 // Any list of messages as one that Anthropic's Messages API takes (I5.4). Pure; a list that it
 // takes already comes out as it went in.
 //
-// V1. Every tool_use has exactly one tool_result, at the beginning of the very next message, in the
-//     same order. A lost one is said to be unknown, a second one and one without its call are left
-//     out.
-// V2. Ids change only where two calls have the same one or it has a foreign form.
-// V3. Users and assistants take turns, the user first and last. A system message is said by the
-//     user, and never stands between a call and its result.
-// V4. Blank texts are left out, and messages in which nothing is left. Thinking alone is nothing.
-// V5. What the provider ran itself stays where it is, with its result beside it; one of the two
-//     alone is left out.
+// VALID-MESSAGES-1. Every tool_use has exactly one tool_result, at the beginning of the very next
+//     message, in the same order. A lost one is said to be unknown, a second one and one without
+//     its call are left out.
+// VALID-MESSAGES-2. Ids change only where two calls have the same one or it has a foreign form.
+// VALID-MESSAGES-3. Users and assistants take turns, the user first and last. A system message is
+//     said by the user, and never stands between a call and its result.
+// VALID-MESSAGES-4. Blank texts are left out, and messages in which nothing is left. Thinking alone
+//     is nothing.
+// VALID-MESSAGES-5. What the provider ran itself stays where it is, with its result beside it; one
+//     of the two alone is left out.
 
 import type {
   ContentBlockParam,

@@ -3,15 +3,17 @@
 // HTTP (openai-chat.ts), how an entry of a call is written (openai-chat-calls.ts), which call a
 // piece belongs to and what its pieces make (accumulator).
 //
-// C1. Everything comes out as it arrives. A piece of a call is passed on with the index, id and
-//     name that it has, and nothing is made of them here.
-// C2. What cannot be read spoils the attempt. A payload that cannot even be the beginning of a
-//     chunk has lost nothing of one: it is passed over, but then a mere end mark is no end.
-// C3. A refusal comes on a channel of its own, and the response's stop says what it is.
-// C4. The first choice is the answer; openai-chat-choices.ts says when calls of another one belong
-//     to it.
-// C5. A response that begins anew under another id is another response: what came before and what
-//     comes now would be said twice, or glued together.
+// OPENAI-CHAT-EVENTS-1. Everything comes out as it arrives. A piece of a call is passed on with the
+//     index, id and name that it has, and nothing is made of them here.
+// OPENAI-CHAT-EVENTS-2. What cannot be read spoils the attempt. A payload that cannot even be the
+//     beginning of a chunk has lost nothing of one: it is passed over, but then a mere end mark is
+//     no end.
+// OPENAI-CHAT-EVENTS-3. A refusal comes on a channel of its own, and the response's stop says what
+//     it is.
+// OPENAI-CHAT-EVENTS-4. The first choice is the answer; openai-chat-choices.ts says when calls of
+//     another one belong to it.
+// OPENAI-CHAT-EVENTS-5. A response that begins anew under another id is another response: what came
+//     before and what comes now would be said twice, or glued together.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../../../shared/contract/messages.ts'
@@ -50,7 +52,7 @@ export type ChatStream = {
   count: number
   /** The server's own id of the response; empty: it gave none. */
   id: string
-  /** The place of the choice that counts (C4); undefined before there was one. */
+  /** The place of the choice that counts (OPENAI-CHAT-EVENTS-4); undefined before there was one. */
   choice: number | undefined
   /** What other choices said, by place. */
   others: Map<number, OtherChoice>
@@ -76,7 +78,7 @@ export type ChatStream = {
   awaited: Awaited
   /** The end mark came. */
   over: boolean
-  /** A payload was passed over (C2). */
+  /** A payload was passed over (OPENAI-CHAT-EVENTS-2). */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
@@ -171,7 +173,7 @@ export function endChat(stream: ChatStream): PartEvent[] {
   return [...events, ...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
 }
 
-/** Keeps C4. */
+/** Keeps OPENAI-CHAT-EVENTS-4. */
 function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {

@@ -2,13 +2,14 @@
 // valid, whatever the history holds. Does not own: what is said (spoken-history.ts), the rest of
 // the request (openai-chat-request.ts).
 //
-// N1. Every entry of tool_calls is followed by exactly one tool message, directly after, in the
-//     same order: what a provider refuses a request for (I5.4) cannot be built.
-// N2. The same entries always give the same messages, and more entries only add to the end (H2), so
-//     the provider's prompt cache holds. The one exception is a user who speaks twice in a row:
-//     servers want that in one message, and its beginning stays.
-// N3. A user's message never comes right after a tool's, since some servers refuse that; a word of
-//     the assistant stands between.
+// OPENAI-CHAT-MESSAGES-1. Every entry of tool_calls is followed by exactly one tool message,
+//     directly after, in the same order: what a provider refuses a request for (I5.4) cannot be
+//     built.
+// OPENAI-CHAT-MESSAGES-2. The same entries always give the same messages, and more entries only add
+//     to the end (SPOKEN-HISTORY-2), so the provider's prompt cache holds. The one exception is a
+//     user who speaks twice in a row: servers want that in one message, and its beginning stays.
+// OPENAI-CHAT-MESSAGES-3. A user's message never comes right after a tool's, since some servers
+//     refuse that; a word of the assistant stands between.
 
 import { createHash } from 'node:crypto'
 import type {

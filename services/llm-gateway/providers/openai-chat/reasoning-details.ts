@@ -3,12 +3,12 @@
 // blocks that they are and not as the pieces in which those were streamed: a signature is over its
 // whole block.
 //
-// R1. A piece continues the block of its type and index; without an index, the last block, where
-//     that is of its type, not signed and not of the same chunk.
-// R2. Texts and summaries are joined in order. Encrypted data comes whole, so each piece of it is a
-//     block.
-// R3. Of what is too large or cannot be read nothing goes back: a provider refuses half of its
-//     thinking.
+// REASONING-DETAILS-1. A piece continues the block of its type and index; without an index, the
+//     last block, where that is of its type, not signed and not of the same chunk.
+// REASONING-DETAILS-2. Texts and summaries are joined in order. Encrypted data comes whole, so each
+//     piece of it is a block.
+// REASONING-DETAILS-3. Of what is too large or cannot be read nothing goes back: a provider refuses
+//     half of its thinking.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
@@ -18,7 +18,7 @@ type Json = Record<string, unknown>
 
 /**
  * The blocks so far; `addDetails` changes it in place. `bytes`: what came of them; `isSpoilt`:
- * nothing of it goes back (R3).
+ * nothing of it goes back (REASONING-DETAILS-3).
  */
 export type ReasoningDetails = { blocks: Json[]; bytes: number; isSpoilt: boolean }
 
@@ -65,7 +65,7 @@ function joinedField({ type }: Json): 'text' | 'summary' | undefined {
   return type === 'reasoning.summary' ? 'summary' : undefined
 }
 
-/** The block that the piece continues (R1). */
+/** The block that the piece continues (REASONING-DETAILS-1). */
 function blockOf(blocks: Json[], { type, index }: Json, before: number): Json | undefined {
   if (index != null) return blocks.find((block) => block.type === type && block.index === index)
   const last = blocks.length === before ? blocks.at(-1) : undefined

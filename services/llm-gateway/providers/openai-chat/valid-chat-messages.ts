@@ -1,14 +1,15 @@
 // Any list of messages as one that a server of Chat Completions takes (I5.4). Pure; a list that the
 // server takes already comes out as it went in.
 //
-// C1. Every entry of tool_calls has exactly one tool message, directly behind, in the same order. A
-//     lost one is said to be unknown, a second one and one without its call are left out. Nothing
-//     stands between, no system message either.
-// C2. Ids change only where two calls have the same one or it has a form that the server does not
-//     take.
-// C3. Where roles must take turns, whoever speaks twice says it in one message, a word of the
-//     assistant stands between a result and the user, and the assistant does not speak last.
-// C4. Blank texts are left out, and messages in which nothing is left.
+// VALID-CHAT-MESSAGES-1. Every entry of tool_calls has exactly one tool message, directly behind,
+//     in the same order. A lost one is said to be unknown, a second one and one without its call
+//     are left out. Nothing stands between, no system message either.
+// VALID-CHAT-MESSAGES-2. Ids change only where two calls have the same one or it has a form that
+//     the server does not take.
+// VALID-CHAT-MESSAGES-3. Where roles must take turns, whoever speaks twice says it in one message,
+//     a word of the assistant stands between a result and the user, and the assistant does not
+//     speak last.
+// VALID-CHAT-MESSAGES-4. Blank texts are left out, and messages in which nothing is left.
 
 import type {
   ChatCompletionAssistantMessageParam,

@@ -3,17 +3,17 @@
 // HTTP (openai-responses.ts), which item an event is about (openai-responses-stream.ts), what an
 // item says (openai-responses-items.ts), which source of a call's arguments counts (accumulator).
 //
-// P2. Everything is said up to four times: in pieces, in an event that ends them, in one that ends
-//     the item, in one that ends the response. It is passed on once, and again only where it says
-//     something else.
-// P3. Argument bytes whose item never began are passed on under an index of their own, never
-//     dropped (I1.1).
-// P4. What cannot be read spoils the attempt; a payload that cannot even be the beginning of an
-//     event has lost nothing of one, and is passed over. Items that the provider runs itself, and
-//     items of unknown kinds, are never calls.
-// P5. A call is closed when the response is over, and only where the server calls it complete, and
-//     no two of those sources prove a loss: two that say all of the arguments and differ, or that
-//     say the same and the pieces do not.
+// OPENAI-RESPONSES-EVENTS-1. Everything is said up to four times: in pieces, in an event that ends
+//     them, in one that ends the item, in one that ends the response. It is passed on once, and
+//     again only where it says something else.
+// OPENAI-RESPONSES-EVENTS-2. Argument bytes whose item never began are passed on under an index of
+//     their own, never dropped (I1.1).
+// OPENAI-RESPONSES-EVENTS-3. What cannot be read spoils the attempt; a payload that cannot even be
+//     the beginning of an event has lost nothing of one, and is passed over. Items that the
+//     provider runs itself, and items of unknown kinds, are never calls.
+// OPENAI-RESPONSES-EVENTS-4. A call is closed when the response is over, and only where the server
+//     calls it complete, and no two of those sources prove a loss: two that say all of the
+//     arguments and differ, or that say the same and the pieces do not.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop } from '../../../../shared/contract/messages.ts'
@@ -193,7 +193,10 @@ function argumentsDone(stream: ResponseStream, event: Json, text: string): PartE
   return allArguments(item, text, event.name)
 }
 
-/** P3. What belongs to an item that is known to be none of our calls is missing from none. */
+/**
+ * OPENAI-RESPONSES-EVENTS-2. What belongs to an item that is known to be none of our calls is
+ *     missing from none.
+ */
 function strayArguments(stream: ResponseStream, item: Item | undefined, text: string): PartEvent[] {
   return item?.kind === 'other' ? [] : [partEvent('call_arguments', newIndex(stream), text)]
 }

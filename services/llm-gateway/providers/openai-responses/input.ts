@@ -2,13 +2,13 @@
 // gets is valid, whatever the history holds. Does not own: what is said (spoken-history.ts), the
 // rest of the request (openai-responses-request.ts).
 //
-// Q1. Every function_call is followed by exactly one function_call_output, after those of its
+// INPUT-1. Every function_call is followed by exactly one function_call_output, after those of its
 //     response and in the same order (I5.4).
-// Q2. The same entries always give the same items, and more entries only add to the end (H2), so
-//     the provider's prompt cache holds.
-// Q3. Reasoning goes back exactly as it came, to the model from which it came, in front of the call
-//     that it led to. One that is not encrypted cannot be taken back: nothing is stored under its
-//     id.
+// INPUT-2. The same entries always give the same items, and more entries only add to the end
+//     (SPOKEN-HISTORY-2), so the provider's prompt cache holds.
+// INPUT-3. Reasoning goes back exactly as it came, to the model from which it came, in front of the
+//     call that it led to. One that is not encrypted cannot be taken back: nothing is stored under
+//     its id.
 
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import type { HistoryEntry } from '../../../../shared/contract/messages.ts'

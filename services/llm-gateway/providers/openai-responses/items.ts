@@ -1,4 +1,5 @@
-// One item of a Responses stream: what it is, and what of each event about it is new (P2).
+// One item of a Responses stream: what it is, and what of each event about it is new
+// (OPENAI-RESPONSES-EVENTS-1).
 
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -132,7 +133,7 @@ export function allArguments(item: Item, text: string, name: unknown): PartEvent
 /**
  * Closes a call that has ended, once nothing more can be said about it: the response may still call
  * it incomplete, or say other arguments. One that the server contradicts itself about stays open,
- * so that it does not run (P5).
+ * so that it does not run (OPENAI-RESPONSES-EVENTS-4).
  */
 export function closeCall(item: Item): PartEvent[] {
   const isWhole =

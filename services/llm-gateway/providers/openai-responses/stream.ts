@@ -1,7 +1,7 @@
 // A response of the Responses API while it streams: its items, and which of them an event is about.
 //
-// P1. An event belongs to the item with its id, else to the one at its place, else to the one that
-//     began last: servers leave out either, and some give an item another id in each event.
+// STREAM-1. An event belongs to the item with its id, else to the one at its place, else to the one
+//     that began last: servers leave out either, and some give an item another id in each event.
 //     Arguments that name no item while several calls are open belong to none that we know.
 
 import type { PartEvent, Usage } from '../../../../shared/contract/messages.ts'
@@ -39,7 +39,7 @@ export type ResponseStream = {
   hasRefusal: boolean
   /** The event that ends the response came, or the end mark of another protocol. */
   over: boolean
-  /** A payload was passed over (P4): then a mere end mark is no end. */
+  /** A payload was passed over (OPENAI-RESPONSES-EVENTS-3): then a mere end mark is no end. */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
@@ -74,7 +74,7 @@ export function placeOf({ item_id: id, output_index: given }: Json): Place {
   }
 }
 
-/** Keeps P1. */
+/** Keeps STREAM-1. */
 export function findItem({ items }: ResponseStream, { id, index }: Place): Item | undefined {
   const known = id === '' ? undefined : items.findLast((item) => item.ids.includes(id))
   if (known !== undefined || index !== undefined)

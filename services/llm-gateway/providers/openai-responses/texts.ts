@@ -2,10 +2,12 @@
 // part of it, and whole again in the one that ends the item. Owns: what of each is new. Does not
 // own: which item it is (openai-responses-stream.ts), what becomes of a text (accumulator).
 //
-// X1. What was said in pieces is said. A whole text adds what the pieces lack at the end, and
-//     nothing else: two that differ are never joined, since either could be a call.
-// X2. Where they differ the text is disputed: shown as it came, and nothing in it runs.
-// X3. Each event costs no more than its own text, however much was said before it.
+// OPENAI-RESPONSES-TEXTS-1. What was said in pieces is said. A whole text adds what the pieces lack
+//     at the end, and nothing else: two that differ are never joined, since either could be a call.
+// OPENAI-RESPONSES-TEXTS-2. Where they differ the text is disputed: shown as it came, and nothing
+//     in it runs.
+// OPENAI-RESPONSES-TEXTS-3. Each event costs no more than its own text, however much was said
+//     before it.
 
 /** `pieces`: none empty; `length`: of all of them. `part`: the newest one. */
 export type SaidText = {
@@ -74,7 +76,7 @@ function differs(
   from: Pick<Part, 'pieces' | 'length'>,
   text: string,
 ): boolean {
-  const isLonger = length - from.length > 2 * text.length + blanksMax // so it is not joined (X3)
+  const isLonger = length - from.length > 2 * text.length + blanksMax // so it is not joined (OPENAI-RESPONSES-TEXTS-3)
   return isLonger || pieces.slice(from.pieces).join('').trim() !== text.trim()
 }
 
