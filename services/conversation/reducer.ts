@@ -88,6 +88,7 @@ type In = UserMessage | CancelRequested | RoundOutcome | TurnExtended | TurnFail
 
 export const conversation: Stage<Conversation, In> = {
   name: 'conversation',
+  beginsAnew: (message) => message.type === 'carried',
   unit: (message) => message.conversation,
   wants: () => [],
 
