@@ -68,6 +68,7 @@ dead-code: $(EVERYTHING)
 
 schemas-check: $(EVERYTHING)
 	$(NODE) schemas/generate.ts --check
+	$(NODE) bin/generate-rules.ts --check
 
 import-rules: $(EVERYTHING)
 	$(JEST) test/import-rules.unit.test.ts
@@ -90,8 +91,9 @@ mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and tak
 compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes
 	$(NODE) test/compose/main.ts
 
-schemas: $(EVERYTHING) ## write again what is generated from the schemas
+schemas: $(EVERYTHING) ## write the files that are generated from schemas and rules
 	$(NODE) schemas/generate.ts
+	$(NODE) bin/generate-rules.ts
 
 package: $(EVERYTHING) ## make the npm package in out/
 	@mkdir -p out

@@ -1,23 +1,22 @@
-// Executor: runs the calls of a cleared round and gives each exactly one result. Owns: which guards
-// a call waits for and what their answers mean, who may start a call, when a call counts as lost,
-// and the round's results. Does not own: starting and stopping processes (performer.ts), fetching
-// verdicts (verdict-relay.ts), judging calls and results (guards, loop-detector).
+// Executor: runs the calls of a cleared round and gives each exactly one result.
+// Reads: rounds-cleared.
+// Writes: round-executed to rounds-checked, approval-asked and approval-withdrawn to approvals,
+// calls-waiting, guard-verdict-given and call-finished to activity.
+// Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
+// a call counts as lost, the round's results.
+// Does not own: starting and stopping processes (performer.ts), fetching verdicts
+// (verdict-relay.ts), judging calls and results (guards, loop-detector).
+//
 // EXEC-1. The log is the lock (R4): the first claim of a ready call wins, and only an outcome of
 //     that claim (try, owner) is its outcome.
 // EXEC-2. A call is done once, and a round leaves as one record when all its calls are done (R5).
-// EXEC-3. `skipped` and `rejected` mean that no try ever ran: a try that lapsed may have run, so
-//     what follows it is outcome_unknown at best.
-// EXEC-4. A claimed call is never skipped, whatever is cancelled or expires: its owner may be
+//     Its results never deny a try that may have run (RESULTS-1).
+// EXEC-3. A claimed call is never skipped, whatever is cancelled or expires: its owner may be
 //     starting it now. Its outcome or its deadline decides.
-// EXEC-5. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
+// EXEC-4. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
 //     Time is append time (R2).
-// EXEC-6. A cancel is remembered until the turn expires, because it can overtake the round that it
-//     is meant for. A round that waits for slow guards may run longer than that, but not come
-//     later: by then the cancel may be forgotten.
-// EXEC-7. Whom a call waits for is decided by the policy in its round and by nothing else: a guard
-//     that is registered, switched or removed later changes nothing. The first answer of each guard
-//     before its deadline counts; any rejection is a veto. A verdict at or after the deadline is
-//     none, however late the tick.
+// EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. A round that
+//     waits for slow guards may run longer, but must arrive before that.
 
 import {
   type CallEnding,
@@ -140,7 +139,7 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
     message.declarations.map((declaration) => [declaration.name, declaration]),
   )
   const records: Output[] = []
-  const isLate = time >= message.expiresAt // whatever it is extended to (keeps EXEC-6)
+  const isLate = time >= message.expiresAt // whatever it is extended to (keeps EXEC-5)
   for (const call of calls) {
     const ridesAlong = decided.get(call.ordinal)
     const start = ridesAlong ?? admission(turn, isLate, call, declarations.get(call.name))
@@ -193,7 +192,7 @@ function cancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn>
       const { phase } = open
       if (phase.kind === 'ready')
         records.push(decide(turn, round, open, notRun('cancelled', phase.lapsed)))
-      else if (phase.kind === 'claimed') phase.cancelled = true // keeps EXEC-4
+      else if (phase.kind === 'claimed') phase.cancelled = true // keeps EXEC-3
     }
   }
   return settle(turn, records, time)
@@ -228,7 +227,7 @@ function conclude(turn: Turn | undefined, message: Outcome, time: Milliseconds):
     return { state: turn }
   }
   if (phase.lapsed && saysNeverRan(result.status)) {
-    // The owner of this try knows only of this try; keeps EXEC-3.
+    // The owner of this try knows only of this try; keeps RESULTS-1.
     const what = 'An earlier try of this call gave no result, and a further one was refused.'
     return settle(
       turn,

@@ -1,5 +1,9 @@
-// Calls that wait for guards: whom they wait for, what an answer, a silence or the end of the turn
-// does to them. Part of the reducer, which has the branches; keeps its EXEC-5 and EXEC-7.
+// Calls that wait for guards: the guards they wait for, and the effect of an answer, a silence or
+// the end of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
+// EXECUTOR-WAITING-1. A call waits only for the guards in its round's policy: a guard that is
+//     registered, switched or removed later changes nothing.
+// EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any rejection
+//     is a veto. A verdict at or after the deadline is none, however late the tick.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type {
@@ -63,8 +67,8 @@ export function heard(
 }
 
 /**
- * Waits that are over by time: nothing may start any more, or a guard was silent (keeps EXEC-5,
- * EXEC-7). Of several silent ones the first whose time was over speaks first, so that it is told
+ * Waits that are over by time: nothing may start any more, or a guard was silent (keeps EXEC-4,
+ * EXECUTOR-WAITING-2). Of several silent ones the first whose time was over speaks first, so that it is told
  * who stopped a call, and not who would have let it go on later.
  */
 export function endWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
