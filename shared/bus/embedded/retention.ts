@@ -9,7 +9,8 @@
 
 import type { Commit, Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import type { Log, PartitionName } from './log.ts'
+import type { Log } from './log.ts'
+import type { PartitionName } from './log-partition.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 const firstAfterMs = 60_000
