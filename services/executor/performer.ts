@@ -28,7 +28,7 @@ import { createSlots, type Slots } from '../../shared/lib/slots.ts'
 import { createClaims } from './claims.ts'
 import { createRelay } from './guards/verdict-relay.ts'
 import { type Claimed, callTryOf, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
-import type { HearTask, ToolTask } from './tasks.ts'
+import type { ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { StartTool } from './tools/tool.ts'
 import { createToolSlots } from './tools/tool-slots.ts'
@@ -45,7 +45,7 @@ export function startExecutor({
   agents,
   run,
   slots = createSlots(limits.runningToolsMax),
-}: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask | HearTask> {
+}: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask | VerdictTask> {
   const slotsOf = createToolSlots(agents, slots)
   return (context) => performerOf({ agents, run, slotsOf }, context)
 }
@@ -53,13 +53,13 @@ export function startExecutor({
 function performerOf(
   { agents, run, slotsOf }: Parts,
   context: PerformerContext,
-): Performer<ToolTask | HearTask> {
+): Performer<ToolTask | VerdictTask> {
   const { clock, log, owner } = context
   const units = new Map<string, Jobs>()
   const writes = createWrites(context, () => {
     closing = true
     relay.close()
-    letGo(drop)
+    releaseClaims(drop)
   })
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
@@ -72,16 +72,16 @@ function performerOf(
       if (closing) return
       relay.reconcile(
         unit,
-        tasks.filter((task) => task.kind === 'hear'),
+        tasks.filter((task) => task.kind === 'await-verdict'),
       )
-      const toolTasks = tasks.filter((task) => task.kind !== 'hear')
+      const toolTasks = tasks.filter((task) => task.kind !== 'await-verdict')
       claims.collect(() => reconcileJobs(unit, toolTasks))
     },
 
     async close(how) {
       closing = true
       relay.close()
-      letGo(giveBack)
+      releaseClaims(giveBack)
       const cancelStop =
         how === 'shutdown'
           ? clock.after(limits.shutdownGraceMs, () => runs.stopAll('the executor shut down'))
@@ -171,7 +171,7 @@ function performerOf(
   }
 
   /** Waits for nothing more, and does `withClaim` to what is claimed and not started. */
-  function letGo(withClaim: (jobs: Jobs, name: string, job: Claimed) => void): void {
+  function releaseClaims(withClaim: (jobs: Jobs, name: string, job: Claimed) => void): void {
     const all = [...units.values()].flatMap((jobs) =>
       [...jobs].map(([name, job]) => ({ jobs, name, job })),
     )

@@ -94,7 +94,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       changes.changed(partition)
       subscriptions.grown(partition)
     },
-    gaveUp(error) {
+    failedForGood(error) {
       subscriptions.failStepping(error)
       changes.allChanged()
     },

@@ -39,7 +39,7 @@ export type StepQueueOptions = {
   /** Takes the commitment of a step without outputs (EMBEDDED-WRITER-5). */
   commitLater: (commitment: Commitment) => void
   staged: (partition: PartitionName) => void
-  gaveUp: (error: WeirError) => void
+  failedForGood: (error: WeirError) => void
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
@@ -92,7 +92,7 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
 
   function dropAll(jobs: StepJob[], error: WeirError): void {
     log.unstage()
-    options.gaveUp(error)
+    options.failedForGood(error)
     for (const job of [...jobs, ...steps.splice(0)]) {
       queueBytes -= job.bytes
       job.failed(error)

@@ -10,7 +10,7 @@ import type { Writer } from './writer.ts'
 
 export type Steps = {
   /** Queues the lane if it is idle and has something to read. */
-  consider(lane: Lane): void
+  queueIfReady(lane: Lane): void
   pump(): void
   /** Makes all steps void that read ahead of the file. */
   voidAll(): void
@@ -28,7 +28,7 @@ export function createSteps({ log, writer, wake, flush }: StepsOptions): Steps {
   /** How often steps became void. */
   let era = 0
 
-  function consider(lane: Lane): void {
+  function queueIfReady(lane: Lane): void {
     if (lane.phase.kind !== 'idle' || !lane.owner.isReading || log.endAhead(lane) <= lane.next)
       return
     lane.phase = { kind: 'queued' }
@@ -53,7 +53,7 @@ export function createSteps({ log, writer, wake, flush }: StepsOptions): Steps {
       lane.owner.fail(error)
     }
     lane.phase = idle
-    consider(lane)
+    queueIfReady(lane)
   }
 
   /** Gives the batch to the reader and queues the outputs. Undefined: the batch became void. */
@@ -81,7 +81,7 @@ export function createSteps({ log, writer, wake, flush }: StepsOptions): Steps {
   }
 
   return {
-    consider,
+    queueIfReady,
     pump: turns.pump,
     voidAll() {
       era += 1

@@ -99,7 +99,7 @@ export function createSubscriptions({
   function addLane(lane: Lane): void {
     const others = lanes.get(log.placeOf(lane)) ?? new Set()
     lanes.set(log.placeOf(lane), others.add(lane))
-    steps.consider(lane)
+    steps.queueIfReady(lane)
   }
 
   return {
@@ -147,7 +147,7 @@ export function createSubscriptions({
     },
 
     grown(partition) {
-      for (const lane of lanes.get(partition) ?? []) steps.consider(lane)
+      for (const lane of lanes.get(partition) ?? []) steps.queueIfReady(lane)
     },
 
     neededFrom(partition) {

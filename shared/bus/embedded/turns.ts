@@ -36,7 +36,7 @@ export function createTurns({ wake, flush, beginStep }: TurnsOptions): Turns {
   let ticks = 0
 
   /** Runs the next readers, or ends the tick. */
-  function goOn(): void {
+  function runTurns(): void {
     while (left > 0 && !isAnswerDue) {
       const lane = turns.shift() ?? queued.find((lanes) => lanes.length > 0)?.shift()
       if (lane === undefined) break
@@ -61,7 +61,7 @@ export function createTurns({ wake, flush, beginStep }: TurnsOptions): Turns {
       left = tickRecordsMax
       isAnswerDue = false
       turns.push(...queued.flatMap((lanes) => lanes.splice(0)))
-      goOn()
+      runTurns()
     },
 
     readerStarts() {
@@ -73,7 +73,7 @@ export function createTurns({ wake, flush, beginStep }: TurnsOptions): Turns {
           return
         }
         isAnswerDue = false
-        goOn() // the outputs go to the next readers in the same tick
+        runTurns() // the outputs go to the next readers in the same tick
       }
     },
   }

@@ -54,18 +54,18 @@ export type WriterOptions = {
   /** Records of that partition are written. */
   grown: (partition: PartitionName) => void
   /** What was read ahead of the file is void. */
-  gaveUp: (error: WeirError) => void
+  failedForGood: (error: WeirError) => void
   /** A write of steps failed and is tried again after `waitMs`. */
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
 export function createWriter(options: WriterOptions): Writer {
   const { log, clock, recordBytesMax, queueBytesMax, triesMax, wake } = options
-  const { staged, gaveUp, retrying } = options
+  const { staged, failedForGood, retrying } = options
   const commits = createCommitQueue(clock, flushCommits)
   const appends = createAppendQueue(log, (records) => write(records, []))
   const steps = createStepQueue({
-    ...{ log, clock, triesMax, wake, write, staged, gaveUp, retrying },
+    ...{ log, clock, triesMax, wake, write, staged, failedForGood, retrying },
     commitLater: commits.push,
   })
   let whenDrained: (() => void)[] = []
