@@ -38,7 +38,7 @@ export function rejected(what: string, reason: string): CallEnding {
 }
 
 /** Statuses that promise that a call never ran in any try. */
-export function saysNeverRan(status: ResultStatus): boolean {
+export function promisesNeverRan(status: ResultStatus): boolean {
   return status === 'rejected' || status === 'vetoed' || status === 'skipped'
 }
 
