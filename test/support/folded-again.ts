@@ -6,7 +6,7 @@ import { type AnyStage, reducers } from '../../services/reducers.ts'
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { RecordToAppend } from '../../shared/contract/bus.ts'
 import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
-import { createFold } from '../../shared/runtime/fold.ts'
+import { foldOfLog } from '../../shared/runtime/log-fold.ts'
 
 export type FoldedAgain = { compared: number; missing: string[]; differing: string[] }
 
@@ -23,9 +23,7 @@ export async function foldedAgain(log: OpenLog): Promise<FoldedAgain> {
   const found: FoldedAgain = { compared: 0, missing: [], differing: [] }
   for (const stage of Object.values(reducers) as AnyStage[])
     for (let partition = 0; partition < partitions; partition += 1) {
-      const readBack = (from: number, to: number) =>
-        batchesOf(bus, { topic: topicPrefix + stages[stage.name].inbox, partition, from, to })
-      const fold = createFold({ stage, partition, partitions, topicPrefix, marks: {}, readBack })
+      const fold = foldOfLog(log, stage, partition)
       for await (const record of all(stages[stage.name].inbox, partition))
         for (const output of (await fold.take(record)).records) {
           const id = output.id as string
