@@ -12,6 +12,7 @@ import type { ApprovalSettings } from '../services/approval/registration.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type { Agents } from '../shared/agents/agents.ts'
 import { loadAgents as readAgentFiles } from '../shared/agents/file/load-agents.ts'
+import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { Guard } from '../shared/contract/guard.ts'
@@ -20,7 +21,9 @@ import { retentionMsOf } from '../shared/contract/retention.ts'
 import { topicSpecs } from '../shared/contract/topology.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
-import { readSettings, type Settings } from '../shared/settings/settings.ts'
+import { alternatives } from '../shared/settings/mistake.ts'
+import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
+import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
 import { openBus, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
@@ -55,6 +58,7 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
+export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
 export type { Turn } from './turn.ts'
 export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } from './turn-events.ts'
 export { WeirError }
@@ -67,7 +71,7 @@ export type WeirOptions = {
    */
   agents: Agents | string
   /** Where the log is. Default: a file in `dataFolder`. */
-  bus?: EmbeddedBusChoice | KafkaBusChoice
+  bus?: BusChoice
   /**
    * Who does the work. `here`: this process runs all stages. `elsewhere`: other processes do (`weir
    * up`), and this one asks and listens; its end stops no turn. Default: `here` on the embedded
@@ -111,21 +115,6 @@ export type WeirOptions = {
   approvals?: ApprovalSettings
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
-}
-
-export type EmbeddedBusChoice = { kind: 'embedded' }
-
-/** As Kafka's own tools take it. */
-export type KafkaBusChoice = {
-  kind: 'kafka'
-  /**
-   * `HOST:PORT`, several with commas between them. Default: `bootstrap.servers` of the properties.
-   */
-  bootstrapServer?: string
-  /** The path of a client.properties. */
-  commandConfig?: string
-  /** Over those of the file. */
-  properties?: Record<string, string>
 }
 
 /**
@@ -288,7 +277,7 @@ async function partitionsOf(
   { partitions }: WeirOptions,
   settings: Settings,
 ): Promise<number> {
-  if (settings.bus === 'embedded') return settings.partitions
+  if (busKindOf(settings).ownsTopics) return settings.partitions
   if (stages === 'here' && partitions !== undefined) return partitions
   const found = await partitionCount(bus, settings.topicPrefix)
   if (partitions === undefined || partitions === found) return found
@@ -411,27 +400,23 @@ function newId(): string {
   return randomBytes(10).toString('hex')
 }
 
-function settingsOf({ bus = { kind: 'embedded' }, ...options }: WeirOptions): Settings {
+function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
-  const { kind, bootstrapServer, commandConfig, properties } = { ...noKafka, ...bus }
   const texts = {
-    bus: kind,
     dataFolder,
     synchronous,
     partitions,
     topicPrefix,
     retention,
     toleratedDowntime,
-    bootstrapServer,
-    commandConfig,
   }
   const given = Object.entries(texts).filter(([, value]) => value !== undefined)
-  const commandProperty = Object.entries(properties ?? {}).map(
-    ([name, value]) => `${name}=${value}`,
-  )
   try {
     return readSettings(
-      { ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])), commandProperty },
+      {
+        ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
+        ...flagsOfChoice(bus),
+      },
       {},
     )
   } catch (error) {
@@ -439,15 +424,18 @@ function settingsOf({ bus = { kind: 'embedded' }, ...options }: WeirOptions): Se
   }
 }
 
-const noKafka: Omit<KafkaBusChoice, 'kind'> = {}
+const defaultBus: BusChoice = { kind: busNames[0] }
 
-function stagesOf({ stages }: WeirOptions, { bus }: Settings): 'here' | 'elsewhere' {
-  if (bus === 'embedded' && stages === 'elsewhere')
+function stagesOf({ stages }: WeirOptions, settings: Settings): 'here' | 'elsewhere' {
+  const { isLocal, title } = busKindOf(settings)
+  if (isLocal && stages === 'elsewhere') {
+    const others = busNamesWhere((kind) => !kind.isLocal).map((name) => `{ kind: '${name}', … }`)
     throw new WeirError(
       'settings.invalid',
-      "stages cannot run elsewhere on the embedded bus, which one process has to itself: give bus { kind: 'kafka', … }, or leave stages out",
+      `stages cannot run elsewhere on ${title}, which one process has to itself: give bus ${alternatives(others)}, or leave stages out`,
     )
-  return stages ?? (bus === 'embedded' ? 'here' : 'elsewhere')
+  }
+  return stages ?? (isLocal ? 'here' : 'elsewhere')
 }
 
 /** Options are judged as settings are, but there is no command line that they could come from. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { openBus } from '../../client/open-bus.ts'
 import { startStages } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import type { GuardMode } from '../../shared/contract/messages.ts'
@@ -83,8 +84,8 @@ async function run(options: RunOptions, open: Open): Promise<void> {
   opened(bus)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const partitions =
-    settings.bus === 'kafka' ? await topicsThere(bus, topicPrefix) : settings.partitions
+  const { ownsTopics } = busKindOf(settings)
+  const partitions = ownsTopics ? settings.partitions : await topicsThere(bus, topicPrefix)
   const own = await guardsBeside({
     bus,
     topicPrefix,

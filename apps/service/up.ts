@@ -10,6 +10,7 @@
 import type { Logger } from 'pino'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -130,18 +131,21 @@ function logStart(
   settings: Settings,
   health: string,
 ): void {
-  const { bus, dataFolder, bootstrapServer, topicPrefix, partitions } = settings
-  const where = bus === 'embedded' ? { dataFolder, partitions } : { bootstrapServer }
-  log.info({ version: version(), bus, ...where, stages, topicPrefix, health }, 'starting')
-  if (bus !== 'embedded') return
+  const { bus, dataFolder, topicPrefix } = settings
+  const kind = busKindOf(settings)
+  log.info(
+    { version: version(), bus, ...kind.describe(settings), stages, topicPrefix, health },
+    'starting',
+  )
+  if (!kind.isLocal) return
   const missing = stageNames.filter((name) => !stages.includes(name))
   log.warn(
     { dataFolder },
-    'the embedded bus has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; turns that are open go on',
+    `${kind.title} has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; turns that are open go on`,
   )
   if (missing.length > 0)
     log.warn(
       { missing },
-      'on the embedded bus no other process can run the stages that are missing here: turns stop there',
+      `on ${kind.title} no other process can run the stages that are missing here: turns stop there`,
     )
 }

@@ -15,8 +15,12 @@ import {
 } from './setting-schema.ts'
 import type { SettingsFile } from './settings-file.ts'
 
+/** shared/bus/kinds.ts has a record for each name. The first name is the default. */
+export const busNames = ['embedded', 'kafka'] as const
+export type BusName = (typeof busNames)[number]
+
 export type Settings = {
-  bus: 'embedded' | 'kafka'
+  bus: BusName
   dataFolder: string
   /** Empty: none is named. */
   bootstrapServer: string
@@ -53,6 +57,8 @@ export type Setting = {
   secret: boolean
   /** A path: in a settings file it starts at the file's folder. */
   isPath?: true
+  /** The only bus that reads the setting. Absent: all do. */
+  onlyFor?: BusName
   schema: SettingSchema
 }
 
@@ -61,7 +67,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     variable: 'WEIR_BUS',
     description: 'where the log is: in a file of this machine, or on Kafka',
     secret: false,
-    schema: { type: 'string', enum: ['embedded', 'kafka'], default: 'embedded' },
+    schema: { type: 'string', enum: [...busNames], default: busNames[0] },
   },
   dataFolder: {
     variable: 'WEIR_DATA_FOLDER',
@@ -75,6 +81,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     variable: 'WEIR_BOOTSTRAP_SERVER',
     description: 'the brokers of Kafka to begin with, HOST:PORT, several with commas between them',
     secret: false,
+    onlyFor: 'kafka',
     schema: {
       type: 'string',
       pattern: '^([^\\s,]+:\\d{1,5}(,[^\\s,]+:\\d{1,5})*)?$',
@@ -87,6 +94,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     description: "a client.properties of Kafka: security, credentials, the client's id",
     secret: false,
     isPath: true,
+    onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
   },
   commandProperty: {
@@ -95,6 +103,7 @@ export const settingTable: Record<SettingKey, Setting> = {
       'properties NAME=VALUE of the Kafka client, over those of commandConfig: the flag once for each, in the variable one a line',
     unit: 'NAME=VALUE',
     secret: true,
+    onlyFor: 'kafka',
     schema: { type: 'properties', default: {} },
   },
   topicPrefix: {
@@ -283,21 +292,29 @@ function complaint(key: SettingKey, value: unknown, origin: Origin, fault: strin
   return `${key} is ${shown} (from ${originText(origin)}); ${fault}`
 }
 
-const ofKafka = ['bootstrapServer', 'commandConfig', 'commandProperty'] as const
+/** A bus that needs one of its own settings, and the mistake if none is given. */
+const withoutOwnSettings: Partial<Record<BusName, string>> = {
+  kafka: `no broker is named; give --bootstrap-server HOST:9092 (${settingTable.bootstrapServer.variable})`,
+}
 
-/** Values that are acceptable each, and not together. */
+/** Values that are each acceptable, but not together. */
 function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
-  const { bus } = values
-  const said = `bus is ${bus.value} (from ${originText(bus.origin)})`
-  const given = ofKafka.filter((key) => !isEmpty(values[key].value))
-  if (bus.value === 'embedded')
-    return given.map((key) => {
+  const bus = values.bus.value as BusName
+  const start = `bus is ${bus} (from ${originText(values.bus.origin)})`
+  const given = settingKeys.flatMap((key) => {
+    const { onlyFor } = settingTable[key]
+    return onlyFor === undefined || isEmpty(values[key].value) ? [] : [{ key, onlyFor }]
+  })
+  const mistakes = given
+    .filter(({ onlyFor }) => onlyFor !== bus)
+    .map(({ key, onlyFor }) => {
       const where = originText(values[key].origin)
-      return `${said}, and ${key} is given (from ${where}); give --bus kafka (${settingTable.bus.variable}=kafka), or leave ${key} out`
+      return `${start}, and ${key} is given (from ${where}); give --bus ${onlyFor} (${settingTable.bus.variable}=${onlyFor}), or leave ${key} out`
     })
-  if (given.length > 0) return [] // what the file and the properties say is judged by who reads them
-  const { variable } = settingTable.bootstrapServer
-  return [`${said}, and no broker is named; give --bootstrap-server HOST:9092 (${variable})`]
+  const missing = withoutOwnSettings[bus]
+  if (missing !== undefined && !given.some(({ onlyFor }) => onlyFor === bus))
+    mistakes.push(`${start}, and ${missing}`)
+  return mistakes
 }
 
 /** R7: nothing starts with a retention that could take away what an open turn is folded from. */

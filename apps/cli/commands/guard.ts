@@ -79,9 +79,11 @@ export function addGuard(program: Command): void {
         settings,
         process.stdout,
       )
-      if (settings.bus === 'embedded')
+      const { busKindOf } = await import('../../../shared/bus/kinds.ts')
+      const { isLocal, title } = busKindOf(settings)
+      if (isLocal)
         process.stderr.write(
-          'on the embedded bus only weir guard run can read and answer: what is in another language cannot, and needs Kafka\n',
+          `on ${title} only weir guard run can read and answer: a guard in another language needs Kafka\n`,
         )
     })
 

@@ -7,7 +7,7 @@ import { openDesk } from '../../../services/approval/desk.ts'
 import { personHere } from '../../../services/approval/person.ts'
 import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { existingLogFile } from '../../history/open-log.ts'
+import { assertLogExists } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 import { missingStages } from '../../terminal/silence.ts'
@@ -26,7 +26,7 @@ export async function decideApproval(
   settings: Settings,
   { out, errors }: Pick<Streams, 'out' | 'errors'> = processStreams(),
 ): Promise<0 | 4> {
-  if (settings.bus === 'embedded') existingLogFile(settings) // where none is nothing waits, and none is made
+  assertLogExists(settings) // opening would make an empty log
   const { counted, text } = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
     return openDesk({
@@ -41,10 +41,8 @@ export async function decideApproval(
   return counted ? 0 : 4
 }
 
-/** Elsewhere the stage runs with the others. */
 async function tellIfNobodyRuns(settings: Settings, errors: NodeJS.WriteStream): Promise<void> {
-  if (settings.bus === 'embedded' || (await missingStages(settings))?.includes('approval') !== true)
-    return
+  if ((await missingStages(settings))?.includes('approval') !== true) return
   errors.write(
     'nobody runs the stage approval now: weir up --stages approval does, and without it the call is vetoed at its deadline\n',
   )

@@ -3,19 +3,30 @@
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { logFileIn } from '../../../client/open-bus.ts'
-import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
+import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { endsOf, type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText } from '../../terminal/quantities.ts'
 import { type Check, odd, ok, wrong, wrongBy } from './check.ts'
+import { guardsCheck } from './guards.ts'
+import { clockCheck } from './machine.ts'
 
 const MiB = 1024 * 1024
 /** What may wait to be written at once, and as much again for the write-ahead log. */
 const freeBytesMin = 512 * MiB
 
-export function folderCheck({ dataFolder }: Settings): Check {
+export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGenerator<Check> {
+  yield folderCheck(settings)
+  yield lockCheck(kind, settings)
+  yield spaceCheck(settings)
+  const { check, newest } = await fileCheck(kind.logFile(settings), settings)
+  yield check
+  if (newest !== undefined) yield await guardsCheck(settings)
+  yield clockCheck(Date.now(), newest)
+}
+
+function folderCheck({ dataFolder }: Settings): Check {
   const name = 'data folder'
   const found = existing(dataFolder)
   try {
@@ -42,10 +53,10 @@ export function folderCheck({ dataFolder }: Settings): Check {
   )
 }
 
-export function lockCheck({ dataFolder }: Settings): Check {
+function lockCheck(kind: LocalBus, settings: Settings): Check {
   const name = 'lock'
   try {
-    const lock = lockStateOf(logFileIn(dataFolder))
+    const lock = kind.lockState(settings)
     if (lock.kind === 'free') return ok(name, 'no other process writes there')
     const who = lock.pid === undefined ? 'another process' : `process ${lock.pid}`
     return odd(
@@ -58,7 +69,7 @@ export function lockCheck({ dataFolder }: Settings): Check {
   }
 }
 
-export function spaceCheck({ dataFolder }: Settings): Check {
+function spaceCheck({ dataFolder }: Settings): Check {
   const name = 'disk space'
   const folder = existing(dataFolder)
   const { bavail, bsize } = statfsSync(folder)
@@ -72,11 +83,11 @@ export function spaceCheck({ dataFolder }: Settings): Check {
 }
 
 /** `newest`: the newest time in the log; undefined where there is none. */
-export async function fileCheck(
+async function fileCheck(
+  file: string,
   settings: Settings,
 ): Promise<{ check: Check; newest?: number | undefined }> {
   const name = 'log file'
-  const file = logFileIn(settings.dataFolder)
   if (!existsSync(file))
     return { check: ok(name, `${file} is not there yet; the first run makes it`) }
   try {

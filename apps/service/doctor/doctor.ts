@@ -2,6 +2,7 @@
 // and shows no secret. Exit codes: 0 all that was looked at is well (odd things may be), 1
 // something is wrong, 2 it could not look.
 
+import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { type Settings, type SettingValue, settingKeys } from '../../../shared/settings/settings.ts'
 import {
@@ -15,8 +16,8 @@ import { count } from '../../terminal/quantities.ts'
 import { wrapped } from '../../terminal/word-wrap.ts'
 import { agentChecks, toolChecks } from './agents.ts'
 import { type Check, ok, skipped } from './check.ts'
-import { fileCheck, folderCheck, lockCheck, spaceCheck } from './data-folder.ts'
-import { guardsCheck } from './guards.ts'
+import { clusterChecks } from './cluster.ts'
+import { folderChecks } from './data-folder.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { onlineChecks } from './online.ts'
 
@@ -42,17 +43,9 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   if (settings === undefined) {
     yield skipped('data folder', 'not looked at until the settings are right')
     yield clockCheck(Date.now(), undefined)
-  } else if (settings.bus === 'kafka') {
-    yield clockCheck(Date.now(), undefined)
-    yield* (await import('./kafka.ts')).kafkaChecks(settings)
   } else {
-    yield folderCheck(settings)
-    yield lockCheck(settings)
-    yield spaceCheck(settings)
-    const { check, newest } = await fileCheck(settings)
-    yield check
-    if (newest !== undefined) yield await guardsCheck(settings)
-    yield clockCheck(Date.now(), newest)
+    const kind = busKindOf(settings)
+    yield* kind.isLocal ? folderChecks(kind, settings) : clusterChecks(kind, settings)
   }
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)
   yield* agentsFound

@@ -6,12 +6,9 @@
 import type { Logger } from 'pino'
 import { guardFile, guardOptions } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
-import {
-  openBesideWriter,
-  openBus,
-  partitionCount,
-  writerListens,
-} from '../../../client/open-bus.ts'
+import { openBus, partitionCount } from '../../../client/open-bus.ts'
+import type { LocalBus } from '../../../shared/bus/kind.ts'
+import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
@@ -111,10 +108,10 @@ export async function runGuardProcess(
           }).catch((error: unknown) =>
             log.warn({ err: error }, 'whether the guard is still registered is not known any more'),
           )
-    const stopLooking =
-      settings.bus === 'embedded'
-        ? lookForWriter(settings, (what) => health.missed(reader, what))
-        : undefined
+    const kind = busKindOf(settings)
+    const stopLooking = kind.isLocal
+      ? lookForWriter(kind, settings, (what) => health.missed(reader, what))
+      : undefined
     open.push({
       what: 'what is watched',
       async close() {
@@ -157,11 +154,15 @@ const writerLookedForMs = 2_000
  * On the embedded bus it has the other process write its answers. While it has none to write, only
  * looking tells that nobody would.
  */
-function lookForWriter(settings: Settings, missed: (what: string | undefined) => void): () => void {
+function lookForWriter(
+  kind: LocalBus,
+  settings: Settings,
+  missed: (what: string | undefined) => void,
+): () => void {
   let isOver = false
   let stop = () => {}
   const look = async (): Promise<void> => {
-    const isThere = await writerListens(settings).catch(() => false)
+    const isThere = await kind.writerListens(settings).catch(() => false)
     missed(isThere ? undefined : `no process writes ${settings.dataFolder}: its answers wait`)
     if (!isOver) again()
   }
@@ -180,13 +181,14 @@ function failureOf({ failed }: RunningGuards): Promise<{ error: unknown }> {
 }
 
 async function busFor(settings: Settings, log: Logger): Promise<Bus> {
-  if (settings.bus === 'kafka')
+  const kind = busKindOf(settings)
+  if (!kind.isLocal)
     return openBus(settings, log, { replicationFactor: settings.replicationFactor })
-  const beside = await openBesideWriter(settings, log)
+  const beside = await kind.openBesideWriter(settings, log)
   if (beside !== undefined) return beside
   throw new WeirError(
     'usage',
-    `on the embedded bus a guard runs beside the process that runs the stages, and none writes ${settings.dataFolder}: start weir up first, ` +
+    `on ${kind.title} a guard runs beside the process that runs the stages, and none writes ${settings.dataFolder}: start weir up first, ` +
       'or have the guard run in the same process: weir up --guard, weir ask --guard',
   )
 }

@@ -2,7 +2,7 @@
 // those that are missing; and what is wrong with those that are there. Nothing that exists is ever
 // changed.
 
-import { kafkaClient } from '../../../client/open-bus.ts'
+import { kafkaClient } from '../../../shared/bus/kafka/client-of-settings.ts'
 import { asAdmin } from '../../../shared/bus/kafka/cluster-survey.ts'
 import {
   createTopics,
@@ -14,13 +14,14 @@ import {
   type PlannedTopic,
   topicPlan,
 } from '../../../shared/bus/kafka/topic-plan.ts'
+import { busNamesWhere } from '../../../shared/bus/kinds.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard-registration.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
+import { type BusName, busNames, type Settings } from '../../../shared/settings/settings.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
@@ -156,13 +157,16 @@ function printDifferences(
     out.write(`${painted(out, 'good', `${count(plan.length, 'topic')}, all as Weir needs them`)}\n`)
 }
 
+/** The plan, the administration and the printed lines of this command are Kafka's. */
+const busOfTopics: BusName = 'kafka'
+
 async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
-  if (flags.bus === 'embedded')
+  if (busNamesWhere((kind) => kind.ownsTopics).some((name) => name === flags.bus))
     throw new WeirError(
       'usage',
-      '--bus embedded: it makes its topics by itself; weir topics is for Kafka',
+      `--bus ${flags.bus}: this bus creates its own topics; weir topics is for Kafka`,
     )
-  const settings = commandSettings({ ...flags, bus: 'kafka' }) // there are no topics to create anywhere else
+  const settings = commandSettings({ ...flags, bus: busOfTopics })
   const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
   return { client, settings }
 }
@@ -173,9 +177,9 @@ async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
  */
 function planSettings(flags: SettingFlags): Settings {
   try {
-    return commandSettings({ ...flags, bus: 'kafka' })
+    return commandSettings({ ...flags, bus: busOfTopics })
   } catch {
-    return commandSettings({ ...flags, bus: 'embedded' })
+    return commandSettings({ ...flags, bus: busNames[0] })
   }
 }
 

@@ -2,9 +2,7 @@
 // them, whether this user may look, who runs the stages, and whether the clocks agree. Nothing is
 // written, so the right to write is not tried.
 
-import { kafkaClient } from '../../../client/open-bus.ts'
-import type { ClientConfig } from '../../../shared/bus/kafka/client-properties.ts'
-import { topicPlan } from '../../../shared/bus/kafka/topic-plan.ts'
+import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
@@ -16,6 +14,7 @@ import { count } from '../../terminal/quantities.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
 import { type Check, odd, ok, skipped, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
+import { clockCheck } from './machine.ts'
 
 const differencesShown = 3
 /** Clocks that are kept by a network are closer than this. */
@@ -23,26 +22,23 @@ const aheadMaxMs = 5_000
 /** Their newest records are as new as any. */
 const busiest: TopicName[] = ['activity', 'conversation-events']
 
-export async function* kafkaChecks(settings: Settings): AsyncGenerator<Check> {
-  let client: ClientConfig
+export async function* clusterChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+  yield clockCheck(Date.now(), undefined)
   try {
-    client = await kafkaClient(settings)
+    await kind.checkClient(settings)
   } catch (error) {
     yield* mistakesOf(error)
     return
   }
   try {
-    yield* clusterChecks(client, settings)
+    yield* topicChecks(kind, settings)
   } catch (error) {
     yield wrongBy('brokers', error)
     yield skipped('topics', 'not looked at until the brokers can be reached')
     return
   }
-  yield await stagesCheck(client, settings)
-  yield await guardsCheck(settings, async (groups) => {
-    const { membersOfGroups } = await import('../../../shared/bus/kafka/cluster-survey.ts')
-    return membersOfGroups(client, groups, createLog({ level: 'silent' }))
-  })
+  yield await stagesCheck(kind, settings)
+  yield await guardsCheck(settings)
   yield await readCheck(settings)
 }
 
@@ -56,12 +52,10 @@ function mistakesOf(error: unknown): Check[] {
   }))
 }
 
-async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGenerator<Check> {
-  const { surveyCluster } = await import('../../../shared/bus/kafka/cluster-survey.ts')
-  const { topicPrefix, partitions, replicationFactor, retention } = settings
+async function* topicChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+  const { topicPrefix, partitions, retention } = settings
   const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
-  const survey = (of: TopicSpec[]) =>
-    surveyCluster(client, topicPlan(of, { replicationFactor }), createLog({ level: 'silent' }))
+  const survey = (of: TopicSpec[]) => kind.survey(settings, of, createLog({ level: 'silent' }))
   const { brokers, differences: own } = await survey(specs)
   yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)
   const ofGuards = own.length === 0 ? await guardTopicsOn(settings) : []
@@ -86,12 +80,12 @@ async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGe
   }
 }
 
-async function stagesCheck(client: ClientConfig, { topicPrefix }: Settings): Promise<Check> {
+async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> {
   const name = 'stages'
+  const { topicPrefix } = settings
   try {
-    const { membersOfGroups } = await import('../../../shared/bus/kafka/cluster-survey.ts')
     const groups = stageNames.map((stage) => topicPrefix + stage)
-    const members = await membersOfGroups(client, groups, createLog({ level: 'silent' }))
+    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
     const missing = stageNames.filter((stage) => (members.get(topicPrefix + stage) ?? 0) === 0)
     const running = stageNames
       .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)
