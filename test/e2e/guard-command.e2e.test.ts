@@ -226,7 +226,7 @@ describe('weir guard', () => {
     const first = await register(...tools)
     expect(first).toMatchObject({
       code: 0,
-      errors: expect.stringContaining('what is in another language cannot, and needs Kafka'),
+      errors: expect.stringContaining('a guard in another language needs Kafka'),
     })
     expect(first.out).toBe(
       'remote enforces for exec\nremote is a shadow for mail_*\nit reads weir.rounds-cleared as the group weir.guard.remote, and writes weir.guard-verdicts.remote\n',
@@ -296,12 +296,12 @@ describe('weir guard', () => {
     expect(stage).toMatchObject({
       code: 2,
       errors: expect.stringContaining(
-        'approval is a stage and no guard to run: put its rules in force with',
+        'approval is a stage, not a guard to run: set its rules with',
       ),
     })
     await writeFile(join(folder, 'shell'), 'export default {}')
     expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain(
-      'shell is a file here, and a guard that ships with Weir',
+      'shell is a file here and also a guard that ships with Weir',
     )
   })
 
