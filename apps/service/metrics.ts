@@ -1,11 +1,10 @@
-// The metrics of a process that runs stages, for Prometheus: what its stages read, wrote and
-// decided, and how far they are behind.
-// METRICS-1. No label holds an id, a name that an agent file gives, or anything else that grows
-//     with use: values are stages, the guards that this process was started with, partitions,
-//     message types, and symbols of schemas.
-// METRICS-2. What a stage wrote counts when it is acknowledged. Records are delivered at least
-//     once, so after a crash a few may count twice.
-// METRICS-3. One registry for each process instance; the library's global one stays empty.
+// The metrics of a process that runs stages, for Prometheus: records read and written, decisions,
+// lag.
+// METRICS-1. No label grows with use: no id, no name from an agent file. Labels are stages, guards
+//     of this process, partitions, message types and symbols of schemas.
+// METRICS-2. A record counts when it is acknowledged. Delivery is at least once, so after a crash a
+//     few records may count twice.
+// METRICS-3. Each process has its own registry; the library's global registry stays empty.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { typeIn } from '../../shared/codec/codec.ts'
@@ -27,16 +26,16 @@ export type MetricsOptions = {
   guards?: readonly string[]
   partitions: ReadPartitions
   clock: Pick<Clock, 'now'>
-  /** Answers with nothing for what is not known. */
+  /** Skips partitions with an unknown lag. */
   lags: () => Promise<Lag[]>
-  /** Also of the process: CPU, memory, event loop, garbage collection. */
+  /** Adds the process: CPU, memory, event loop, garbage collection. */
   ofProcess: boolean
 }
 
 export type Metrics = {
   readonly instruments: Instruments
   readonly guardInstruments: GuardInstruments
-  /** In Prometheus' text format; `contentType` says which version. */
+  /** In Prometheus' text format, of the version in `contentType`. */
   text(): Promise<string>
   readonly contentType: string
 }
@@ -44,11 +43,8 @@ export type Metrics = {
 /** Seconds; a tool may declare up to an hour. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600]
 
-/**
- * How often the event loop's delay is measured. The library's default wakes an idle process a
- * hundred times a second.
- */
-const eventLoopLookMs = 100
+/** The library's default would wake an idle process a hundred times a second. */
+const eventLoopPrecisionMs = 100
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const { stages, guards = [], partitions, clock } = options
@@ -58,7 +54,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   addGauges(registry, options)
   const lag = lagGauges(registry)
   if (options.ofProcess)
-    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs })
+    collectDefaultMetrics({
+      register: registry,
+      eventLoopMonitoringPrecision: eventLoopPrecisionMs,
+    })
   const guardInstruments = createGuardMetrics({ registry, guards, partitions, clock })
   for (const stage of stages)
     for (const counter of [flow.readBytes, flow.writtenBytes, flow.foldedAgain])
@@ -70,7 +69,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
     async text() {
       const lags = await options.lags()
-      for (const gauge of [lag.records, lag.seconds]) gauge.reset() // partitions that went away must not stay
+      for (const gauge of [lag.records, lag.seconds]) gauge.reset() // drops lost partitions
       for (const { stage, partition, records, seconds } of lags) {
         lag.records.set({ stage, partition }, records)
         lag.seconds.set({ stage, partition }, seconds)
@@ -84,20 +83,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
         const read = partitions.add(partition)
         return {
           acknowledged(step) {
-            took(stage, done, step.read)
-            wrote(stage, messagesOf(step.outputs), step.written)
+            countRead(stage, done, step.read)
+            countWritten(stage, messagesOf(step.outputs), step.written)
             readOn(read, step.read)
           },
           closed: () => partitions.remove(read),
         }
       },
       observed(stage, { messages, written }) {
-        wrote(stage, messages, written)
+        countWritten(stage, messages, written)
       },
     },
   }
 
-  function took(stage: StageName, done: Offset, records: readonly StoredRecord[]): void {
+  function countRead(stage: StageName, done: Offset, records: readonly StoredRecord[]): void {
     const taken = records.filter(({ offset }) => offset >= done)
     if (taken.length < records.length)
       flow.foldedAgain.inc({ stage }, records.length - taken.length)
@@ -109,7 +108,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     flow.readBytes.inc({ stage }, bytesOf(taken))
   }
 
-  function wrote(
+  function countWritten(
     stage: StageName,
     messages: readonly Message[],
     records: readonly RecordToAppend[],
@@ -123,12 +122,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
           stage,
           code: errorCodes.find((code) => code === message.code) ?? 'other',
         })
-      else decided(message)
+      else countDecision(message)
     }
   }
 
-  /** Each decision counts where it is final, so that processes can be summed. */
-  function decided(message: Message): void {
+  /** Each decision counts in the stage that makes it final, so you can sum over processes. */
+  function countDecision(message: Message): void {
     switch (message.type) {
       case 'turn-finished':
         decisions.turns.inc({
@@ -179,25 +178,25 @@ function flowCounters(registry: Registry) {
   return {
     read: new Counter({
       name: 'weir_records_read_total',
-      help: 'Records that a stage took from its inbox, by what their frame says they are.',
+      help: 'Records that a stage read from its inbox, by the type in their frame.',
       labelNames: ['stage', 'type'] as const,
       registers,
     }),
     foldedAgain: new Counter({
       name: 'weir_records_folded_again_total',
-      help: 'Records that were done already and were read once more to restore the state of open units.',
+      help: 'Records that were read again to restore the state of open units.',
       labelNames: ['stage'] as const,
       registers,
     }),
     written: new Counter({
       name: 'weir_records_written_total',
-      help: 'Records that a stage wrote: its reducer, its performer, its ticks.',
+      help: 'Records that a stage wrote, from its reducer, its performer and its ticks.',
       labelNames: ['stage', 'type'] as const,
       registers,
     }),
     readBytes: new Counter({
       name: 'weir_read_bytes_total',
-      help: 'Bytes of the values of the records that a stage took.',
+      help: 'Bytes of the values of the records that a stage read.',
       labelNames: ['stage'] as const,
       registers,
     }),
@@ -209,7 +208,7 @@ function flowCounters(registry: Registry) {
     }),
     deadLetters: new Counter({
       name: 'weir_dead_letters_total',
-      help: 'Records that a stage could not take, by the code of the error.',
+      help: 'Records that a stage could not apply, by error code.',
       labelNames: ['stage', 'code'] as const,
       registers,
     }),
@@ -221,31 +220,31 @@ function decisionCounters(registry: Registry) {
   return {
     turns: new Counter({
       name: 'weir_turns_total',
-      help: 'Turns that ended (conversation): how, why when it was no answer, and the cap that was reached.',
+      help: 'Turns that ended (conversation), by outcome, failure class and reached cap.',
       labelNames: ['outcome', 'class', 'cap'] as const,
       registers,
     }),
     verdicts: new Counter({
       name: 'weir_verdicts_total',
-      help: 'Calls that were judged (validator): accepted, or what was wrong.',
+      help: 'Calls that were judged (validator): accepted, or the code of the rejection.',
       labelNames: ['verdict'] as const,
       registers,
     }),
     interventions: new Counter({
       name: 'weir_interventions_total',
-      help: 'Interventions for a lack of progress (loop-detector), by the rung of the ladder.',
+      help: 'Interventions against a lack of progress (loop-detector), by the rung of the ladder.',
       labelNames: ['rung'] as const,
       registers,
     }),
     shadowed: new Counter({
       name: 'weir_interventions_shadowed_total',
-      help: 'What rules in shadow would have done (loop-detector), by rule and by the rung of its ladder.',
+      help: 'Interventions that rules in shadow would have raised (loop-detector), by rule and rung.',
       labelNames: ['rule', 'rung'] as const,
       registers,
     }),
     approvals: new Counter({
       name: 'weir_approvals_total',
-      help: 'Calls that waited for a person (approval), by what became of them.',
+      help: 'Calls that waited for a person (approval), by outcome.',
       labelNames: ['outcome'] as const,
       registers,
     }),
@@ -257,13 +256,13 @@ function decisionCounters(registry: Registry) {
     }),
     attempts: new Counter({
       name: 'weir_attempts_total',
-      help: 'Attempts to get an answer from a model that ended (llm-gateway): answered, or the class of the failure.',
+      help: 'Finished attempts to get an answer from a model (llm-gateway): answered, or the failure class.',
       labelNames: ['outcome'] as const,
       registers,
     }),
     toolSeconds: new Histogram({
       name: 'weir_tool_duration_seconds',
-      help: 'How long tools ran (executor), by how they ended.',
+      help: 'Run time of tools (executor), by result status.',
       labelNames: ['status'] as const,
       buckets: durationBuckets,
       registers,
@@ -271,7 +270,7 @@ function decisionCounters(registry: Registry) {
   }
 }
 
-/** What is looked up when somebody asks. */
+/** Gauges that are computed on each scrape. */
 function addGauges(
   registry: Registry,
   { stages, guards = [], partitions, clock }: MetricsOptions,
@@ -295,7 +294,7 @@ function addGauges(
       },
     })
 
-  const assigned = 'Partitions of its inbox that the stage, or the guard, reads in this process.'
+  const assigned = 'Partitions of its inbox that the stage or guard reads in this process.'
   byStage(
     'weir_partitions_assigned',
     assigned,
@@ -304,13 +303,13 @@ function addGauges(
   )
   byStage(
     'weir_open_units',
-    'Units (conversations, turns, rounds) that the stage keeps open in this process.',
+    'Open units (conversations, turns, rounds) of the stage in this process.',
     stages,
     (stage) => ofStage(stage).reduce((sum, { units }) => sum + units.size, 0),
   )
   byStage(
     'weir_oldest_unit_age_seconds',
-    'Since the first record of the open unit that began first; 0: none is open.',
+    'Age of the oldest open unit, from its first record; 0: none is open.',
     stages,
     (stage) => {
       const began = ofStage(stage).flatMap(({ units }) => units.values().next().value?.since ?? [])
@@ -325,13 +324,13 @@ function lagGauges(registry: Registry) {
   return {
     records: new Gauge({
       name: 'weir_lag_records',
-      help: 'Records in the inbox that are not read yet. Absent: the bus did not say.',
+      help: 'Unread records in the inbox. Absent: the bus did not answer.',
       labelNames,
       registers,
     }),
     seconds: new Gauge({
       name: 'weir_lag_seconds',
-      help: 'How long the oldest record that is not read yet has waited, at most; 0: none waits. Absent: the bus did not say.',
+      help: 'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
       labelNames,
       registers,
     }),

@@ -59,7 +59,7 @@ describe('weir guard', () => {
     expect(await starts(here)).toHaveLength(1)
 
     expect((await run(['guard', 'list'])).out).toContain(
-      'no call waits for it; where it enforces it has 10000 ms to answer, else its calls are vetoed',
+      'no call waits for it; where it enforces it has 10000 ms to answer, otherwise its calls are vetoed',
     )
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({
       code: 0,
@@ -199,19 +199,19 @@ describe('weir guard', () => {
       await until(async () => 'notes' in (await ready()))
       expect(await ready()).toMatchObject({
         ready: true,
-        notes: ['guard.no-removal: it is removed: it is asked about no call any more'],
+        notes: ['guard.no-removal: it is removed: no further call waits for it'],
       })
       up.signal('SIGTERM')
       expect((await up.ended).code).toBe(0)
       await until(async () => !(await ready()).ready)
       expect((await ready()).why).toEqual([
-        'guard.no-removal: no process writes .weir: its answers wait',
+        'guard.no-removal: no process writes .weir: answers wait',
       ])
       second.signal('SIGTERM')
       const { code, ...said } = await second.ended
       expect(code).toBe(0)
       expect(JSON.stringify(said)).toContain('the guard is now 1: shadow for exec')
-      expect(JSON.stringify(said)).toContain('it is removed: it is asked about no call any more')
+      expect(JSON.stringify(said)).toContain('it is removed: no further call waits for it')
     } finally {
       await bus.close()
     }
@@ -249,7 +249,7 @@ describe('weir guard', () => {
       const refused = await register('--tools', mistyped, '--replace')
       expect(refused).toMatchObject({ code: 2, out: '' })
       expect(refused.errors).toMatch(
-        /behind the = must stand enforce or shadow|names have no blanks and no =/,
+        /the mode after = must be enforce or shadow|names have no blanks and no =/,
       )
     }
     expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain(

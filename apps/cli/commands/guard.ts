@@ -126,7 +126,7 @@ export function addGuard(program: Command): void {
     .description('takes a guard out of force, from the next model response on; its topic stays')
     .argument('<name>', 'the guard')
     .action(async (name, options) =>
-      (await import('../../service/guards/change.ts')).takeGuardOut(
+      (await import('../../service/guards/change.ts')).removeRegisteredGuard(
         name,
         await settingsOf(options),
         process.stdout,
