@@ -260,7 +260,7 @@ describe('weir guard', () => {
     )
     expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')
     expect((await run(['doctor'])).out).toMatch(
-      /^odd +guards +calls wait for remote \(mixed\), and nobody runs it now: run it/m,
+      /^odd +guards +calls wait for remote \(mixed\), and no process runs it now: run it/m,
     )
     const vetoed = await run([...ask, 'nobody answers for it'])
     expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
@@ -372,7 +372,7 @@ describe('weir guard', () => {
       'there is a guard no-removal already, and it is version 1, this is 2',
     )
     expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain(
-      'and none writes .weir: start weir up first',
+      'and no process writes .weir: start weir up first',
     )
   })
 })

@@ -289,7 +289,7 @@ describe('a weir up that is asked for what cannot be', () => {
     const { code, errors } = await refused(['--stages', 'validator', '--health-port', port])
     expect({ code, errors }).toEqual({
       code: 2,
-      errors: expect.stringContaining(`port ${port}: it is in use`),
+      errors: expect.stringContaining(`port ${port}: the port is in use`),
     })
   })
 

@@ -1,6 +1,5 @@
-// Kafka: whether the brokers can be reached with these properties, whether topics are as Weir needs
-// them, whether this user may look, who runs the stages, and whether the clocks agree. Nothing is
-// written, so the right to write is not tried.
+// A shared bus: whether its brokers can be reached, the topics fit, this user may read, the stages
+// run and the clocks agree. It writes nothing, so it does not test the right to write.
 
 import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
@@ -17,9 +16,9 @@ import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
 
 const differencesShown = 3
-/** Clocks that are kept by a network are closer than this. */
+/** Clocks that are synchronised over a network differ less. */
 const aheadMaxMs = 5_000
-/** Their newest records are as new as any. */
+/** No topic has newer records. */
 const busiest: TopicName[] = ['activity', 'conversation-events']
 
 export async function* clusterChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
@@ -34,7 +33,7 @@ export async function* clusterChecks(kind: SharedBus, settings: Settings): Async
     yield* topicChecks(kind, settings)
   } catch (error) {
     yield wrongBy('brokers', error)
-    yield skipped('topics', 'not looked at until the brokers can be reached')
+    yield skipped('topics', 'not checked until the brokers can be reached')
     return
   }
   yield await stagesCheck(kind, settings)
@@ -48,7 +47,7 @@ function mistakesOf(error: unknown): Check[] {
   return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({
     name: 'client',
     state: 'wrong',
-    said: mistake.trim(),
+    finding: mistake.trim(),
   }))
 }
 
@@ -68,8 +67,8 @@ async function* topicChecks(kind: SharedBus, settings: Settings): AsyncGenerator
   else if (differences.every(({ what }) => what === 'topic') && differences.length === specs.length)
     yield wrong(
       'topics',
-      `there is none that begins with '${topicPrefix}'`,
-      'weir topics create, or give the prefix that they have (--topic-prefix)',
+      `no topic begins with '${topicPrefix}'`,
+      'weir topics create, or give the prefix of your topics (--topic-prefix)',
     )
   else {
     for (const { topic, what, is, shouldBe, remedy } of differences.slice(0, differencesShown))
@@ -91,16 +90,17 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
       .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)
       .join(', ')
     if (missing.length === 0) return ok(name, `running copies: ${running}`)
-    return odd(name, `nobody runs ${missing.join(', ')}`, `weir up --stages ${missing.join(',')}`)
+    return odd(
+      name,
+      `no process runs ${missing.join(', ')}`,
+      `weir up --stages ${missing.join(',')}`,
+    )
   } catch (error) {
     return wrongBy(name, error)
   }
 }
 
-/**
- * By reading: which shows that this user may, and how far the brokers' clocks are ahead, by which
- * times are given.
- */
+/** Reading shows that this user may read, and how far the brokers' clocks are ahead. */
 async function readCheck(settings: Settings): Promise<Check> {
   try {
     const newest = await withLog(settings, async (log) => {
@@ -123,8 +123,8 @@ async function readCheck(settings: Settings): Promise<Check> {
     const ahead = newest - Date.now()
     const at = new Date(newest).toISOString()
     if (ahead <= aheadMaxMs) return ok('records', `they can be read; the newest is of ${at}`)
-    const said = `the newest record is of ${at}, ${Math.round(ahead / 1000)} s ahead of this machine's clock`
-    return wrong('records', said, 'set the clocks of this machine and of the brokers by NTP')
+    const finding = `the newest record is of ${at}, ${Math.round(ahead / 1000)} s ahead of this machine's clock`
+    return wrong('records', finding, 'set the clocks of this machine and of the brokers by NTP')
   } catch (error) {
     return wrongBy('records', error)
   }

@@ -1,5 +1,5 @@
-// Guards: which are registered, and whether somebody answers for them. One that nobody runs stays
-// in force, and its silence is a veto.
+// Guards: the registered ones, and whether a process answers for each. A guard without a process
+// stays in force, and its silence is a veto.
 
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
@@ -34,32 +34,29 @@ export async function guardsCheck(settings: Settings): Promise<Check> {
     )
     const silent = apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
     if (silent.length === 0) return ok(name, all)
-    const said = `nobody runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`
+    const finding = `no process runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`
     return odd(
       name,
-      said,
+      finding,
       'start it (weir guard run), or remove it (weir guard remove): calls that wait for it are decided at its deadline',
     )
   } catch (error) {
     if (error instanceof WeirError && error.code === 'bus.topic-missing')
-      return skipped(name, 'not looked at until the topics are there')
+      return skipped(name, 'not checked until the topics exist')
     return wrongBy(name, error)
   }
 }
 
-/**
- * The embedded bus knows no members. Where nobody writes its file nobody runs a guard either; else
- * that cannot be seen from outside.
- */
+/** A local bus knows no members. Without a writer no guard runs; otherwise it cannot be known. */
 function awaitedHere(name: string, awaited: string, bus: LocalBus, settings: Settings): Check {
   if (bus.lockState(settings).kind !== 'free')
     return ok(
       name,
-      `calls wait for ${awaited}; whether somebody runs it beside the process that writes there cannot be seen from here`,
+      `calls wait for ${awaited}; whether a process runs it beside the writer of the file cannot be checked from here`,
     )
   return odd(
     name,
-    `calls wait for ${awaited}, and nobody runs it now`,
-    'run it with the stages (weir up --guard, weir ask --guard) or beside them (weir guard run), or take it out (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline',
+    `calls wait for ${awaited}, and no process runs it now`,
+    'run it with the stages (weir up --guard, weir ask --guard) or beside them (weir guard run), or switch it off (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline',
   )
 }
