@@ -1,5 +1,5 @@
-// The metrics of guards that run in this process. The label `guard` holds the names of the guards
-// that it was started with, so it is bounded.
+// The metrics of guards in this process. The label `guard` holds the names that the process was
+// started with, so it is bounded.
 
 import type { Registry } from 'prom-client'
 import type { GuardVerdict } from '../../shared/contract/messages.ts'
@@ -15,13 +15,10 @@ export type GuardMetricsOptions = {
   clock: Pick<Clock, 'now'>
 }
 
-/** Seconds; a guard that judges for a second is broken off. */
+/** Seconds. A guard is aborted after one second. */
 const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 
-/**
- * What the runner of guards says of an answer of its own making
- * (shared/runtime/guards/judgement.ts).
- */
+/** The codes of answers that the runner of guards makes (shared/runtime/guards/judgement.ts). */
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
 const modes = ['enforce', 'shadow'] as const
@@ -31,31 +28,31 @@ const table = {
   rounds: [
     'counter',
     'weir_guard_rounds_total',
-    'Rounds that the guard judged in this process and whose answer is in the log.',
+    'Rounds that the guard judged in this process, with an answer in the log.',
     ['guard'],
   ],
   verdicts: [
     'counter',
     'weir_guard_verdicts_total',
-    'Verdicts of the guard on calls: in which mode it was for the call, and what it said. A shadow stops nothing.',
+    'Verdicts of the guard on calls, by its mode for the call. A shadow rejects nothing.',
     ['guard', 'mode', 'verdict'],
   ],
   late: [
     'counter',
     'weir_guard_late_total',
-    "Answers to rounds that waited for the guard which were in the log after its deadline, by this machine's clock.",
+    "Answers that came after the deadline of a waiting round, by this machine's clock.",
     ['guard'],
   ],
   failures: [
     'counter',
     'weir_guard_failures_total',
-    'Rounds that the guard failed on: it threw, took too long, or answered what cannot be used. Their calls were rejected.',
+    'Rounds on which the guard failed: it threw, ran too long, or gave an unusable answer. Their calls were rejected.',
     ['guard', 'code'],
   ],
   seconds: [
     'histogram',
     'weir_guard_judge_seconds',
-    'How long the guard judged a round.',
+    'Time that the guard needed for a round.',
     ['guard'],
     judgeBuckets,
   ],

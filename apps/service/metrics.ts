@@ -1,11 +1,10 @@
-// The metrics of a process that runs stages, for Prometheus: what its stages read, wrote and
-// decided, and how far they are behind.
-// METRICS-1. No label holds an id, a name that an agent file gives, or anything else that grows
-//     with use: values are stages, the guards that this process was started with, partitions,
-//     message types, and symbols of schemas.
-// METRICS-2. What a stage wrote counts when it is acknowledged. Records are delivered at least
-//     once, so after a crash a few may count twice.
-// METRICS-3. One registry for each process instance; the library's global one stays empty.
+// The metrics of a process that runs stages, for Prometheus: records read and written, decisions,
+// lag.
+// METRICS-1. No label grows with use: no id, no name from an agent file. Labels are stages, guards
+//     of this process, partitions, message types and symbols of schemas.
+// METRICS-2. A record counts when it is acknowledged. Delivery is at least once, so after a crash a
+//     few records may count twice.
+// METRICS-3. Each process has its own registry; the library's global registry stays empty.
 
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { typeIn } from '../../shared/codec/codec.ts'
@@ -28,16 +27,16 @@ export type MetricsOptions = {
   guards?: readonly string[]
   partitions: ReadPartitions
   clock: Pick<Clock, 'now'>
-  /** Answers with nothing for what is not known. */
+  /** Skips partitions with an unknown lag. */
   lags: () => Promise<Lag[]>
-  /** Also of the process: CPU, memory, event loop, garbage collection. */
+  /** Adds the process: CPU, memory, event loop, garbage collection. */
   ofProcess: boolean
 }
 
 export type Metrics = {
   readonly instruments: Instruments
   readonly guardInstruments: GuardInstruments
-  /** In Prometheus' text format; `contentType` says which version. */
+  /** In Prometheus' text format, of the version in `contentType`. */
   text(): Promise<string>
   readonly contentType: string
 }
@@ -45,35 +44,32 @@ export type Metrics = {
 /** Seconds; a tool may declare up to an hour. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600]
 
-/**
- * How often the event loop's delay is measured. The library's default wakes an idle process a
- * hundred times a second.
- */
-const eventLoopLookMs = 100
+/** The library's default would wake an idle process a hundred times a second. */
+const eventLoopPrecisionMs = 100
 
 const table = {
   read: [
     'counter',
     'weir_records_read_total',
-    'Records that a stage took from its inbox, by what their frame says they are.',
+    'Records that a stage read from its inbox, by the type in their frame.',
     ['stage', 'type'],
   ],
   foldedAgain: [
     'counter',
     'weir_records_folded_again_total',
-    'Records that were done already and were read once more to restore the state of open units.',
+    'Records that were read again to restore the state of open units.',
     ['stage'],
   ],
   written: [
     'counter',
     'weir_records_written_total',
-    'Records that a stage wrote: its reducer, its performer, its ticks.',
+    'Records that a stage wrote, from its reducer, its performer and its ticks.',
     ['stage', 'type'],
   ],
   readBytes: [
     'counter',
     'weir_read_bytes_total',
-    'Bytes of the values of the records that a stage took.',
+    'Bytes of the values of the records that a stage read.',
     ['stage'],
   ],
   writtenBytes: [
@@ -85,37 +81,37 @@ const table = {
   deadLetters: [
     'counter',
     'weir_dead_letters_total',
-    'Records that a stage could not take, by the code of the error.',
+    'Records that a stage could not apply, by error code.',
     ['stage', 'code'],
   ],
   turns: [
     'counter',
     'weir_turns_total',
-    'Turns that ended (conversation): how, why when it was no answer, and the cap that was reached.',
+    'Turns that ended (conversation), by outcome, failure class and reached cap.',
     ['outcome', 'class', 'cap'],
   ],
   verdicts: [
     'counter',
     'weir_verdicts_total',
-    'Calls that were judged (validator): accepted, or what was wrong.',
+    'Calls that were judged (validator): accepted, or the code of the rejection.',
     ['verdict'],
   ],
   interventions: [
     'counter',
     'weir_interventions_total',
-    'Interventions for a lack of progress (loop-detector), by the rung of the ladder.',
+    'Interventions against a lack of progress (loop-detector), by the rung of the ladder.',
     ['rung'],
   ],
   shadowed: [
     'counter',
     'weir_interventions_shadowed_total',
-    'What rules in shadow would have done (loop-detector), by rule and by the rung of its ladder.',
+    'Interventions that rules in shadow would have raised (loop-detector), by rule and rung.',
     ['rule', 'rung'],
   ],
   approvals: [
     'counter',
     'weir_approvals_total',
-    'Calls that waited for a person (approval), by what became of them.',
+    'Calls that waited for a person (approval), by outcome.',
     ['outcome'],
   ],
   results: [
@@ -127,13 +123,13 @@ const table = {
   attempts: [
     'counter',
     'weir_attempts_total',
-    'Attempts to get an answer from a model that ended (llm-gateway): answered, or the class of the failure.',
+    'Finished attempts to get an answer from a model (llm-gateway): answered, or the failure class.',
     ['outcome'],
   ],
   toolSeconds: [
     'histogram',
     'weir_tool_duration_seconds',
-    'How long tools ran (executor), by how they ended.',
+    'Run time of tools (executor), by result status.',
     ['status'],
     durationBuckets,
   ],
@@ -158,13 +154,13 @@ const table = {
   lagRecords: [
     'gauge',
     'weir_lag_records',
-    'Records in the inbox that are not read yet. Absent: the bus did not say.',
+    'Unread records in the inbox. Absent: the bus did not answer.',
     ['stage', 'partition'],
   ],
   lagSeconds: [
     'gauge',
     'weir_lag_seconds',
-    'How long the oldest record that is not read yet has waited, at most; 0: none waits. Absent: the bus did not say.',
+    'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
     ['stage', 'partition'],
   ],
 } as const satisfies InstrumentTable
@@ -174,7 +170,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   const instruments = createInstruments(registry, table)
   if (options.ofProcess)
-    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs })
+    collectDefaultMetrics({
+      register: registry,
+      eventLoopMonitoringPrecision: eventLoopPrecisionMs,
+    })
   const guardInstruments = createGuardMetrics({ registry, guards, partitions, clock })
   for (const stage of stages)
     for (const counter of [
@@ -206,20 +205,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
         const read = partitions.add(partition)
         return {
           acknowledged(step) {
-            took(stage, done, step.read)
-            wrote(stage, messagesOf(step.outputs), step.written)
+            countRead(stage, done, step.read)
+            countWritten(stage, messagesOf(step.outputs), step.written)
             readOn(read, step.read)
           },
           closed: () => partitions.remove(read),
         }
       },
       observed(stage, { messages, written }) {
-        wrote(stage, messages, written)
+        countWritten(stage, messages, written)
       },
     },
   }
 
-  function took(stage: StageName, done: Offset, records: readonly StoredRecord[]): void {
+  function countRead(stage: StageName, done: Offset, records: readonly StoredRecord[]): void {
     const taken = records.filter(({ offset }) => offset >= done)
     if (taken.length < records.length)
       instruments.foldedAgain.inc({ stage }, records.length - taken.length)
@@ -231,7 +230,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     instruments.readBytes.inc({ stage }, bytesOf(taken))
   }
 
-  function wrote(
+  function countWritten(
     stage: StageName,
     messages: readonly Message[],
     records: readonly RecordToAppend[],
@@ -245,12 +244,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
           stage,
           code: errorCodes.find((code) => code === message.code) ?? 'other',
         })
-      else decided(message)
+      else countDecision(message)
     }
   }
 
-  /** Each decision counts where it is final, so that processes can be summed. */
-  function decided(message: Message): void {
+  /** Each decision counts in the stage that makes it final, so you can sum over processes. */
+  function countDecision(message: Message): void {
     switch (message.type) {
       case 'turn-finished':
         instruments.turns.inc({

@@ -1,6 +1,6 @@
-// With --online only: whether the servers that an agent needs can be reached. A model's server is
-// asked about the model, which costs nothing; a tool's is asked what it allows, without its
-// credentials, so nothing happens there.
+// With --online only: whether the servers of an agent can be reached. A model's server gets a free
+// request for the model's description. A tool's server gets OPTIONS without credentials, so nothing
+// happens there.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
@@ -40,14 +40,14 @@ async function providerCheck({ name, model }: Agent): Promise<Check> {
   if (status === 404)
     return odd(
       'provider',
-      `${name}: ${host} answers, and says nothing of a model ${model.name}`,
+      `${name}: ${host} answers, but does not know a model ${model.name}`,
       'check model.name and model.baseUrl in the agent file',
     )
   if (status >= 400)
     return odd(
       'provider',
       `${name}: ${host} answers with ${status}`,
-      'try again later, or ask who runs it',
+      'try again later, or ask its operator',
     )
   return ok('provider', `${name}: ${host} answers, and knows ${model.name}`)
 }
@@ -111,7 +111,7 @@ async function ask(url: string, method: string, headers: Record<string, string>)
   }
 }
 
-/** A code, never a message: that could quote the address, with credentials in it. */
+/** A code, never a message: a message could quote credentials in the address. */
 function faultOf(error: unknown): string {
   const { name, cause } = error as Error
   const { code } = (cause ?? {}) as NodeJS.ErrnoException

@@ -20,8 +20,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { openBesideWriter, openBus, openBusBeside } from '../../../client/open-bus.ts'
+import { openBus, openBusBeside } from '../../../client/open-bus.ts'
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
+import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
 import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
 import { requestFromOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
 import type {
@@ -147,14 +148,14 @@ describe('a process beside the one that writes the data folder', () => {
     ])
     await once(child.stdout, 'data')
     expect(
-      await openBesideWriter(settingsIn(root), log).then((bus) =>
-        bus?.close().then(() => 'it is asked'),
-      ),
+      await embeddedKind
+        .openBesideWriter(settingsIn(root), log)
+        .then((bus) => bus?.close().then(() => 'it is asked')),
     ).toBe('it is asked')
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(true) // nobody answers there
-    expect(await openBesideWriter(settingsIn(root), log)).toBeUndefined()
+    expect(await embeddedKind.openBesideWriter(settingsIn(root), log)).toBeUndefined()
     const next = await beside()
     await next.append([registrationRecord])
     expect(next.provesFormerOwnersDead).toBe(true) // it is the owner

@@ -1,10 +1,7 @@
-// Kafka: whether the brokers can be reached with these properties, whether topics are as Weir needs
-// them, whether this user may look, who runs the stages, and whether the clocks agree. Nothing is
-// written, so the right to write is not tried.
+// A shared bus: whether its brokers can be reached, the topics fit, this user may read, the stages
+// run and the clocks agree. It writes nothing, so it does not test the right to write.
 
-import { kafkaClient } from '../../../client/open-bus.ts'
-import type { ClientConfig } from '../../../shared/bus/kafka/client-properties.ts'
-import { topicPlan } from '../../../shared/bus/kafka/topic-plan.ts'
+import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
@@ -16,33 +13,31 @@ import { count } from '../../terminal/quantities.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
 import { type Check, odd, ok, skipped, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
+import { clockCheck } from './machine.ts'
 
 const differencesShown = 3
-/** Clocks that are kept by a network are closer than this. */
+/** Clocks that are synchronised over a network differ less. */
 const aheadMaxMs = 5_000
-/** Their newest records are as new as any. */
+/** No topic has newer records. */
 const busiest: TopicName[] = ['activity', 'conversation-events']
 
-export async function* kafkaChecks(settings: Settings): AsyncGenerator<Check> {
-  let client: ClientConfig
+export async function* clusterChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+  yield clockCheck(Date.now(), undefined)
   try {
-    client = await kafkaClient(settings)
+    await kind.checkClient(settings)
   } catch (error) {
     yield* mistakesOf(error)
     return
   }
   try {
-    yield* clusterChecks(client, settings)
+    yield* topicChecks(kind, settings)
   } catch (error) {
     yield wrongBy('brokers', error)
-    yield skipped('topics', 'not looked at until the brokers can be reached')
+    yield skipped('topics', 'not checked until the brokers can be reached')
     return
   }
-  yield await stagesCheck(client, settings)
-  yield await guardsCheck(settings, async (groups) => {
-    const { membersOfGroups } = await import('../../../shared/bus/kafka/cluster-survey.ts')
-    return membersOfGroups(client, groups, createLog({ level: 'silent' }))
-  })
+  yield await stagesCheck(kind, settings)
+  yield await guardsCheck(settings)
   yield await readCheck(settings)
 }
 
@@ -52,16 +47,14 @@ function mistakesOf(error: unknown): Check[] {
   return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({
     name: 'client',
     state: 'wrong',
-    said: mistake.trim(),
+    finding: mistake.trim(),
   }))
 }
 
-async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGenerator<Check> {
-  const { surveyCluster } = await import('../../../shared/bus/kafka/cluster-survey.ts')
-  const { topicPrefix, partitions, replicationFactor, retention } = settings
+async function* topicChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+  const { topicPrefix, partitions, retention } = settings
   const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
-  const survey = (of: TopicSpec[]) =>
-    surveyCluster(client, topicPlan(of, { replicationFactor }), createLog({ level: 'silent' }))
+  const survey = (of: TopicSpec[]) => kind.survey(settings, of, createLog({ level: 'silent' }))
   const { brokers, differences: own } = await survey(specs)
   yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)
   const ofGuards = own.length === 0 ? await guardTopicsOn(settings) : []
@@ -74,8 +67,8 @@ async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGe
   else if (differences.every(({ what }) => what === 'topic') && differences.length === specs.length)
     yield wrong(
       'topics',
-      `there is none that begins with '${topicPrefix}'`,
-      'weir topics create, or give the prefix that they have (--topic-prefix)',
+      `no topic begins with '${topicPrefix}'`,
+      'weir topics create, or give the prefix of your topics (--topic-prefix)',
     )
   else {
     for (const { topic, what, is, shouldBe, remedy } of differences.slice(0, differencesShown))
@@ -86,27 +79,28 @@ async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGe
   }
 }
 
-async function stagesCheck(client: ClientConfig, { topicPrefix }: Settings): Promise<Check> {
+async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> {
   const name = 'stages'
+  const { topicPrefix } = settings
   try {
-    const { membersOfGroups } = await import('../../../shared/bus/kafka/cluster-survey.ts')
     const groups = stageNames.map((stage) => topicPrefix + stage)
-    const members = await membersOfGroups(client, groups, createLog({ level: 'silent' }))
+    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
     const missing = stageNames.filter((stage) => (members.get(topicPrefix + stage) ?? 0) === 0)
     const running = stageNames
       .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)
       .join(', ')
     if (missing.length === 0) return ok(name, `running copies: ${running}`)
-    return odd(name, `nobody runs ${missing.join(', ')}`, `weir up --stages ${missing.join(',')}`)
+    return odd(
+      name,
+      `no process runs ${missing.join(', ')}`,
+      `weir up --stages ${missing.join(',')}`,
+    )
   } catch (error) {
     return wrongBy(name, error)
   }
 }
 
-/**
- * By reading: which shows that this user may, and how far the brokers' clocks are ahead, by which
- * times are given.
- */
+/** Reading shows that this user may read, and how far the brokers' clocks are ahead. */
 async function readCheck(settings: Settings): Promise<Check> {
   try {
     const newest = await withLog(settings, async (log) => {
@@ -129,8 +123,8 @@ async function readCheck(settings: Settings): Promise<Check> {
     const ahead = newest - Date.now()
     const at = new Date(newest).toISOString()
     if (ahead <= aheadMaxMs) return ok('records', `they can be read; the newest is of ${at}`)
-    const said = `the newest record is of ${at}, ${Math.round(ahead / 1000)} s ahead of this machine's clock`
-    return wrong('records', said, 'set the clocks of this machine and of the brokers by NTP')
+    const finding = `the newest record is of ${at}, ${Math.round(ahead / 1000)} s ahead of this machine's clock`
+    return wrong('records', finding, 'set the clocks of this machine and of the brokers by NTP')
   } catch (error) {
     return wrongBy('records', error)
   }
