@@ -19,7 +19,7 @@ import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
 import type { Connect } from './llm-gateway/providers/provider.ts'
-import { providers } from './llm-gateway/providers/providers.ts'
+import { connectOnce } from './llm-gateway/providers/providers.ts'
 import { llmGateway } from './llm-gateway/reducer.ts'
 import { loopDetector } from './loop-detector/reducer.ts'
 import { logJudgements } from './validator/log-judgements.ts'
@@ -28,7 +28,7 @@ import { validator } from './validator/reducer.ts'
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
 export type World = { connect: Connect; run: StartTool }
 
-const realWorld: World = { connect: providers(), run: toolStarter() }
+const realWorld: World = { connect: connectOnce(), run: toolStarter() }
 
 export type StagesOptions = {
   bus: Bus

@@ -84,3 +84,38 @@ export type Provider = {
    */
   stream(request: ProviderRequest, signal: AbortSignal, heard: () => void): AsyncIterable<Streamed>
 }
+
+/** `baseUrl`: without a final slash; undefined: the provider's own. `path`: the encoded model name. */
+export type ModelCheck = (model: { baseUrl: string | undefined; apiKey: string; path: string }) => {
+  url: string
+  headers: Record<string, string>
+}
+
+/** How a recorded stream of a provider is recognized. */
+export type RecordingFormat = {
+  /** Each event of a stream repeats the type of its payload as its name. */
+  hasNamedEvents: boolean
+  /** Whether a JSON object is the body of a server that does not stream. */
+  isWhole(body: Record<string, unknown>): boolean
+  /** The types of the events that end a response. */
+  lastTypes: ReadonlySet<string>
+  /** Matches only the first event of a response. */
+  first: RegExp
+  /** Matches only its last event. */
+  last: RegExp
+  /** Matches some event of every response, or its whole body. */
+  any: RegExp
+}
+
+/** A provider as agent files, `doctor`, `normalize` and `init` know it. Importing it loads no SDK. */
+export type ProviderRecord = {
+  /** As `model.provider` of an agent file. */
+  name: string
+  /** The variable that holds the key if an agent file names none. */
+  keyVariable: string
+  /** Loads the SDK. `fetch` sends the requests; default: over the network. */
+  connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider>
+  /** A request that costs nothing and fails if the provider does not know the model. */
+  modelCheck: ModelCheck
+  recording: RecordingFormat
+}

@@ -2,8 +2,6 @@
 // there at all. What the schema refused is undefined under its key, so that the rest can still be
 // checked and every mistake is reported at once.
 
-import type { ProviderName } from '../agents.ts'
-
 export type AgentContent = {
   name?: string
   system?: string
@@ -31,7 +29,7 @@ export type AgentContent = {
 export type RuleMode = 'enforce' | 'shadow'
 
 export type ModelContent = {
-  provider?: ProviderName
+  provider?: string
   name?: string
   baseUrl?: string
   apiKey?: string
