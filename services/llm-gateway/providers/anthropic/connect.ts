@@ -1,11 +1,9 @@
-// The Messages API of Anthropic, and of everything that speaks it, through Anthropic's SDK. Owns:
-// one HTTP request and its raw event stream, and what an HTTP error means. Does not own: retries
-// and deadlines (reducer.ts, attempt.ts), what an event means (anthropic-events.ts), what the
-// request says (anthropic-request.ts).
+// Anthropic's Messages API and compatible servers, through Anthropic's SDK. Owns: one HTTP request
+// and its raw event stream. Does not own: retries and deadlines (reducer.ts, attempt.ts), events
+// (events.ts), the request body (request.ts), HTTP errors (errors.ts).
 //
-// The SDK's accumulating helper and its parsed event stream are not used: they parse a call's
-// arguments before we have seen the text, drop events that a server sent without a name, and write
-// what they cannot parse to the console.
+// The SDK's parsed streams are not used. They parse a call's arguments before the gateway sees the
+// text, drop events without a name, and print unparsable input to the console.
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../shared/agents/agents.ts'
@@ -13,7 +11,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { answeredEvents, type SentEvent } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
-import { finishWord } from '../finish-words.ts'
+import { finishWord } from '../finish-reasons.ts'
 import { stopAtLimit } from '../output-limit.ts'
 import type { Failed, Finished, Provider } from '../provider.ts'
 import { interruptionOf } from '../provider-errors.ts'
@@ -23,8 +21,8 @@ import { endMessage, type MessageStream, newMessageStream, readEvent, stopOf } f
 import { messageRequest } from './request.ts'
 
 /**
- * How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is
- * spoken; tests hand in recorded answers.
+ * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
+ * answers.
  */
 export function connectAnthropic(
   agent: Agent,
@@ -33,37 +31,36 @@ export function connectAnthropic(
   const client = new Anthropic({
     ...sdkOptions,
     apiKey: agent.model.apiKey,
-    // null, not undefined: a variable of the environment must not send an agent's conversations
-    // elsewhere.
+    // null, not undefined: with undefined, a variable of the environment could redirect
+    // conversations.
     baseURL: agent.model.baseUrl ?? null,
     fetch,
   })
 
   return {
-    stream: (request, signal, heard) =>
+    stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
           stream: newMessageStream(agent.model.apiKey),
-          ask: () =>
+          send: () =>
             client.messages
               .create({ ...messageRequest(agent, request), stream: true }, { signal })
               .asResponse(),
           refused: (error) => refusalOf(error, agent.model.apiKey),
-          sent: (response) => answeredEvents(response, heard, messageEvents),
+          sent: (response) => answeredEvents(response, onBytes, messageEvents),
           read: readEvent,
           end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),
           ending: (stream, interruption) =>
             endingOf(stream, interruption, agent.model.maxOutputTokens),
         },
-        heard,
+        onBytes,
       ),
   }
 }
 
 /**
- * The body of a server that does not stream: the whole message, or an error. The message stands in
- * its start as it came: parsing it would change what the model sent. Without a reason for its end
- * nobody knows whether it is whole.
+ * The body of a server that does not stream: a whole message or an error. The start event holds the
+ * message verbatim, because parsing would change it. Without a stop reason it may be truncated.
  */
 function messageEvents(whole: unknown, body: string): SentEvent[] {
   if (!isObject(whole) || whole.type !== 'message') return [{ event: null, data: body }]
@@ -80,8 +77,8 @@ function messageEvents(whole: unknown, body: string): SentEvent[] {
 }
 
 /**
- * What the provider itself called finished is, also when the connection breaks after that. Without
- * a word of it the answer is cut.
+ * A finished answer stays finished if the connection then breaks. Without a finish reason it is
+ * cut.
  */
 function endingOf(
   message: MessageStream,

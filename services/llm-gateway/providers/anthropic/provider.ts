@@ -1,4 +1,4 @@
-// Anthropic's Messages API. Its SDK is loaded with connect.ts, when an agent first asks.
+// Anthropic's Messages API. connect.ts brings its SDK, once an agent sends a request.
 
 import type { ProviderRecord } from '../provider.ts'
 

@@ -1,11 +1,9 @@
-// The Chat Completions API of OpenAI, and of everything that speaks it, through OpenAI's SDK. Owns:
-// one HTTP request and its raw event stream. Does not own: retries and deadlines (reducer.ts,
-// attempt.ts), what an event means (openai-chat-events.ts), what the request says
-// (openai-chat-request.ts), what an error means (openai-chat-errors.ts).
+// OpenAI's Chat Completions API and compatible servers, through OpenAI's SDK. Owns: one HTTP
+// request and its raw event stream. Does not own: retries and deadlines (reducer.ts, attempt.ts),
+// events (events.ts), the request body (request.ts), errors (errors.ts).
 //
-// The SDK's own stream is not used: it hands out parsed chunks, in which arguments that are no text
-// have lost digits; it does not say whether the end mark came; and it throws away a response in
-// which one event cannot be read.
+// The SDK's own stream is not used. Its chunks are parsed, so arguments that are not text lose
+// digits. It does not report the end mark, and one unreadable event discards the response.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { answeredEvents } from '../../wire/event-stream.ts'
@@ -20,8 +18,8 @@ import { type ChatStream, endChat, newChatStream, readChunk, stopOf } from './ev
 import { chatRequest } from './request.ts'
 
 /**
- * How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is
- * spoken; tests hand in recorded answers.
+ * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
+ * answers.
  */
 export function connectOpenaiChat(
   agent: Agent,
@@ -30,27 +28,28 @@ export function connectOpenaiChat(
   const client = openaiClient(agent, fetch)
 
   return {
-    stream: (request, signal, heard) =>
+    stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
           stream: newChatStream({ secret: agent.model.apiKey, model: agent.model.name }),
-          ask: () =>
+          send: () =>
             client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse(),
           refused: (error) => refusalOf(error, agent.model.apiKey),
-          sent: (response) => answeredEvents(response, heard, (_, data) => [{ event: null, data }]),
+          sent: (response) =>
+            answeredEvents(response, onBytes, (_, data) => [{ event: null, data }]),
           read: readChunk,
           end: endChat,
           ending: (stream, interruption) =>
             endingOf(stream, interruption, agent.model.maxOutputTokens),
         },
-        heard,
+        onBytes,
       ),
   }
 }
 
 /**
- * What the provider itself called finished is, also when the connection breaks after that. Without
- * a word of it the answer is cut.
+ * A finished answer stays finished if the connection then breaks. Without a finish reason it is
+ * cut.
  */
 function endingOf(
   chat: ChatStream,

@@ -1,4 +1,4 @@
-// OpenAI's Chat Completions API. Its SDK is loaded with connect.ts, when an agent first asks.
+// OpenAI's Chat Completions API. connect.ts brings its SDK, once an agent sends a request.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { openaiModelCheck } from '../openai-model-check.ts'

@@ -1,9 +1,8 @@
-// The Responses API of OpenAI, and of everything that speaks it, through OpenAI's SDK. Owns: one
-// HTTP request and its raw event stream. Does not own: retries and deadlines (reducer.ts,
-// attempt.ts), what an event means (openai-responses-events.ts), what the request says
-// (openai-responses-request.ts), what an error means (openai-chat-errors.ts).
+// OpenAI's Responses API and compatible servers, through OpenAI's SDK. Owns: one HTTP request and
+// its raw event stream. Does not own: retries and deadlines (reducer.ts, attempt.ts), events
+// (events.ts), the request body (request.ts), errors (openai-chat/errors.ts).
 //
-// The SDK's own stream is not used, for the reasons that stand in openai-chat.ts.
+// openai-chat/connect.ts explains why the SDK's own stream is not used.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -20,8 +19,8 @@ import { responsesRequest } from './request.ts'
 import { newResponseStream, type ResponseStream } from './stream.ts'
 
 /**
- * How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is
- * spoken; tests hand in recorded answers.
+ * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
+ * answers.
  */
 export function connectOpenaiResponses(
   agent: Agent,
@@ -30,33 +29,33 @@ export function connectOpenaiResponses(
   const client = openaiClient(agent, fetch)
 
   return {
-    stream: (request, signal, heard) =>
+    stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
           stream: newResponseStream({ secret: agent.model.apiKey, model: agent.model.name }),
-          ask: () =>
+          send: () =>
             client.responses.create(responsesRequest(agent, request), { signal }).asResponse(),
           refused: (error) => refusalOf(error, agent.model.apiKey),
-          sent: (response) => answeredEvents(response, heard, responseEvents),
+          sent: (response) => answeredEvents(response, onBytes, responseEvents),
           read: readResponseEvent,
           end: endResponse,
           ending: (stream, interruption) =>
             endingOf(stream, interruption, agent.model.maxOutputTokens),
         },
-        heard,
+        onBytes,
       ),
   }
 }
 
-/** The body of a server that does not stream: the whole response, or an error. */
+/** The body of a server that does not stream: a whole response or an error. */
 function responseEvents(whole: unknown, body: string): SentEvent[] {
   const isResponse = isObject(whole) && whole.object === 'response'
   return [{ event: null, data: isResponse ? `{"type":"response.done","response":${body}}` : body }]
 }
 
 /**
- * What the provider itself called finished is, also when the connection breaks after that. Without
- * a word of it the answer is cut.
+ * A finished answer stays finished if the connection then breaks. Without a finish reason it is
+ * cut.
  */
 function endingOf(
   stream: ResponseStream,

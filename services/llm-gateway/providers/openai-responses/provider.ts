@@ -1,4 +1,4 @@
-// OpenAI's Responses API. Its SDK is loaded with connect.ts, when an agent first asks.
+// OpenAI's Responses API. connect.ts brings its SDK, once an agent sends a request.
 
 import { openaiModelCheck } from '../openai-model-check.ts'
 import type { ProviderRecord } from '../provider.ts'
