@@ -1,12 +1,10 @@
 // Which stages a process runs: `--stages validator,loop-detector`, or all.
 
+import { performs } from '../../services/reducers.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import { printable } from '../terminal/printable.ts'
-
-/** Stages whose performers need agent files: models to ask, tools to run. */
-const withAgents: ReadonlySet<StageName> = new Set(['llm-gateway', 'executor'])
 
 /**
  * In the order of the topology, each once. `list`: names with commas between them; undefined: all.
@@ -27,7 +25,7 @@ export function chosenStages(list: string | undefined): StageName[] {
 
 /** Those of them that cannot do without agent files. */
 export function stagesWithAgents(chosen: readonly StageName[]): StageName[] {
-  return chosen.filter((name) => withAgents.has(name))
+  return chosen.filter(performs)
 }
 
 function complaint(name: string): string {

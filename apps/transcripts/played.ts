@@ -221,7 +221,7 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
         isMoving = true
       }
       for (const tool of tasksIn(tools, executor, conversation)) {
-        if (tool.kind === 'hear') continue
+        if (tool.kind === 'await-verdict') continue
         if (runTool(tool, rounds.get(tool.round))) isMoving = true
       }
       await settle()

@@ -4,6 +4,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import type { AgentSettings, Declaration, Policy, ToolRef } from '../contract/messages.ts'
+import { defaultsOf, thresholds } from '../contract/thresholds.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /**
@@ -179,14 +180,8 @@ const minute = 60 * second
 /** The policy that is in force where an agent says nothing. */
 export const defaultPolicy: Policy = policyOf({
   caps: { rounds: 25, calls: 100, wallMs: 30 * minute, tokens: null },
-  loop: {
-    identicalFailures: 3,
-    identicalSuccesses: 5,
-    cycleLaps: 3,
-    schemaFailures: 3,
-    schemaFailureEndsTurn: false,
-  },
-  empty: { beforeTools: 2, afterTools: 3, perTurn: 10 },
+  loop: defaultsOf(thresholds.loop),
+  empty: defaultsOf(thresholds.empty),
   startWithinMs: 10 * second,
   graceMs: 5 * second,
   toolTries: 3,

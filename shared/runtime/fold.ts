@@ -111,7 +111,7 @@ export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
 ): Fold<State> {
   const { stage, partition, topicPrefix, decode: read = decode } = options
-  const { inbox } = stages[stage.name]
+  const { inbox, ports } = stages[stage.name]
   const admission = admissionOf(inbox)
   const outlets = outletsOf(stage.name, topicPrefix)
   const marks: Marks = { ...options.marks }
@@ -147,8 +147,8 @@ export function createFold<State, In extends Message, Task>(
     if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
     if (options.only !== undefined && key !== options.only.unit) return nothing
     const unit = units.get(key)
-    // What begins a unit anew brings its own time: a fold that begins there knows no other (R1).
-    const time = message.type === 'carried' ? record.time : Math.max(record.time, unit?.time ?? 0)
+    const time =
+      stage.beginsAnew?.(message) === true ? record.time : Math.max(record.time, unit?.time ?? 0)
     if (message.type === 'tick' && !isDue(unit, time)) {
       if (unit !== undefined) unit.last = record.offset // also a tick that came too early is a record of the unit; without, a carried would count that must not
       return nothing
@@ -246,7 +246,7 @@ export function createFold<State, In extends Message, Task>(
     const conversation =
       'conversation' in received.message ? received.message.conversation : record.key
     const told: Output[] = [deadLetter(record, stage.name, error)]
-    if (stage.name !== 'conversation')
+    if (ports.conversation !== inbox)
       told.unshift({
         to: 'conversation',
         message: {

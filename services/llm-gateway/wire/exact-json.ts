@@ -2,6 +2,15 @@
 // first of two members with one name, and then no later check could refuse such a call.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import {
+  closingQuote,
+  nextMark,
+  spaceEnd,
+  stringValue,
+  unit,
+} from '../../../shared/lib/json/tokens.ts'
+
+const { openBrace, openBracket, quote } = unit
 
 /** JSON.parse source text access of ECMAScript, which TypeScript's library lacks. */
 type Raw = { rawJSON(text: string): unknown }
@@ -22,7 +31,7 @@ type Span = { from: number; to: number }
 export function exactValues(text: string): ExactValues {
   const insides = new Map<number, Map<string | number, Span>>()
   return (path) => {
-    let span: Span | undefined = { from: afterBlanks(text, 0), to: text.length }
+    let span: Span | undefined = { from: spaceEnd(text, 0), to: text.length }
     for (const step of path) {
       const inside: Map<string | number, Span> = insides.get(span.from) ?? insideOf(text, span.from)
       insides.set(span.from, inside)
@@ -38,49 +47,45 @@ function insideOf(text: string, from: number): Map<string | number, Span> {
   const inside = new Map<string | number, Span>()
   const isObject = text[from] === '{'
   if (!isObject && text[from] !== '[') return inside
-  let at = afterBlanks(text, from + 1)
+  let at = spaceEnd(text, from + 1)
   while (text[at] !== '}' && text[at] !== ']') {
-    const nameEnd = isObject ? stringEnd(text, at) : at
-    const name: string | number = isObject
-      ? String(JSON.parse(text.slice(at, nameEnd)))
-      : inside.size
+    const nameEnd = isObject ? closingQuote(text, at + 1) : at
+    const name: string | number = isObject ? stringValue(text, at + 1, nameEnd) : inside.size
     // A colon follows the name and its blanks.
-    const begin = isObject ? afterBlanks(text, afterBlanks(text, nameEnd) + 1) : at
+    const begin = isObject ? spaceEnd(text, spaceEnd(text, nameEnd + 1) + 1) : at
     const to = valueEnd(text, begin)
     inside.set(name, { from: begin, to })
-    at = afterBlanks(text, to)
-    if (text[at] === ',') at = afterBlanks(text, at + 1)
+    at = spaceEnd(text, to)
+    if (text[at] === ',') at = spaceEnd(text, at + 1)
   }
   return inside
 }
 
 function valueEnd(text: string, from: number): number {
-  let depth = 0
-  for (let at = from; ; at += 1) {
-    const found = text[at]
-    if (found === '"') {
-      at = stringEnd(text, at) - 1
-      if (depth === 0) return at + 1
-    } else if (found === '{' || found === '[') depth += 1
-    else if (depth === 0) {
-      if (found === undefined || ',}] \n\r\t'.includes(found)) return at
-    } else if (found === '}' || found === ']') {
-      depth -= 1
-      if (depth === 0) return at + 1
+  switch (text.charCodeAt(from)) {
+    case quote:
+      return closingQuote(text, from + 1) + 1
+    case openBrace:
+    case openBracket:
+      return containerEnd(text, from)
+    default: {
+      let at = from
+      while (at < text.length && !',}] \n\r\t'.includes(text.charAt(at))) at += 1
+      return at
     }
   }
 }
 
-/** The index after the closing quote of the string that opens at `from`. */
-function stringEnd(text: string, from: number): number {
-  let at = from + 1
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at + 1
-}
-
-function afterBlanks(text: string, from: number): number {
+function containerEnd(text: string, from: number): number {
+  let depth = 0
   let at = from
-  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at += 1
+  do {
+    const found = text.charCodeAt(at)
+    if (found === quote) at = closingQuote(text, at + 1)
+    else depth += found === openBrace || found === openBracket ? 1 : -1
+    at += 1
+    if (depth > 0) at = nextMark(text, at)
+  } while (depth > 0 && at < text.length)
   return at
 }
 

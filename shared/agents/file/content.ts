@@ -2,6 +2,8 @@
 // there at all. What the schema refused is undefined under its key, so that the rest can still be
 // checked and every mistake is reported at once.
 
+import type { EmptyAllowance, LoopThresholds } from '../../contract/messages.ts'
+
 export type AgentContent = {
   name?: string
   system?: string
@@ -9,15 +11,8 @@ export type AgentContent = {
   model?: ModelContent
   fallback?: string
   caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
-  loop?: {
-    identicalFailures?: number
-    identicalSuccesses?: number
-    cycleLaps?: number
-    schemaFailures?: number
-    schemaFailureEndsTurn?: boolean
-    rules?: Record<string, RuleMode | undefined>
-  }
-  empty?: { beforeTools?: number; afterTools?: number; perTurn?: number }
+  loop?: Partial<LoopThresholds> & { rules?: Record<string, RuleMode | undefined> }
+  empty?: Partial<EmptyAllowance>
   attempts?: number
   stallMs?: number
   startWithinMs?: number

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createKeptLinks } from '../../../../shared/bus/kafka/kept-links.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
+import { createLinkCache } from '../../../../shared/bus/kafka/link-cache.ts'
 
 const node = { host: 'a', port: 1 }
 
@@ -11,7 +11,7 @@ function opener() {
     openings.push(opening)
     return opening.promise
   }
-  return { openings, links: createKeptLinks(open) }
+  return { openings, links: createLinkCache(open) }
 }
 
 function link(): Link {
@@ -21,7 +21,7 @@ function link(): Link {
     get isOpen() {
       return isOpen
     },
-    ask: () => Promise.reject(new Error('nobody asks')),
+    request: () => Promise.reject(new Error('nobody asks')),
     close() {
       isOpen = false
     },
@@ -31,24 +31,24 @@ function link(): Link {
 describe('a link to a broker', () => {
   it('is opened once for all who ask while it is being opened, and kept', async () => {
     const { openings, links } = opener()
-    const asked = [links.to(node), links.to(node)]
+    const asked = [links.get(node), links.get(node)]
     const opened = link()
     openings[0]?.resolve(opened)
-    expect(await Promise.all([...asked, links.to(node)])).toEqual([opened, opened, opened])
+    expect(await Promise.all([...asked, links.get(node)])).toEqual([opened, opened, opened])
     expect(openings).toHaveLength(1)
   })
 
   it('is opened again when it is closed, or could not be opened', async () => {
     const { openings, links } = opener()
-    const failing = links.to(node)
+    const failing = links.get(node)
     openings[0]?.reject(new Error('away'))
     await expect(failing).rejects.toThrow('away')
     const first = link()
-    const second = links.to(node)
+    const second = links.get(node)
     openings[1]?.resolve(first)
     expect(await second).toBe(first)
     first.close()
-    const third = links.to(node)
+    const third = links.get(node)
     const other = link()
     openings[2]?.resolve(other)
     expect(await third).toBe(other)
@@ -57,7 +57,7 @@ describe('a link to a broker', () => {
   it('is closed with the others, also when it was still being opened', async () => {
     const { openings, links } = opener()
     const opened = link()
-    const asked = links.to(node)
+    const asked = links.get(node)
     links.close()
     openings[0]?.resolve(opened)
     await asked

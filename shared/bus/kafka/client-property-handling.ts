@@ -3,7 +3,7 @@
 // wanted. The names are those of the Java clients of Kafka 4.3.
 
 /** `left` and `refused`: why. */
-export type Fate = 'read' | { left: string } | { refused: string }
+export type Handling = 'read' | { left: string } | { refused: string }
 
 const byClasses = 'names a class of Java, and Weir has none'
 const pemStore = 'a PEM store has none; ssl.key.password is the one of its private key'
@@ -13,7 +13,7 @@ const ownReading = 'Weir names its groups, keeps its positions and fetches by it
 const ownConnecting = 'Weir keeps and renews its connections by its own rules'
 const ownMeasuring = 'Weir is measured at /metrics'
 
-const fates: [Fate, string][] = [
+const handlings: [Handling, string][] = [
   [
     'read',
     `bootstrap.servers client.id security.protocol request.timeout.ms socket.connection.setup.timeout.ms
@@ -75,16 +75,18 @@ const fates: [Fate, string][] = [
 ]
 
 const byName = new Map(
-  fates.flatMap(([fate, names]) => names.split(/\s+/).map((name): [string, Fate] => [name, fate])),
+  handlings.flatMap(([handling, names]) =>
+    names.split(/\s+/).map((name): [string, Handling] => [name, handling]),
+  ),
 )
 
 /** All of these names belong to ways of logging in that Weir does not have. */
 const otherLogins = ['sasl.kerberos.', 'sasl.oauthbearer.', 'sasl.login.']
 
 /** Undefined: no Kafka client has such a property. */
-export function fateOf(name: string): Fate | undefined {
-  const fate = byName.get(name)
-  if (fate !== undefined) return fate
+export function handlingOf(name: string): Handling | undefined {
+  const handling = byName.get(name)
+  if (handling !== undefined) return handling
   return otherLogins.some((prefix) => name.startsWith(prefix))
     ? { refused: 'Weir logs in by PLAIN or SCRAM only' }
     : undefined

@@ -1,14 +1,21 @@
-// A lane with a reader that writes down how it is called.
+// A consumer with a reader that writes down how it is called.
 
 import { describe, expect, it } from '@jest/globals'
-import { createLane, type Lane } from '../../../../shared/bus/kafka/lane.ts'
+import {
+  createPartitionConsumer,
+  type PartitionConsumer,
+} from '../../../../shared/bus/kafka/partition-consumer.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { turns } from './made-up-cluster.ts'
 
-function start(): { lane: Lane; calls: string[]; end(step: number): Promise<void> } {
+function start(): {
+  consumer: PartitionConsumer
+  calls: string[]
+  end(step: number): Promise<void>
+} {
   const calls: string[] = []
   const steps: (() => void)[] = []
-  const lane = createLane({
+  const consumer = createPartitionConsumer({
     ...{ topic: 't', partition: 0, heldBytesMax: 10_000 },
     reader: {
       position: 0,
@@ -22,15 +29,15 @@ function start(): { lane: Lane; calls: string[]; end(step: number): Promise<void
       close: async (how) => void calls.push(`close ${how}`),
     },
     write: async () => {},
-    done: () => {},
-    roomAgain: () => {},
-    failed: (error) => void calls.push(`failed ${error}`),
+    onCommit: () => {},
+    onRoom: () => {},
+    onFailed: (error) => void calls.push(`failed ${error}`),
   })
   const end = async (step: number) => {
     steps[step]?.()
     await turns()
   }
-  return { lane, calls, end }
+  return { consumer, calls, end }
 }
 
 const record = (offset: number): StoredRecord => ({
@@ -43,34 +50,34 @@ const record = (offset: number): StoredRecord => ({
 })
 
 /** As fetching does: the place moves first. */
-function give({ cursor }: Lane, next: number, ...offsets: number[]): void {
+function give({ cursor }: PartitionConsumer, next: number, ...offsets: number[]): void {
   cursor.next = next
-  if (offsets.length > 0) cursor.take(offsets.map(record), next)
-  else cursor.passed?.()
+  if (offsets.length > 0) cursor.onRecords(offsets.map(record), next)
+  else cursor.onSkipped?.()
 }
 
-describe('a lane', () => {
+describe('a consumer', () => {
   it('tells its reader of what is no record behind its last one, when that is acknowledged', async () => {
-    const { lane, calls, end } = start()
-    give(lane, 3, 0, 1)
-    give(lane, 4)
+    const { consumer, calls, end } = start()
+    give(consumer, 3, 0, 1)
+    give(consumer, 4)
     await turns()
     expect(calls).toEqual(['read 0,1'])
     await end(0)
     expect(calls).toEqual(['read 0,1', 'acknowledged', 'passed 4'])
-    give(lane, 5)
+    give(consumer, 5)
     expect(calls.at(-1)).toBe('passed 5')
   })
 
   it('that is lost during a step calls its reader for nothing more but to close, and again when the process ends', async () => {
-    const { lane, calls, end } = start()
-    give(lane, 1, 0)
-    lane.stop()
-    await lane.close('lost')
+    const { consumer, calls, end } = start()
+    give(consumer, 1, 0)
+    consumer.stop()
+    await consumer.close('lost')
     await end(0)
-    give(lane, 2)
-    await lane.close('shutdown')
-    await lane.close('lost')
+    give(consumer, 2)
+    await consumer.close('shutdown')
+    await consumer.close('lost')
     expect(calls).toEqual(['read 0', 'close lost', 'close shutdown'])
   })
 })
