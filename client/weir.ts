@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import type { DecisionOutcome, Desk, WaitingApproval } from '../services/approval/desk.ts'
 import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
+import { providerNamed, providers } from '../services/llm-gateway/providers/providers.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type { Agents } from '../shared/agents/agents.ts'
 import { loadAgents as readAgentFiles } from '../shared/agents/file/load-agents.ts'
@@ -197,6 +198,7 @@ async function open(options: WeirOptions): Promise<Weir> {
     typeof options.agents === 'string'
       ? agentsIn(options.agents, process.env, stages === 'elsewhere')
       : options.agents
+  if (stages === 'here') for (const { model } of agents.values()) providerNamed(model.provider)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
   const log = options.log ?? createLog({ level: 'warn' })
@@ -294,13 +296,14 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
 }
 
 function agentsIn(path: string, environment: NodeJS.ProcessEnv, forMessages: boolean): Agents {
-  return readAgentFiles(path, environment, {
+  const options = {
     forMessages,
-    checkSchema(schema) {
+    checkSchema(schema: string) {
       const compiled = compiledSchema(schema)
       return compiled.kind === 'unusable' ? compiled.reason : undefined
     },
-  })
+  }
+  return readAgentFiles(path, environment, options, { providers })
 }
 
 type Parts = {

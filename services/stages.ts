@@ -14,13 +14,13 @@ import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
 import type { Connect } from './llm-gateway/providers/provider.ts'
-import { providers } from './llm-gateway/providers/providers.ts'
+import { connectOnce } from './llm-gateway/providers/providers.ts'
 import { observedBy, type PerformingStage, performs, type Reducers, reducers } from './reducers.ts'
 
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
 export type World = { connect: Connect; run: StartTool }
 
-const realWorld: World = { connect: providers(), run: toolStarter() }
+const realWorld: World = { connect: connectOnce(), run: toolStarter() }
 
 export type StagesOptions = {
   bus: Bus

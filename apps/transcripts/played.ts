@@ -17,7 +17,7 @@ import { conversation as conversationStage } from '../../services/conversation/r
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
 import { errorLine } from '../../services/executor/tools/error-line.ts'
-import { meaningOf } from '../../services/llm-gateway/providers/finish-words.ts'
+import { meaningOf } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'

@@ -75,14 +75,9 @@ export type Tool = {
   concurrency?: number
 }
 
-/**
- * Every provider that an agent file can name and a gateway can ask
- * (services/llm-gateway/providers/providers.ts).
- */
-export type ProviderName = 'anthropic' | 'openai-chat' | 'openai-responses'
-
 export type Model = {
-  provider: ProviderName
+  /** The name of a record in services/llm-gateway/providers/providers.ts. */
+  provider: string
   name: string
   /** Default: the provider's own. */
   baseUrl?: string

@@ -2,6 +2,7 @@
 // request for the model's description. A tool's server gets OPTIONS without credentials, so nothing
 // happens there.
 
+import { providerNamed } from '../../../services/llm-gateway/providers/providers.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 
@@ -56,25 +57,11 @@ function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): {
   url: string
   headers: Record<string, string>
 } {
-  const model = encodeURIComponent(name)
-  switch (provider) {
-    case 'anthropic':
-      return {
-        url: `${withoutSlash(baseUrl ?? 'https://api.anthropic.com')}/v1/models/${model}`,
-        headers: {
-          'anthropic-version': '2023-06-01',
-          ...(apiKey === '' ? {} : { 'x-api-key': apiKey }),
-        },
-      }
-    case 'openai-chat':
-    case 'openai-responses':
-      return {
-        url: `${withoutSlash(baseUrl ?? 'https://api.openai.com/v1')}/models/${model}`,
-        headers: apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` },
-      }
-    default:
-      return provider satisfies never
-  }
+  return providerNamed(provider).modelCheck({
+    baseUrl: baseUrl?.replace(/\/+$/, ''),
+    apiKey,
+    path: encodeURIComponent(name),
+  })
 }
 
 async function serverCheck(tool: string, url: string): Promise<Check> {
@@ -116,8 +103,4 @@ function faultOf(error: unknown): string {
   const { name, cause } = error as Error
   const { code } = (cause ?? {}) as NodeJS.ErrnoException
   return name === 'TimeoutError' ? `no answer within ${answerMsMax / 1000} s` : (code ?? name)
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '')
 }

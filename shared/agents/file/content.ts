@@ -3,7 +3,6 @@
 // checked and every mistake is reported at once.
 
 import type { EmptyAllowance, LoopThresholds } from '../../contract/messages.ts'
-import type { ProviderName } from '../agents.ts'
 
 export type AgentContent = {
   name?: string
@@ -25,7 +24,7 @@ export type AgentContent = {
 export type RuleMode = 'enforce' | 'shadow'
 
 export type ModelContent = {
-  provider?: ProviderName
+  provider?: string
   name?: string
   baseUrl?: string
   apiKey?: string

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { openaiResponses } from '../../../../../services/llm-gateway/providers/openai-responses/provider.ts'
+import { connectOpenaiResponses } from '../../../../../services/llm-gateway/providers/openai-responses/connect.ts'
 import { connect } from '../../../../../services/llm-gateway/providers/providers.ts'
 import { answering, sse } from '../../../../support/provider-streams.ts'
 import { agentOf, apiKey, readToEnd } from '../../samples.ts'
@@ -36,7 +36,8 @@ async function serve(
 
 const agentAt = (baseUrl?: string) =>
   agentOf({}, { provider: 'openai-responses', ...(baseUrl && { baseUrl }) })
-const askOf = async (fetch: typeof globalThis.fetch) => readToEnd(openaiResponses(agentAt(), fetch))
+const askOf = async (fetch: typeof globalThis.fetch) =>
+  readToEnd(connectOpenaiResponses(agentAt(), fetch))
 
 const event = (fields: Record<string, unknown>) => sse(String(fields.type), JSON.stringify(fields))
 const item = {
@@ -94,7 +95,7 @@ describe('a request', () => {
         .writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' })
         .end(JSON.stringify(body)),
     )
-    const { ending } = await readToEnd(openaiResponses(agentAt(url)))
+    const { ending } = await readToEnd(connectOpenaiResponses(agentAt(url)))
     expect(ending).toMatchObject({
       kind: 'failed',
       ...expected,
@@ -109,7 +110,7 @@ describe('a request', () => {
         request.socket.on('close', () => resolve())
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(said)
       }).then(async (url) =>
-        readToEnd(openaiResponses(agentAt(url)), {
+        readToEnd(connectOpenaiResponses(agentAt(url)), {
           signal: stop.signal,
           heard: () => setImmediate(() => stop.abort()),
         }),

@@ -1,16 +1,13 @@
-// The words in which servers say why a response ended, in our vocabulary. One list for all formats:
-// gateways pass on the words of the server behind them, whatever format they speak themselves.
+// Maps the finish reasons of servers to ours. One list for all formats, because gateways pass on
+// the reasons of the server behind them.
 
 import type { Stop } from '../../../shared/contract/messages.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 
-/** `failed`: the server could not finish the response, so it is none. */
+/** `failed`: the server could not finish the response, which therefore does not count. */
 type Meaning = Exclude<Stop, 'cut' | 'other'> | 'failed'
 
-/**
- * Words for a response that is whole. Whatever stands here never means anything else, although a
- * part of it might.
- */
+/** Reasons of a complete response. They win over the parts below. */
 const normal = new Map<string, Meaning>([
   ...['stop', 'stopped', 'stopsequence', 'eos', 'eostoken', 'end', 'endturn', 'endofturn'].map(
     (word) => [word, 'end'] as const,
@@ -24,8 +21,8 @@ const normal = new Map<string, Meaning>([
 ])
 
 /**
- * Parts of the others, the more telling ones first: servers keep inventing words for what went
- * wrong, and mostly out of these parts.
+ * Parts of other reasons, the more specific ones first. Servers keep inventing reasons for
+ * failures, mostly from these parts.
  */
 const telling: [RegExp, Meaning][] = [
   [
@@ -43,27 +40,26 @@ const telling: [RegExp, Meaning][] = [
   [/error|cancel|abort|fail|interrupt|timeout|timedout|preempt|evict|kill|disconnect/, 'failed'],
 ]
 
-/** What servers send in the place of no word. */
+/** Values that servers send for no reason. */
 const noWord = new Set(['', 'null', 'none', 'nil', 'undefined', 'unspecified'])
 
 /**
- * The word that a server gave: a text, or an object whose `type` it is. Empty: none, also where a
- * server has a word for that.
+ * The server's reason: a text, or the `type` of an object. Empty: none, or a value that stands for
+ * none.
  */
 export function finishWord(given: unknown): string {
   const word = isObject(given) ? given.type : given
   return typeof word !== 'string' || noWord.has(folded(word)) ? '' : word.trim()
 }
 
-/** What a word means, however it is written; undefined: nobody has told us. */
+/** The meaning of a reason in any spelling; undefined: unknown. */
 export function meaningOf(word: string): Meaning | undefined {
   const plain = folded(word)
   return normal.get(plain) ?? telling.find(([part]) => part.test(plain))?.[1]
 }
 
 /**
- * Without case, without what joins its parts, and without the name of the list that it is from:
- * `FinishReason.MAX_TOKENS`, `max-tokens`.
+ * Drops case, separators and the name of the enumeration: `FinishReason.MAX_TOKENS`, `max-tokens`.
  */
 function folded(word: string): string {
   return word

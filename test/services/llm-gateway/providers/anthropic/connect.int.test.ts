@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { anthropic } from '../../../../../services/llm-gateway/providers/anthropic/provider.ts'
+import { connectAnthropic } from '../../../../../services/llm-gateway/providers/anthropic/connect.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { answering, sse } from '../../../../support/provider-streams.ts'
 import { agentOf, apiKey, readToEnd } from '../../samples.ts'
@@ -63,7 +63,7 @@ function refusing(status: number, headers: Record<string, string> = {}, message 
 }
 
 const ask = async (baseUrl: string, options: Parameters<typeof readToEnd>[1] = {}) =>
-  readToEnd(anthropic(agentOf({}, { baseUrl })), options)
+  readToEnd(connectAnthropic(agentOf({}, { baseUrl })), options)
 
 describe('a request', () => {
   it('goes to the base URL of the agent, with its key, its model and stream: true', async () => {
@@ -103,7 +103,7 @@ describe('a request', () => {
         asked = String(url)
         return new Response(end)
       }
-      await readToEnd(anthropic(agentOf(), elsewhere))
+      await readToEnd(connectAnthropic(agentOf(), elsewhere))
       expect(new URL(asked).hostname).toBe('api.anthropic.com')
     } finally {
       delete process.env.ANTHROPIC_BASE_URL
@@ -257,7 +257,7 @@ describe('a connection', () => {
       text('all') +
       sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}')
     expect(
-      (await readToEnd(anthropic(agentOf(), answering(said, { breaks: true })))).ending,
+      (await readToEnd(connectAnthropic(agentOf(), answering(said, { breaks: true })))).ending,
     ).toMatchObject({
       kind: 'finished',
       stop: 'end',
@@ -265,17 +265,19 @@ describe('a connection', () => {
   })
 
   it('that ends without a word has a cut answer, also where the last event has no blank line after it', async () => {
-    expect((await readToEnd(anthropic(agentOf(), answering(text('half'))))).ending).toMatchObject({
+    expect(
+      (await readToEnd(connectAnthropic(agentOf(), answering(text('half'))))).ending,
+    ).toMatchObject({
       kind: 'finished',
       stop: 'cut',
       finish: '',
     })
-    expect((await readToEnd(anthropic(agentOf(), answering('')))).ending).toMatchObject({
+    expect((await readToEnd(connectAnthropic(agentOf(), answering('')))).ending).toMatchObject({
       kind: 'finished',
       stop: 'cut',
     })
     const unended = answering((text('all') + end).trimEnd())
-    expect((await readToEnd(anthropic(agentOf(), unended))).ending).toMatchObject({
+    expect((await readToEnd(connectAnthropic(agentOf(), unended))).ending).toMatchObject({
       kind: 'finished',
       stop: 'end',
     })
@@ -315,7 +317,7 @@ describe('a connection', () => {
           pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(97)),
         }),
       )
-    const { ending } = await readToEnd(anthropic(agentOf(), endless))
+    const { ending } = await readToEnd(connectAnthropic(agentOf(), endless))
     expect(ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'provider' })
   })
 
@@ -343,7 +345,7 @@ describe('the response', () => {
   it('is heard when its headers come and with every piece of its body, whatever it holds', async () => {
     let heard = 0
     const body = `: keep-alive\n\n${sse('ping', '{"type":"ping"}')}${text('hi')}${end}`
-    await readToEnd(anthropic(agentOf(), answering(body, { pieceBytes: 10 })), {
+    await readToEnd(connectAnthropic(agentOf(), answering(body, { pieceBytes: 10 })), {
       heard: () => (heard += 1),
     })
     expect(heard).toBeGreaterThan(Math.floor(body.length / 10) - 10)
@@ -352,10 +354,10 @@ describe('the response', () => {
 
 it("does not speak of a request that it cannot make in the words of the library, which quote the agent's file", async () => {
   const withLineEnd = `${apiKey}\nx`
-  const { ending } = await readToEnd(anthropic(agentOf({}, { apiKey: withLineEnd })))
+  const { ending } = await readToEnd(connectAnthropic(agentOf({}, { apiKey: withLineEnd })))
   expect(ending).toMatchObject({ kind: 'failed', class: 'internal', retryable: false })
   expect(JSON.stringify(ending)).not.toContain(apiKey)
-  const noUrl = await readToEnd(anthropic(agentOf({}, { baseUrl: 'http://user:secret@' })))
+  const noUrl = await readToEnd(connectAnthropic(agentOf({}, { baseUrl: 'http://user:secret@' })))
   expect(noUrl.ending).toMatchObject({ class: 'internal', retryable: false })
   expect(JSON.stringify(noUrl.ending)).not.toContain('secret')
 })
@@ -363,7 +365,7 @@ it("does not speak of a request that it cannot make in the words of the library,
 describe('a body of JSON, of a server that does not stream', () => {
   const askFor = (body: string) =>
     readToEnd(
-      anthropic(
+      connectAnthropic(
         agentOf(),
         async () =>
           new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } }),

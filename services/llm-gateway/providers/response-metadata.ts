@@ -1,5 +1,5 @@
-// What a provider said about a response beside its content: kept in the log as it came, for people
-// who look for the response in the provider's own records. Nothing decides by it.
+// Logs a provider's metadata of a response, for people who look it up in the provider's records. No
+// decision depends on it.
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import { partEvent } from '../wire/part-events.ts'
@@ -7,10 +7,10 @@ import { partEvent } from '../wire/part-events.ts'
 const bytesMax = 4_096
 
 /**
- * `said`: by name; what is undefined or empty was not said. No event where nothing was, or more
- * than anybody would say.
+ * `said`: values by name; undefined and empty ones are dropped. No event if nothing is left, or if
+ * it is implausibly large.
  */
-export function providerSaid(index: number, said: Record<string, unknown>): PartEvent[] {
+export function metadataEvents(index: number, said: Record<string, unknown>): PartEvent[] {
   const given = Object.entries(said).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
   )

@@ -1,19 +1,18 @@
-// Waiting that ends when the work is no longer wanted: whoever is slow (a table, a provider) must
-// not keep a closing performer.
+// Waits that end on abort: slow work (a table, a provider) must not keep a performer from closing.
 
 export const stopped = Symbol('stopped')
 
 /**
- * Why anything is aborted here: one error for all, because making a DOMException with its stack for
- * each attempt costs more than the abort.
+ * The reason of every abort. Shared, because a DOMException with its stack costs more than the
+ * abort.
  */
 export const noLongerWanted: Error = Object.assign(new Error('it is no longer wanted'), {
   name: 'AbortError',
 })
 
 /**
- * What `work` comes to, or `stopped` as soon as `stop` aborts; then nobody looks at what becomes of
- * the work, also not if it fails.
+ * Resolves to the result of `work`, or to `stopped` once `stop` aborts. After that the result or
+ * error of `work` is ignored.
  */
 export async function orStopped<T>(
   stop: AbortSignal,
@@ -28,14 +27,13 @@ export async function orStopped<T>(
 }
 
 export type Waiting = {
-  /** As orStopped; one at a time. */
+  /** Like orStopped. One wait at a time. */
   for<T>(work: Promise<T>): Promise<T | typeof stopped>
   end(): void
 }
 
 /**
- * For who waits often: a stream of small pieces would otherwise add a listener to the signal for
- * each of them.
+ * For many waits in a row: adds one listener to the signal and not one for each piece of a stream.
  */
 export function waitingUntil(stop: AbortSignal): Waiting {
   let leave = (): void => undefined

@@ -1,14 +1,14 @@
-// The bytes of a provider's answer as text. Bytes that are no UTF-8 end it: a character put in
-// their place would be a value that nobody sent, and a call would run with it.
+// Decodes the bytes of a provider's answer. Invalid UTF-8 ends the answer: a replacement character
+// would change an argument, and a call would run with it.
 
 import { isUtf8 } from 'node:buffer'
 
-/** `broken`: the text is what came before bytes that are no UTF-8. */
+/** `broken`: invalid UTF-8 follows the text. */
 export type SentText = { text: string; broken: boolean }
 
 /**
- * Wherever the network cuts the bytes, the texts together are the same. `end`: what is left of a
- * character that was cut off.
+ * Returns the same text wherever the network cuts the bytes. `end` returns a replacement character
+ * if the last character is incomplete.
  */
 export function textReader(): { take(piece: Uint8Array): SentText; end(): string } {
   let begun: Uint8Array = new Uint8Array()
@@ -23,7 +23,7 @@ export function textReader(): { take(piece: Uint8Array): SentText; end(): string
   }
 }
 
-/** Of bytes that are all there. */
+/** Decodes bytes that are complete. */
 export function textOf(bytes: Uint8Array): SentText {
   const { buffer, byteOffset, byteLength } = bytes
   if (isUtf8(bytes))
@@ -34,12 +34,12 @@ export function textOf(bytes: Uint8Array): SentText {
     for (let at = 0; at < byteLength; at += 1)
       text += decoder.decode(bytes.subarray(at, at + 1), { stream: true })
   } catch {
-    // The first byte that cannot go on.
+    // The first invalid byte.
   }
   return { text, broken: true }
 }
 
-/** How many of the bytes come before a character that is only begun. */
+/** The number of bytes before an incomplete last character. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] as number

@@ -1,14 +1,13 @@
-// A conversation's history as any provider can be told it: who speaks, in turns, and each call with
-// its id and its result. Owns: what is said, what is left out, and which id a call has. Does not
-// own: how a provider writes it (conversation-messages.ts, openai-chat-messages.ts).
+// A history in a form for every provider: alternating turns, and each call with its id and result.
+// Owns: the words, the omissions, the call ids. Does not own: a provider's format
+// (anthropic/conversation-messages.ts, openai-chat/messages.ts, openai-responses/input.ts).
 //
-// SPOKEN-HISTORY-1. A call and its result are one: there is always exactly one result, so no
-//     provider's file can lose it (I5.4).
-// SPOKEN-HISTORY-2. The same entries always give the same words and ids, and more entries only add
-//     to the end: ids are derived, never counted over a request. So the provider's prompt cache
-//     holds from round to round.
-// SPOKEN-HISTORY-3. The user speaks first and last, the model never twice in a row but after its
-//     own calls, and no text is blank or holds half a character.
+// UTTERANCES-1. Each call has exactly one result, in one object, so no provider can separate them
+//     (I5.4).
+// UTTERANCES-2. Equal entries give equal words and ids, and more entries only append. Ids are
+//     derived, never counted per request, so the provider's prompt cache holds.
+// UTTERANCES-3. The user speaks first and last, the model speaks twice in a row only after calls,
+//     and no text is blank or holds half a character.
 
 import { argumentText } from '../../../shared/contract/call.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -17,10 +16,7 @@ import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { parseJson, sendableJson } from '../wire/exact-json.ts'
 
-/**
- * `text` of the model is empty where it only called. `thinking`: its thinking blocks, as they were
- * recorded.
- */
+/** The model's `text` is empty if it only made calls. `thinking`: its recorded blocks. */
 export type Utterance =
   | { by: 'user'; text: string }
   | { by: 'model'; text: string; thinking: Record<string, unknown>[]; calls: SpokenCall[] }
@@ -28,22 +24,19 @@ export type Utterance =
 export type SpokenCall = { id: string; call: Call; result: { text: string; isError: boolean } }
 
 /**
- * `taken`: the form of ids that the provider takes back. `made`: an id of that form from a place
- * that no other call has.
+ * `taken`: the form of ids that the provider accepts. `made` builds such an id from a place that no
+ * other call has.
  */
 export type CallIds = { taken: RegExp; made: (place: string) => string }
 
-/**
- * Stands where the model spoke last and nobody answered: the provider would take the model's own
- * words for the beginning of its next ones.
- */
+/** Follows a last message of the model: otherwise the provider would continue that message. */
 const goOn = 'Please continue.'
 const blankMessage = '(The message was empty.)'
 const noResult = 'The result of this call is not known.'
 
 /**
- * `history` in order of turn and round. A round without a response was never said, but its note is
- * told: that calls of it may have run is what the model must know before it makes them again (R5).
+ * `history` in order of turn and round. A round without a response is omitted, but its note is
+ * kept. The model must know that calls may have run before it repeats them (R5).
  */
 export function utterances(history: HistoryEntry[], callIds: CallIds): Utterance[] {
   const said: Utterance[] = []
@@ -67,7 +60,7 @@ type Saying = {
 }
 
 function modelSays({ said, used, callIds, entry, response }: Saying): void {
-  // Thinking alone is not said: a provider refuses a message that ends with it.
+  // Thinking alone is left out: a provider refuses a message that ends with it.
   if (response.text.trim() === '' && response.calls.length === 0) return
   if (waitsForUser(said)) said.push(userSays(goOn))
   said.push({
@@ -91,17 +84,17 @@ function waitsForUser(said: Utterance[]): boolean {
   return last === undefined || (last.by === 'model' && last.calls.length === 0)
 }
 
-/** What is not readable as blocks is left out. */
+/** Drops everything that is not an object. */
 function thinkingOf(reasoning: string): Record<string, unknown>[] {
-  if (reasoning === '') return [] // most responses have none, and what is no JSON is expensive to find out
+  if (reasoning === '') return [] // most responses have none, and a failed parse is expensive
   const blocks = parseJson(reasoning)
   return Array.isArray(blocks) ? blocks.filter(isObject) : []
 }
 
 /**
- * The provider's id of the call where it can stand: it has a form that is taken back and no earlier
- * call has it (models reuse ids). Else one of ours from the call's identity. An id that is in use
- * already only ever gives way to what came before it, so SPOKEN-HISTORY-2 holds.
+ * Keeps the provider's id if its form is accepted and no earlier call has it (models reuse ids).
+ * Otherwise derives one from the call's identity. A used id yields only to earlier calls, so
+ * UTTERANCES-2 holds.
  */
 function freshId(
   used: Set<string>,
@@ -126,14 +119,14 @@ function resultOf(call: Call, results: CallResult[]): SpokenCall['result'] {
     : { text: result.text.toWellFormed(), isError: result.status !== 'ok' }
 }
 
-/** A name that the model made up may have characters that the provider does not take back. */
+/** Models invent names with characters that a provider refuses. */
 export function usableName(name: string, lengthMax: number): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, lengthMax) || '_'
 }
 
 /**
- * What the model sent, where it is an object that can be sent back; its result quotes what was not.
- * A provider that cannot read how deep it is would refuse this conversation for ever.
+ * The model's arguments if they are an object that can be sent back. The result quotes the others.
+ * Too deep an object would make the provider refuse this conversation forever.
  */
 export function inputOf(call: Call): Record<string, unknown> {
   const known = inputs.get(call)
@@ -143,7 +136,7 @@ export function inputOf(call: Call): Record<string, unknown> {
   return input
 }
 
-/** A cache: the calls of an entry are said again in each request that follows. */
+/** Each later request contains the same calls again. */
 const inputs = new WeakMap<Call, Record<string, unknown>>()
 
 function sendableInput(call: Call): Record<string, unknown> {
