@@ -24,7 +24,7 @@ import { openBus, openBusBeside } from '../../../client/open-bus.ts'
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
 import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
 import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
-import { requestFromOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
+import { listenForRequests, requestFromOwner } from '../../../shared/bus/embedded/owner-socket.ts'
 import type {
   Bus,
   RecordToAppend,
@@ -452,7 +452,9 @@ describe('the process that writes the data folder', () => {
     ],
   ])('says what is wrong with %s', async (_, request) => {
     await owner()
-    await expect(requestFromOwner(file(), request)).rejects.toMatchObject({ code: 'message.invalid' })
+    await expect(requestFromOwner(file(), request)).rejects.toMatchObject({
+      code: 'message.invalid',
+    })
   })
 
   it('answers what is no JSON, and what is too much, and goes on', async () => {
@@ -525,7 +527,9 @@ describe('requests of many processes', () => {
       return written
     }
     const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
-    const answers = Array.from({ length: limits.outsideRequestsMax }, () => requestFromOwner(file(), {}))
+    const answers = Array.from({ length: limits.outsideRequestsMax }, () =>
+      requestFromOwner(file(), {}),
+    )
     await until(async () => asked === limits.outsideRequestsMax)
     const tooMany = await requestFromOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
       (error: unknown) => error,
