@@ -241,7 +241,7 @@ describe('a bundle', () => {
     }
     writeFileSync(file, whole.subarray(0, whole.length >> 1))
     await expect(refusal()).rejects.toThrow(
-      `it was cut: ${whole.length >> 1} of ${whole.length} bytes are there`,
+      `it is truncated: ${whole.length >> 1} of ${whole.length} bytes are left`,
     )
   })
 
@@ -305,7 +305,7 @@ describe('a bundle', () => {
     [
       'a named pipe, without waiting for who writes into it',
       () => void execFileSync('mkfifo', [file]),
-      'is no regular file',
+      'is not a regular file',
     ],
     ['a folder', () => mkdirSync(file), 'is a folder; must be a file'],
   ])('is not %s', async (_, put, words) => {

@@ -268,7 +268,7 @@ describe('a file that is something else', () => {
     writeFileSync(file, bytes)
     await expect(open()).rejects.toMatchObject({ code: 'bus.newer-version' })
     await expect(open({ readOnly: true })).rejects.toThrow(
-      /format 2, and this Weir knows formats up to 1/,
+      /format 2, but this Weir knows formats up to 1/,
     )
   })
 

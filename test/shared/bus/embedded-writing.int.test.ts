@@ -224,7 +224,7 @@ describe('readers', () => {
     await say(inbox, ['a'])
     await failed
     expect(await readAll(bus, next)).toEqual([])
-    expect(warnings).toEqual(['a subscription failed; nothing more is read for it'])
+    expect(warnings).toEqual(['a subscription failed and reads no more records'])
   })
 })
 
