@@ -203,7 +203,7 @@ export async function kafkaClient(
     file: commandConfig === '' ? undefined : commandConfig,
     overrides: commandProperty,
     bootstrapServer: bootstrapServer === '' ? undefined : bootstrapServer,
-    onLeftAside,
+    onIgnored: onLeftAside,
   })
 }
 

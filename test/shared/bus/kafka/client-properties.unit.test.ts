@@ -123,7 +123,7 @@ describe('what is read', () => {
       refusal(`security.protocol=SSL\nssl.keystore.location=${store}\nssl.key.password=does not`),
     ).toContain('ssl.keystore.location has a private key that ssl.key.password does not open')
     expect(refusal(`security.protocol=SSL\nssl.keystore.location=${store}`)).toContain(
-      'has an encrypted private key; give ssl.key.password',
+      'has an encrypted private key; set ssl.key.password',
     )
   })
 
@@ -150,11 +150,11 @@ describe('what is read', () => {
     readClientProperties({
       file,
       bootstrapServer: 'one:1',
-      onLeftAside: (note) => notes.push(note),
+      onIgnored: (note) => notes.push(note),
     })
     expect(notes).toEqual([
-      `${file}:1 acks is left aside: Weir writes in its own way: acknowledged by all in-sync brokers, in order, repeated until then`,
-      `${file}:2 group.id is left aside: Weir names its groups, keeps its positions and fetches by its own rules`,
+      `${file}:1 acks is ignored: Weir always writes in order, and retries until all in-sync brokers acknowledge`,
+      `${file}:2 group.id is ignored: Weir sets its own groups, positions and fetch sizes`,
     ])
   })
 })
@@ -170,11 +170,11 @@ describe('what is refused', () => {
       ssl.keystore.password=hunter2
       sasl.kerberos.service.name=kafka`)
     expect(message.split('\n').slice(1)).toEqual([
-      `  ${file}:6 client.id is at ${file}:5 too, with another value; keep one of them`,
-      `  ${file}:2 security.protocl: is no property of a Kafka client; did you mean security.protocol?`,
-      `  ${file}:7 ssl.keystore.password cannot be used: a PEM store has none; ssl.key.password is the one of its private key`,
-      `  ${file}:8 sasl.kerberos.service.name cannot be used: Weir logs in by PLAIN or SCRAM only`,
-      `  no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER), or bootstrap.servers in ${file}`,
+      `  ${file}:6 client.id has another value at ${file}:5; keep one of them`,
+      `  ${file}:2 security.protocl: is not a property of a Kafka client; did you mean security.protocol?`,
+      `  ${file}:7 ssl.keystore.password is not supported: a PEM store has no password; ssl.key.password is for its private key`,
+      `  ${file}:8 sasl.kerberos.service.name is not supported: Weir supports only PLAIN and SCRAM`,
+      `  no broker is configured; set --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER), or bootstrap.servers in ${file}`,
       `  ${file}:3 request.timeout.ms is "soon"; must be a whole number of milliseconds from 1 to 2147483647`,
     ])
   })
@@ -182,11 +182,11 @@ describe('what is refused', () => {
   it.each([
     [
       'sasl.mechanism=PLAIN',
-      'sasl.mechanism has no effect: security.protocol is not given; set it to SASL_SSL, or leave sasl.mechanism out',
+      'sasl.mechanism has no effect: security.protocol is not set; set it to SASL_SSL, or remove sasl.mechanism',
     ],
     [
       'security.protocol=SASL_PLAINTEXT\nssl.truststore.type=PEM',
-      'ssl.truststore.type has no effect: security.protocol is SASL_PLAINTEXT; set it to SSL or SASL_SSL, or leave ssl.truststore.type out',
+      'ssl.truststore.type has no effect: security.protocol is SASL_PLAINTEXT; set it to SSL or SASL_SSL, or remove ssl.truststore.type',
     ],
     [
       'security.protocol=TLS',
@@ -196,14 +196,17 @@ describe('what is refused', () => {
       'security.protocol=SASL_SSL',
       'sasl.mechanism is missing; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512',
     ],
-    ['security.protocol=SASL_SSL', 'sasl.jaas.config is missing; it has the name and the password'],
+    [
+      'security.protocol=SASL_SSL',
+      'sasl.jaas.config is missing; it contains the name and the password',
+    ],
     [
       'security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI',
       'sasl.mechanism is "GSSAPI"; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512',
     ],
     [
       'security.protocol=SSL\nssl.truststore.type=PEM',
-      'ssl.truststore.location is missing; ssl.truststore.type is given',
+      'ssl.truststore.location is missing; ssl.truststore.type is set',
     ],
     [
       'security.protocol=SSL\nssl.truststore.location=/nowhere.pem',
@@ -211,7 +214,7 @@ describe('what is refused', () => {
     ],
     [
       'security.protocol=SSL\nssl.truststore.type=JKS\nssl.truststore.location=t.jks',
-      'ssl.truststore.type is JKS, and Weir reads PEM only; convert it',
+      'ssl.truststore.type is JKS, but Weir reads only PEM; convert it',
     ],
     [
       'security.protocol=SSL\nssl.truststore.certificates=none',
@@ -225,7 +228,10 @@ describe('what is refused', () => {
       'security.protocol=SSL\nssl.keystore.key=x',
       'ssl.keystore.certificate.chain is missing; the two belong together',
     ],
-    ['security.protocol=SSL\nssl.key.password=x', 'ssl.key.password is given, and no ssl.keystore'],
+    [
+      'security.protocol=SSL\nssl.key.password=x',
+      'ssl.key.password is set, but no ssl.keystore is',
+    ],
     [
       'security.protocol=SSL\nssl.endpoint.identification.algorithm=none',
       'is "none"; must be https, or empty for no check of the host name',
@@ -246,7 +252,7 @@ describe('what is refused', () => {
     ],
     [
       'ssl.engine.factory.class=my.Factory',
-      'ssl.engine.factory.class cannot be used: names a class of Java, and Weir has none',
+      'ssl.engine.factory.class is not supported: names a Java class, and Weir is not written in Java',
     ],
     [
       'request.timeout.ms=0',
@@ -262,7 +268,7 @@ describe('what is refused', () => {
     [`${plainModule} required username=;`, 'has an option without a value'],
     [
       `${plainModule} required username="u" password="p" tokenauth="true";`,
-      'has another option than username and password',
+      'has an option other than username and password',
     ],
     [
       `${scramModule} required username="u" password="p";`,
@@ -270,9 +276,9 @@ describe('what is refused', () => {
     ],
     [
       'com.example.Login required username="u" password="p";',
-      'has a module that Weir does not know',
+      'has a module that Weir does not support',
     ],
-    [`${plainModule} required username="u" password="p"; x`, 'has more after its semicolon'],
+    [`${plainModule} required username="u" password="p"; x`, 'has text after its semicolon'],
     [plainModule, 'is cut off'],
   ])('a login module like %s', (config, expected) => {
     expect(
@@ -289,10 +295,10 @@ describe('what is refused', () => {
       ssl.truststore.location=${authority}
       ssl.truststore.certificates=${certificates.authority.replaceAll('\n', '\\n')}`)
     expect(message).toContain(
-      'ssl.keystore.location has a private key that is not the one of its first certificate',
+      'ssl.keystore.location has a private key that does not match its first certificate',
     )
     expect(message).toContain(
-      `ssl.truststore.certificates and ssl.truststore.location (${file}:4) are both given; keep one of them`,
+      `ssl.truststore.certificates and ssl.truststore.location (${file}:4) are both set; keep one of them`,
     )
   })
 
@@ -300,7 +306,7 @@ describe('what is refused', () => {
     const store = join(folder, 'store.jks')
     writeFileSync(store, Buffer.from('feedfeed00000002000000010000', 'hex'))
     expect(refusal(`security.protocol=SSL\nssl.truststore.location=${store}`)).toContain(
-      'store.jks is no PEM file; convert it once: keytool -importkeystore',
+      'store.jks is not a PEM file; convert it once: keytool -importkeystore',
     )
   })
 
@@ -315,7 +321,7 @@ describe('what is refused', () => {
     expect(() =>
       readClientProperties({ bootstrapServer: 'one:1', overrides: { 'sasl.mechanisms': 'PLAIN' } }),
     ).toThrow(
-      '--command-property sasl.mechanisms: is no property of a Kafka client; did you mean sasl.mechanism?',
+      '--command-property sasl.mechanisms: is not a property of a Kafka client; did you mean sasl.mechanism?',
     )
   })
 })

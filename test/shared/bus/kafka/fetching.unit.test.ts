@@ -3,7 +3,8 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Cluster } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
 import type { Cursor } from '../../../../shared/bus/kafka/fetch-cursors.ts'
 import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-request.ts'

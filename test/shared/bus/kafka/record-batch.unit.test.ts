@@ -176,7 +176,7 @@ describe('a batch of records', () => {
     for (const set of [damaged, endless, old]) {
       const decode = () => decodeRecordSet(set, place)
       expect(decode).toThrow(WeirError)
-      expect(decode).toThrow('t/3: the batch at offset 7')
+      expect(decode).toThrow('t/3: cannot read the batch at offset 7')
     }
   })
 

@@ -47,7 +47,7 @@ describe('creating topics', () => {
     await expect(createTopics(admin, plan)).rejects.toMatchObject({
       code: 'bus.topic-missing',
       message: expect.stringMatching(
-        /rounds-proposed: topic is missing, and creating it was refused \(INVALID_REPLICATION_FACTOR\).*--replication-factor/,
+        /rounds-proposed: topic is missing, and the broker rejected its creation \(INVALID_REPLICATION_FACTOR\).*--replication-factor/,
       ),
     })
   })

@@ -95,12 +95,9 @@ describe('differences', () => {
 
 describe('creation', () => {
   it.each([
-    [
-      'TOPIC_AUTHORIZATION_FAILED',
-      'let somebody who may create topics run the lines of weir topics plan',
-    ],
+    ['TOPIC_AUTHORIZATION_FAILED', 'let an administrator run the commands of weir topics plan'],
     ['POLICY_VIOLATION', "the cluster's policy forbids this configuration"],
-    ['INVALID_REPLICATION_FACTOR', 'set the replication factor lower'],
+    ['INVALID_REPLICATION_FACTOR', 'lower the replication factor'],
   ])('that is refused with %s says what to do', async (type, remedy) => {
     const refusing = admin({
       metadata: protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
@@ -152,9 +149,9 @@ describe('the error that differences make', () => {
       retryable: false,
       code: 'bus.topic-missing',
       message: [
-        'Topics are not as Weir needs them.',
-        'a: partitions is 1, and must be 4. To do: do this',
-        'b: topic is missing, and must be there. To do: do that',
+        'Topics do not match the plan.',
+        'a: partitions is 1, but must be 4. Fix: do this',
+        'b: topic is missing, but must be there. Fix: do that',
       ].join('\n  '),
     })
   })

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import { type Node, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
 import { madeUpCluster, turns } from './made-up-cluster.ts'
