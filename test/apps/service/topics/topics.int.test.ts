@@ -126,7 +126,7 @@ describe('weir topics create and check', () => {
       const missing = await topics('check', ...onBroker())
       expect(missing.code).toBe(1)
       expect(
-        missing.out.match(/: topic is missing, but must be there\n {4}weir topics create\n/g),
+        missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g),
       ).toHaveLength(12)
 
       const created = await topics('create', ...onBroker())
@@ -162,11 +162,11 @@ describe('weir topics create and check', () => {
         const { code, out } = await topics(command, ...args)
         expect(code).toBe(1)
         expect(out).toContain(
-          `${prefix}history: partitions is 1, but must be 4\n    set partitions to 1 (--partitions, WEIR_PARTITIONS)`,
+          `${prefix}history: partitions is 1, and must be 4\n    set partitions to 1 (--partitions, WEIR_PARTITIONS)`,
         )
         expect(out).toMatch(
           new RegExp(
-            `${prefix}history: cleanup.policy is delete, but must be compact\\n {4}kafka-configs.sh .* --add-config cleanup.policy=compact`,
+            `${prefix}history: cleanup.policy is delete, and must be compact\\n {4}kafka-configs.sh .* --add-config cleanup.policy=compact`,
           ),
         )
       }

@@ -24,8 +24,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe('what is read', () => {
-  it('takes brokers, the client id and the timeouts', () => {
+describe('readClientProperties', () => {
+  it('reads brokers, the client id and the timeouts', () => {
     const config = readFile(`
       bootstrap.servers = one:9092, [::1]:9093
       client.id: agents
@@ -46,7 +46,7 @@ describe('what is read', () => {
     })
   })
 
-  it('lets a single property win over the file, and --bootstrap-server over both', () => {
+  it('prefers a single property over the file, and --bootstrap-server over both', () => {
     writeFileSync(file, 'bootstrap.servers=file:1\nclient.id=file')
     const overrides = { 'bootstrap.servers': 'property:1', 'client.id': 'property' }
     expect(readClientProperties({ file, overrides })).toMatchObject({
@@ -62,7 +62,7 @@ describe('what is read', () => {
     ['PLAIN', plainModule, 'plain'],
     ['SCRAM-SHA-256', scramModule, 'scram-sha-256'],
     ['SCRAM-SHA-512', scramModule, 'scram-sha-512'],
-  ])('takes name and password of %s out of the login module', (mechanism, module, kafkajsName) => {
+  ])('reads name and password of %s from the login module', (mechanism, module, kafkajsName) => {
     const config = readFile(`
       security.protocol=SASL_PLAINTEXT
       sasl.mechanism=${mechanism}
@@ -77,14 +77,14 @@ describe('what is read', () => {
     expect(config.ssl).toBeUndefined()
   })
 
-  it('takes a trust store from a PEM file', () => {
+  it('reads a trust store from a PEM file', () => {
     const config = readFile(
       `security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`,
     )
     expect(config.ssl).toEqual({ ca: certificates.authority })
   })
 
-  it('takes a trust store and a key store from the properties themselves, also where line ends became blanks', () => {
+  it('reads a trust store and a key store from the properties themselves, even if line ends became blanks', () => {
     const blanks = (pem: string) => pem.trim().replaceAll('\n', ' ')
     const config = readFile(`
       security.protocol=SASL_SSL
@@ -100,7 +100,7 @@ describe('what is read', () => {
     })
   })
 
-  it('takes a key store from a PEM file, with the password of its key', () => {
+  it('reads a key store from a PEM file, with the password of its key', () => {
     const { privateKey, certificate } = certificates.client
     const encrypted = privateKey.export({
       type: 'pkcs8',
@@ -134,7 +134,7 @@ describe('what is read', () => {
     expect(withAlgorithm('')).toEqual({ checkServerIdentity: expect.any(Function) })
   })
 
-  it('bounds the versions of TLS', () => {
+  it('limits the TLS versions', () => {
     const withVersions = (value: string) =>
       readFile(`security.protocol=SSL\nssl.enabled.protocols=${value}`).ssl
     expect(withVersions('TLSv1.3')).toEqual({ minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
@@ -144,7 +144,7 @@ describe('what is read', () => {
     })
   })
 
-  it('leaves aside what Weir decides itself, and says so', () => {
+  it('ignores properties that Weir sets itself, and reports each one', () => {
     const notes: string[] = []
     writeFileSync(file, 'acks=1\ngroup.id=mine')
     readClientProperties({
@@ -159,7 +159,7 @@ describe('what is read', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('readClientProperties rejects', () => {
   it('names every mistake at once, each with its line', () => {
     const message = refusal(`# mine
       security.protocl=SSL
@@ -286,7 +286,7 @@ describe('what is refused', () => {
     ).toContain(`sasl.jaas.config ${expected}`)
   })
 
-  it('a private key that is not the one of its certificate, and two stores at once', () => {
+  it('a private key that does not match its certificate, and two stores at once', () => {
     const store = join(folder, 'mixed.pem')
     writeFileSync(store, certificates.broker.key + certificates.client.certificate)
     const message = refusal(`
@@ -302,7 +302,7 @@ describe('what is refused', () => {
     )
   })
 
-  it('a store of Java, with what makes a PEM file of it', () => {
+  it('a Java store, with the commands that convert it to PEM', () => {
     const store = join(folder, 'store.jks')
     writeFileSync(store, Buffer.from('feedfeed00000002000000010000', 'hex'))
     expect(refusal(`security.protocol=SSL\nssl.truststore.location=${store}`)).toContain(
@@ -310,14 +310,14 @@ describe('what is refused', () => {
     )
   })
 
-  it('a file that is not there', () => {
+  it('a missing file', () => {
     const nowhere = join(folder, 'nowhere.properties')
     expect(() => readClientProperties({ file: nowhere, bootstrapServer: 'one:1' })).toThrow(
       `${nowhere} does not exist`,
     )
   })
 
-  it('an unknown single property, at the flag that gave it', () => {
+  it('an unknown single property, with its flag', () => {
     expect(() =>
       readClientProperties({ bootstrapServer: 'one:1', overrides: { 'sasl.mechanisms': 'PLAIN' } }),
     ).toThrow(
@@ -327,7 +327,7 @@ describe('what is refused', () => {
 })
 
 describe('secrets', () => {
-  it('are in no message, whatever is wrong beside them', () => {
+  it('are in no message, whatever else is wrong', () => {
     const secrets = ['hunter2', 'ONCE5qTzKEYPART0123', 's3cretName']
     const texts = [
       `sasl.jaas.config=${plainModule} required username="s3cretName" password="hunter2"`,
