@@ -85,34 +85,7 @@ export function openTableStore({
     folder === undefined
       ? { db: openFile(':memory:'), file: undefined }
       : openFirstFree(folder, log)
-  const statements = {
-    find: db.prepare(
-      'SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?',
-    ),
-    add: db.prepare(
-      'INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)',
-    ),
-    forget: db.prepare('DELETE FROM entries WHERE view = ?'),
-    drop: db.prepare('DELETE FROM views WHERE number = ?'),
-    move: db.prepare('UPDATE views SET next = ?, confirmed = ? WHERE number = ?'),
-    put: db.prepare(
-      'INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    remove: db.prepare('DELETE FROM entries WHERE view = ? AND key = ?'),
-    newest: db.prepare(
-      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?',
-    ),
-    prefix: db.prepare(
-      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key',
-    ),
-    keys: db.prepare(
-      'SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?',
-    ),
-    firstKeys: db.prepare(
-      'SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?',
-    ),
-  }
-  for (const statement of [statements.newest, statements.prefix]) statement.setReturnArrays(true)
+  const statements = prepareStatements(db)
 
   function transaction(work: () => void): void {
     db.exec('BEGIN')
@@ -219,6 +192,38 @@ export function openTableStore({
       },
     }
   }
+}
+
+function prepareStatements(db: DatabaseSync) {
+  const statements = {
+    find: db.prepare(
+      'SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?',
+    ),
+    add: db.prepare(
+      'INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)',
+    ),
+    forget: db.prepare('DELETE FROM entries WHERE view = ?'),
+    drop: db.prepare('DELETE FROM views WHERE number = ?'),
+    move: db.prepare('UPDATE views SET next = ?, confirmed = ? WHERE number = ?'),
+    put: db.prepare(
+      'INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    remove: db.prepare('DELETE FROM entries WHERE view = ? AND key = ?'),
+    newest: db.prepare(
+      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?',
+    ),
+    prefix: db.prepare(
+      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key',
+    ),
+    keys: db.prepare(
+      'SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?',
+    ),
+    firstKeys: db.prepare(
+      'SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?',
+    ),
+  }
+  for (const statement of [statements.newest, statements.prefix]) statement.setReturnArrays(true)
+  return statements
 }
 
 function openFirstFree(

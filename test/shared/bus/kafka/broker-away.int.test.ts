@@ -98,29 +98,32 @@ describe('a broker that goes away under load', () => {
         await broker.resume()
       },
     ],
-  ])('%s: keeps all acknowledged records and their order, and work continues', async (_, recovery) => {
-    const { log, lines } = capturedLog()
-    const client = {
-      brokers: world.brokers,
-      clientId: 'away',
-      requestTimeout: 2_000,
-      connectionTimeout: 1_000,
-    }
-    const bus = await world.open({ client, log, times: shortTimes })
-    const running = await load(bus)
-    const before = running.written.length
-    await recovery()
-    await until('it goes on', () => running.written.length > before + 50)
-    await running.stop()
-    const inbox = (await readAll(bus, running.inbox)).map(textOf)
-    const copy = (await readAll(bus, running.copy)).map(textOf)
-    expect(withoutRepeats(inbox)).toEqual(running.written)
-    expect(withoutRepeats(copy)).toEqual(running.written)
-    const loud = lines
-      .map((line) => JSON.parse(line) as { level: number; msg: string })
-      .filter(({ level }) => level >= 40)
-    expect(loud.length).toBeLessThan(20)
-  })
+  ])(
+    '%s: keeps all acknowledged records and their order, and work continues',
+    async (_, recovery) => {
+      const { log, lines } = capturedLog()
+      const client = {
+        brokers: world.brokers,
+        clientId: 'away',
+        requestTimeout: 2_000,
+        connectionTimeout: 1_000,
+      }
+      const bus = await world.open({ client, log, times: shortTimes })
+      const running = await load(bus)
+      const before = running.written.length
+      await recovery()
+      await until('it goes on', () => running.written.length > before + 50)
+      await running.stop()
+      const inbox = (await readAll(bus, running.inbox)).map(textOf)
+      const copy = (await readAll(bus, running.copy)).map(textOf)
+      expect(withoutRepeats(inbox)).toEqual(running.written)
+      expect(withoutRepeats(copy)).toEqual(running.written)
+      const loud = lines
+        .map((line) => JSON.parse(line) as { level: number; msg: string })
+        .filter(({ level }) => level >= 40)
+      expect(loud.length).toBeLessThan(20)
+    },
+  )
 })
 
 describe('a broker that is away when a service starts', () => {
