@@ -165,7 +165,7 @@ describe('weir ask and chat over Kafka', () => {
     })
     const { code, errors } = await brokerless.ended
     expect(code).toBe(1)
-    expect(errors).toMatch(/weir: no broker could be asked/)
+    expect(errors).toMatch(/weir: no broker could be reached/)
   })
 })
 
@@ -314,7 +314,7 @@ describe('weir doctor over Kafka', () => {
       code: 1,
       lines: [
         expect.stringMatching(
-          /^wrong +client .*client\.di: is no property of a Kafka client; did you mean client\.id\?$/,
+          /^wrong +client .*client\.di: is not a property of a Kafka client; did you mean client\.id\?$/,
         ),
       ],
     })

@@ -1,14 +1,14 @@
-// Which member of a group gets which partitions, decided by the group's leader. Pure.
-// ASSIGNMENT-1. Sticky: what a member holds stays with it as far as an even share allows, because a
-//     partition that moves costs a fold and whatever its performer was action.
+// Decides which member of a group gets which partitions. The group's leader runs it. Pure.
+// ASSIGNMENT-1. Sticky: a member keeps its partitions as far as an even share allows. A move costs
+//     a fold and the work in progress.
 // ASSIGNMENT-2. Even: no member has two more than another.
-// ASSIGNMENT-3. Of two that claim a partition, the one that had it in the later generation keeps
-//     it: the other was away.
-// ASSIGNMENT-4. It depends on what the members say alone, not on their order.
+// ASSIGNMENT-3. If two members claim a partition, the one of the later generation keeps it: the
+//     other was away.
+// ASSIGNMENT-4. The result depends only on the claims, not on the order of the members.
 
 export type Claimant = { member: string; generation: number; owned: number[] }
 
-/** Partitions 0 to `partitions` - 1, by member, each list in order. */
+/** The partitions 0 to `partitions` - 1, by member, each list in order. */
 export function assignPartitions(claimants: Claimant[], partitions: number): Map<string, number[]> {
   const members = claimants.toSorted(
     (a, b) => b.generation - a.generation || compare(a.member, b.member),
@@ -22,7 +22,7 @@ export function assignPartitions(claimants: Claimant[], partitions: number): Map
   const held = new Map<string, number[]>(members.map(({ member }) => [member, []]))
   for (const [partition, member] of holders) held.get(member)?.push(partition)
 
-  // Who holds most keeps the larger shares, so that they cost no move.
+  // Members with the most partitions keep the larger shares, so the larger shares move nothing.
   const byHeld = members
     .map(({ member }) => member)
     .toSorted((a, b) => (held.get(b)?.length ?? 0) - (held.get(a)?.length ?? 0) || compare(a, b))

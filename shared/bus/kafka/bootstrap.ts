@@ -1,10 +1,10 @@
-// The addresses that a client is given to find the cluster by.
+// The addresses by which a client finds the cluster.
 
 import type { KafkaConfig } from 'kafkajs'
 import { WeirError } from '../../lib/errors.ts'
 import type { Node } from './driver.ts'
 
-/** Of `brokers`: `host:port`, an IPv6 address in brackets. */
+/** Each address is `host:port`, with an IPv6 address in brackets. */
 export async function bootstrapNodes({
   brokers,
 }: Pick<KafkaConfig, 'brokers'>): Promise<Pick<Node, 'host' | 'port'>[]> {
@@ -14,7 +14,7 @@ export async function bootstrapNodes({
     if (host === undefined)
       throw new WeirError(
         'settings.invalid',
-        `${JSON.stringify(address)} is no address of a broker: it must be host:port`,
+        `invalid broker address ${JSON.stringify(address)}: it must be host:port`,
       )
     return { host, port: Number(port) }
   })

@@ -1,18 +1,21 @@
-// The Kafka bus: the port on Apache Kafka, or what speaks its protocol. test/shared/bus/contract.ts
-// holds it to the same promises as the embedded bus.
+// The Kafka bus: the bus port on Apache Kafka or a broker with its protocol. It passes the same
+// contract tests as the embedded bus (test/shared/bus/contract.ts).
 //
-//   append, steps ──▶ writer.ts ──▶ send-queue.ts per partition ──▶ one produce request per broker
-//   at a time ─▶ acknowledged subscribe ──▶ subscription.ts: membership.ts (the group) + lane.ts
-//   per partition ◀── fetching.ts ◀── leaders read, follow ──▶ reading.ts ◀── fetching.ts
-//   list, get, keys ──▶ tables.ts ──▶ table-store.ts (SQLite) all of them ──▶ cluster.ts (topics,
-//   leaders) ──▶ link.ts (one connection, one purpose) ──▶ driver.ts (the inside of kafkajs)
+//   append, steps ──▶ writer.ts: a queue per partition ──▶ sending.ts: one request at a time
+//                     to each broker ─▶ acknowledged
+//   subscribe ──▶ subscription.ts: membership.ts (the group)
+//                 + partition-consumer.ts per partition ◀── fetching.ts ◀── leaders
+//   read, follow ──▶ reading.ts ◀── fetching.ts
+//   list, get, keys ──▶ tables.ts ──▶ table-store.ts (SQLite)
+//   all of them ──▶ cluster.ts (topics, leaders) ──▶ link.ts (one connection, one purpose)
+//                   ──▶ driver.ts (the inside of kafkajs)
 //
-// Where it differs from the embedded bus: delivery is at least once, so outputs and records may
-// come twice after a failure, a crash or a rebalance; a partition has two readers for a moment when
-// it moves, or when its former owner was only paused; others write, too. The clock that readers are
-// given is this machine's, while a record's time is the broker's: a tick that a fast clock writes
-// too early is dropped and repeated a second later, one from a slow clock comes late. So the
-// difference of the clocks delays deadlines and never changes what is decided.
+// Differences from the embedded bus. Delivery is at least once: outputs and records may come twice
+// after a failure, a crash or a rebalance. While a partition moves, or if its former owner was only
+// paused, it has two readers for a moment. Other programs write as well. Readers get the clock of
+// this machine, while a record's time is the broker's. A tick that a fast clock writes too early is
+// dropped and repeated a second later; a slow clock ticks late. So a clock difference delays
+// deadlines and never changes a decision.
 
 import { Kafka, type KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -30,38 +33,36 @@ import { openTableStore } from './table-store.ts'
 import { createTables } from './tables.ts'
 import { createTopics, topicDifferences, topicsUnfit } from './topic-admin.ts'
 import { topicPlan } from './topic-plan.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 export type KafkaBusOptions = {
   /**
-   * Brokers, TLS and SASL as kafkajs takes them (client-properties.ts). Its retries are not used:
-   * the bus repeats by itself.
+   * Brokers, TLS and SASL, as options of kafkajs (client-properties.ts). Its retries are unused:
+   * the bus retries itself.
    */
   client: KafkaConfig
   clock: Clock
   log: Logger
-  /**
-   * Where copies of tables are kept, so that a restart need not read them again. Absent: in memory.
-   */
+  /** The folder for copies of tables, so a restart need not read them again. Absent: in memory. */
   tablesFolder?: string | undefined
-  /** Of topics that ensureTopics creates; 0, the default: as the brokers say. */
+  /** For topics that ensureTopics creates. 0, the default: the default of the brokers. */
   replicationFactor?: number | undefined
   /**
-   * Bytes of one value. Default limits.recordBytesMax; topics must take it (`weir topics check`).
+   * The bytes of one value. Default limits.recordBytesMax. Topics must accept it (`weir topics
+   * check`).
    */
   recordBytesMax?: number | undefined
   /**
-   * Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default
-   * 256 MiB.
+   * The bytes that may wait to be written before append rejects with a retryable `bus.full`.
+   * Default 256 MiB.
    */
   queueBytesMax?: number | undefined
   /**
-   * How long a write is repeated while the broker is away, before those who wait for it fail.
-   * Default 5 minutes; limits.shutdownGraceMs at most once the bus or all that it reads is being
-   * closed.
+   * How long a failed write is retried before its caller gets the error. Default 5 minutes; at most
+   * limits.shutdownGraceMs once the bus or all its subscriptions close.
    */
   deliverMs?: Milliseconds | undefined
-  /** How long the first contact is tried. Default 1 minute. */
+  /** How long the first connection is tried. Default 1 minute. */
   connectMs?: Milliseconds | undefined
   times?: Partial<SubscriptionTimes> | undefined
 }
@@ -74,18 +75,18 @@ const timesDefault: SubscriptionTimes = {
   rebalanceMs: 15_000,
   commitMs: 250,
 }
-/** How long close waits for what callers still want written. */
+/** How long close waits for pending writes. */
 const drainMs = 10_000
 
 /**
- * Errors: `bus.unreachable` when no broker answered for connectMs, `bus.unauthorized`,
- * `bus.refused` (a broker that is too old), `settings.invalid`.
+ * Errors: `bus.unreachable` if no broker responds for connectMs, `bus.unauthorized`, `bus.refused`
+ * (a broker that is too old), `settings.invalid`.
  */
 export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   const { client, clock, log } = options
   const recordBytesMax = options.recordBytesMax ?? limits.recordBytesMax
   const closed = new AbortController()
-  const mayEnd = keepAlive() // timers of the clock do not, and between two tries there may be no socket
+  const mayEnd = keepAlive() // between two tries there may be no socket, and the clock's timers do not keep the process alive
   const cluster = createCluster({ client, clock, log, closed: closed.signal })
   try {
     await cluster.retry('find the cluster', () => cluster.refresh(), options.connectMs ?? minute)
@@ -117,71 +118,30 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     writtenTo: writer.writtenTo,
     closed: closed.signal,
   })
-  const subscriptions = new Set<Subscription>()
-  const closingOnes = new Set<Subscription>()
-  let liftLimit: (() => void) | undefined
+  const subscriptions = createOpenSubscriptions(writer)
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
 
-  /**
-   * While the bus closes, readers that close may still append: `closing` is open enough for them.
-   */
+  /** While the bus closes, its readers may still append: for them `closing` is open enough. */
   function assertOpen(least: 'open' | 'closing'): void {
     if (life === 'closed' || (life === 'closing' && least === 'open'))
       throw new WeirError('bus.closed', 'the bus is closed: open it again')
   }
 
-  /**
-   * When nothing here goes on, what waits for a broker that is away must not hold up the end:
-   * readers that close wait for their writes.
-   */
-  function limitWrites(): void {
-    const isAllClosing = life !== 'open' || closingOnes.size === subscriptions.size
-    if (isAllClosing) liftLimit ??= writer.limitWaits(limits.shutdownGraceMs)
-  }
-
-  async function closeOne(tracked: Subscription, subscription: Subscription): Promise<void> {
-    closingOnes.add(tracked)
-    limitWrites()
-    await subscription.close()
-    closingOnes.delete(tracked)
-    subscriptions.delete(tracked)
-    if (life !== 'open' || closingOnes.size > 0) return
-    liftLimit?.()
-    liftLimit = undefined
-  }
-
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
-    // As long as a broker is looked for at first: a service that starts just when the broker does
-    // not answer is no reason to give up.
+    // As long as the first connection is tried: a service may start while the broker does not
+    // respond.
     await cluster.retry(
       'create and check the topics',
-      () => tryToEnsure(specs),
+      () => createAndCheckTopics(options, specs, recordBytesMax),
       options.connectMs ?? minute,
     )
     for (const { name } of specs) await cluster.topic(name)
   }
 
-  async function tryToEnsure(specs: TopicSpec[]): Promise<void> {
-    const plan = topicPlan(specs, {
-      replicationFactor: options.replicationFactor ?? 0,
-      recordBytesMax,
-    })
-    const admin = new Kafka({ ...client, logCreator: kafkajsLog(log) }).admin()
-    try {
-      await admin.connect()
-      await createTopics(admin, plan)
-      const differences = await topicDifferences(admin, plan)
-      if (differences.length > 0) throw topicsUnfit(differences)
-    } finally {
-      await admin.disconnect().catch(() => {})
-    }
-  }
-
   async function close(): Promise<void> {
     life = 'closing'
-    limitWrites()
-    await Promise.all([...subscriptions].map((subscription) => subscription.close()))
+    await subscriptions.closeAll()
     await writer.drained(drainMs)
     life = 'closed'
     closed.abort()
@@ -219,29 +179,87 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
       assertOpen('open')
       await cluster.topic(subscribeOptions.topic)
       assertOpen('open')
-      const subscription = startSubscription({
-        ...subscribeOptions,
-        ...{ cluster, log, times: { ...timesDefault, ...options.times } },
-        write: (records) => writer.writeStep(records),
-      })
-      let closingIt: Promise<void> | undefined
+      return subscriptions.add(
+        startSubscription({
+          ...subscribeOptions,
+          ...{ cluster, log, times: { ...timesDefault, ...options.times } },
+          write: writer.writeStep,
+        }),
+      )
+    },
+
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+/** Throws `bus.topic-missing` or `bus.topic-differs` if a topic does not match its plan. */
+async function createAndCheckTopics(
+  { client, log, replicationFactor = 0 }: KafkaBusOptions,
+  specs: TopicSpec[],
+  recordBytesMax: number,
+): Promise<void> {
+  const plan = topicPlan(specs, { replicationFactor, recordBytesMax })
+  const admin = new Kafka({ ...client, logCreator: kafkajsLog(log) }).admin()
+  try {
+    await admin.connect()
+    await createTopics(admin, plan)
+    const differences = await topicDifferences(admin, plan)
+    if (differences.length > 0) throw topicsUnfit(differences)
+  } finally {
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+/**
+ * The open subscriptions of a bus. While all of them close, or the bus does, writes wait only
+ * limits.shutdownGraceMs for a broker: closing readers wait for their writes.
+ */
+function createOpenSubscriptions(writer: Writer) {
+  const all = new Set<Subscription>()
+  const closing = new Set<Subscription>()
+  let isBusClosing = false
+  let liftLimit: (() => void) | undefined
+
+  function limitWrites(): void {
+    if (isBusClosing || closing.size === all.size)
+      liftLimit ??= writer.limitWaits(limits.shutdownGraceMs)
+  }
+
+  async function closeOne(tracked: Subscription, subscription: Subscription): Promise<void> {
+    closing.add(tracked)
+    limitWrites()
+    await subscription.close()
+    closing.delete(tracked)
+    all.delete(tracked)
+    if (isBusClosing || closing.size > 0) return
+    liftLimit?.()
+    liftLimit = undefined
+  }
+
+  return {
+    add(subscription: Subscription): Subscription {
+      let closed: Promise<void> | undefined
       const tracked: Subscription = {
         get joined() {
           return subscription.joined
         },
         failed: subscription.failed,
         close() {
-          closingIt ??= closeOne(tracked, subscription)
-          return closingIt
+          closed ??= closeOne(tracked, subscription)
+          return closed
         },
       }
-      subscriptions.add(tracked)
+      all.add(tracked)
       return tracked
     },
 
-    close() {
-      closing ??= close()
-      return closing
+    async closeAll(): Promise<void> {
+      isBusClosing = true
+      limitWrites()
+      await Promise.all([...all].map((subscription) => subscription.close()))
     },
   }
 }

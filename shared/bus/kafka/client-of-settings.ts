@@ -13,6 +13,6 @@ export async function kafkaClient(
     file: commandConfig === '' ? undefined : commandConfig,
     overrides: commandProperty,
     bootstrapServer: bootstrapServer === '' ? undefined : bootstrapServer,
-    onLeftAside: onIgnored,
+    onIgnored,
   })
 }

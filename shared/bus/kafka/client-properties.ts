@@ -1,10 +1,10 @@
-// Reads what Kafka users configure their clients by: client.properties (--command-config), single
-// properties (--command-property) over it, and --bootstrap-server over both. Judges all of it at
-// once.
-// CLIENT-PROPERTIES-1. A property is read, left aside with a reason, or refused with one: none is
-//     accepted and does nothing unsaid (client-property-handling.ts).
-// CLIENT-PROPERTIES-2. No message holds a secret: of what may be one, only the name and the place
-//     are told.
+// Reads the usual configuration of Kafka clients: client.properties (--command-config), single
+// properties over it (--command-property), and --bootstrap-server over both. Reports all mistakes
+// at once.
+// CLIENT-PROPERTIES-1. A property is read, ignored with a reason, or rejected with one. None is
+//     silently without effect (client-property-handling.ts).
+// CLIENT-PROPERTIES-2. No message contains a secret: a value that may be one is shown only by its
+//     name and place.
 
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
 import { WeirError } from '../../lib/errors.ts'
@@ -17,18 +17,18 @@ import { clientIdentity, type Store, trustedCertificates } from './tls-stores.ts
 
 export type ClientPropertyOptions = {
   /**
-   * The path of a client.properties. Paths in there begin at the working folder, as those of
-   * Kafka's own tools do.
+   * The path of a client.properties. Paths in it are relative to the working folder, as in Kafka's
+   * own tools.
    */
   file?: string | undefined
   overrides?: Readonly<Record<string, string>>
-  /** HOST:PORT, several with commas between them; wins over bootstrap.servers. */
+  /** HOST:PORT, separated by commas. Overrides bootstrap.servers. */
   bootstrapServer?: string | undefined
-  /** Gets a sentence for each property that is left aside. */
-  onLeftAside?: ((note: string) => void) | undefined
+  /** Gets a sentence for each ignored property. */
+  onIgnored?: ((note: string) => void) | undefined
 }
 
-/** The options of kafkajs's client; what is not there has kafkajs's or the bus's default. */
+/** Options of kafkajs's client. An absent one has the default of kafkajs or of the bus. */
 export type ClientConfig = Pick<
   KafkaConfig,
   'clientId' | 'connectionTimeout' | 'requestTimeout' | 'ssl' | 'sasl'
@@ -37,21 +37,20 @@ export type ClientConfig = Pick<
 const protocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL']
 const mechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']
 const tlsVersions = ['TLSv1.2', 'TLSv1.3'] as const
-const millisecondsMax = 2_147_483_647 // the largest int of Java, and the longest timer of Node
+const millisecondsMax = 2_147_483_647 // the largest int in Java, and the longest timer in Node
 
-/** The entries, and where mistakes are gathered. */
 type Reading = { entries: Entries; mistakes: string[]; file: string | undefined }
 
-/** Throws `settings.invalid` with every mistake: its place, what it is, what would be right. */
+/** Throws `settings.invalid` with every mistake: its place, the value, the accepted values. */
 export function readClientProperties(options: ClientPropertyOptions): ClientConfig {
-  const { file, overrides = {}, bootstrapServer, onLeftAside = () => {} } = options
+  const { file, overrides = {}, bootstrapServer, onIgnored = () => {} } = options
   const mistakes: string[] = []
   const entries: Entries = new Map([
     ...(file === undefined ? [] : entriesOfFile(file, mistakes)),
     ...entriesOfCommand(overrides),
   ])
   const reading: Reading = { entries, mistakes, file }
-  const notes = judgeNames(reading)
+  const notes = checkNames(reading)
   const protocol = oneOf(reading, 'security.protocol', protocols) ?? 'PLAINTEXT'
   const config: ClientConfig = {
     brokers: brokersOf(reading, bootstrapServer),
@@ -68,29 +67,29 @@ export function readClientProperties(options: ClientPropertyOptions): ClientConf
   if (mistakes.length > 0)
     throw new WeirError(
       'settings.invalid',
-      ["The properties of Kafka's client cannot be used.", ...mistakes].join('\n  '),
+      ["The properties of Kafka's client are invalid.", ...mistakes].join('\n  '),
     )
-  for (const note of notes) onLeftAside(note)
+  for (const note of notes) onIgnored(note)
   return config
 }
 
-function judgeNames({ entries, mistakes }: Reading): string[] {
+function checkNames({ entries, mistakes }: Reading): string[] {
   const notes: string[] = []
   for (const [name, { place }] of entries) {
     const handling = handlingOf(name)
     if (handling === undefined) mistakes.push(`${place} ${shownName(name)}: ${unknownName(name)}`)
-    else if (handling !== 'read' && 'refused' in handling)
-      mistakes.push(`${place} ${name} cannot be used: ${handling.refused}`)
-    else if (handling !== 'read') notes.push(`${place} ${name} is left aside: ${handling.left}`)
+    else if (handling !== 'read' && 'rejected' in handling)
+      mistakes.push(`${place} ${name} is not supported: ${handling.rejected}`)
+    else if (handling !== 'read') notes.push(`${place} ${name} is ignored: ${handling.ignored}`)
   }
   return notes
 }
 
 function unknownName(name: string): string {
-  const hint = 'if it goes on from the line before, that must end in a backslash'
-  if (shownName(name) !== name) return `is no property of a Kafka client; ${hint}`
+  const hint = 'to continue the previous line, end that line with a backslash'
+  if (shownName(name) !== name) return `is not a property of a Kafka client; ${hint}`
   const near = nearestName(name, propertyNames)
-  return `is no property of a Kafka client; ${near === undefined ? hint : `did you mean ${near}?`}`
+  return `is not a property of a Kafka client; ${near === undefined ? hint : `did you mean ${near}?`}`
 }
 
 function brokersOf(reading: Reading, bootstrapServer: string | undefined): string[] {
@@ -99,7 +98,7 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
   if (text === undefined || text === '') {
     const where = reading.file === undefined ? '' : `, or bootstrap.servers in ${reading.file}`
     reading.mistakes.push(
-      `no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)${where}`,
+      `no broker is configured; set --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)${where}`,
     )
     return []
   }
@@ -111,9 +110,7 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
   const shown = wrong.includes('@')
     ? 'a name or a password before a host'
     : JSON.stringify(wrong.slice(0, 100)) // keeps CLIENT-PROPERTIES-2
-  reading.mistakes.push(
-    `${place} has ${shown}; must be HOST:PORT, several with commas between them`,
-  )
+  reading.mistakes.push(`${place} has ${shown}; must be HOST:PORT, separated by commas`)
   return []
 }
 
@@ -131,7 +128,7 @@ function timeout(
   if (text === undefined) return {}
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0
   if (value >= 1 && value <= millisecondsMax) return { [option]: value }
-  complain(
+  addMistake(
     reading,
     name,
     `is ${JSON.stringify(text.slice(0, 100))}; must be a whole number of milliseconds from 1 to ${millisecondsMax}`,
@@ -142,18 +139,18 @@ function timeout(
 function saslOf(reading: Reading): SASLOptions | undefined {
   const before = reading.mistakes.length
   const mechanism = oneOf(reading, 'sasl.mechanism', mechanisms)
-  // Kafka's default, GSSAPI, is none of ours, so there is no default.
+  // Weir does not support Kafka's default, GSSAPI, so the mechanism is required.
   if (mechanism === undefined && reading.mistakes.length === before)
     missing(reading, 'sasl.mechanism', `must be ${alternatives(mechanisms, 'or')}`)
   const config = reading.entries.get('sasl.jaas.config')?.value
   if (config === undefined) {
-    missing(reading, 'sasl.jaas.config', 'it has the name and the password')
+    missing(reading, 'sasl.jaas.config', 'it contains the name and the password')
     return undefined
   }
   if (mechanism === undefined) return undefined
   const login = loginOf(config, mechanism)
   if (!('fault' in login)) return { mechanism: mechanism.toLowerCase(), ...login } as SASLOptions
-  complain(reading, 'sasl.jaas.config', login.fault)
+  addMistake(reading, 'sasl.jaas.config', login.fault)
   return undefined
 }
 
@@ -173,10 +170,10 @@ function trustOf(reading: Reading): { ca?: string } {
     'ssl.truststore.certificates',
     textOf(reading, 'ssl.truststore.certificates'),
   )
-  if (store === undefined) return {} // the authorities that Node.js knows
+  if (store === undefined) return {} // Node.js's own authorities
   const trusted = trustedCertificates(store)
   if ('ca' in trusted) return trusted
-  complain(
+  addMistake(
     reading,
     {
       type: 'ssl.truststore.type',
@@ -198,7 +195,7 @@ function identityOf(reading: Reading): { cert?: string; key?: string; passphrase
   const password = reading.entries.get('ssl.key.password')?.value
   if (store === undefined) {
     if (password !== undefined && texts.every((text) => text === undefined))
-      complain(reading, 'ssl.key.password', 'is given, and no ssl.keystore')
+      addMistake(reading, 'ssl.key.password', 'is set, but no ssl.keystore is')
     return {}
   }
   const identity = clientIdentity(store, password)
@@ -208,7 +205,7 @@ function identityOf(reading: Reading): { cert?: string; key?: string; passphrase
       key: identity.key,
       ...(password === undefined ? {} : { passphrase: password }),
     }
-  complain(
+  addMistake(
     reading,
     { type: 'ssl.keystore.type', location: 'ssl.keystore.location', texts: chain }[
       identity.property
@@ -229,23 +226,23 @@ function storeOf(
     textOf(reading, `${prefix}.location`),
   ]
   if (location !== undefined && texts !== undefined)
-    complain(
+    addMistake(
       reading,
       textsName,
-      `and ${prefix}.location (${placeOf(reading, `${prefix}.location`)}) are both given; keep one of them`,
+      `and ${prefix}.location (${placeOf(reading, `${prefix}.location`)}) are both set; keep one of them`,
     )
   if (location !== undefined || texts !== undefined) return { type, location, texts }
-  if (type !== undefined) missing(reading, `${prefix}.location`, `${prefix}.type is given`)
+  if (type !== undefined) missing(reading, `${prefix}.location`, `${prefix}.type is set`)
   return undefined
 }
 
-/** Empty, as in Kafka: the broker's certificate need not be for the host that was asked for. */
+/** As in Kafka, an empty value turns the check of the host name off. */
 function hostCheckOf(reading: Reading): { checkServerIdentity?: () => undefined } {
   const name = 'ssl.endpoint.identification.algorithm'
   const algorithm = textOf(reading, name)
   if (algorithm === undefined || algorithm.toLowerCase() === 'https') return {}
   if (algorithm === '') return { checkServerIdentity: () => undefined }
-  complain(
+  addMistake(
     reading,
     name,
     `is ${JSON.stringify(algorithm.slice(0, 100))}; must be https, or empty for no check of the host name`,
@@ -265,24 +262,24 @@ function versionsOf(reading: Reading): {
   const [minVersion, maxVersion = minVersion] = known
   if (known.length === new Set(given).size && minVersion !== undefined && maxVersion !== undefined)
     return { minVersion, maxVersion }
-  complain(
+  addMistake(
     reading,
     name,
-    `is ${JSON.stringify(text.slice(0, 100))}; must be ${tlsVersions.join(' or ')}, or both with a comma between them`,
+    `is ${JSON.stringify(text.slice(0, 100))}; must be ${tlsVersions.join(' or ')}, or both, separated by a comma`,
   )
   return {}
 }
 
-/** What would have no effect is a contradiction: somebody believes that it has one. */
+/** A property without effect is a mistake: its writer expects an effect. */
 function mustBeAbsent(reading: Reading, prefix: string, protocol: string, right: string): object {
   const names = [...reading.entries.keys()].filter(
     (name) => name.startsWith(prefix) && handlingOf(name) === 'read',
   )
   const given = reading.entries.has('security.protocol')
     ? `security.protocol is ${protocol}`
-    : 'security.protocol is not given'
+    : 'security.protocol is not set'
   for (const name of names)
-    complain(reading, name, `has no effect: ${given}; set it to ${right}, or leave ${name} out`)
+    addMistake(reading, name, `has no effect: ${given}; set it to ${right}, or remove ${name}`)
   return {}
 }
 
@@ -291,7 +288,7 @@ function oneOf(reading: Reading, name: string, accepted: string[]): string | und
   if (text === undefined) return undefined
   const found = accepted.find((one) => one === text.toUpperCase())
   if (found === undefined)
-    complain(
+    addMistake(
       reading,
       name,
       `is ${JSON.stringify(text.slice(0, 100))}; must be ${alternatives(accepted, 'or')}`,
@@ -299,10 +296,7 @@ function oneOf(reading: Reading, name: string, accepted: string[]): string | und
   return found
 }
 
-/**
- * Blanks around a value count in a .properties file, and never mean anything here but in a
- * password.
- */
+/** Blanks around a value count in a .properties file. Only in a password do they mean anything. */
 function textOf({ entries }: Reading, name: string): string | undefined {
   return entries.get(name)?.value.trim()
 }
@@ -311,7 +305,7 @@ function placeOf({ entries }: Reading, name: string): string {
   return entries.get(name)?.place ?? name
 }
 
-function complain(reading: Reading, name: string, text: string): void {
+function addMistake(reading: Reading, name: string, text: string): void {
   reading.mistakes.push(`${placeOf(reading, name)} ${name} ${text}`)
 }
 

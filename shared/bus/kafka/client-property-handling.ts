@@ -1,17 +1,16 @@
-// What becomes of each property that a client.properties may have: Weir reads it, leaves it aside
-// because it decides that itself, or refuses it because leaving it aside would not do what somebody
-// wanted. The names are those of the Java clients of Kafka 4.3.
+// How each property of a client.properties is handled: Weir reads it, ignores it because Weir
+// decides that itself, or rejects it because ignoring it would defeat its purpose. The names are
+// those of the Java clients of Kafka 4.3.
 
-/** `left` and `refused`: why. */
-export type Handling = 'read' | { left: string } | { refused: string }
+/** `ignored` and `rejected`: the reason. */
+export type Handling = 'read' | { ignored: string } | { rejected: string }
 
-const byClasses = 'names a class of Java, and Weir has none'
-const pemStore = 'a PEM store has none; ssl.key.password is the one of its private key'
-const ownWriting =
-  'Weir writes in its own way: acknowledged by all in-sync brokers, in order, repeated until then'
-const ownReading = 'Weir names its groups, keeps its positions and fetches by its own rules'
-const ownConnecting = 'Weir keeps and renews its connections by its own rules'
-const ownMeasuring = 'Weir is measured at /metrics'
+const byClasses = 'names a Java class, and Weir is not written in Java'
+const pemStore = 'a PEM store has no password; ssl.key.password is for its private key'
+const ownWriting = 'Weir always writes in order, and retries until all in-sync brokers acknowledge'
+const ownReading = 'Weir sets its own groups, positions and fetch sizes'
+const ownConnecting = 'Weir manages its own connections'
+const ownMeasuring = 'Weir has its own metrics at /metrics'
 
 const handlings: [Handling, string][] = [
   [
@@ -22,54 +21,53 @@ const handlings: [Handling, string][] = [
      ssl.keystore.type ssl.keystore.location ssl.keystore.certificate.chain ssl.keystore.key ssl.key.password
      ssl.endpoint.identification.algorithm ssl.enabled.protocols`,
   ],
-  [{ refused: pemStore }, 'ssl.truststore.password ssl.keystore.password'],
+  [{ rejected: pemStore }, 'ssl.truststore.password ssl.keystore.password'],
   [
     {
-      refused:
-        "has Java's names of ciphers; the list for Node.js is NODE_OPTIONS=--tls-cipher-list=...",
+      rejected: "has Java's cipher names; for Node.js set NODE_OPTIONS=--tls-cipher-list=...",
     },
     'ssl.cipher.suites',
   ],
   [
-    { refused: `${byClasses}; put the value in --command-property or WEIR_COMMAND_PROPERTY` },
+    { rejected: `${byClasses}; put the value in --command-property or WEIR_COMMAND_PROPERTY` },
     'config.providers',
   ],
   [
-    { refused: byClasses },
+    { rejected: byClasses },
     `ssl.engine.factory.class security.providers ssl.provider
      sasl.client.callback.handler.class sasl.login.callback.handler.class sasl.login.class`,
   ],
   [
-    { refused: 'Weir speaks to brokers, not to controllers; give bootstrap.servers' },
+    { rejected: 'Weir connects to brokers, not to controllers; set bootstrap.servers' },
     'bootstrap.controllers',
   ],
   [
-    { left: ownWriting },
+    { ignored: ownWriting },
     `acks enable.idempotence max.in.flight.requests.per.connection retries delivery.timeout.ms transactional.id transaction.timeout.ms
      transaction.two.phase.commit.enable linger.ms batch.size buffer.memory max.block.ms max.request.size compression.type compression.gzip.level
      compression.lz4.level compression.zstd.level partitioner.class partitioner.ignore.keys partitioner.adaptive.partitioning.enable
      partitioner.availability.timeout.ms key.serializer value.serializer`,
   ],
   [
-    { left: ownReading },
+    { ignored: ownReading },
     `group.id group.instance.id group.protocol group.remote.assignor partition.assignment.strategy auto.offset.reset enable.auto.commit
      auto.commit.interval.ms isolation.level fetch.min.bytes fetch.max.bytes fetch.max.wait.ms max.partition.fetch.bytes max.poll.records
      max.poll.interval.ms session.timeout.ms heartbeat.interval.ms key.deserializer value.deserializer allow.auto.create.topics check.crcs
      exclude.internal.topics client.rack share.acknowledgement.mode share.acquire.mode`,
   ],
   [
-    { left: ownConnecting },
+    { ignored: ownConnecting },
     `retry.backoff.ms retry.backoff.max.ms reconnect.backoff.ms reconnect.backoff.max.ms connections.max.idle.ms default.api.timeout.ms
      metadata.max.age.ms metadata.max.idle.ms metadata.recovery.strategy metadata.recovery.rebootstrap.trigger.ms
      socket.connection.setup.timeout.max.ms send.buffer.bytes receive.buffer.bytes client.dns.lookup`,
   ],
   [
-    { left: ownMeasuring },
+    { ignored: ownMeasuring },
     `metric.reporters metrics.num.samples metrics.recording.level metrics.sample.window.ms enable.metrics.push auto.include.jmx.reporter
      interceptor.classes`,
   ],
   [
-    { left: 'the TLS of Node.js decides' },
+    { ignored: 'the TLS of Node.js decides this' },
     'ssl.protocol ssl.trustmanager.algorithm ssl.keymanager.algorithm ssl.secure.random.implementation',
   ],
 ]
@@ -80,17 +78,17 @@ const byName = new Map(
   ),
 )
 
-/** All of these names belong to ways of logging in that Weir does not have. */
+/** Prefixes of login mechanisms that Weir does not support. */
 const otherLogins = ['sasl.kerberos.', 'sasl.oauthbearer.', 'sasl.login.']
 
-/** Undefined: no Kafka client has such a property. */
+/** Undefined if no Kafka client has such a property. */
 export function handlingOf(name: string): Handling | undefined {
   const handling = byName.get(name)
   if (handling !== undefined) return handling
   return otherLogins.some((prefix) => name.startsWith(prefix))
-    ? { refused: 'Weir logs in by PLAIN or SCRAM only' }
+    ? { rejected: 'Weir supports only PLAIN and SCRAM' }
     : undefined
 }
 
-/** For who misspelled one: those that Weir reads first. */
+/** All known names, for suggestions. The names that Weir reads come first. */
 export const propertyNames: readonly string[] = [...byName.keys()]

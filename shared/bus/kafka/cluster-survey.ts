@@ -1,16 +1,16 @@
-// What a cluster looks like to a client, for people: its brokers, the topics against the plan, and
-// who reads. Nothing decides by it.
+// A description of the cluster for people: brokers, the topics compared with the plan, group
+// members. Nothing is decided by it.
 
 import kafkajs, { type Admin, type KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
-import './driver.ts' // mends kafkajs's queue of requests, which would look every millisecond and make Node.js warn
+import './driver.ts' // patches kafkajs's request queue, which would poll every millisecond and make Node.js warn
 import { asBusError } from './failure.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { type TopicDifference, topicDifferences } from './topic-admin.ts'
 import type { PlannedTopic } from './topic-plan.ts'
 
 export type ClusterSurvey = {
-  /** Addresses, as the cluster gives them. */
+  /** Addresses, as the cluster reports them. */
   brokers: string[]
   differences: TopicDifference[]
 }
@@ -30,10 +30,7 @@ export async function surveyCluster(
   })
 }
 
-/**
- * How many members each consumer group has; none where there is no such group. Throws as
- * surveyCluster does.
- */
+/** The number of members of each group, 0 if it does not exist. Throws as surveyCluster does. */
 export async function membersOfGroups(
   client: KafkaConfig,
   groups: string[],
@@ -46,7 +43,7 @@ export async function membersOfGroups(
 }
 
 /**
- * Anything that an admin client of kafkajs can do. `action` completes "could not". Throws as
+ * Runs `work` with an admin client of kafkajs. `action` completes "could not". Throws as
  * surveyCluster does.
  */
 export async function asAdmin<T>(

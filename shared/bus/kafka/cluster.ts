@@ -1,10 +1,8 @@
-// What the bus knows of the Kafka cluster, and its connections for short questions: which topics
-// there are, who leads which partition, where a group is coordinated. What takes long (fetches that
-// wait, joins, sends) has links of its own, made by connect().
-// CLUSTER-1. Nothing known is trusted for longer than it works: whoever is told that a leader has
-//     moved asks for a refresh, which all share, and repeats.
-// CLUSTER-2. A topic that was deleted and made again has another id, which is how those who read it
-//     notice.
+// The Kafka cluster as the bus sees it: topics, leaders, group coordinators, and links for short
+// requests. Long ones (waiting fetches, joins, sends) have their own links, opened by connect().
+// CLUSTER-1. Metadata is trusted only while it works. A caller whose leader moved requests a
+//     refresh, which all callers share, and retries.
+// CLUSTER-2. A topic that was deleted and created again has another id, so its readers notice.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -13,54 +11,41 @@ import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import { backoffMs } from './backoff.ts'
-import { bootstrapNodes } from './bootstrap.ts'
-import { type DriverBroker, type Node, protocolError } from './driver.ts'
+import { type BrokerRequests, createBrokerRequests } from './broker-requests.ts'
+import { createClusterTopics, type Topic, unknownTopic } from './cluster-topics.ts'
+import { type Node, protocolError } from './driver.ts'
 import { asBusError, recoveryOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { type Link, openLink } from './link.ts'
-import { createLinkCache } from './link-cache.ts'
 import { createLogThrottle } from './log-throttle.ts'
-import { type ClusterPicture, requestMetadata } from './metadata-request.ts'
-
-export type Topic = {
-  name: string
-  /** Undefined where brokers know no ids. */
-  id: string | undefined
-  /** By partition: who leads it now; undefined: nobody. */
-  leaders: (Node | undefined)[]
-}
-
-export type Question<Answer> = (broker: DriverBroker) => Promise<Answer>
+import { requestMetadata } from './metadata-request.ts'
 
 export type Cluster = {
   readonly clock: Clock
-  /** A topic as it is known, without asking. */
+  /** The known topic, without a request. */
   known(name: string): Topic | undefined
   /**
-   * Asks for it if it is not known, for a moment also again: a new one is not known everywhere at
-   * once. Throws `bus.topic-missing`.
+   * Requests the topic if it is unknown, and retries for a moment: not all brokers know a new topic
+   * at once. Throws `bus.topic-missing`.
    */
   topic(name: string): Promise<Topic>
   kind(name: string): Promise<TopicKind>
-  /**
-   * Of these partitions, in their order; all of the topic if none are named. The end is the one for
-   * readers of what is committed.
-   */
+  /** The ends of these partitions, in their order, or of all. The end counts committed records. */
   ends(topic: string, partitions?: number[]): Promise<PartitionEnds[]>
-  /** The first offset that is not older; undefined: there is none. */
+  /** The first offset at or after `time`, if there is one. */
   offsetSince(topic: string, partition: number, time: Milliseconds): Promise<number | undefined>
   coordinatorOf(group: string): Promise<Node>
   /**
-   * Looks again at topics, leaders and brokers; calls that come while it does so share the answer.
-   * Rejects with the driver's error.
+   * Requests topics, leaders and brokers again. Concurrent calls share the response. Rejects with
+   * the driver's error.
    */
   refresh(): Promise<void>
-  /** A link of the caller's own, to be closed by it. */
+  /** A link that the caller owns and closes. */
   connect(node: Node): Promise<Link>
   /**
-   * Repeats `work` while its failure is one that passes, refreshing where that helps; throws a
-   * WeirError that says what was to be done.
+   * Repeats `work` while a retry can help, and refreshes where that helps. Throws a WeirError that
+   * names `action`.
    */
   retry<Result>(action: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
   close(): void
@@ -68,33 +53,25 @@ export type Cluster = {
 
 export type ClusterOptions = { client: KafkaConfig; clock: Clock; log: Logger; closed: AbortSignal }
 
-/**
- * Between two refreshes at least; and the age at which one is made without a reason, which finds
- * topics that were made again (keeps CLUSTER-2).
- */
+/** The least time between two refreshes. */
 const refreshGapMs = 50
-const topicGapMs = 200
+/** Metadata of this age is refreshed, to find topics that were created again (CLUSTER-2). */
 const refreshMs = 30_000
-/** How long a short question is repeated. */
+/** How long a short request is retried. */
 const retryMsDefault = 15_000
 /**
- * How long a topic that nobody knows may still turn up: a new one, and one that was there before,
- * which a broker that has just started may not know.
+ * How long an unknown topic is requested again: a new one, and one that existed before, because a
+ * broker that has just started may not know it.
  */
 const topicWaitMs = 1_000
 const lostTopicWaitMs = 60_000
-const unknownTopic = 3
+const topicGapMs = 200
 
 export function createCluster({ client, clock, log, closed }: ClusterOptions): Cluster {
   const linkOptions = { client, clock, log: kafkajsLog(log) }
-  const wanted = new Set<string>()
-  const topics = new Map<string, Topic>()
-  /** Topics that were there once. */
-  const seen = new Set<string>()
-  const refusals = new Map<string, number>()
-  const kinds = new Map<string, TopicKind>()
-  const links = createLinkCache((node) => openLink(node, linkOptions))
-  let nodes: Node[] = []
+  const topics = createClusterTopics()
+  const requests = createBrokerRequests(client, linkOptions, closed)
+  const retry = createRetry({ clock, log, closed, refresh: refreshShared })
   let refreshing: Promise<void> | undefined
   let refreshedAt = Number.NEGATIVE_INFINITY
   let cancelNext: (() => void) | undefined
@@ -102,12 +79,15 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   async function refresh(): Promise<void> {
     const sinceMs = clock.monotonic() - refreshedAt
     if (sinceMs < refreshGapMs) await pause(clock, refreshGapMs - sinceMs, closed)
-    const asked = [...wanted]
-    take(await requestAny((broker) => requestMetadata(broker, asked)), asked)
+    const wanted = topics.wanted()
+    const picture = await requests.toAny(topics.nodes(), (broker) =>
+      requestMetadata(broker, wanted),
+    )
+    topics.apply(picture, wanted)
     refreshedAt = clock.monotonic()
     cancelNext?.()
     cancelNext = clock.after(refreshMs, () => {
-      if (!closed.aborted) refreshShared().catch(() => {}) // whoever needs the answer asks and hears the reason
+      if (!closed.aborted) refreshShared().catch(() => {}) // a caller that needs the response gets the error
     })
   }
 
@@ -118,54 +98,92 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     return refreshing
   }
 
-  function take(picture: ClusterPicture, asked: string[]): void {
-    nodes = picture.nodes
-    const byId = new Map(nodes.map((node) => [node.id, node]))
-    for (const name of asked) {
-      const found = picture.topics.find(({ topic }) => topic === name)
-      refusals.delete(name)
-      if (found === undefined || found.errorCode !== 0) {
-        refusals.set(name, found?.errorCode ?? unknownTopic)
-        topics.delete(name)
-        kinds.delete(name)
+  async function topic(name: string): Promise<Topic> {
+    const waitMs = topics.wasSeen(name) ? lostTopicWaitMs : topicWaitMs
+    const deadline = clock.monotonic() + waitMs
+    for (;;) {
+      const found = topics.known(name)
+      if (found !== undefined) return found
+      topics.want(name)
+      await retry(`request the topic ${name}`, refreshShared)
+      const code = topics.errorCodeOf(name)
+      if (code === undefined) continue
+      const error = protocolError(code)
+      if (recoveryOf(error) !== 'fail' && clock.monotonic() < deadline) {
+        await pause(clock, topicGapMs, closed)
         continue
       }
-      seen.add(name)
-      if (topics.get(name)?.id !== found.id) kinds.delete(name)
-      const leaders: Topic['leaders'] = []
-      for (const { partition, leader } of found.partitions) leaders[partition] = byId.get(leader)
-      topics.set(name, { name, id: found.id, leaders: Array.from(leaders) })
+      topics.forget(name)
+      throw code === unknownTopic
+        ? topicMissing(name)
+        : asBusError(error, `read or write the topic ${name}`)
     }
   }
 
-  /** Of whichever broker answers: those that are known, then those that the client was given. */
-  async function requestAny<Answer>(question: Question<Answer>): Promise<Answer> {
-    let failure: unknown
-    for (const node of [...nodes, ...(await bootstrapNodes(client))]) {
-      try {
-        return await requestNode(node, question)
-      } catch (error) {
-        if (recoveryOf(error) === 'fail' || closed.aborted) throw error
-        failure = error
-      }
-    }
-    throw failure
+  async function leaderOf(name: string, partition: number): Promise<Node> {
+    const leader = (await topic(name)).leaders[partition]
+    if (leader === undefined) throw protocolError(leaderNotAvailable)
+    return leader
   }
 
-  async function requestNode<Answer>(
-    node: Pick<Node, 'host' | 'port'>,
-    question: Question<Answer>,
-  ): Promise<Answer> {
-    const link = await links.get(node)
-    if (closed.aborted) link.close()
-    return link.request(question)
-  }
+  return {
+    clock,
+    known: topics.known,
+    topic,
+    refresh: refreshShared,
+    connect: (node) => openLink(node, linkOptions),
+    retry,
 
-  async function retry<Result>(
-    action: string,
-    work: () => Promise<Result>,
-    forMs = retryMsDefault,
-  ): Promise<Result> {
+    async kind(name) {
+      await topic(name)
+      const known = topics.kindOf(name)
+      if (known !== undefined) return known
+      const kind = await retry(`read the configuration of the topic ${name}`, () =>
+        requestKind(requests, topics.nodes(), name),
+      )
+      topics.setKind(name, kind)
+      return kind
+    },
+
+    async ends(name, partitions) {
+      await topic(name)
+      return retry(`read the ends of ${name}`, async () =>
+        requestEnds(requests, await topic(name), partitions),
+      )
+    },
+
+    offsetSince(name, partition, time) {
+      return retry(`find a time in ${name}`, async () => {
+        const leader = await leaderOf(name, partition)
+        const at = Math.max(0, Math.ceil(time))
+        const offset = (await requestOffsets(requests, leader, name, [partition], at)).get(
+          partition,
+        )
+        return offset === undefined || offset < 0 ? undefined : offset
+      })
+    },
+
+    async coordinatorOf(group) {
+      const { coordinator } = await requests.toAny(topics.nodes(), (broker) =>
+        broker.findGroupCoordinator({ groupId: group, coordinatorType: 0 }),
+      )
+      return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
+    },
+
+    close() {
+      cancelNext?.()
+      requests.close()
+    },
+  }
+}
+
+function createRetry({
+  clock,
+  log,
+  closed,
+  refresh,
+}: Omit<ClusterOptions, 'client'> & { refresh(): Promise<void> }): Cluster['retry'] {
+  return async (action, work, forMs = retryMsDefault) => {
     const began = clock.monotonic()
     const throttle = createLogThrottle(clock)
     for (let failures = 1; ; failures += 1) {
@@ -177,128 +195,71 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
         if (recovery === 'fail' || clock.monotonic() - began > forMs)
           throw asBusError(error, action)
         if (throttle.isDue(began))
-          log.warn(
-            { reason: asBusError(error, action).message },
-            'a question to the broker fails; it is asked again',
-          )
+          log.warn({ reason: asBusError(error, action).message }, 'a request fails; retrying')
         await pause(clock, backoffMs(failures), closed)
-        if (recovery === 'refresh') await refreshShared().catch(() => {})
+        if (recovery === 'refresh') await refresh().catch(() => {})
       }
     }
   }
+}
 
-  async function topic(name: string): Promise<Topic> {
-    const deadline = clock.monotonic() + (seen.has(name) ? lostTopicWaitMs : topicWaitMs)
-    for (;;) {
-      const found = topics.get(name)
-      if (found !== undefined) return found
-      wanted.add(name)
-      await retry(`ask for the topic ${name}`, refreshShared)
-      const refusal = refusals.get(name)
-      if (refusal === undefined) continue
-      const error = protocolError(refusal)
-      if (recoveryOf(error) !== 'fail' && clock.monotonic() < deadline) {
-        await pause(clock, topicGapMs, closed)
-        continue
-      }
-      if (!seen.has(name)) wanted.delete(name)
-      throw refusal === unknownTopic
-        ? new WeirError(
-            'bus.topic-missing',
-            `there is no topic ${name}: create it with \`weir topics create\``,
-          )
-        : asBusError(error, `read or write the topic ${name}`)
-    }
-  }
+async function requestKind(
+  requests: BrokerRequests,
+  nodes: Node[],
+  name: string,
+): Promise<TopicKind> {
+  const resources = [{ type: topicResource, name, configNames: ['cleanup.policy'] }]
+  const response = await requests.toAny(nodes, (broker) => broker.describeConfigs({ resources }))
+  const entries = response.resources[0]?.configEntries ?? []
+  const policy = entries.find(({ configName }) => configName === 'cleanup.policy')?.configValue
+  return (policy ?? '').split(',').includes('compact') ? 'table' : 'log'
+}
 
-  async function offsetsOf(
-    leader: Node,
-    name: string,
-    led: number[],
-    timestamp: number,
-  ): Promise<Map<number, number>> {
-    const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
-    const { responses } = await requestNode(leader, (broker) =>
-      broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }),
-    )
-    return new Map(
-      responses
-        .flatMap((each) => each.partitions)
-        .map(({ partition, offset }) => [partition, Number(offset)]),
-    )
-  }
+async function requestEnds(
+  requests: BrokerRequests,
+  { name, leaders }: Topic,
+  partitions: number[] = [...leaders.keys()],
+): Promise<PartitionEnds[]> {
+  const found = await Promise.all(
+    [...Map.groupBy(partitions, (number) => leaders[number])].map(async ([leader, led]) => {
+      if (leader === undefined) throw protocolError(leaderNotAvailable)
+      const begins = await requestOffsets(requests, leader, name, led, earliest)
+      const ends = await requestOffsets(requests, leader, name, led, latest)
+      return led.map((partition) => ({
+        partition,
+        begin: begins.get(partition) ?? 0,
+        end: ends.get(partition) ?? 0,
+      }))
+    }),
+  )
+  const byNumber = new Map(found.flat().map((ends) => [ends.partition, ends]))
+  return partitions.flatMap((number) => byNumber.get(number) ?? [])
+}
 
-  return {
-    clock,
-    known: (name) => topics.get(name),
-    topic,
-    refresh: refreshShared,
-    connect: (node) => openLink(node, linkOptions),
-    retry,
+/** `timestamp`: a time, `earliest` or `latest`. */
+async function requestOffsets(
+  requests: BrokerRequests,
+  leader: Node,
+  name: string,
+  led: number[],
+  timestamp: number,
+): Promise<Map<number, number>> {
+  const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
+  const { responses } = await requests.toNode(leader, (broker) =>
+    broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }),
+  )
+  return new Map(
+    responses
+      .flatMap((each) => each.partitions)
+      .map(({ partition, offset }) => [partition, Number(offset)]),
+  )
+}
 
-    async kind(name) {
-      await topic(name)
-      const known = kinds.get(name)
-      if (known !== undefined) return known
-      const resources = [{ type: topicResource, name, configNames: ['cleanup.policy'] }]
-      const answer = await retry(`read the configuration of the topic ${name}`, () =>
-        requestAny((broker) => broker.describeConfigs({ resources })),
-      )
-      const policy =
-        answer.resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')
-          ?.configValue ?? ''
-      const kind: TopicKind = policy.split(',').includes('compact') ? 'table' : 'log'
-      kinds.set(name, kind)
-      return kind
-    },
-
-    async ends(name, partitions) {
-      await topic(name)
-      return retry(`ask for the ends of ${name}`, async () => {
-        const { leaders } = await topic(name)
-        const numbers = partitions ?? [...leaders.keys()]
-        const answers = await Promise.all(
-          [...Map.groupBy(numbers, (number) => leaders[number])].map(async ([leader, led]) => {
-            if (leader === undefined) throw protocolError(leaderNotAvailable)
-            const [begins, ends] = [
-              await offsetsOf(leader, name, led, earliest),
-              await offsetsOf(leader, name, led, latest),
-            ]
-            return led.map((partition) => ({
-              partition,
-              begin: begins.get(partition) ?? 0,
-              end: ends.get(partition) ?? 0,
-            }))
-          }),
-        )
-        const byNumber = new Map(answers.flat().map((ends) => [ends.partition, ends]))
-        return numbers.flatMap((number) => byNumber.get(number) ?? [])
-      })
-    },
-
-    offsetSince(name, partition, time) {
-      return retry(`ask for a time in ${name}`, async () => {
-        const leader = (await topic(name)).leaders[partition]
-        if (leader === undefined) throw protocolError(leaderNotAvailable)
-        const offset = (
-          await offsetsOf(leader, name, [partition], Math.max(0, Math.ceil(time)))
-        ).get(partition)
-        return offset === undefined || offset < 0 ? undefined : offset
-      })
-    },
-
-    async coordinatorOf(group) {
-      const { coordinator } = await requestAny((broker) =>
-        broker.findGroupCoordinator({ groupId: group, coordinatorType: 0 }),
-      )
-      return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
-    },
-
-    close() {
-      cancelNext?.()
-      links.close()
-    },
-  }
+function topicMissing(name: string): WeirError {
+  return new WeirError(
+    'bus.topic-missing',
+    `there is no topic ${name}: create it with \`weir topics create\``,
+  )
 }
 
 function closedBefore(action: string, cause: unknown): WeirError {

@@ -1,20 +1,19 @@
-// Batches that a foreign producer compressed, in topics that keep them so: those of the plan have
-// the brokers unpack them (TOPIC-PLAN-3 of topic-plan.ts). Weir itself writes none: its records are
-// small, and the broker is not far. What comes out is bounded: a batch of a few kilobytes may not
-// fill the memory.
+// Decompresses batches of foreign producers, in topics that store them compressed. In topics of the
+// plan the brokers decompress (TOPIC-PLAN-3). Weir does not compress: its records are small, and
+// the broker is near. The result is bounded, so a batch of a few kilobytes cannot fill the memory.
 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { WeirError } from '../../lib/errors.ts'
 
 /**
- * Of one batch, decompressed. Brokers take batches of 1 MiB by default, Weir's topics little more
- * than 10.
+ * The limit for one decompressed batch. Brokers accept 1 MiB by default, Weir's topics a little
+ * over 10 MiB.
  */
 const batchBytesMax = 128 * 1024 * 1024
 
 const names = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
-/** `codec`: the lowest three bits of a batch's attributes. Throws `bus.compression-unreadable`. */
+/** `codec`: the lowest three bits of the batch attributes. Throws `bus.compression-unreadable`. */
 export function decompressed(bytes: Buffer, codec: number): Buffer {
   switch (codec) {
     case 0:
@@ -26,7 +25,7 @@ export function decompressed(bytes: Buffer, codec: number): Buffer {
     default:
       throw unreadable(
         codec,
-        'Weir reads none, gzip and zstd. Set compression.type of the topic to uncompressed, so that brokers unpack what comes, and delete the batch',
+        'Weir reads none, gzip and zstd. Set compression.type of the topic to uncompressed, so brokers decompress new batches, and delete this one',
       )
   }
 }
@@ -35,14 +34,18 @@ function guarded(codec: number, decompress: () => Buffer): Buffer {
   try {
     return decompress()
   } catch (error) {
-    throw unreadable(codec, `it is damaged, or more than ${batchBytesMax} bytes`, error)
+    throw unreadable(
+      codec,
+      `it is damaged, or decompresses to more than ${batchBytesMax} bytes`,
+      error,
+    )
   }
 }
 
 function unreadable(codec: number, why: string, cause?: unknown): WeirError {
   return new WeirError(
     'bus.compression-unreadable',
-    `a batch is compressed by ${names[codec] ?? `codec ${codec}`}: ${why}`,
+    `cannot read a batch compressed by ${names[codec] ?? `codec ${codec}`}: ${why}`,
     { cause },
   )
 }

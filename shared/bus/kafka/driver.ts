@@ -1,11 +1,11 @@
-// What Weir takes from the inside of kafkajs (2.2.4, pinned): a connection to one broker (TLS,
-// SASL, framing, request timeouts) and the encoding of the small requests: groups, offsets,
-// configuration. All of its inner imports are in this file. Why not its front door: its consumer
-// cannot read a partition without a group, hands partitions over only after all of them have
-// stopped, decides by itself where to read on, and reads on only when its last batches are done;
-// its producer resends without order; both retry and log on their own, several layers deep. What
-// the bus does instead stands beside this file, one thing a file. Records are encoded and decoded
-// in record-batch.ts.
+// Weir's use of the inside of kafkajs (2.2.4, pinned): a connection to one broker (TLS, SASL,
+// framing, request timeouts), and the encoding of the small requests: groups, offsets,
+// configuration. All imports of its inner files are here.
+// Why not its public API: its consumer cannot read a partition without a group, reassigns
+// partitions only after all of them have stopped, decides itself where to continue, and fetches on
+// only when its last batches are done. Its producer resends without order. Both retry and log in
+// several layers. The files beside this one do these jobs instead. record-batch.ts encodes and
+// decodes records.
 
 import type { KafkaConfig } from 'kafkajs'
 // @ts-expect-error kafkajs has no types for its inner files
@@ -27,18 +27,18 @@ import crc32cOf from 'kafkajs/src/protocol/recordBatch/crc32C/crc32C.js'
 
 import type { KafkajsLog } from './kafkajs-log.ts'
 
-// After each answer kafkajs sets a timer to look for requests that wait, also when none does, and
-// for a time long past, of which Node warns. Mended for all of kafkajs, also its admin client.
-const lookForPending = RequestQueue.prototype.scheduleCheckPendingRequests
+// After each response kafkajs sets a timer to check for pending requests, even if there are none,
+// and for a time in the past, of which Node warns. This patch also holds for its admin client.
+const checkPending = RequestQueue.prototype.scheduleCheckPendingRequests
 RequestQueue.prototype.scheduleCheckPendingRequests = function (this: { pending: unknown[] }) {
-  if (this.pending.length > 0) lookForPending.call(this)
+  if (this.pending.length > 0) checkPending.call(this)
 }
 
 export type Node = { id: number; host: string; port: number }
 
 /**
- * A request with a hand-made body; kafkajs puts the header before it. `decode` gets what comes
- * after the correlation id.
+ * A request with a body encoded by Weir; kafkajs adds the header. `decode` gets the bytes behind
+ * the correlation id.
  */
 export type RawRequest<Answer> = {
   apiKey: number
@@ -56,8 +56,8 @@ type OfPartitions<Partition> = { topic: string; partitions: Partition[] }[]
 export type Member = { memberId: string; memberMetadata: Buffer }
 
 /**
- * kafkajs's Broker, as far as it is used here. Every method rejects with one of its errors; see
- * failure.ts.
+ * The part of kafkajs's Broker that Weir uses. Every method rejects with kafkajs's errors
+ * (failure.ts).
  */
 export type DriverBroker = {
   versions: Record<number, { minVersion: number; maxVersion: number }>
@@ -118,8 +118,8 @@ type ConnectionPool = {
 }
 
 /**
- * A broker over one socket, not yet connected. Only one request may be under way on it: kafkajs's
- * renewal of a SASL session expects that.
+ * A broker on one socket, not yet connected. Send one request at a time: kafkajs's renewal of a
+ * SASL session expects that.
  */
 export async function createBroker(
   client: KafkaConfig,
@@ -136,8 +136,8 @@ export async function createBroker(
     logger,
   })
   const connectionPool: ConnectionPool = await pools.build({ host, port })
-  // kafkajs opens a second socket for fetches, so that they do not hold up the rest. Here every
-  // purpose has a broker object of its own.
+  // kafkajs opens a second socket for fetches, so they delay nothing else. Weir has a broker object
+  // per purpose instead.
   connectionPool.pool = connectionPool.pool.slice(0, 1)
   connectionPool.pool.push(connectionPool.pool[0] as Connection)
   const { authenticationTimeout } = client
@@ -169,7 +169,7 @@ export function sendRaw<Answer>(
   }) as Promise<Answer>
 }
 
-/** Ends the connection at once; whoever waits for an answer on it is told. */
+/** Closes the connection at once. Pending requests reject with `reason`. */
 export function closeBroker(broker: DriverBroker, reason: Error): void {
   const connection = broker.connectionPool.pool[0]
   if (connection === undefined) return
@@ -178,7 +178,7 @@ export function closeBroker(broker: DriverBroker, reason: Error): void {
   connection.socket?.destroy()
 }
 
-/** The error of a code in a response, as kafkajs makes it. */
+/** The error for a code in a response, as kafkajs creates it. */
 export function protocolError(code: number): Error {
   return protocolErrors.createErrorFromCode(code) as Error
 }
@@ -187,10 +187,7 @@ export function crc32c(bytes: Buffer): number {
   return crc32cOf(bytes) as number
 }
 
-/**
- * What a member of a consumer group says of itself, and what its leader gives it, in the form that
- * all Kafka tools read.
- */
+/** The metadata of a group member and its assignment, in the format of all Kafka tools. */
 export const memberMetadata: {
   encode(metadata: { version: number; topics: string[]; userData: Buffer }): Buffer
   decode(bytes: Buffer): { topics: string[]; userData: Buffer | null }

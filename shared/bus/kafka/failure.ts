@@ -1,11 +1,11 @@
-// What a broker, or the way to it, says when it cannot: whether asking again can help, and in
-// Weir's words what is wrong and what to do.
+// Classifies the errors of brokers and connections: does a retry help, and which message tells the
+// user what to do.
 
 import { WeirError } from '../../lib/errors.ts'
 
 /**
- * `stale`: what is known of the cluster is old, or the connection is gone; look again, then repeat.
- * `passing`: repeat after a while. `lasting`: no repeat can help.
+ * `refresh`: the metadata is old or the connection is lost; refresh the metadata, then retry.
+ * `retry`: retry after a wait. `fail`: no retry can help.
  */
 export type Recovery = 'refresh' | 'retry' | 'fail'
 
@@ -19,7 +19,7 @@ const refreshable = new Set([
   'FENCED_LEADER_EPOCH',
   'UNKNOWN_LEADER_EPOCH',
   'OFFSET_NOT_AVAILABLE',
-  'ILLEGAL_SASL_STATE', // of this connection; a new one begins anew
+  'ILLEGAL_SASL_STATE', // of this connection; a new one logs in again
 ])
 
 const retriable = new Set([
@@ -34,7 +34,7 @@ const retriable = new Set([
   'NOT_COORDINATOR_FOR_GROUP',
   'NOT_CONTROLLER',
   'UNSTABLE_OFFSET_COMMIT',
-  'KAFKAJS_UNKNOWN_ERROR_CODE', // newer than kafkajs: quotas, mostly
+  'KAFKAJS_UNKNOWN_ERROR_CODE', // newer than kafkajs, mostly quotas
 ])
 
 type DriverError = {
@@ -47,8 +47,7 @@ type DriverError = {
 }
 
 /**
- * The name of an error of Kafka's protocol, as `NOT_LEADER_FOR_PARTITION`; undefined: it is another
- * one.
+ * The protocol's name of the error, such as `NOT_LEADER_FOR_PARTITION`. Undefined for other errors.
  */
 export function protocolTypeOf(error: unknown): string | undefined {
   const { type } = (error ?? {}) as DriverError
@@ -65,28 +64,28 @@ export function recoveryOf(error: unknown): Recovery {
     : 'refresh'
 }
 
-/** `action`: what was tried, as "write to weir.history/3". A WeirError stays as it is. */
+/** `action`: such as "write to weir.history/3". A WeirError is returned unchanged. */
 export function asBusError(error: unknown, action: string): WeirError {
   if (error instanceof WeirError) return error
-  const said = error instanceof Error ? error.message : String(error)
+  const detail = error instanceof Error ? error.message : String(error)
   const type = protocolTypeOf(error)
   const options = { cause: error, retryable: recoveryOf(error) !== 'fail' }
   if (isLogin(error))
     return new WeirError(
       'bus.unauthorized',
-      `the broker refuses the login (to ${action}): ${said}. Look at sasl.* and ssl.* of the client properties`,
+      `the broker rejected the login (to ${action}): ${detail}. Check sasl.* and ssl.* in the client properties`,
       options,
     )
   if (isCertificate(error))
     return new WeirError(
       'bus.unauthorized',
-      `no trusted connection (to ${action}): ${said}. Look at ssl.* of the client properties`,
+      `no trusted connection (to ${action}): ${detail}. Check ssl.* in the client properties`,
       options,
     )
   if (type?.endsWith('AUTHORIZATION_FAILED'))
     return new WeirError(
       'bus.unauthorized',
-      `this user may not ${action}: the broker says ${type}. Give it the right, or use another user`,
+      `this user may not ${action} (${type}). Grant the permission, or use another user`,
       options,
     )
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
@@ -98,42 +97,39 @@ export function asBusError(error: unknown, action: string): WeirError {
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE')
     return new WeirError(
       'bus.record-too-large',
-      `the broker refuses a record as too large (to ${action}): raise max.message.bytes of the topic; \`weir topics check\` says to what`,
+      `a record is too large for the broker (to ${action}): raise max.message.bytes of the topic; \`weir topics check\` prints the value`,
       options,
     )
   if (isVersion(error))
     return new WeirError(
       'bus.refused',
-      `the broker is too old to ${action} (${said}): Weir needs Apache Kafka 2.3 or later, or what speaks its protocol`,
+      `the broker is too old to ${action} (${detail}): Weir needs Apache Kafka 2.3 or later, or a broker with its protocol`,
       options,
     )
   if (type !== undefined)
     return new WeirError(
       'bus.refused',
-      `could not ${action}: the broker says ${type}, ${said}`,
+      `could not ${action}: the broker returned ${type}, ${detail}`,
       options,
     )
   if (isDriverError(error))
     return new WeirError(
       'bus.unreachable',
-      `no broker could be asked to ${action}: ${said}`,
+      `no broker could be reached to ${action}: ${detail}`,
       options,
     )
-  return new WeirError('bus.refused', `could not ${action}: ${said}`, options)
+  return new WeirError('bus.refused', `could not ${action}: ${detail}`, options)
 }
 
-/**
- * Of a connection that was lost while something waited for it kafkajs says so in an error of no
- * kind.
- */
+/** If a connection is lost while requests wait for it, kafkajs throws an error without a name. */
 function isDriverError(error: unknown): boolean {
   const { name, message } = (error ?? {}) as DriverError
   return String(name).startsWith('KafkaJS') || message === 'Broker not connected'
 }
 
 /**
- * Kafkajs calls it a failed login, too, when the connection ended during one: a broker that goes
- * down is no reason to give up.
+ * A connection that ends during a login is a failed login for kafkajs. A broker that shuts down
+ * must not count as one.
  */
 function isLogin(error: unknown): boolean {
   const { name, message } = (error ?? {}) as DriverError
@@ -146,7 +142,7 @@ function isLogin(error: unknown): boolean {
 }
 
 /**
- * Node's and OpenSSL's names: CERT_HAS_EXPIRED, DEPTH_ZERO_SELF_SIGNED_CERT,
+ * The names of Node and OpenSSL: CERT_HAS_EXPIRED, DEPTH_ZERO_SELF_SIGNED_CERT,
  * ERR_TLS_CERT_ALTNAME_INVALID, ERR_SSL_WRONG_VERSION_NUMBER and so on.
  */
 function isCertificate(error: unknown): boolean {

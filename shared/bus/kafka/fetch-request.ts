@@ -1,5 +1,5 @@
-// One fetch request over any number of partitions, each from its own offset, answered as soon as
-// one of them has something.
+// A fetch request for any number of partitions, each from its own offset. The broker responds as
+// soon as one of them has records.
 
 import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
@@ -13,7 +13,7 @@ export type FetchedPartition = {
   topic: string
   partition: number
   errorCode: number
-  /** The end for who reads only what is committed; -1 with an error. */
+  /** The end of the committed records; -1 with an error. */
   end: Offset
   begin: Offset
   aborted: AbortedTransaction[]
@@ -22,12 +22,12 @@ export type FetchedPartition = {
 
 export type FetchLimits = { waitMs: Milliseconds; bytesMax: number; partitionBytesMax: number }
 
-/** 1: records of transactions that are open or were aborted are not read. */
+/** 1: skips the records of open and aborted transactions. */
 export const readCommitted = 1
 
 /**
- * Version 11, which Kafka has since 2.3. The first batch of a partition comes whole even if it is
- * larger than the limits.
+ * Version 11, in Kafka since 2.3. The first batch of a partition is always whole, even above the
+ * limits.
  */
 export function fetchRequest(
   partitions: FetchFrom[],
@@ -60,14 +60,14 @@ function decode(payload: Buffer): FetchedPartition[] {
     return reader.array((): FetchedPartition => {
       const partition = reader.int32()
       const partitionError = reader.int16()
-      reader.int64() // the end for who reads everything
+      reader.int64() // the end of all records
       const end = reader.int64()
       const begin = reader.int64()
       const aborted = reader.array(() => ({
         producerId: reader.int64(),
         firstOffset: reader.int64(),
       }))
-      reader.int32() // a replica that is nearer: every partition is read from its leader
+      reader.int32() // a nearer replica: Weir reads from leaders only
       const set = reader.take(Math.max(reader.int32(), 0))
       return {
         topic,

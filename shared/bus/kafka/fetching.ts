@@ -179,9 +179,7 @@ export function createFetching(options: FetchingOptions): Fetching {
         endFetch([state])
         return wakeSoon()
       }
-      const range = ends === undefined ? 'the log' : `the log (${ends.begin} to ${ends.end})`
-      const why = `${topic}/${partition}: cannot read offset ${next}, which is outside ${range}. Retention deleted it before Weir read it, or the topic was created again: delete topics and groups together, or restore the log`
-      cursors.fail(state, new WeirError('bus.commit-outside-log', why))
+      cursors.fail(state, outsideLog(cursor, ends))
     } catch (error) {
       cursors.fail(state, asBusError(error, `read ${topic}/${partition}`))
     }
@@ -252,6 +250,15 @@ function fromOf({ cursor: { topic, partition, next } }: CursorState): {
 /** A cursor that was removed meanwhile stays removed. */
 function endFetch(states: CursorState[]): void {
   for (const state of states) if (state.phase.kind === 'in-flight') state.phase = ready
+}
+
+function outsideLog(
+  { topic, partition, next }: Cursor,
+  ends: { begin: Offset; end: Offset } | undefined,
+): WeirError {
+  const range = ends === undefined ? 'the log' : `the log (${ends.begin} to ${ends.end})`
+  const why = `${topic}/${partition}: cannot read offset ${next}, which is outside ${range}. Retention deleted it before Weir read it, or the topic was created again: delete topics and groups together, or restore the log`
+  return new WeirError('bus.commit-outside-log', why)
 }
 
 /** Updates the stall. A stall of stallMs leads to a new connection, the last one to a failure. */

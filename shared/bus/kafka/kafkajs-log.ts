@@ -1,7 +1,6 @@
-// kafkajs's log lines through ours. It calls an error what the bus expects, repeats and reports
-// itself with what it means for Weir (a broker that is away, a leader that moved), so all of them
-// are for who looks closely: `debug`. Its lines carry no keys, passwords or records; the fields
-// that are kept are named here, so that none can come in.
+// Sends kafkajs's log lines to ours, all as `debug`. kafkajs logs an error where the bus expects a
+// failure, retries it, and reports it with its meaning for Weir. The lines contain no keys,
+// passwords or records. Only the fields named here are kept.
 
 import type { Logger } from 'pino'
 
@@ -11,7 +10,7 @@ type Entry = {
   log: { message: string } & Record<string, unknown>
 }
 
-/** What kafkajs calls a logCreator. */
+/** A logCreator in the terms of kafkajs. */
 export type KafkajsLog = () => (entry: Entry) => void
 
 const keptFields = [

@@ -1,10 +1,9 @@
-// One connection to one broker, for one purpose: a request that may take long (a fetch that waits,
-// a join) holds up nobody else's.
-// LINK-1. One request at a time, in the order in which they were asked for.
-// LINK-2. No call hangs: when nothing was heard for longer than the request may take, the
-//     connection is given up. kafkajs would keep a connection whose other end is gone for as long
-//     as TCP does, a quarter of an hour.
-// LINK-3. After a failure of the connection the link is closed, and whoever owns it opens another.
+// A connection to one broker for one purpose, so a long request (a waiting fetch, a join) delays no
+// other caller.
+// LINK-1. One request at a time, in the order of the calls.
+// LINK-2. No call hangs: a connection without a response within the request's time is closed. TCP
+//     alone would keep a dead one for a quarter of an hour.
+// LINK-3. After a failure of the connection the link is closed, and its owner opens another.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -23,23 +22,23 @@ export type Link = {
   readonly node: Pick<Node, 'host' | 'port'>
   readonly isOpen: boolean
   /**
-   * `waitMs`: how long the broker may take beyond the usual, because it is to wait for something.
+   * `waitMs`: the time that the broker may wait for records or members, in addition to the usual.
    */
   request<Answer>(
     request: (broker: DriverBroker) => Promise<Answer>,
     waitMs?: Milliseconds,
   ): Promise<Answer>
-  /** Ends it at once; requests that are under way fail. */
+  /** Closes it at once. Pending requests fail. */
   close(): void
 }
 
 export type LinkOptions = { client: KafkaConfig; clock: Clock; log: KafkajsLog }
 
 class LinkClosedError extends Error {
-  override readonly name = 'KafkaJSConnectionError' // so that it counts as one
+  override readonly name = 'KafkaJSConnectionError' // classified as a lost connection (failure.ts)
 }
 
-/** Keeps LINK-3. A refusal is an answer, but for one that says that the login has ended. */
+/** Keeps LINK-3. A rejection is a response, except one for an expired login. */
 function isConnectionLost(error: unknown): boolean {
   const type = protocolTypeOf(error)
   return type === undefined || type === 'ILLEGAL_SASL_STATE'
@@ -83,7 +82,7 @@ export async function openLink(
   try {
     await bounded(broker.connect(), connectMs)
   } catch (error) {
-    close() // also after a refusal, which leaves the socket open
+    close() // also after a rejection, which leaves the socket open
     throw error
   }
 

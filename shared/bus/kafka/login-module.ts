@@ -1,5 +1,5 @@
 // sasl.jaas.config, as Java reads it: `org.apache.kafka.common.security.plain.PlainLoginModule
-// required username="u" password="p";` What is wrong with it is said without any of its values.
+// required username="u" password="p";` No error message contains any of its values.
 
 const modules: Record<string, string> = {
   PLAIN: 'org.apache.kafka.common.security.plain.PlainLoginModule',
@@ -21,12 +21,12 @@ export function loginOf(config: string, mechanism: string): Login | { fault: str
   if (name !== module) {
     if (Object.values(modules).includes(name))
       return { fault: `has the module of another mechanism than ${mechanism}; ${like}` }
-    return { fault: `has a module that Weir does not know; for ${mechanism} it ${like}` }
+    return { fault: `has a module that Weir does not support; for ${mechanism} it ${like}` }
   }
   const end = rest.indexOf(';')
   if (end === -1) return { fault: `has no semicolon at its end; ${like}` }
   if (end < rest.length - 1)
-    return { fault: 'has more after its semicolon; Weir logs in by one module' }
+    return { fault: 'has text after its semicolon; Weir uses one login module' }
   return loginIn(rest.slice(0, end), like)
 }
 
@@ -37,7 +37,7 @@ function loginIn(words: string[], like: string): Login | { fault: string } {
     if (equals !== '=' || value === undefined)
       return { fault: `has an option without a value; ${like}` }
     if (option !== 'username' && option !== 'password')
-      return { fault: `has another option than username and password; ${like}` }
+      return { fault: `has an option other than username and password; ${like}` }
     options.set(option, value)
   }
   const [username, password] = [options.get('username'), options.get('password')]
@@ -47,7 +47,7 @@ function loginIn(words: string[], like: string): Login | { fault: string } {
     : { username, password }
 }
 
-/** Words, quoted texts, `=` and `;`. Undefined: a quotation mark is open at the end. */
+/** Words, quoted texts, `=` and `;`. Undefined if a quotation mark is still open at the end. */
 function wordsOf(text: string): string[] | undefined {
   const words: string[] = []
   const pattern = /\s+|"((?:[^"\\]|\\[\s\S])*)"|([=;])|([^\s"=;]+)|(")/gy

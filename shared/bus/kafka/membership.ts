@@ -1,15 +1,11 @@
-// A member of a consumer group: joins, says that it lives, joins again when the group changes,
-// commits, leaves. It knows nothing of what is read.
-// MEMBERSHIP-1. Joining waits for nobody: what is read goes on meanwhile, and what went elsewhere
-//     is given up when the answer says so. A stage's outputs and commits are harmless twice (R3,
-//     R4), and a rebalance that waited for a tool would stop the whole group for as long as that
-//     runs.
-// MEMBERSHIP-2. It stays a member by its own timer, however slow a partition is.
-// MEMBERSHIP-3. When the coordinator does not know it any more, another may act already: all
-//     partitions are lost at once, and it comes back as a new member. While no coordinator can be
-//     asked nothing is given up: it may know us when it is back.
-// MEMBERSHIP-4. A commit is a pair of offset and metadata for each partition, and the pairs of one
-//     call go in one request.
+// A member of a consumer group: joins, sends heartbeats, joins again when the group changes,
+// commits, leaves. It does not know the records.
+// MEMBERSHIP-1. A join waits for nobody: reading goes on, and partitions that moved are released
+//     by the response. Double outputs and commits are harmless (R3, R4); a wait stops the group.
+// MEMBERSHIP-2. Its own timer keeps the membership alive, however slow a partition is.
+// MEMBERSHIP-3. If the coordinator does not know the member, all partitions are lost at once, and
+//     it joins as a new one. While no coordinator answers, it keeps them.
+// MEMBERSHIP-4. A commit is an offset and its metadata. All commits of one call go in one request.
 
 import type { Logger } from 'pino'
 import type { Commit } from '../../contract/bus.ts'
@@ -19,21 +15,22 @@ import { pause } from '../../lib/pause.ts'
 import { assignPartitions } from './assignment.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
-import { type DriverBroker, type Member, memberAssignment, memberMetadata } from './driver.ts'
+import { type Coordinator, createCoordinator } from './coordinator.ts'
+import { type Member, memberAssignment, memberMetadata } from './driver.ts'
 import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
 import type { Link } from './link.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
-/** The name of the assignment, by which a group refuses members that would assign otherwise. */
+/** The name of the assignor. A group rejects members with another one. */
 const protocolName = 'weir-sticky'
 
 export type Membership = {
-  /** A member whose group is settled, and the coordinator was heard within the session's time. */
+  /** It has joined, and the coordinator answered within the session's time. */
   readonly isMember: boolean
   commit(commits: Map<number, Commit>): Promise<void>
   /** The group's commits of these partitions. */
   committed(partitions: number[]): Promise<Map<number, Commit>>
-  /** Leaves the group, so that others need not wait for the session's end. */
+  /** Leaves the group, so the others need not wait for the session's end. */
   leave(): Promise<void>
 }
 
@@ -46,192 +43,111 @@ export type MembershipOptions = {
   heartbeatMs: Milliseconds
   /** How long the group waits for a member that does not join again. */
   rebalanceMs: Milliseconds
-  /** Its partitions from now on; those that it had and are not among them are another's. */
+  /** The member's partitions from now on. All its others belong to another member. */
   onAssigned(partitions: number[]): void
-  /** All its partitions may be another's. */
+  /** All its partitions may belong to another member. */
   onLost(): void
-  /** Called before it joins again: the last commits of what may go elsewhere. Must not throw. */
+  /** Called before it joins again, to commit partitions that may move. Must not throw. */
   beforeJoin(): Promise<void>
   /** It cannot be a member. */
   onFailed(error: WeirError): void
 }
 
+/** The id is known from the first join on, also when the generation is over. */
+type Identity = { member: string; generation: number; owned: number[] }
+
+/** `answeredAt`: when the coordinator last answered. */
+type Phase = { kind: 'joining' } | { kind: 'joined'; answeredAt: Milliseconds }
+
 export function joinGroup(options: MembershipOptions): Membership {
-  const { cluster, log, group, topic, sessionMs, heartbeatMs, rebalanceMs } = options
+  const { cluster, log, group, topic, sessionMs, heartbeatMs } = options
   const { clock } = cluster
   const left = new AbortController()
-  let link: Link | undefined
-  let member = ''
-  let generation = -1
-  let owned: number[] = []
-  let isSettled = false
-  let heardAt = Number.NEGATIVE_INFINITY
-  let connecting: Promise<Link> | undefined
-
-  async function coordinator(): Promise<Link> {
-    if (link?.isOpen) return link
-    connecting ??= cluster
-      .coordinatorOf(group)
-      .then((node) => cluster.connect(node))
-      .finally(() => {
-        connecting = undefined
-      })
-    link = await connecting
-    if (left.signal.aborted) link.close() // it must not join a group that it has left, nor keep the process
-    return link
-  }
-
-  async function ask<Answer>(
-    question: (broker: DriverBroker) => Promise<Answer>,
-    waitMs?: Milliseconds,
-  ): Promise<Answer> {
-    const asked = await coordinator()
-    try {
-      return await asked.request(question, waitMs)
-    } catch (error) {
-      if (notHere.has(protocolTypeOf(error) ?? '')) asked.close() // the group is coordinated elsewhere now
-      throw error
-    }
-  }
+  const coordinator = createCoordinator(cluster, group, left.signal)
+  let identity: Identity = newcomer
+  let phase: Phase = { kind: 'joining' }
 
   async function join(): Promise<void> {
-    if (member !== '') await options.beforeJoin()
-    const userData = Buffer.from(JSON.stringify({ generation, owned }))
-    const metadata = memberMetadata.encode({ version: 1, topics: [topic], userData })
-    const request = {
-      groupId: group,
-      sessionTimeout: sessionMs,
-      rebalanceTimeout: rebalanceMs,
-      memberId: member,
-    }
-    const joined = await ask(
-      (broker) =>
-        broker.joinGroup({ ...request, groupProtocols: [{ name: protocolName, metadata }] }),
-      rebalanceMs + sessionMs,
-    )
-    member = joined.memberId
-    const groupAssignment = joined.leaderId === member ? await assignAll(joined.members) : []
-    const { generationId } = joined
-    const synced = await ask(
-      (broker) =>
-        broker.syncGroup({ groupId: group, generationId, memberId: member, groupAssignment }),
-      rebalanceMs + sessionMs,
-    )
-    generation = generationId
-    heardAt = clock.monotonic()
-    const given =
-      synced.memberAssignment.length === 0
-        ? undefined
-        : memberAssignment.decode(synced.memberAssignment)
-    owned = given?.assignment[topic] ?? []
-    isSettled = true
+    if (identity.member !== '') await options.beforeJoin()
+    identity = await joinAndSync(options, coordinator, identity, (member) => {
+      identity = { ...identity, member }
+    })
+    phase = { kind: 'joined', answeredAt: clock.monotonic() }
+    const { generation, owned } = identity
     log.info({ topic, generation, partitions: owned }, 'joined the group')
     options.onAssigned(owned)
   }
 
-  async function assignAll(
-    members: Member[],
-  ): Promise<{ memberId: string; memberAssignment: Buffer }[]> {
-    const { leaders } = await cluster.topic(topic)
-    const claimants = members.map((each) => ({
-      member: each.memberId,
-      ...claimOf(each.memberMetadata),
-    }))
-    return [...assignPartitions(claimants, leaders.length)].map(([memberId, partitions]) => ({
-      memberId,
-      memberAssignment: memberAssignment.encode({
-        version: 1,
-        assignment: { [topic]: partitions },
-        userData: Buffer.alloc(0),
-      }),
-    }))
-  }
-
-  async function beat(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     await pause(clock, heartbeatMs, left.signal)
     if (left.signal.aborted) return
-    await ask((broker) =>
-      broker.heartbeat({ groupId: group, groupGenerationId: generation, memberId: member }),
+    const { member: memberId, generation: groupGenerationId } = identity
+    await coordinator.request((broker) =>
+      broker.heartbeat({ groupId: group, groupGenerationId, memberId }),
     )
-    heardAt = clock.monotonic()
+    if (phase.kind === 'joined') phase = { kind: 'joined', answeredAt: clock.monotonic() }
   }
 
-  async function live(): Promise<void> {
+  async function run(): Promise<void> {
     const throttle = createLogThrottle(clock)
     let failingSince = 0
     let rejoins = 0
     for (let failures = 0; !left.signal.aborted; ) {
       try {
-        await (isSettled ? beat() : join())
+        await (phase.kind === 'joined' ? heartbeat() : join())
         failures = 0
         rejoins = 0
-        if (throttle.reset()) log.info('the group coordinator can be asked again')
+        if (throttle.reset()) log.info('the group coordinator answers again')
       } catch (error) {
         if (left.signal.aborted) return
-        const type = protocolTypeOf(error) ?? ''
-        if (changed.has(type)) {
-          isSettled = false
-          await pauseBeforeRejoin()
-        } else if (type === 'UNKNOWN_MEMBER_ID') {
-          log.warn(
-            'the group took this process for dead; its partitions are lost, and it joins again',
-          )
-          forget()
-          await pauseBeforeRejoin()
-        } else if (type === 'INCONSISTENT_GROUP_PROTOCOL') {
-          return options.onFailed(foreignGroup(group))
-        } else {
-          const action = `be a member of the group ${group}`
-          if (recoveryOf(error) === 'fail') return options.onFailed(asBusError(error, action))
-          failures += 1
-          if (failures === 1) failingSince = clock.monotonic()
-          if (throttle.isDue(failingSince))
-            log.warn(
-              { reason: asBusError(error, action).message, tries: failures },
-              'the group coordinator cannot be asked; it is tried again',
-            )
-          await pause(clock, backoffMs(failures), left.signal)
+        const next = nextStep(error)
+        if (next === 'join-as-new') {
+          log.warn('the group dropped this process: its partitions are lost, and it joins again')
+          identity = newcomer
         }
+        if (next === 'join-again' || next === 'join-as-new') {
+          phase = { kind: 'joining' }
+          if (next === 'join-as-new') options.onLost()
+          rejoins += 1
+          if (rejoins > rejoinsAtOnce)
+            await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
+          continue
+        }
+        const reason = next === 'fail-foreign' ? foreignGroup(group) : failureOf(group, error)
+        if (next !== 'retry') return options.onFailed(reason)
+        failures += 1
+        if (failures === 1) failingSince = clock.monotonic()
+        if (throttle.isDue(failingSince))
+          log.warn(
+            { reason: reason.message, tries: failures },
+            'the group coordinator cannot be reached; retrying',
+          )
+        await pause(clock, backoffMs(failures), left.signal)
       }
-    }
-
-    /**
-     * A group that comes together refuses once or twice; one that goes on refusing must not be
-     * asked as fast as it answers.
-     */
-    async function pauseBeforeRejoin(): Promise<void> {
-      rejoins += 1
-      if (rejoins > rejoinsAtOnce)
-        await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
     }
   }
 
   /**
-   * On a connection of its own if a join is waiting on the other: the group must not wait for who
+   * On another connection if a join waits on this one. Otherwise the group waits for a member that
    * will not come.
    */
-  async function sayGoodbye(known: Link): Promise<void> {
-    const own = isSettled ? known : await cluster.connect({ id: -1, ...known.node })
+  async function sendLeave(link: Link): Promise<void> {
+    const isJoined = phase.kind === 'joined'
+    const used = isJoined ? link : await cluster.connect({ id: -1, ...link.node })
     try {
-      await own.request((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
+      await used.request((broker) =>
+        broker.leaveGroup({ groupId: group, memberId: identity.member }),
+      )
     } finally {
-      own.close()
+      used.close()
     }
   }
 
-  function forget(): void {
-    member = ''
-    generation = -1
-    owned = []
-    isSettled = false
-    options.onLost()
-  }
-
-  void live()
+  void run()
 
   return {
     get isMember() {
-      return isSettled && clock.monotonic() - heardAt < sessionMs
+      return phase.kind === 'joined' && clock.monotonic() - phase.answeredAt < sessionMs
     },
 
     async commit(commits) {
@@ -241,58 +157,122 @@ export function joinGroup(options: MembershipOptions): Membership {
         metadata,
       }))
       const topics = [{ topic, partitions }]
-      await ask((broker) =>
-        broker.offsetCommit({
-          groupId: group,
-          groupGenerationId: generation,
-          memberId: member,
-          topics,
-        }),
-      )
+      await coordinator.request((broker) => {
+        const { member: memberId, generation: groupGenerationId } = identity // when it is sent: a join may be before it on the link
+        return broker.offsetCommit({ groupId: group, groupGenerationId, memberId, topics })
+      })
     },
 
-    async committed(partitions) {
-      const topics = [{ topic, partitions: partitions.map((partition) => ({ partition })) }]
-      const { responses } = await cluster.retry(`read the commits of the group ${group}`, () =>
-        ask((broker) => broker.offsetFetch({ groupId: group, topics })),
-      )
-      const found = responses
-        .flatMap((response) => response.partitions)
-        .filter(({ offset }) => Number(offset) >= 0)
-      return new Map(
-        found.map(({ partition, offset, metadata }) => [
-          partition,
-          { offset: Number(offset), metadata: metadata ?? '' },
-        ]),
-      )
-    },
+    committed: (partitions) => fetchCommits(options, coordinator, partitions),
 
     async leave() {
       left.abort()
-      if (member !== '' && link?.isOpen) {
-        const leaving = sayGoodbye(link)
-        const { promise: tooLate, resolve } = Promise.withResolvers<void>()
+      const link = coordinator.link()
+      if (identity.member !== '' && link !== undefined) {
+        const { promise: late, resolve } = Promise.withResolvers<void>()
         const cancel = clock.after(leaveMs, resolve)
-        await Promise.race([leaving.catch(() => {}), tooLate])
+        await Promise.race([sendLeave(link).catch(() => {}), late])
         cancel()
       }
-      link?.close()
+      coordinator.close()
     },
   }
 }
 
-/** What a leaving member waits for the answer; without it the group waits for the session's end. */
+const newcomer: Identity = { member: '', generation: -1, owned: [] }
+
+/** How long a leaving member waits for the response. */
 const leaveMs = 2_000
 
-/** Refusals in a row after which it joins again without a wait. */
+/**
+ * Joins in a row without a pause. A new group rejects once or twice. More joins must not run as
+ * fast as the coordinator answers.
+ */
 const rejoinsAtOnce = 2
 
-const changed = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
-const notHere = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE'])
+const groupChanged = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
 
-/**
- * What a member said of itself, in whichever version of Weir: what cannot be read claims nothing.
- */
+function nextStep(
+  error: unknown,
+): 'join-again' | 'join-as-new' | 'fail-foreign' | 'fail' | 'retry' {
+  const type = protocolTypeOf(error) ?? ''
+  if (groupChanged.has(type)) return 'join-again'
+  if (type === 'UNKNOWN_MEMBER_ID') return 'join-as-new'
+  if (type === 'INCONSISTENT_GROUP_PROTOCOL') return 'fail-foreign'
+  return recoveryOf(error) === 'fail' ? 'fail' : 'retry'
+}
+
+/** `onMember`: called with the id between the two requests: it is valid even if the second fails. */
+async function joinAndSync(
+  options: MembershipOptions,
+  coordinator: Coordinator,
+  { member: memberId, generation, owned }: Identity,
+  onMember: (member: string) => void,
+): Promise<Identity> {
+  const { cluster, group: groupId, topic, sessionMs, rebalanceMs } = options
+  const userData = Buffer.from(JSON.stringify({ generation, owned }))
+  const metadata = memberMetadata.encode({ version: 1, topics: [topic], userData })
+  const joined = await coordinator.request(
+    (broker) =>
+      broker.joinGroup({
+        ...{ groupId, memberId, sessionTimeout: sessionMs, rebalanceTimeout: rebalanceMs },
+        groupProtocols: [{ name: protocolName, metadata }],
+      }),
+    rebalanceMs + sessionMs,
+  )
+  const { memberId: member, generationId, leaderId, members } = joined
+  onMember(member)
+  const groupAssignment = leaderId === member ? await assignAll(cluster, topic, members) : []
+  const synced = await coordinator.request(
+    (broker) => broker.syncGroup({ groupId, generationId, memberId: member, groupAssignment }),
+    rebalanceMs + sessionMs,
+  )
+  const bytes = synced.memberAssignment
+  const assigned = bytes.length === 0 ? undefined : memberAssignment.decode(bytes)
+  return { member, generation: generationId, owned: assigned?.assignment[topic] ?? [] }
+}
+
+async function assignAll(
+  cluster: Cluster,
+  topic: string,
+  members: Member[],
+): Promise<{ memberId: string; memberAssignment: Buffer }[]> {
+  const { leaders } = await cluster.topic(topic)
+  const claimants = members.map((each) => ({
+    member: each.memberId,
+    ...claimOf(each.memberMetadata),
+  }))
+  return [...assignPartitions(claimants, leaders.length)].map(([memberId, partitions]) => ({
+    memberId,
+    memberAssignment: memberAssignment.encode({
+      version: 1,
+      assignment: { [topic]: partitions },
+      userData: Buffer.alloc(0),
+    }),
+  }))
+}
+
+async function fetchCommits(
+  { cluster, group, topic }: MembershipOptions,
+  coordinator: Coordinator,
+  partitions: number[],
+): Promise<Map<number, Commit>> {
+  const topics = [{ topic, partitions: partitions.map((partition) => ({ partition })) }]
+  const { responses } = await cluster.retry(`read the commits of the group ${group}`, () =>
+    coordinator.request((broker) => broker.offsetFetch({ groupId: group, topics })),
+  )
+  const found = responses
+    .flatMap((response) => response.partitions)
+    .filter(({ offset }) => Number(offset) >= 0)
+  return new Map(
+    found.map(({ partition, offset, metadata }) => [
+      partition,
+      { offset: Number(offset), metadata: metadata ?? '' },
+    ]),
+  )
+}
+
+/** The metadata may come from another version of Weir. If it cannot be read, it claims nothing. */
 function claimOf(metadata: Buffer): { generation: number; owned: number[] } {
   try {
     const { userData } = memberMetadata.decode(metadata)
@@ -306,9 +286,13 @@ function claimOf(metadata: Buffer): { generation: number; owned: number[] } {
   return { generation: -1, owned: [] }
 }
 
+function failureOf(group: string, error: unknown): WeirError {
+  return asBusError(error, `be a member of the group ${group}`)
+}
+
 function foreignGroup(group: string): WeirError {
   return new WeirError(
     'bus.group-foreign',
-    `the group ${group} has members that are not Weir's, or of another version of it: stop them, or set another topic prefix`,
+    `the group ${group} has members that are not Weir, or another version of it: stop them, or set another topic prefix`,
   )
 }

@@ -1,6 +1,6 @@
-// What there is on a cluster: brokers, topics, leaders. By hand, because only newer versions than
-// kafkajs speaks tell a topic's id, by which one that was deleted and made again is known, and
-// because kafkajs gives no answer at all when one of the topics is missing.
+// The brokers, topics and leaders of a cluster. Weir encodes this request itself for two reasons.
+// Topic ids, which reveal a topic that was created again, need newer versions than kafkajs has. And
+// kafkajs returns nothing if one of the topics is missing.
 
 import { type DriverBroker, type Node, type RawRequest, sendRaw } from './driver.ts'
 import { uvarintSize, WireReader, WireWriter } from './wire.ts'
@@ -8,9 +8,9 @@ import { uvarintSize, WireReader, WireWriter } from './wire.ts'
 export type FoundTopic = {
   errorCode: number
   topic: string
-  /** Undefined where brokers know no ids. */
+  /** Undefined if the brokers have no ids. */
   id: string | undefined
-  /** `leader`: a node's id, or -1 where there is none now. */
+  /** `leader`: the id of a node, or -1 without a leader. */
   partitions: { errorCode: number; partition: number; leader: number }[]
 }
 
@@ -33,7 +33,7 @@ function requestWithIds(topics: string[]): RawRequest<ClusterPicture> {
   for (const topic of topics)
     size += 16 + uvarintSize(Buffer.byteLength(topic) + 1) + Buffer.byteLength(topic) + 1
   const writer = new WireWriter(size)
-  writer.uvarint(0) // ends the header of a flexible version, of which kafkajs writes the part before
+  writer.uvarint(0) // ends the header of a flexible version; kafkajs writes the part before
   writer.uvarint(topics.length + 1)
   for (const topic of topics) writer.int64(0).int64(0).compactString(topic).uvarint(0)
   writer.int8(0).int8(0).uvarint(0)

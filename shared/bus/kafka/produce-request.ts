@@ -1,5 +1,5 @@
-// One produce request: at most one batch for each partition, answered for each by itself. acks is
-// -1: acknowledged is on all replicas in sync.
+// A produce request with at most one batch for each partition. Each batch is acknowledged
+// separately. acks is -1: all in-sync replicas have the record.
 
 import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
@@ -17,10 +17,7 @@ export type Produced = {
 /** How long the broker may wait for the replicas. */
 const brokerWaitMs = 15_000
 
-/**
- * Version 7, which Kafka has since 2.1. `appendTime` is undefined where the topic has no
- * LogAppendTime.
- */
+/** Version 7, in Kafka since 2.1. `appendTime` is undefined if the topic has no LogAppendTime. */
 export function produceRequest(
   batches: { topic: string; partition: number; batch: Buffer }[],
 ): RawRequest<Produced[]> {
@@ -59,6 +56,6 @@ function decode(payload: Buffer): Produced[] {
       }
     })
   })
-  const clientSideThrottleTime = reader.int32() // kafkajs looks for it, and then waits before its next request
+  const clientSideThrottleTime = reader.int32() // kafkajs reads it, and waits before its next request
   return Object.assign(answers.flat(), { clientSideThrottleTime })
 }

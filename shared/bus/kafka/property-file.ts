@@ -1,5 +1,5 @@
-// The entries of a client.properties and of --command-property, each with the place that people
-// find it at.
+// The entries of a client.properties and of --command-property, each with its place for error
+// messages.
 
 import { parseLines } from 'dot-properties'
 import { limits } from '../../contract/limits.ts'
@@ -11,8 +11,8 @@ export type Entry = { value: string; place: string }
 export type Entries = Map<string, Entry>
 
 /**
- * Given twice in a file with other values is a mistake: Java takes the last, and who reads the file
- * from the top believes the first.
+ * A name with two different values is a mistake: Java uses the last, and a reader of the file
+ * expects the first.
  */
 export function entriesOfFile(file: string, mistakes: string[]): Entries {
   const entries: Entries = new Map()
@@ -28,7 +28,7 @@ export function entriesOfFile(file: string, mistakes: string[]): Entries {
     const before = entries.get(node.key)
     if (before !== undefined && before.value !== node.value)
       mistakes.push(
-        `${place} ${shownName(node.key)} is at ${before.place} too, with another value; keep one of them`,
+        `${place} ${shownName(node.key)} has another value at ${before.place}; keep one of them`,
       )
     entries.set(node.key, { value: node.value, place })
   }
@@ -51,9 +51,9 @@ export function entriesOfCommand(properties: Readonly<Record<string, string>>): 
 }
 
 /**
- * What looks like no name of a property is not shown: where the end of a line lacks its backslash,
- * the next one is taken for a name, and may be the middle of a private key.
+ * Hides a text that cannot be a name. After a line without its backslash, the next line is parsed
+ * as a name, and may be part of a private key.
  */
 export function shownName(name: string): string {
-  return /^[a-z][a-z0-9._-]{0,99}$/.test(name) ? name : '(no name of a property)'
+  return /^[a-z][a-z0-9._-]{0,99}$/.test(name) ? name : '(not a property name)'
 }

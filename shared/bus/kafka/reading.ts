@@ -1,5 +1,4 @@
-// Reading beside the groups: the ends of a topic, a stretch of a partition, and following one.
-// Nobody joins a group for it.
+// Reads without a consumer group: the ends of a topic, a range of a partition, and following one.
 
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -11,17 +10,18 @@ import { createLinkCache } from './link-cache.ts'
 import { decodeRecordSet } from './record-batch.ts'
 
 /**
- * Bytes that one request for a stretch brings, and that a follower may hold back before fetching
- * waits for it.
+ * The bytes of one request for a range, and the bytes that a follower holds before fetching pauses.
  */
-const stretchBytesMax = 4 * 1024 * 1024
+const rangeBytesMax = 4 * 1024 * 1024
 const heldBytesMax = 2 * 1024 * 1024
 
 export type Reading = Pick<Bus, 'ends' | 'offsetSince' | 'read' | 'follow'> & { close(): void }
 
+type FollowOptions = Parameters<Bus['follow']>[0]
+
 /**
- * `fetching`: the one that followers share; `closed`: aborts when the bus is closed, and all that
- * waits ends with `bus.closed`.
+ * `fetching`: shared by all followers. `closed`: aborts when the bus closes; all that waits then
+ * ends with `bus.closed`.
  */
 export function createReading({
   cluster,
@@ -34,10 +34,7 @@ export function createReading({
 }): Reading {
   const links = createLinkCache(cluster.connect)
 
-  /**
-   * Of the partition's leader, by the link that is kept for stretches: they do not wait behind
-   * anything that waits.
-   */
+  /** From the leader, over the link for ranges: they wait behind no long request. */
   async function fetchOnce(topic: string, partition: number, from: Offset, bytesMax: number) {
     const leader = (await cluster.topic(topic)).leaders[partition]
     if (leader === undefined) throw protocolError(leaderNotAvailable)
@@ -57,22 +54,18 @@ export function createReading({
     if (partition >= 0 && partition < partitions) return
     throw new WeirError(
       'bus.topic-differs',
-      `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was asked for`,
+      `topic ${topic} has no partition ${partition}: it has partitions 0 to ${partitions - 1}`,
     )
-  }
-
-  function assertOpen(): void {
-    if (closed.aborted) throw new WeirError('bus.closed', 'the bus is closed: open it again')
   }
 
   return {
     async ends(topic) {
-      assertOpen()
+      assertOpen(closed)
       return cluster.ends(topic)
     },
 
     async offsetSince({ topic, partition, time }) {
-      assertOpen()
+      assertOpen(closed)
       await checkPartition(topic, partition)
       return cluster.offsetSince(topic, partition, time)
     },
@@ -85,10 +78,10 @@ export function createReading({
       limit,
       bytesMax = Number.MAX_SAFE_INTEGER,
     }) {
-      assertOpen()
+      assertOpen(closed)
       await checkPartition(topic, partition)
       const records: StoredRecord[] = []
-      const requestBytesMax = Math.max(1, Math.min(stretchBytesMax, limit * 16 * 1024, bytesMax))
+      const requestBytesMax = Math.max(1, Math.min(rangeBytesMax, limit * 16 * 1024, bytesMax))
       let bytes = 0
       for (let next = from; next < to && records.length < limit && bytes < bytesMax; ) {
         const at = next
@@ -118,61 +111,74 @@ export function createReading({
       return records
     },
 
-    async *follow({ topic, partition, from, signal }) {
-      if (signal.aborted) return
-      assertOpen()
-      await checkPartition(topic, partition)
-      let held: StoredRecord[] = []
-      let heldBytes = 0
-      let failure: WeirError | undefined
-      let wake = (): void => {}
-      const cursor = {
-        topic,
-        partition,
-        next: from,
-        skipsDeleted: true,
-        hasRoom: () => heldBytes < heldBytesMax,
-        onRecords(records: StoredRecord[]) {
-          for (const record of records) {
-            held.push(record)
-            heldBytes += bytesHeld(record)
-          }
-          wake()
-        },
-        onFailed(error: WeirError) {
-          failure = error
-          wake()
-        },
-      }
-      const waken = (): void => wake()
-      signal.addEventListener('abort', waken)
-      closed.addEventListener('abort', waken)
-      fetching.add(cursor)
-      try {
-        while (!signal.aborted) {
-          assertOpen()
-          if (held.length > 0) {
-            const batch = held
-            const wasFull = heldBytes >= heldBytesMax
-            held = []
-            heldBytes = 0
-            if (wasFull) fetching.wake()
-            yield batch
-          } else if (failure !== undefined) throw failure
-          else await new Promise<void>((resolve) => (wake = resolve))
-        }
-      } finally {
-        fetching.remove(cursor)
-        signal.removeEventListener('abort', waken)
-        closed.removeEventListener('abort', waken)
-      }
+    async *follow(options) {
+      if (options.signal.aborted) return
+      assertOpen(closed)
+      await checkPartition(options.topic, options.partition)
+      yield* followRecords(options, fetching, closed)
     },
 
     close: links.close,
   }
 }
 
-/** What a record takes in memory, about. */
+/** Yields what arrived since the last batch. Holds at most heldBytesMax and one response. */
+async function* followRecords(
+  { topic, partition, from, signal }: FollowOptions,
+  fetching: Fetching,
+  closed: AbortSignal,
+): AsyncGenerator<StoredRecord[]> {
+  let held: StoredRecord[] = []
+  let heldBytes = 0
+  let failure: WeirError | undefined
+  let wake = (): void => {}
+  const cursor = {
+    topic,
+    partition,
+    next: from,
+    skipsDeleted: true,
+    hasRoom: () => heldBytes < heldBytesMax,
+    onRecords(records: StoredRecord[]) {
+      for (const record of records) {
+        held.push(record)
+        heldBytes += bytesHeld(record)
+      }
+      wake()
+    },
+    onFailed(error: WeirError) {
+      failure = error
+      wake()
+    },
+  }
+  const onAbort = (): void => wake()
+  signal.addEventListener('abort', onAbort)
+  closed.addEventListener('abort', onAbort)
+  fetching.add(cursor)
+  try {
+    while (!signal.aborted) {
+      assertOpen(closed)
+      if (held.length > 0) {
+        const batch = held
+        const wasFull = heldBytes >= heldBytesMax
+        held = []
+        heldBytes = 0
+        if (wasFull) fetching.wake()
+        yield batch
+      } else if (failure !== undefined) throw failure
+      else await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } finally {
+    fetching.remove(cursor)
+    signal.removeEventListener('abort', onAbort)
+    closed.removeEventListener('abort', onAbort)
+  }
+}
+
+function assertOpen(closed: AbortSignal): void {
+  if (closed.aborted) throw new WeirError('bus.closed', 'the bus is closed: open it again')
+}
+
+/** The approximate memory of a record. */
 export function bytesHeld({ key, value }: Pick<StoredRecord, 'key' | 'value'>): number {
   return 200 + key.length + (value?.byteLength ?? 0)
 }

@@ -1,20 +1,16 @@
-// What waits to be written to one partition, in order, and the one batch of it that is on its way.
-// SEND-QUEUE-1. A batch is sent again as it is until it is acknowledged or given up; nothing behind
-//     it is sent before (R3).
-// SEND-QUEUE-2. A batch is as large as what waits, up to a limit; a record that is larger than that
-//     goes alone.
-// SEND-QUEUE-3. When a record is given up, what its caller wanted written behind it is not sent any
-//     more: a reader's mark would pass the one that is missing.
+// The records that wait for one partition, in order, and the one batch in flight.
+// SEND-QUEUE-1. A batch is resent unchanged until it is acknowledged or fails. Nothing behind it is
+//     sent before (R3).
+// SEND-QUEUE-2. A batch has all waiting records up to a limit. A larger record is sent alone.
+// SEND-QUEUE-3. If a record fails, the later records of its caller are not sent: a reader's mark
+//     would pass the missing one.
 
 import type { Appended, RecordToAppend } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import { encodedSizeMax } from './record-batch.ts'
 
-/**
- * All that one caller wants written together. Settled when its last record is acknowledged, or at
- * the first failure.
- */
+/** The records of one call. Settled when the last one is acknowledged, or at the first failure. */
 export type Job = {
   readonly appended: Appended[]
   left: number
@@ -37,25 +33,25 @@ export type SendQueue = {
   readonly partition: number
   readonly isEmpty: boolean
   add(record: RecordToAppend, job: Job, index: number): void
-  /** The batch to send next: the one that failed, or a new one. Undefined: nothing waits. */
+  /** The batch to send next: the failed one, or a new one. Undefined if nothing waits. */
   next(bytesMax: number): Batch | undefined
   acknowledged(batch: Batch, baseOffset: number, time: Milliseconds): void
-  /** A batch of several records that is too large for the broker: from now on each goes alone. */
+  /** The batch is too large for the broker: from now on each of its records is sent alone. */
   split(): void
-  /** Gives up the batch that is being sent, and with `rest` all that waits behind it. */
+  /** Fails the batch in flight, and with `rest` all records behind it. */
   fail(error: WeirError, rest: boolean): void
 }
 
-/** `waits`: called with the bytes by which what waits has grown, or with a negative number. */
+/** `countBytes`: called with the change in waiting bytes. */
 export function createSendQueue(
   topic: string,
   partition: number,
-  waits: (bytes: number) => void,
+  countBytes: (bytes: number) => void,
 ): SendQueue {
   let waiting: Entry[] = []
   let head = 0
   let sending: Batch | undefined
-  /** So many records from the head go alone. */
+  /** The number of records at the head that are sent alone. */
   let alone = 0
 
   function takeNew(bytesMax: number): Batch | undefined {
@@ -67,7 +63,7 @@ export function createSendQueue(
       head += 1
       if (isAlone) alone -= 1
       if (entry.job.settled) {
-        waits(-entry.bytes) // keeps SEND-QUEUE-3
+        countBytes(-entry.bytes) // keeps SEND-QUEUE-3
         continue
       }
       entries.push(entry)
@@ -98,7 +94,7 @@ export function createSendQueue(
     add(record, job, index) {
       const bytes = encodedSizeMax(record)
       waiting.push({ record, bytes, job, index })
-      waits(bytes)
+      countBytes(bytes)
     },
 
     next(bytesMax) {
@@ -115,7 +111,7 @@ export function createSendQueue(
         job.settled = true
         job.resolve(job.appended)
       }
-      waits(-batch.bytes)
+      countBytes(-batch.bytes)
     },
 
     split() {
@@ -135,7 +131,7 @@ export function createSendQueue(
         alone = 0
       }
       for (const entry of given) {
-        waits(-entry.bytes)
+        countBytes(-entry.bytes)
         if (entry.job.settled) continue
         entry.job.settled = true
         entry.job.reject(error)

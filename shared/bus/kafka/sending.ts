@@ -12,7 +12,7 @@ import type { Cluster } from './cluster.ts'
 import { type Node, protocolError, sendRaw } from './driver.ts'
 import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
 import { createLogThrottle } from './log-throttle.ts'
-import { createPartitionQueues, partitionName } from './partition-queues.ts'
+import { createPartitionQueues, type PartitionQueues, partitionName } from './partition-queues.ts'
 import { type Produced, produceRequest } from './produce-request.ts'
 import { encodeBatch } from './record-batch.ts'
 import type { Batch, Job, SendQueue } from './send-queue.ts'
@@ -59,39 +59,19 @@ export function createSending(options: SendingOptions): Sending {
   }
 
   function flush(): void {
-    const requests = new Map<BrokerConnection, { queued: Queued[]; room: number }>()
-    for (const queue of queues.ready) {
-      const topic = cluster.known(queue.topic)
-      const leader = topic?.leaders[queue.partition]
-      if (leader === undefined) {
-        queues.hold(queue)
-        const code = topic === undefined ? unknownTopicOrPartition : leaderNotAvailable
-        onFailure([queue], protocolError(code))
-        continue
-      }
-      const connection = connectionTo(leader)
-      if (connection.isBusy) continue
-      const request = requests.get(connection) ?? { queued: [], room: requestBytesMax }
-      if (request.room <= 0) continue
-      queues.hold(queue)
-      const batch = queues.nextBatch(queue)
-      if (batch === undefined) continue
-      batch.firstTriedAt ??= clock.monotonic()
-      request.room -= batch.bytes
-      request.queued.push({ queue, batch })
-      requests.set(connection, request)
-    }
-    for (const [connection, { queued }] of requests) void send(connection, queued)
+    for (const [connection, { queued }] of planRequests(queues, connectionFor, clock))
+      void send(connection, queued)
   }
 
-  function connectionTo(node: Node): BrokerConnection {
-    const known = connections.get(node.id)
-    if (known !== undefined && known.node.host === node.host && known.node.port === node.port)
-      return known
-    known?.close()
-    const connection = createBrokerConnection(node, cluster.connect)
-    connections.set(node.id, connection)
-    return connection
+  /** The connection to the partition's leader. Without a leader the batch is retried later. */
+  function connectionFor(queue: SendQueue): BrokerConnection | undefined {
+    const topic = cluster.known(queue.topic)
+    const leader = topic?.leaders[queue.partition]
+    if (leader !== undefined) return connectionTo(connections, leader, cluster.connect)
+    queues.hold(queue)
+    const code = topic === undefined ? unknownTopicOrPartition : leaderNotAvailable
+    onFailure([queue], protocolError(code))
+    return undefined
   }
 
   async function send(connection: BrokerConnection, queued: Queued[]): Promise<void> {
@@ -186,6 +166,46 @@ export function createSending(options: SendingOptions): Sending {
       for (const connection of connections.values()) connection.close()
     },
   }
+}
+
+type Request = { queued: Queued[]; room: number }
+
+/** One request for each connection that is not busy. Its queues are held. */
+function planRequests(
+  queues: PartitionQueues,
+  connectionFor: (queue: SendQueue) => BrokerConnection | undefined,
+  clock: Clock,
+): Map<BrokerConnection, Request> {
+  const requests = new Map<BrokerConnection, Request>()
+  for (const queue of queues.ready) {
+    const connection = connectionFor(queue)
+    if (connection === undefined || connection.isBusy) continue
+    const request = requests.get(connection) ?? { queued: [], room: requestBytesMax }
+    if (request.room <= 0) continue
+    queues.hold(queue)
+    const batch = queues.nextBatch(queue)
+    if (batch === undefined) continue
+    batch.firstTriedAt ??= clock.monotonic()
+    request.room -= batch.bytes
+    request.queued.push({ queue, batch })
+    requests.set(connection, request)
+  }
+  return requests
+}
+
+/** The open connection to a broker, or a new one if the broker's address changed. */
+function connectionTo(
+  connections: Map<number, BrokerConnection>,
+  node: Node,
+  connect: Cluster['connect'],
+): BrokerConnection {
+  const known = connections.get(node.id)
+  if (known !== undefined && known.node.host === node.host && known.node.port === node.port)
+    return known
+  known?.close()
+  const connection = createBrokerConnection(node, connect)
+  connections.set(node.id, connection)
+  return connection
 }
 
 function encodedBatch({ queue: { topic, partition }, batch }: Queued, time: Milliseconds) {

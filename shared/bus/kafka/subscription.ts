@@ -16,7 +16,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from '../../contract/bus.ts'
-import type { Milliseconds } from '../../lib/clock.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { createCommitSchedule } from './commit-schedule.ts'
 import { asBusError, recoveryOf } from './failure.ts'
@@ -155,22 +155,15 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     if (life === 'open') stopReading()
     life = 'closing'
     const steps = Promise.all([...consumers.values()].map((consumer) => consumer.idle()))
-    await within(closeStepsMs, steps)
+    await within(clock, closeStepsMs, steps)
     for (const consumer of [...consumers.values(), ...leaving])
       closings.addReader(consumer.close('shutdown'), consumer.partition)
     await closings.done()
     commits.stop()
-    await within(closeCommitMs, commits.flush())
+    await within(clock, closeCommitMs, commits.flush())
     await membership.leave()
     fetching.close()
     life = 'closed'
-  }
-
-  async function within(ms: Milliseconds, work: Promise<unknown>): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const cancel = clock.after(ms, resolve)
-    await Promise.race([work.catch(() => {}), late])
-    cancel()
   }
 
   return {
@@ -183,6 +176,13 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
       return closing
     },
   }
+}
+
+async function within(clock: Clock, ms: Milliseconds, work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.after(ms, resolve)
+  await Promise.race([work.catch(() => {}), late])
+  cancel()
 }
 
 /** The work that a close waits for besides its own readers: lost readers and restores. */

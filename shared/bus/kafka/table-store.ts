@@ -1,11 +1,10 @@
-// Where the tables that a process reads are kept: the newest record of each key, for each (topic,
-// partition), in a SQLite file of its own. It is a copy: what is lost or damaged is read from the
+// Stores the tables that a process reads: the newest record of each key, for each (topic,
+// partition), in a SQLite file of the process. It is a copy: lost or damaged data is read from the
 // topic again.
 // TABLE-STORE-1. Records and the offset behind them are written in one transaction, so a restart
-//     goes on exactly there.
-// TABLE-STORE-2. One process has one file: it takes the first of its folder that nobody holds, by
-//     SQLite's own lock, which ends with the process. Copies of a stage on one machine so have one
-//     each, and find one again after a restart. When all are taken, it keeps its tables in memory.
+//     continues exactly there.
+// TABLE-STORE-2. A process locks the first free file of its folder until it ends, and finds it
+//     again after a restart. If all are locked, it stays in memory.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,36 +19,33 @@ export type TableName = { topic: string; partition: number }
 
 export type StoredTable = {
   readonly name: TableName
-  /** Where to read on. */
+  /** The offset from which to read on. */
   readonly next: Offset
-  /**
-   * All records before `next`, of which `records` are the ones that come after what was written
-   * before.
-   */
+  /** Writes the records between the last write and `next`. */
   write(records: StoredRecord[], next: Offset): void
   newest(key: string): StoredRecord | undefined
   newestWithPrefix(prefix: string): StoredRecord[]
   keys(range: { after?: string | undefined; limit: number }): TableKey[]
-  /** All that was written is still so: it has been seen up to the end just now. */
+  /** The copy was just compared with the end of the topic: it is current. */
   confirm(): void
 }
 
 export type TableStore = {
-  /** The file; undefined: in memory. */
+  /** The file. Undefined in memory. */
   readonly file: string | undefined
   /**
-   * What is stored of a table, or an empty one: when nothing is, when it was of another topic of
-   * that name, when it goes beyond `end`, or when it was not confirmed for so long that tombstones
-   * may have come and gone.
+   * The stored copy of a table. It is empty if nothing is stored, if another topic had that name,
+   * if it is ahead of `end`, or if it was not confirmed for so long that it may have missed
+   * tombstones.
    */
   table(name: TableName & { topicId: string | undefined; end: Offset }): StoredTable
   close(): void
 }
 
-/** Raised when the tables below change: a file of another version is made anew. */
+/** Raise it when the tables below change. A file of another version is recreated. */
 const schemaVersion = 1
 const filesMax = 64
-/** Kafka keeps a tombstone for a day at least (delete.retention.ms) unless told otherwise. */
+/** Kafka keeps a tombstone for at least a day by default (delete.retention.ms). */
 const unconfirmedMsMax = 20 * 60 * 60 * 1000
 
 const schema = `
@@ -57,9 +53,9 @@ const schema = `
     number INTEGER PRIMARY KEY,
     topic TEXT NOT NULL,
     partition INTEGER NOT NULL,
-    topic_id TEXT, -- NULL: the brokers know none
-    next INTEGER NOT NULL, -- the offset behind what is in here
-    confirmed INTEGER NOT NULL, -- when that was all there was, in milliseconds since 1970
+    topic_id TEXT, -- NULL: the brokers have no ids
+    next INTEGER NOT NULL, -- the offset behind the stored records
+    confirmed INTEGER NOT NULL, -- when the copy was last current, in milliseconds since 1970
     UNIQUE (topic, partition)
   ) STRICT;
   CREATE TABLE entries (
@@ -89,34 +85,7 @@ export function openTableStore({
     folder === undefined
       ? { db: openFile(':memory:'), file: undefined }
       : openFirstFree(folder, log)
-  const statements = {
-    find: db.prepare(
-      'SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?',
-    ),
-    add: db.prepare(
-      'INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)',
-    ),
-    forget: db.prepare('DELETE FROM entries WHERE view = ?'),
-    drop: db.prepare('DELETE FROM views WHERE number = ?'),
-    move: db.prepare('UPDATE views SET next = ?, confirmed = ? WHERE number = ?'),
-    put: db.prepare(
-      'INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    remove: db.prepare('DELETE FROM entries WHERE view = ? AND key = ?'),
-    newest: db.prepare(
-      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?',
-    ),
-    prefix: db.prepare(
-      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key',
-    ),
-    keys: db.prepare(
-      'SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?',
-    ),
-    firstKeys: db.prepare(
-      'SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?',
-    ),
-  }
-  for (const statement of [statements.newest, statements.prefix]) statement.setReturnArrays(true)
+  const statements = prepareStatements(db)
 
   function transaction(work: () => void): void {
     db.exec('BEGIN')
@@ -225,39 +194,71 @@ export function openTableStore({
   }
 }
 
+function prepareStatements(db: DatabaseSync) {
+  const statements = {
+    find: db.prepare(
+      'SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?',
+    ),
+    add: db.prepare(
+      'INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)',
+    ),
+    forget: db.prepare('DELETE FROM entries WHERE view = ?'),
+    drop: db.prepare('DELETE FROM views WHERE number = ?'),
+    move: db.prepare('UPDATE views SET next = ?, confirmed = ? WHERE number = ?'),
+    put: db.prepare(
+      'INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    remove: db.prepare('DELETE FROM entries WHERE view = ? AND key = ?'),
+    newest: db.prepare(
+      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?',
+    ),
+    prefix: db.prepare(
+      'SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key',
+    ),
+    keys: db.prepare(
+      'SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?',
+    ),
+    firstKeys: db.prepare(
+      'SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?',
+    ),
+  }
+  for (const statement of [statements.newest, statements.prefix]) statement.setReturnArrays(true)
+  return statements
+}
+
 function openFirstFree(
   folder: string,
   log: Logger,
 ): { db: DatabaseSync; file: string | undefined } {
   try {
-    makeFolders(folder, 0o700) // conversations are nobody else's business
+    makeFolders(folder, 0o700) // conversations are private
     for (let n = 0; n < filesMax; n += 1) {
       const file = join(folder, `tables-${n}.db`)
-      const db = openUnlessHeld(file, log)
+      const db = openUnlessLocked(file, log)
       if (db !== undefined) return { db, file }
     }
     log.warn(
       { folder },
-      'all files for tables are in use: they are kept in memory, and read again after a restart',
+      'all table files are in use: tables stay in memory, and are read again after a restart',
     )
   } catch (error) {
     log.warn(
       { err: error, folder },
-      'no file for tables can be written: they are kept in memory, and read again after a restart',
+      'no table file can be written: tables stay in memory, and are read again after a restart',
     )
   }
   return { db: openFile(':memory:'), file: undefined }
 }
 
-/** Undefined: another process has it. A damaged one is made anew. */
-function openUnlessHeld(file: string, log: Logger): DatabaseSync | undefined {
+/** Undefined if another process has locked it. Recreates a damaged file. */
+function openUnlessLocked(file: string, log: Logger): DatabaseSync | undefined {
   try {
     return openFile(file)
   } catch (error) {
     const code = (error as { errcode?: number }).errcode ?? 0
     if ((code & 0xff) === sqliteBusy) return undefined
     if (![sqliteCorrupt, sqliteNotADatabase].includes(code & 0xff)) throw error
-    log.warn({ err: error, file }, 'the file of the tables is damaged; it is made anew')
+    log.warn({ err: error, file }, 'the table file is damaged; recreating it')
     removeFile(file)
     return openFile(file)
   }
@@ -266,8 +267,8 @@ function openUnlessHeld(file: string, log: Logger): DatabaseSync | undefined {
 function openFile(file: string): DatabaseSync {
   const db = new DatabaseSync(file)
   try {
-    // The lock is held until the database is closed (keeps TABLE-STORE-2). Nothing here must
-    // survive a power loss, so nothing waits for the disk.
+    // The lock is held until the database is closed (keeps TABLE-STORE-2). A copy may be lost in a
+    // power failure, so no write waits for the disk.
     db.exec(
       'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; COMMIT',
     )

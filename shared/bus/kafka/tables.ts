@@ -1,42 +1,26 @@
-// Tables as their readers see them: a view of each (topic, partition) that somebody asked for,
-// which follows the topic from then on (table-store.ts keeps it). It reads from the partition's
-// leader without a group, whichever stage this process has which partitions of; so no assignment
-// has to keep an inbox and its table together, and a partition that moves finds its view on the new
-// owner as soon as it is asked for.
-// TABLES-1. The first answer comes when the view has reached the end that the topic had when it was
-//     first asked.
-// TABLES-2. Every answer has what this process wrote before the question. What others wrote is in
-//     it a moment later: who needs a certain entry waits for it, and who must know that there is
-//     none asks for a list up to now, which is the topic's end at that moment.
-// TABLES-3. A view that nobody asks for is not followed for ever; what is stored of it stays.
+// Tables as their readers see them. Each requested (topic, partition) gets a view (table-view.ts),
+// which follows the topic from the partition's leader, without a consumer group. So an inbox and its
+// table may be on different members, and a moved partition finds its view on the new owner at once.
+// TABLES-1. The first answer waits until the view reaches the end that the topic had at the call.
+// TABLES-2. An answer has all earlier writes of this process; those of others come a moment later.
+//     To prove that an entry is absent, list up to now: the topic's end at the call.
+// TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
 
-import type { Bus, Offset } from '../../contract/bus.ts'
-import type { Milliseconds } from '../../lib/clock.ts'
+import type { Bus } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { asBusError } from './failure.ts'
-import type { Cursor } from './fetch-cursors.ts'
 import type { Fetching } from './fetching.ts'
-import type { StoredTable, TableName, TableStore } from './table-store.ts'
+import { partitionName } from './partition-queues.ts'
+import type { TableName, TableStore } from './table-store.ts'
+import { openTableView, type TableView } from './table-view.ts'
 import type { Writer } from './writer.ts'
 
-/** How long a view is followed after the last question, and how often that is looked at. */
+/** How long a view is followed after its last request, and how often that is checked. */
 const idleMs = 10 * 60 * 1000
-const lookMs = 60 * 1000
+const sweepMs = 60 * 1000
 
 export type Tables = Pick<Bus, 'list' | 'get' | 'keys'> & { close(): void }
-
-type View = {
-  table: StoredTable
-  topicId: string | undefined
-  cursor: Cursor
-  askedAt: Milliseconds
-  /** When an answer of the broker last said that nothing is behind what we have. */
-  atEndAt: Milliseconds | undefined
-  failure: WeirError | undefined
-  /** The ends of those who wait for a change; each is woken once. */
-  waiting: Set<() => void>
-}
 
 export type TablesOptions = {
   cluster: Cluster
@@ -54,153 +38,66 @@ export function createTables({
   closed,
 }: TablesOptions): Tables {
   const { clock } = cluster
-  const views = new Map<string, Promise<View>>()
-  let cancelLook = clock.after(lookMs, look)
+  const views = new Map<string, Promise<TableView>>()
+  let cancelSweep = clock.after(sweepMs, sweep)
   closed.addEventListener('abort', () => {
-    for (const opening of views.values()) opening.then(wakeAll, () => {})
+    for (const opening of views.values()) opening.then((view) => view.wake()).catch(() => {})
   })
 
-  async function open({ topic, partition }: TableName): Promise<View> {
-    if ((await cluster.kind(topic)) !== 'table')
-      throw new WeirError(
-        'bus.topic-differs',
-        `topic ${topic} is a log, which has no newest value of a key: read or follow it`,
-      )
-    const { leaders, id } = await cluster.topic(topic)
-    if (!(partition >= 0 && partition < leaders.length))
-      throw new WeirError(
-        'bus.topic-differs',
-        `topic ${topic} has partitions 0 to ${leaders.length - 1}, and ${partition} was asked for`,
-      )
-    const [ends] = await cluster.ends(topic, [partition])
-    const end = ends?.end ?? 0
-    assertOpen()
-    const table = store.table({ topic, partition, topicId: id, end })
-    const cursor: Cursor = {
-      ...{ topic, partition, next: table.next, skipsDeleted: true },
-      hasRoom: () => true,
-      onRecords(records) {
-        try {
-          table.write(records, cursor.next)
-        } catch (error) {
-          fail(
-            new WeirError(
-              'bus.unwritable',
-              `the table ${topic}/${partition} cannot be kept in ${store.file ?? 'memory'}: ${error}`,
-              {
-                cause: error,
-              },
-            ),
-          )
-          fetching.remove(cursor)
-        }
-        wakeAll(view)
-      },
-      onSkipped: () => wakeAll(view),
-      onEnd() {
-        view.atEndAt = clock.monotonic()
-      },
-      onFailed: fail,
-    }
-    const view: View = {
-      table,
-      topicId: id,
-      cursor,
-      askedAt: clock.monotonic(),
-      atEndAt: undefined,
-      failure: undefined,
-      waiting: new Set(),
-    }
-    fetching.add(cursor)
-    await reached(view, end)
-    return view
-
-    function fail(error: WeirError): void {
-      view.failure = error
-      views.delete(nameOf({ topic, partition }))
-      wakeAll(view)
-    }
+  /** The open view, or a new one, which leaves the map as soon as it fails. */
+  function sharedView(table: TableName): Promise<TableView> {
+    const name = partitionName(table)
+    const known = views.get(name)
+    if (known !== undefined) return known
+    const onFailed = (): void => void views.delete(name)
+    const opening = openTableView({ cluster, fetching, store, closed, onFailed }, table)
+    views.set(name, opening)
+    opening.catch(() => {
+      if (views.get(name) === opening) views.delete(name) // a newer one stays
+    })
+    return opening
   }
 
-  /** A view that failed because its topic was made again is simply another one. */
-  async function viewOf(name: TableName, upToNow = false): Promise<View> {
+  /** A view that failed because its topic was created again is replaced by a new one. */
+  async function viewOf(table: TableName, upToNow = false): Promise<TableView> {
     for (;;) {
       assertOpen()
-      let opening = views.get(nameOf(name))
-      if (opening === undefined) {
-        const mine = open(name)
-        opening = mine
-        views.set(nameOf(name), mine)
-        mine.catch(() => {
-          if (views.get(nameOf(name)) === mine) views.delete(nameOf(name)) // else another is there already
-        })
-      }
       try {
-        const view = await opening
-        view.askedAt = clock.monotonic()
-        const written = writtenTo(name.topic, name.partition)
+        const view = await sharedView(table)
+        view.requestedAt = clock.monotonic()
+        const written = writtenTo(table.topic, table.partition)
         if (written !== undefined && written.topicId === view.topicId)
-          await reached(view, written.end)
+          await view.reached(written.end)
         if (upToNow) {
-          const [ends] = await cluster.ends(name.topic, [name.partition])
-          await reached(view, ends?.end ?? 0)
+          const [ends] = await cluster.ends(table.topic, [table.partition])
+          await view.reached(ends?.end ?? 0)
         }
         return view
       } catch (error) {
         if ((error as Partial<WeirError>).code !== 'bus.commit-outside-log')
-          throw asBusError(error, `read the table ${nameOf(name)}`)
+          throw asBusError(error, `read the table ${partitionName(table)}`)
       }
     }
-  }
-
-  async function reached(view: View, end: Offset): Promise<void> {
-    while (view.cursor.next < end) {
-      if (view.failure !== undefined) throw view.failure
-      await changed(view)
-      assertOpen()
-    }
-  }
-
-  /** Resolves at the next change, when the bus is closed, or after `ms`. */
-  function changed(view: View, ms?: Milliseconds): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = ms === undefined ? () => {} : clock.after(ms, done)
-      view.waiting.add(done)
-      if (closed.aborted) done()
-      function done(): void {
-        cancel()
-        view.waiting.delete(done)
-        resolve()
-      }
-    })
-  }
-
-  function wakeAll(view: View): void {
-    for (const wake of [...view.waiting]) wake()
   }
 
   /**
-   * Keeps TABLES-3. A copy is confirmed only where the broker has said so since the last look:
-   * while it is away, tombstones may come and go.
+   * Keeps TABLES-3. A copy is confirmed only if the broker reported its end since the last sweep:
+   * while the broker is away, tombstones may come and go.
    */
-  function look(): void {
+  function sweep(): void {
     const now = clock.monotonic()
     for (const [name, opening] of views)
       opening.then(
         (view) => {
-          const isAtEnd =
-            view.atEndAt !== undefined &&
-            now - view.atEndAt <= lookMs &&
-            view.cursor.next === view.table.next
-          if (isAtEnd && view.failure === undefined) view.table.confirm()
-          if (now - view.askedAt < idleMs || view.waiting.size > 0 || views.get(name) !== opening)
-            return
+          if (view.isCurrent(now - sweepMs)) view.table.confirm()
+          const isIdle = now - view.requestedAt >= idleMs && !view.hasWaiters()
+          if (!isIdle || views.get(name) !== opening) return
           views.delete(name)
-          fetching.remove(view.cursor)
+          view.close()
         },
         () => {},
       )
-    if (!closed.aborted) cancelLook = clock.after(lookMs, look)
+    if (!closed.aborted) cancelSweep = clock.after(sweepMs, sweep)
   }
 
   function assertOpen(): void {
@@ -223,17 +120,13 @@ export function createTables({
         const found = view.table.newest(key)
         const left = deadline - clock.monotonic()
         if (found !== undefined || left <= 0) return found
-        await changed(view, left)
+        await view.changed(left)
       }
     },
 
     close() {
-      cancelLook()
+      cancelSweep()
       store.close()
     },
   }
-}
-
-function nameOf({ topic, partition }: TableName): string {
-  return `${topic}/${partition}`
 }

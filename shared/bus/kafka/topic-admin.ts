@@ -1,6 +1,5 @@
-// What the plan's topics are on a cluster: creates those that are missing, and names every way in
-// which one that exists is not what Weir needs. Never changes a topic that exists: only who runs
-// the cluster knows what else depends on it.
+// Compares the plan's topics with a cluster: creates missing topics, and lists every difference of
+// an existing one. It never changes an existing topic: only its owner knows what depends on it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
@@ -9,8 +8,8 @@ import type { PlannedTopic } from './topic-plan.ts'
 
 /**
  * `what`: topic, access, partitions, copies, leader, or the name of a configuration entry.
- * `remedy`: what a person can do, often a line to run. `mayPass`: it may be so no more in a moment,
- * without anybody's action.
+ * `remedy`: an action for the user, often a command. `mayPass`: the difference may disappear
+ * without an action.
  */
 export type TopicDifference = {
   topic: string
@@ -26,24 +25,23 @@ type TopicState =
   | { kind: 'refused'; type: string }
   | { kind: 'there'; partitions: number; copies: number }
 
-/** compression.ts reads no other. */
+/** The codecs that compression.ts reads, and those that brokers decompress. */
 const readableCompression = ['producer', 'uncompressed', 'gzip', 'zstd']
 
-/** How long a new topic may take until each partition has a leader that knows it. */
+/** How long a new topic may take until each partition has a leader that responds. */
 const leadersMs = 30_000
-const lookAgainMs = 50
+const pollMs = 50
 
 /**
- * Creates what is missing and waits until it can be written and read: each partition has a leader,
- * and that answers. Several processes may do so at once. Resolves with the names that this call
- * created. Throws `bus.topic-missing` with each reason and what to do, also where no leader is
- * found.
+ * Creates missing topics, and waits until each partition has a leader that responds. Several
+ * processes may do so at once. Resolves with the names of the topics that this call created. Throws
+ * `bus.topic-missing` with each reason and remedy, also for a missing leader.
  */
 export async function createTopics(admin: Admin, plan: PlannedTopic[]): Promise<string[]> {
   const states = await statesOf(admin, plan)
-  const awaited = plan.filter(({ topic }) => states.get(topic)?.kind === 'leaderless') // perhaps because another process has just created it
+  const awaited = plan.filter(({ topic }) => states.get(topic)?.kind === 'leaderless') // perhaps another process has just created it
   const missing = plan.filter(({ topic }) => states.get(topic)?.kind === 'missing')
-  const refusals = await tryToCreate(admin, missing)
+  const refusals = await createEach(admin, missing)
   const created = missing.filter(({ topic }) => !refusals.has(topic))
   const createdByOthers = missing.filter(
     ({ topic }) => refusals.get(topic) === 'TOPIC_ALREADY_EXISTS',
@@ -56,15 +54,14 @@ export async function createTopics(admin: Admin, plan: PlannedTopic[]): Promise<
   })
   const deadline = performance.now() + leadersMs
   for (const planned of [...awaited, ...created, ...createdByOthers])
-    if (!(await untilUsable(admin, planned, deadline))) mistakes.push(leaderless(planned.topic))
+    if (!(await waitUntilUsable(admin, planned, deadline))) mistakes.push(leaderless(planned.topic))
   if (mistakes.length > 0) throw topicsUnfit(mistakes)
   return created.map(({ topic }) => topic)
 }
 
 /**
- * Every difference, in the order of the plan; empty: all is as Weir needs it. More than that (a
- * longer retention) is no difference. `admin`: a new one, or one that has just created these
- * topics.
+ * Every difference, in the order of the plan. More than the plan (a longer retention) is not a
+ * difference. `admin`: a new one, or one that has just created these topics.
  */
 export async function topicDifferences(
   admin: Admin,
@@ -106,9 +103,9 @@ export async function topicDifferences(
 }
 
 /**
- * `bus.topic-missing` if one is, else `bus.topic-differs`; the message has each difference and its
- * remedy. Retryable where all may pass: a broker that has just started knows its topics before it
- * leads them, and answers before it takes new ones.
+ * `bus.topic-missing` if a topic is missing, otherwise `bus.topic-differs`. The message has each
+ * difference and its remedy. Retryable if all may pass: a broker that has just started knows its
+ * topics before it leads them, and responds before it accepts new ones.
  */
 export function topicsUnfit(differences: TopicDifference[]): WeirError {
   const code: ErrorCode = differences.some(({ what }) => what === 'topic')
@@ -116,17 +113,15 @@ export function topicsUnfit(differences: TopicDifference[]): WeirError {
     : 'bus.topic-differs'
   const lines = differences.map(
     ({ topic, what, is, shouldBe, remedy }) =>
-      `${topic}: ${what} is ${is}, and must be ${shouldBe}. To do: ${remedy}`,
+      `${topic}: ${what} is ${is}, but must be ${shouldBe}. Fix: ${remedy}`,
   )
   const retryable = differences.every(({ what, mayPass }) => what === 'leader' || mayPass === true)
-  return new WeirError(code, ['Topics are not as Weir needs them.', ...lines].join('\n  '), {
+  return new WeirError(code, ['Topics do not match the plan.', ...lines].join('\n  '), {
     retryable,
   })
 }
 
-/**
- * One after the other: kafkajs tells only one error of a request, and not for which of its topics.
- */
+/** One topic at a time: kafkajs reports only one error of a request, without its topic. */
 async function statesOf(admin: Admin, plan: PlannedTopic[]): Promise<Map<string, TopicState>> {
   const states = new Map<string, TopicState>()
   for (const { topic } of plan) states.set(topic, await stateOf(admin, topic))
@@ -144,11 +139,10 @@ async function stateOf(admin: Admin, topic: string): Promise<TopicState> {
       copies: Math.min(...partitions.map(({ replicas }) => replicas.length)),
     }
   } catch (error) {
-    // Of a topic that it knows from before, kafkajs drops the error and fails on having no
-    // metadata.
+    // For a topic that kafkajs knew before, it drops the error and fails without metadata.
     const type =
       protocolError(error) ??
-      (error instanceof TypeError ? await whyUnknown(admin, topic) : undefined)
+      (error instanceof TypeError ? await errorOfUnknown(admin, topic) : undefined)
     if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return { kind: 'missing' }
     if (type === 'LEADER_NOT_AVAILABLE') return { kind: 'leaderless' }
     if (type === 'TOPIC_AUTHORIZATION_FAILED') return { kind: 'refused', type }
@@ -156,15 +150,13 @@ async function stateOf(admin: Admin, topic: string): Promise<TopicState> {
   }
 }
 
-/**
- * A topic whose configuration can be read is there, so that it must be a leader that is missing.
- */
-async function whyUnknown(admin: Admin, topic: string): Promise<string> {
+/** A topic with a readable configuration exists, so only its leader is missing. */
+async function errorOfUnknown(admin: Admin, topic: string): Promise<string> {
   const config = (await configsOf(admin, [topic])).get(topic)
   return typeof config === 'string' ? config : 'LEADER_NOT_AVAILABLE'
 }
 
-/** By topic: its configuration, or the error that refuses it. */
+/** By topic: its configuration, or the error that the broker returned. */
 async function configsOf(
   admin: Admin,
   topics: string[],
@@ -190,7 +182,7 @@ async function configsOf(
   }
 }
 
-/** kafkajs's name for the error that a broker gave: "TOPIC_AUTHORIZATION_FAILED". */
+/** kafkajs's name for the broker's error, such as TOPIC_AUTHORIZATION_FAILED. */
 function protocolError(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause)
     if ('type' in at && typeof at.type === 'string') return at.type
@@ -198,10 +190,10 @@ function protocolError(error: unknown): string | undefined {
 }
 
 /**
- * The error of each topic that was not created. One request for each: of several, kafkajs does not
- * tell which exist already.
+ * The error of each topic that was not created. One request for each: kafkajs does not report which
+ * of several exist already.
  */
-async function tryToCreate(admin: Admin, missing: PlannedTopic[]): Promise<Map<string, string>> {
+async function createEach(admin: Admin, missing: PlannedTopic[]): Promise<Map<string, string>> {
   const refusals = new Map<string, string>()
   for (const planned of missing) {
     const refusal = await refusalOf(admin, planned)
@@ -223,10 +215,10 @@ async function refusalOf(admin: Admin, planned: PlannedTopic): Promise<string | 
 }
 
 /**
- * Metadata alone would do too early: for up to a second a partition's leader does not know yet that
- * it is one. False: not before `deadline`.
+ * Metadata alone is not enough: for up to a second a new leader may reject requests. False if the
+ * topic is not usable before `deadline`.
  */
-async function untilUsable(
+async function waitUntilUsable(
   admin: Admin,
   { topic }: PlannedTopic,
   deadline: number,
@@ -235,13 +227,13 @@ async function untilUsable(
     const state = await stateOf(admin, topic)
     if (state.kind === 'there' && state.partitions > 0 && (await answers(admin, topic))) return true
     if (performance.now() > deadline) return false
-    await sleep(lookAgainMs)
+    await sleep(pollMs)
   }
 }
 
 /**
- * From here on this client expects the topic to be there: kafkajs asks about it with every request
- * of an admin, which all fail once it is deleted.
+ * From here on kafkajs includes the topic in every request of this admin. All of them fail once the
+ * topic is deleted.
  */
 async function answers(admin: Admin, topic: string): Promise<boolean> {
   try {
@@ -257,13 +249,13 @@ function creationRefused(
   { topic, replicationFactor }: PlannedTopic,
   type: string,
 ): TopicDifference {
-  // For a single copy, or as many as the brokers say, there is no broker at the moment: the one
-  // that answers has just started.
+  // With one copy, or the default of the brokers, this means that no broker is ready: the one that
+  // responds has just started.
   const mayPass = type === 'INVALID_REPLICATION_FACTOR' && replicationFactor <= 1
   return {
     topic,
     what: 'topic',
-    is: `missing, and creating it was refused (${type})`,
+    is: `missing, and the broker rejected its creation (${type})`,
     shouldBe: 'there',
     remedy: creationRemedy(topic, type),
     ...(mayPass && { mayPass }),
@@ -274,46 +266,46 @@ function creationRemedy(topic: string, type: string): string {
   switch (type) {
     case 'TOPIC_AUTHORIZATION_FAILED':
     case 'CLUSTER_AUTHORIZATION_FAILED':
-      return `let somebody who may create topics run the lines of weir topics plan, or allow Create on ${topic}`
+      return `allow Create on ${topic}, or let an administrator run the commands of weir topics plan`
     case 'INVALID_REPLICATION_FACTOR':
-      return 'there are fewer brokers than copies: set the replication factor lower (--replication-factor, WEIR_REPLICATION_FACTOR)'
+      return 'there are fewer brokers than copies: lower the replication factor (--replication-factor, WEIR_REPLICATION_FACTOR)'
     case 'POLICY_VIOLATION':
-      return "the cluster's policy forbids this configuration: ask who runs it, and compare weir topics plan"
+      return "the cluster's policy forbids this configuration: compare weir topics plan, and ask the cluster's administrator"
     default:
-      return 'compare weir topics plan with what this cluster allows'
+      return 'compare weir topics plan with the limits of this cluster'
   }
 }
 
 function leaderless(topic: string): TopicDifference {
-  const remedy = `see which broker is down: kafka-topics.sh --describe --unavailable-partitions --topic ${topic}`
+  const remedy = `find the broker that is down: kafka-topics.sh --describe --unavailable-partitions --topic ${topic}`
   return {
     topic,
     what: 'leader',
-    is: 'missing for a partition at least',
-    shouldBe: 'there for each',
+    is: 'missing for at least one partition',
+    shouldBe: 'there for each partition',
     remedy,
   }
 }
 
 function notDescribed(topic: string, type: string): TopicDifference {
-  const remedy = `allow Describe and DescribeConfigs on ${topic} to the user that Weir logs in as (kafka-acls.sh)`
+  const remedy = `allow Describe and DescribeConfigs on ${topic} to Weir's user (kafka-acls.sh)`
   return {
     topic,
     what: 'access',
     is: `refused (${type})`,
-    shouldBe: 'allowed, so that the configuration can be checked',
+    shouldBe: 'allowed, to check the configuration',
     remedy,
   }
 }
 
 function otherCount({ topic, numPartitions }: PlannedTopic, is: number): TopicDifference {
-  const remedy = `set partitions to ${is} (--partitions, WEIR_PARTITIONS) if all topics have so many; else delete all topics and groups of Weir together`
+  const remedy = `set partitions to ${is} (--partitions, WEIR_PARTITIONS) if all topics have ${is}; otherwise delete all topics and groups of Weir together`
   return { topic, what: 'partitions', is: String(is), shouldBe: String(numPartitions), remedy }
 }
 
 function fewerCopies({ topic, replicationFactor }: PlannedTopic, is: number): TopicDifference {
   const remedy =
-    'give it more brokers by kafka-reassign-partitions.sh, or set the replication factor lower (--replication-factor, WEIR_REPLICATION_FACTOR)'
+    'add replicas with kafka-reassign-partitions.sh, or lower the replication factor (--replication-factor, WEIR_REPLICATION_FACTOR)'
   return {
     topic,
     what: 'copies',
@@ -374,7 +366,7 @@ function demand(name: string, planned: string): string {
 
 function sideEffect(name: string): string {
   if (name === 'message.timestamp.type')
-    return " (while Weir is stopped: records from before keep their writers' times)"
-  if (name === 'cleanup.policy') return ' (what was removed under the other policy is gone)'
+    return " (stop Weir first: existing records keep their writers' times)"
+  if (name === 'cleanup.policy') return ' (records removed under the other policy are gone)'
   return ''
 }

@@ -1,45 +1,41 @@
-// Which topics a deployment needs on Kafka, and how each must be configured so that the rules hold
-// there. Pure; topic-admin.ts creates and compares.
-// TOPIC-PLAN-1. A record's time is the broker's, so that writers' clocks decide nothing (R2,
-//     BUS-2).
-// TOPIC-PLAN-2. What was acknowledged stays until it is too old for any turn: the log is the lock
+// The topics of a deployment on Kafka, and the configuration that each needs. Pure; topic-admin.ts
+// creates and compares.
+// TOPIC-PLAN-1. A record's time is the broker's, so writers' clocks decide nothing (R2, BUS-2).
+// TOPIC-PLAN-2. An acknowledged record stays until it is too old for any turn: the log is the lock
 //     (R4), and a restart folds it again (R1).
-// TOPIC-PLAN-3. Every record that Weir may write fits, and nobody can write what Weir cannot read:
-//     brokers unpack what a foreign producer compressed, by whichever codec. Weir compresses
-//     nothing, so that costs its own records nothing.
+// TOPIC-PLAN-3. Every record of Weir fits. Brokers decompress every foreign batch, so no codec is
+//     unreadable. Weir does not compress, so its own records cost nothing.
 
 import type { TopicKind, TopicSpec } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 
-/** `reason`: why Weir needs it, for people. */
+/** `reason`: why Weir needs it, for the user. */
 export type TopicConfig = { name: string; value: string; reason: string }
 
-/** Also what kafkajs's createTopics takes. */
+/** Also the argument of createTopics in kafkajs. */
 export type PlannedTopic = {
   topic: string
   kind: TopicKind
   numPartitions: number
-  /** -1: as many as the brokers' default says. */
+  /** -1: the default of the brokers. */
   replicationFactor: number
   configEntries: TopicConfig[]
 }
 
 export type TopicPlanOptions = {
-  /** Copies of each partition; 0: the brokers' default. */
+  /** Copies of each partition. 0: the default of the brokers. */
   replicationFactor: number
   /** The largest value of one record; a batch of one such record fits. */
   recordBytesMax?: number
 }
 
 /**
- * What a batch of one record takes beside the record's value: Kafka's own fields, the key and the
+ * The bytes of a batch with one record besides its value: Kafka's own fields, the key and the
  * headers.
  */
 export const batchOverheadBytes = 64 * 1024
 
-/**
- * The bytes of one batch as it stands in a topic of the plan. The bus writes none that is larger.
- */
+/** The largest batch in a topic of the plan. The bus writes none that is larger. */
 export function batchBytesMax(recordBytesMax: number = limits.recordBytesMax): number {
   return recordBytesMax + batchOverheadBytes
 }
@@ -65,17 +61,17 @@ export function topicPlan(
       {
         name: 'max.message.bytes',
         value: String(batchBytesMax(recordBytesMax)),
-        reason: 'the largest record that Weir may write fits',
+        reason: 'the largest record of Weir fits',
       },
       {
         name: 'compression.type',
         value: 'uncompressed',
-        reason: 'brokers unpack what others compressed, by codecs that Weir cannot read too',
+        reason: 'brokers decompress the batches of others, also with codecs that Weir cannot read',
       },
       {
         name: 'unclean.leader.election.enable',
         value: 'false',
-        reason: 'no acknowledged record is given up',
+        reason: 'no acknowledged record is lost',
       },
       ...copiesConfig(replicationFactor),
     ],
@@ -92,7 +88,7 @@ function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
     {
       name: 'retention.bytes',
       value: '-1',
-      reason: 'its age alone decides when a record goes, not its size',
+      reason: 'records are deleted by age alone, not by size',
     },
   ]
   if (retentionMs === undefined) return config
@@ -106,7 +102,7 @@ function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
   ]
 }
 
-/** `retentionMs`: of the logs. Infinity: none says. */
+/** `retentionMs`: of the logs. Infinity: not limited. */
 function tableConfig(retentionMs: number): TopicConfig[] {
   const config = [
     {
@@ -116,28 +112,25 @@ function tableConfig(retentionMs: number): TopicConfig[] {
     },
   ]
   if (retentionMs === Number.POSITIVE_INFINITY) return config
-  const reason = 'who copies it and was away still sees what was taken out'
+  const reason = 'a reader that was away still sees the deletions'
   return [...config, { name: 'delete.retention.ms', value: String(retentionMs), reason }]
 }
 
-/**
- * With three copies one broker may fail without stopping writers and without losing what they
- * wrote.
- */
+/** With three copies one broker may fail: writers continue, and no record is lost. */
 function copiesConfig(replicationFactor: number): TopicConfig[] {
   if (replicationFactor < 3) return []
   return [
     {
       name: 'min.insync.replicas',
       value: '2',
-      reason: 'an acknowledged record is on two brokers at least',
+      reason: 'an acknowledged record is on at least two brokers',
     },
   ]
 }
 
 /**
- * The same as lines for Kafka's own tool: what who may not let Weir create topics can run.
- * `connection`: its flags, such as --bootstrap-server.
+ * The plan as commands of Kafka's own tool, for users who may not let Weir create topics.
+ * `connection`: flags such as --bootstrap-server.
  */
 export function kafkaTopicsLines(plan: PlannedTopic[], connection: string[]): string[] {
   return plan.map(({ topic, numPartitions, replicationFactor, configEntries }) =>

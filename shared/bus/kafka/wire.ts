@@ -1,5 +1,5 @@
-// The primitive types of Kafka's protocol, read from and written to a buffer. Lengths are known
-// before, so nothing grows while it is written.
+// The primitive types of Kafka's protocol, read from and written to a buffer. Sizes are computed
+// first, so no buffer grows.
 
 /** Reads forward; a read past the end throws a RangeError. */
 export class WireReader {
@@ -33,7 +33,7 @@ export class WireReader {
     return value
   }
 
-  /** Exact up to 2^53: offsets and times do not come near it. */
+  /** Exact up to 2^53, far above any offset or time. */
   int64(): number {
     const high = this.bytes.readInt32BE(this.at)
     const low = this.bytes.readUInt32BE(this.at + 4)
@@ -52,7 +52,7 @@ export class WireReader {
     if (byte < 0x80) return byte
     let value = byte & 0x7f
     for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
-      if (scale > 2 ** 63) throw new RangeError('a number of variable length does not end')
+      if (scale > 2 ** 63) throw new RangeError('a varint has no end')
       byte = this.byte()
       value += (byte & 0x7f) * scale
     }
@@ -62,7 +62,7 @@ export class WireReader {
   /** A view, not a copy. */
   take(length: number): Buffer {
     if (length < 0 || length > this.left)
-      throw new RangeError(`${length} bytes are announced and ${this.left} are there`)
+      throw new RangeError(`expected ${length} bytes, found ${this.left}`)
     const view = this.bytes.subarray(this.at, this.at + length)
     this.at += length
     return view
@@ -70,7 +70,7 @@ export class WireReader {
 
   text(length: number): string {
     if (length < 0 || length > this.left)
-      throw new RangeError(`${length} bytes are announced and ${this.left} are there`)
+      throw new RangeError(`expected ${length} bytes, found ${this.left}`)
     const text = this.bytes.toString('utf8', this.at, this.at + length)
     this.at += length
     return text
@@ -81,7 +81,7 @@ export class WireReader {
     return length < 0 ? '' : this.text(length)
   }
 
-  /** Flexible versions count from one: 0 says null. */
+  /** Flexible versions count from one: 0 is null. */
   compactString(): string {
     const length = this.uvarint() - 1
     return length < 0 ? '' : this.text(length)
@@ -95,7 +95,7 @@ export class WireReader {
     return times(this.uvarint() - 1, read)
   }
 
-  /** Fields that came after this version, of which none is read. */
+  /** Skips all tagged fields: they are newer than this version. */
   skipTags(): void {
     for (let count = this.uvarint(); count > 0; count -= 1) {
       this.uvarint()
@@ -117,7 +117,7 @@ function times<T>(count: number, read: () => T): T[] {
   return items
 }
 
-/** Writes into a buffer whose size the caller has reckoned. */
+/** Writes into a buffer of the size that the caller has computed. */
 export class WireWriter {
   readonly bytes: Buffer
   at = 0
@@ -186,7 +186,7 @@ export class WireWriter {
   }
 }
 
-/** Bytes that WireWriter.varint takes for a length or a count. */
+/** The bytes of a varint for a length or a count. */
 export function varintSize(value: number): number {
   return uvarintSize(value < 0 ? 1 : value * 2)
 }

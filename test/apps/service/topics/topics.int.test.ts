@@ -179,7 +179,7 @@ describe('weir topics create and check', () => {
     async () => {
       const nobody = await topics('check', '--bootstrap-server', 'localhost:1')
       expect(nobody).toMatchObject({ code: 2, out: '' })
-      expect(nobody.errors).toContain('no broker could be asked to look at the topics')
+      expect(nobody.errors).toContain('no broker could be reached to look at the topics')
       const unnamed = await topics('check')
       expect(unnamed).toMatchObject({ code: 2, out: '' })
       expect(unnamed.errors).toContain('give --bootstrap-server HOST:9092')
@@ -194,7 +194,7 @@ describe('weir topics create and check', () => {
       )
       expect(misspelled).toMatchObject({ code: 2, out: '' })
       expect(misspelled.errors).toContain(
-        `${file}:2 security.protocl: is no property of a Kafka client; did you mean security.protocol?`,
+        `${file}:2 security.protocl: is not a property of a Kafka client; did you mean security.protocol?`,
       )
     },
     2 * commandMs,
@@ -205,7 +205,7 @@ describe('weir topics create and check', () => {
     async () => {
       const { code, errors } = await topics('check', ...onBroker(), '--command-property', 'acks=1')
       expect(code).toBe(0)
-      expect(errors).toContain('--command-property acks is left aside: Weir writes in its own way')
+      expect(errors).toContain('--command-property acks is ignored: Weir always writes in order')
     },
     commandMs,
   )

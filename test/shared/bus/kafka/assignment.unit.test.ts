@@ -5,7 +5,7 @@ import { assignPartitions, type Claimant } from '../../../../shared/bus/kafka/as
 const newcomer = (member: string): Claimant => ({ member, generation: -1, owned: [] })
 
 describe('the partitions of a group', () => {
-  it('are shared evenly by those who hold none', () => {
+  it('are shared evenly among members without partitions', () => {
     const given = assignPartitions([newcomer('b'), newcomer('a')], 5)
     expect([...given.values()].map((list) => list.length).sort()).toEqual([2, 3])
     expect([...given.values()].flat().sort()).toEqual([0, 1, 2, 3, 4])
@@ -27,7 +27,7 @@ describe('the partitions of a group', () => {
     )
   })
 
-  it('move to who comes only as far as an even share wants', () => {
+  it('move to a new member only up to an even share', () => {
     const given = assignPartitions(
       [{ member: 'a', generation: 2, owned: [0, 1, 2, 3] }, newcomer('b')],
       4,
@@ -36,7 +36,7 @@ describe('the partitions of a group', () => {
     expect(given.get('b')).toEqual([2, 3])
   })
 
-  it('go to those who are left when one leaves, and nothing else moves', () => {
+  it('move to the remaining members when one leaves, and nothing else moves', () => {
     const given = assignPartitions(
       [
         { member: 'a', generation: 7, owned: [0, 1] },
@@ -49,7 +49,7 @@ describe('the partitions of a group', () => {
     expect([given.get('a')?.length, given.get('b')?.length]).toEqual([3, 3])
   })
 
-  it('stay with who had them last, when one that was away claims them, too', () => {
+  it('stay with their last owner if a member that was away claims them as well', () => {
     const given = assignPartitions(
       [
         { member: 'zombie', generation: 3, owned: [0, 1] },
@@ -61,7 +61,7 @@ describe('the partitions of a group', () => {
     expect(given.get('zombie')).toEqual([1])
   })
 
-  it('are each given once, evenly, whatever members claim and in whatever order they stand', () => {
+  it('are each assigned once, evenly, for any claims and any order of members', () => {
     const claimants = fc.uniqueArray(
       fc.record({
         member: fc.string({ minLength: 1, maxLength: 3 }),

@@ -98,33 +98,36 @@ describe('a broker that goes away under load', () => {
         await broker.resume()
       },
     ],
-  ])('%s: nothing acknowledged is lost, the order holds, and work goes on', async (_, recovery) => {
-    const { log, lines } = capturedLog()
-    const client = {
-      brokers: world.brokers,
-      clientId: 'away',
-      requestTimeout: 2_000,
-      connectionTimeout: 1_000,
-    }
-    const bus = await world.open({ client, log, times: shortTimes })
-    const running = await load(bus)
-    const before = running.written.length
-    await recovery()
-    await until('it goes on', () => running.written.length > before + 50)
-    await running.stop()
-    const inbox = (await readAll(bus, running.inbox)).map(textOf)
-    const copy = (await readAll(bus, running.copy)).map(textOf)
-    expect(withoutRepeats(inbox)).toEqual(running.written)
-    expect(withoutRepeats(copy)).toEqual(running.written)
-    const loud = lines
-      .map((line) => JSON.parse(line) as { level: number; msg: string })
-      .filter(({ level }) => level >= 40)
-    expect(loud.length).toBeLessThan(20)
-  })
+  ])(
+    '%s: keeps all acknowledged records and their order, and work continues',
+    async (_, recovery) => {
+      const { log, lines } = capturedLog()
+      const client = {
+        brokers: world.brokers,
+        clientId: 'away',
+        requestTimeout: 2_000,
+        connectionTimeout: 1_000,
+      }
+      const bus = await world.open({ client, log, times: shortTimes })
+      const running = await load(bus)
+      const before = running.written.length
+      await recovery()
+      await until('it goes on', () => running.written.length > before + 50)
+      await running.stop()
+      const inbox = (await readAll(bus, running.inbox)).map(textOf)
+      const copy = (await readAll(bus, running.copy)).map(textOf)
+      expect(withoutRepeats(inbox)).toEqual(running.written)
+      expect(withoutRepeats(copy)).toEqual(running.written)
+      const loud = lines
+        .map((line) => JSON.parse(line) as { level: number; msg: string })
+        .filter(({ level }) => level >= 40)
+      expect(loud.length).toBeLessThan(20)
+    },
+  )
 })
 
 describe('a broker that is away when a service starts', () => {
-  it('is waited for by who wants the topics', async () => {
+  it('is retried by a service that needs the topics', async () => {
     const bus = await world.open()
     await broker.kill()
     const topic = newName('late')
@@ -137,7 +140,7 @@ describe('a broker that is away when a service starts', () => {
 })
 
 describe('a broker that says nothing more', () => {
-  it('does not hold up a bus that closes: readers that wait for their writes are told that these failed', async () => {
+  it('does not delay a closing bus: the writes of its readers fail', async () => {
     let hastes = 1
     const hasty = {
       ...systemClock,
@@ -173,7 +176,7 @@ describe('a broker that says nothing more', () => {
   })
 })
 
-describe('a broker that asks who we are', () => {
+describe('a broker with a login', () => {
   const client = (username: string, password: string) => ({
     brokers: [broker.listeners.LOGIN ?? ''],
     clientId: 'login',
@@ -181,7 +184,7 @@ describe('a broker that asks who we are', () => {
     sasl: { mechanism: 'plain' as const, username, password },
   })
 
-  it('refuses a wrong password at once, and the log has no password', async () => {
+  it('rejects a wrong password at once, and the log contains no password', async () => {
     const { log, lines } = capturedLog()
     await expect(world.open({ client: client('weir', 'wrong-secret'), log })).rejects.toMatchObject(
       { code: 'bus.unauthorized' },
@@ -189,7 +192,7 @@ describe('a broker that asks who we are', () => {
     expect(lines.join('\n')).not.toContain('wrong-secret')
   })
 
-  it('refuses what the user has no right to, with what that was', async () => {
+  it('rejects an action without permission, and the error names the action', async () => {
     const topic = await world.topic(await world.open())
     const { log, lines } = capturedLog()
     const alice = await world.open({ client: client('alice', 'a-secret'), log })
@@ -225,7 +228,7 @@ describe('a broker that asks who we are', () => {
     expect(lines.join('\n')).not.toContain('a-secret')
   })
 
-  it('asks again while work goes on: sessions that are renewed lose nothing', async () => {
+  it('renews sessions during work without losing a record', async () => {
     const bus = await world.open({ client: client('weir', 'another-secret') })
     const running = await load(bus)
     await new Promise((resolve) => setTimeout(resolve, 5_000))

@@ -89,14 +89,14 @@ describe('TLS', () => {
     await expect(nodes('TLS', 'security.protocol=SSL')).rejects.toThrow(/certificate/)
   })
 
-  it('does not trust a broker whose certificate is for another host, unless the check is switched off', async () => {
+  it('does not trust a broker whose certificate is for another host, unless the check is off', async () => {
     await expect(nodes('ELSEWHERE', trusting())).rejects.toThrow(/altnames/)
     await expect(
       nodes('ELSEWHERE', `${trusting()}\nssl.endpoint.identification.algorithm=`),
     ).resolves.toBe(1)
   })
 
-  it('shows the certificate of its key store to a broker that asks for one', async () => {
+  it('sends the certificate of its key store to a broker that requests one', async () => {
     const store = join(folder, 'store.pem')
     writeFileSync(store, certificates.client.key + certificates.client.certificate)
     await expect(nodes('MUTUAL', trusting())).rejects.toThrow()

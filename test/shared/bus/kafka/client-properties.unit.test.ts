@@ -24,8 +24,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe('what is read', () => {
-  it('takes brokers, the client id and the timeouts', () => {
+describe('readClientProperties', () => {
+  it('reads brokers, the client id and the timeouts', () => {
     const config = readFile(`
       bootstrap.servers = one:9092, [::1]:9093
       client.id: agents
@@ -46,7 +46,7 @@ describe('what is read', () => {
     })
   })
 
-  it('lets a single property win over the file, and --bootstrap-server over both', () => {
+  it('prefers a single property over the file, and --bootstrap-server over both', () => {
     writeFileSync(file, 'bootstrap.servers=file:1\nclient.id=file')
     const overrides = { 'bootstrap.servers': 'property:1', 'client.id': 'property' }
     expect(readClientProperties({ file, overrides })).toMatchObject({
@@ -62,7 +62,7 @@ describe('what is read', () => {
     ['PLAIN', plainModule, 'plain'],
     ['SCRAM-SHA-256', scramModule, 'scram-sha-256'],
     ['SCRAM-SHA-512', scramModule, 'scram-sha-512'],
-  ])('takes name and password of %s out of the login module', (mechanism, module, kafkajsName) => {
+  ])('reads name and password of %s from the login module', (mechanism, module, kafkajsName) => {
     const config = readFile(`
       security.protocol=SASL_PLAINTEXT
       sasl.mechanism=${mechanism}
@@ -77,14 +77,14 @@ describe('what is read', () => {
     expect(config.ssl).toBeUndefined()
   })
 
-  it('takes a trust store from a PEM file', () => {
+  it('reads a trust store from a PEM file', () => {
     const config = readFile(
       `security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=${authority}`,
     )
     expect(config.ssl).toEqual({ ca: certificates.authority })
   })
 
-  it('takes a trust store and a key store from the properties themselves, also where line ends became blanks', () => {
+  it('reads a trust store and a key store from the properties themselves, even if line ends became blanks', () => {
     const blanks = (pem: string) => pem.trim().replaceAll('\n', ' ')
     const config = readFile(`
       security.protocol=SASL_SSL
@@ -100,7 +100,7 @@ describe('what is read', () => {
     })
   })
 
-  it('takes a key store from a PEM file, with the password of its key', () => {
+  it('reads a key store from a PEM file, with the password of its key', () => {
     const { privateKey, certificate } = certificates.client
     const encrypted = privateKey.export({
       type: 'pkcs8',
@@ -123,7 +123,7 @@ describe('what is read', () => {
       refusal(`security.protocol=SSL\nssl.keystore.location=${store}\nssl.key.password=does not`),
     ).toContain('ssl.keystore.location has a private key that ssl.key.password does not open')
     expect(refusal(`security.protocol=SSL\nssl.keystore.location=${store}`)).toContain(
-      'has an encrypted private key; give ssl.key.password',
+      'has an encrypted private key; set ssl.key.password',
     )
   })
 
@@ -134,7 +134,7 @@ describe('what is read', () => {
     expect(withAlgorithm('')).toEqual({ checkServerIdentity: expect.any(Function) })
   })
 
-  it('bounds the versions of TLS', () => {
+  it('limits the TLS versions', () => {
     const withVersions = (value: string) =>
       readFile(`security.protocol=SSL\nssl.enabled.protocols=${value}`).ssl
     expect(withVersions('TLSv1.3')).toEqual({ minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
@@ -144,22 +144,22 @@ describe('what is read', () => {
     })
   })
 
-  it('leaves aside what Weir decides itself, and says so', () => {
+  it('ignores properties that Weir sets itself, and reports each one', () => {
     const notes: string[] = []
     writeFileSync(file, 'acks=1\ngroup.id=mine')
     readClientProperties({
       file,
       bootstrapServer: 'one:1',
-      onLeftAside: (note) => notes.push(note),
+      onIgnored: (note) => notes.push(note),
     })
     expect(notes).toEqual([
-      `${file}:1 acks is left aside: Weir writes in its own way: acknowledged by all in-sync brokers, in order, repeated until then`,
-      `${file}:2 group.id is left aside: Weir names its groups, keeps its positions and fetches by its own rules`,
+      `${file}:1 acks is ignored: Weir always writes in order, and retries until all in-sync brokers acknowledge`,
+      `${file}:2 group.id is ignored: Weir sets its own groups, positions and fetch sizes`,
     ])
   })
 })
 
-describe('what is refused', () => {
+describe('readClientProperties rejects', () => {
   it('names every mistake at once, each with its line', () => {
     const message = refusal(`# mine
       security.protocl=SSL
@@ -170,11 +170,11 @@ describe('what is refused', () => {
       ssl.keystore.password=hunter2
       sasl.kerberos.service.name=kafka`)
     expect(message.split('\n').slice(1)).toEqual([
-      `  ${file}:6 client.id is at ${file}:5 too, with another value; keep one of them`,
-      `  ${file}:2 security.protocl: is no property of a Kafka client; did you mean security.protocol?`,
-      `  ${file}:7 ssl.keystore.password cannot be used: a PEM store has none; ssl.key.password is the one of its private key`,
-      `  ${file}:8 sasl.kerberos.service.name cannot be used: Weir logs in by PLAIN or SCRAM only`,
-      `  no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER), or bootstrap.servers in ${file}`,
+      `  ${file}:6 client.id has another value at ${file}:5; keep one of them`,
+      `  ${file}:2 security.protocl: is not a property of a Kafka client; did you mean security.protocol?`,
+      `  ${file}:7 ssl.keystore.password is not supported: a PEM store has no password; ssl.key.password is for its private key`,
+      `  ${file}:8 sasl.kerberos.service.name is not supported: Weir supports only PLAIN and SCRAM`,
+      `  no broker is configured; set --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER), or bootstrap.servers in ${file}`,
       `  ${file}:3 request.timeout.ms is "soon"; must be a whole number of milliseconds from 1 to 2147483647`,
     ])
   })
@@ -182,11 +182,11 @@ describe('what is refused', () => {
   it.each([
     [
       'sasl.mechanism=PLAIN',
-      'sasl.mechanism has no effect: security.protocol is not given; set it to SASL_SSL, or leave sasl.mechanism out',
+      'sasl.mechanism has no effect: security.protocol is not set; set it to SASL_SSL, or remove sasl.mechanism',
     ],
     [
       'security.protocol=SASL_PLAINTEXT\nssl.truststore.type=PEM',
-      'ssl.truststore.type has no effect: security.protocol is SASL_PLAINTEXT; set it to SSL or SASL_SSL, or leave ssl.truststore.type out',
+      'ssl.truststore.type has no effect: security.protocol is SASL_PLAINTEXT; set it to SSL or SASL_SSL, or remove ssl.truststore.type',
     ],
     [
       'security.protocol=TLS',
@@ -196,14 +196,17 @@ describe('what is refused', () => {
       'security.protocol=SASL_SSL',
       'sasl.mechanism is missing; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512',
     ],
-    ['security.protocol=SASL_SSL', 'sasl.jaas.config is missing; it has the name and the password'],
+    [
+      'security.protocol=SASL_SSL',
+      'sasl.jaas.config is missing; it contains the name and the password',
+    ],
     [
       'security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI',
       'sasl.mechanism is "GSSAPI"; must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512',
     ],
     [
       'security.protocol=SSL\nssl.truststore.type=PEM',
-      'ssl.truststore.location is missing; ssl.truststore.type is given',
+      'ssl.truststore.location is missing; ssl.truststore.type is set',
     ],
     [
       'security.protocol=SSL\nssl.truststore.location=/nowhere.pem',
@@ -211,7 +214,7 @@ describe('what is refused', () => {
     ],
     [
       'security.protocol=SSL\nssl.truststore.type=JKS\nssl.truststore.location=t.jks',
-      'ssl.truststore.type is JKS, and Weir reads PEM only; convert it',
+      'ssl.truststore.type is JKS, but Weir reads only PEM; convert it',
     ],
     [
       'security.protocol=SSL\nssl.truststore.certificates=none',
@@ -225,7 +228,10 @@ describe('what is refused', () => {
       'security.protocol=SSL\nssl.keystore.key=x',
       'ssl.keystore.certificate.chain is missing; the two belong together',
     ],
-    ['security.protocol=SSL\nssl.key.password=x', 'ssl.key.password is given, and no ssl.keystore'],
+    [
+      'security.protocol=SSL\nssl.key.password=x',
+      'ssl.key.password is set, but no ssl.keystore is',
+    ],
     [
       'security.protocol=SSL\nssl.endpoint.identification.algorithm=none',
       'is "none"; must be https, or empty for no check of the host name',
@@ -246,7 +252,7 @@ describe('what is refused', () => {
     ],
     [
       'ssl.engine.factory.class=my.Factory',
-      'ssl.engine.factory.class cannot be used: names a class of Java, and Weir has none',
+      'ssl.engine.factory.class is not supported: names a Java class, and Weir is not written in Java',
     ],
     [
       'request.timeout.ms=0',
@@ -262,7 +268,7 @@ describe('what is refused', () => {
     [`${plainModule} required username=;`, 'has an option without a value'],
     [
       `${plainModule} required username="u" password="p" tokenauth="true";`,
-      'has another option than username and password',
+      'has an option other than username and password',
     ],
     [
       `${scramModule} required username="u" password="p";`,
@@ -270,9 +276,9 @@ describe('what is refused', () => {
     ],
     [
       'com.example.Login required username="u" password="p";',
-      'has a module that Weir does not know',
+      'has a module that Weir does not support',
     ],
-    [`${plainModule} required username="u" password="p"; x`, 'has more after its semicolon'],
+    [`${plainModule} required username="u" password="p"; x`, 'has text after its semicolon'],
     [plainModule, 'is cut off'],
   ])('a login module like %s', (config, expected) => {
     expect(
@@ -280,7 +286,7 @@ describe('what is refused', () => {
     ).toContain(`sasl.jaas.config ${expected}`)
   })
 
-  it('a private key that is not the one of its certificate, and two stores at once', () => {
+  it('a private key that does not match its certificate, and two stores at once', () => {
     const store = join(folder, 'mixed.pem')
     writeFileSync(store, certificates.broker.key + certificates.client.certificate)
     const message = refusal(`
@@ -289,39 +295,39 @@ describe('what is refused', () => {
       ssl.truststore.location=${authority}
       ssl.truststore.certificates=${certificates.authority.replaceAll('\n', '\\n')}`)
     expect(message).toContain(
-      'ssl.keystore.location has a private key that is not the one of its first certificate',
+      'ssl.keystore.location has a private key that does not match its first certificate',
     )
     expect(message).toContain(
-      `ssl.truststore.certificates and ssl.truststore.location (${file}:4) are both given; keep one of them`,
+      `ssl.truststore.certificates and ssl.truststore.location (${file}:4) are both set; keep one of them`,
     )
   })
 
-  it('a store of Java, with what makes a PEM file of it', () => {
+  it('a Java store, with the commands that convert it to PEM', () => {
     const store = join(folder, 'store.jks')
     writeFileSync(store, Buffer.from('feedfeed00000002000000010000', 'hex'))
     expect(refusal(`security.protocol=SSL\nssl.truststore.location=${store}`)).toContain(
-      'store.jks is no PEM file; convert it once: keytool -importkeystore',
+      'store.jks is not a PEM file; convert it once: keytool -importkeystore',
     )
   })
 
-  it('a file that is not there', () => {
+  it('a missing file', () => {
     const nowhere = join(folder, 'nowhere.properties')
     expect(() => readClientProperties({ file: nowhere, bootstrapServer: 'one:1' })).toThrow(
       `${nowhere} does not exist`,
     )
   })
 
-  it('an unknown single property, at the flag that gave it', () => {
+  it('an unknown single property, with its flag', () => {
     expect(() =>
       readClientProperties({ bootstrapServer: 'one:1', overrides: { 'sasl.mechanisms': 'PLAIN' } }),
     ).toThrow(
-      '--command-property sasl.mechanisms: is no property of a Kafka client; did you mean sasl.mechanism?',
+      '--command-property sasl.mechanisms: is not a property of a Kafka client; did you mean sasl.mechanism?',
     )
   })
 })
 
 describe('secrets', () => {
-  it('are in no message, whatever is wrong beside them', () => {
+  it('are in no message, whatever else is wrong', () => {
     const secrets = ['hunter2', 'ONCE5qTzKEYPART0123', 's3cretName']
     const texts = [
       `sasl.jaas.config=${plainModule} required username="s3cretName" password="hunter2"`,

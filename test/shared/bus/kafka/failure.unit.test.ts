@@ -6,7 +6,7 @@ import { WeirError } from '../../../../shared/lib/errors.ts'
 const driverError = (name: string, message: string, code?: string) =>
   Object.assign(new Error(message), { name, code })
 
-describe('what a broker says', () => {
+describe('an error of a broker', () => {
   it.each([
     [3, 'refresh', 'bus.topic-missing'],
     [6, 'refresh', 'bus.refused'],
@@ -19,7 +19,7 @@ describe('what a broker says', () => {
     [35, 'fail', 'bus.refused'],
     [58, 'fail', 'bus.unauthorized'],
     [9999, 'retry', 'bus.refused'],
-  ])('by code %d is %s, and then %s', (code, recovery, weirCode) => {
+  ])('with code %d leads to %s, and is reported as %s', (code, recovery, weirCode) => {
     const error = protocolError(code)
     expect(recoveryOf(error)).toBe(recovery)
     expect(asBusError(error, 'write to t/0')).toMatchObject({
@@ -29,7 +29,7 @@ describe('what a broker says', () => {
     })
   })
 
-  it('is a lost connection, which a repeat can mend, or a login that none can', () => {
+  it('is a lost connection, which a retry can fix, or a failed login, which it cannot', () => {
     const lost = driverError(
       'KafkaJSConnectionError',
       'Connection error: connect ECONNREFUSED',
@@ -63,7 +63,7 @@ describe('what a broker says', () => {
     ])
   })
 
-  it('leaves what is in our words as it is, and takes a mistake of ours for no recovery of the broker', () => {
+  it('returns a WeirError unchanged, and does not blame the broker for our own bugs', () => {
     const ours = new WeirError('bus.full', 'full', { retryable: true })
     expect([asBusError(ours, 'x'), recoveryOf(ours)]).toEqual([ours, 'retry'])
     expect(recoveryOf(new TypeError('undefined is not a function'))).toBe('fail')

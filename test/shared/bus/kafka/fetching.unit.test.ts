@@ -3,7 +3,8 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Cluster } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
 import type { Cursor } from '../../../../shared/bus/kafka/fetch-cursors.ts'
 import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-request.ts'
@@ -130,7 +131,7 @@ function start(cluster: Cluster, requestsMax = 2): Fetching {
 }
 
 describe('fetching', () => {
-  it('reads many partitions with one request, and each goes on where it was', async () => {
+  it('reads many partitions with one request, each from its own offset', async () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const [zero, one] = [cursor(0), cursor(1, 10)]
@@ -143,7 +144,7 @@ describe('fetching', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('does not let a cursor that comes later wait behind a request that waits', async () => {
+  it('does not let a later cursor wait behind a waiting request', async () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     reading.add(cursor(0))
@@ -156,7 +157,7 @@ describe('fetching', () => {
     expect(late.seen).toEqual(['at once'])
   })
 
-  it('leaves out a cursor without room until it is woken, and asks for it at once then', async () => {
+  it('skips a cursor without room until it is woken, and then fetches for it at once', async () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const full = cursor(0)
@@ -170,7 +171,7 @@ describe('fetching', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('serves those who read one partition from one offset together, and one from elsewhere by another request', async () => {
+  it('shares a request among cursors at one offset, and uses another for a cursor elsewhere', async () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const [here, too, elsewhere] = [cursor(0), cursor(0), cursor(0, 5)]
@@ -181,7 +182,7 @@ describe('fetching', () => {
     expect([here.seen, too.seen, elsewhere.seen]).toEqual([['a'], ['a'], []])
   })
 
-  it('drops what comes for a cursor that was removed, also when one at another place took its stead', async () => {
+  it('drops the records of a removed cursor, also if another cursor replaced it', async () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const [before, after] = [cursor(0), cursor(0, 50)]
@@ -195,7 +196,7 @@ describe('fetching', () => {
     expect([before.seen, after.seen, after.next]).toEqual([[], ['fresh'], 51])
   })
 
-  it('asks for new leaders and tries again when one has moved or cannot be reached, a while later', async () => {
+  it('refreshes leaders and retries after a wait when one moved or is unreachable', async () => {
     const { cluster, clock, asked, refreshes } = madeUpCluster([topic()])
     const reading = start(cluster)
     const reader = cursor(0)
@@ -213,7 +214,7 @@ describe('fetching', () => {
     expect([reader.seen, reader.failures]).toEqual([['a'], []])
   })
 
-  it('waits for a leader where there is none, however long that takes', async () => {
+  it('waits for a missing leader without a limit', async () => {
     const leaders: Topic['leaders'] = [undefined]
     const { cluster, clock, asked } = madeUpCluster([topic(leaders)])
     const reading = start(cluster)
@@ -230,7 +231,7 @@ describe('fetching', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('gives up a topic that is gone after a minute, one that was made again and one that may not be read at once', async () => {
+  it('fails after a minute for a deleted topic, and at once for a recreated or forbidden one', async () => {
     const topics = [topic()]
     const { cluster, clock, asked } = madeUpCluster(topics)
     const reading = start(cluster, 6)
@@ -261,7 +262,7 @@ describe('fetching', () => {
     expect(gone.failures).toEqual(['bus.topic-missing'])
   })
 
-  it('makes its connection anew when a partition has records and yields none, and fails when that does not help', async () => {
+  it('reconnects when a partition has records but returns none, and fails if that does not help', async () => {
     const { cluster, clock, asked, links } = madeUpCluster([topic()])
     const reading = start(cluster)
     const reader = cursor(0)
@@ -283,7 +284,7 @@ describe('fetching', () => {
     expect(reader.failures).toEqual(['bus.record-unreadable'])
   })
 
-  it('says that a reader is at the end with each answer that has nothing behind it, and with no other', async () => {
+  it('reports the end with each response that has nothing behind it, and with no other', async () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const atEnd: number[] = []
@@ -298,7 +299,7 @@ describe('fetching', () => {
     expect(atEnd).toEqual([2, 2])
   })
 
-  it('repeats where the offset is in the log after all, because a new leader may be behind for a moment', async () => {
+  it('retries if the offset is in the log after all, because a new leader may lag for a moment', async () => {
     const { cluster, clock, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const [inside, outside] = [cursor(0, 50), cursor(1, 500)]

@@ -29,7 +29,7 @@ function link(): Link {
 }
 
 describe('a link to a broker', () => {
-  it('is opened once for all who ask while it is being opened, and kept', async () => {
+  it('is opened once for all callers and cached', async () => {
     const { openings, links } = opener()
     const asked = [links.get(node), links.get(node)]
     const opened = link()
@@ -38,7 +38,7 @@ describe('a link to a broker', () => {
     expect(openings).toHaveLength(1)
   })
 
-  it('is opened again when it is closed, or could not be opened', async () => {
+  it('is opened again after it closed or failed to open', async () => {
     const { openings, links } = opener()
     const failing = links.get(node)
     openings[0]?.reject(new Error('away'))
@@ -54,7 +54,7 @@ describe('a link to a broker', () => {
     expect(await third).toBe(other)
   })
 
-  it('is closed with the others, also when it was still being opened', async () => {
+  it('is closed with the cache, also while it opens', async () => {
     const { openings, links } = opener()
     const opened = link()
     const asked = links.get(node)

@@ -42,7 +42,7 @@ describe('a broker that says nothing', () => {
   const options = { clock: systemClock, log: () => () => {} }
   const lost = { name: expect.stringMatching(/^KafkaJS(ConnectionError|RequestTimeoutError)$/) }
 
-  it('is given up while it is connected to', async () => {
+  it('is disconnected if the connection does not finish', async () => {
     answersVersions = false
     const node = await listening()
     const client = {
@@ -54,7 +54,7 @@ describe('a broker that says nothing', () => {
     await expect(openLink(node, { ...options, client })).rejects.toMatchObject(lost)
   })
 
-  it('is given up when it leaves a request without an answer: the link is closed, and later requests are told so', async () => {
+  it('is disconnected after a request without a response: the link closes, and later requests fail', async () => {
     answersVersions = true
     const node = await listening()
     const link = await openLink(node, { ...options, client: { brokers: [], requestTimeout: 100 } })

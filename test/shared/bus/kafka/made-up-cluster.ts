@@ -1,7 +1,8 @@
 // A cluster for tests of one part of the bus: topics that the test changes, and links whose
 // questions the test answers.
 
-import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Cluster } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
 import { handClock } from '../hand-clock.ts'

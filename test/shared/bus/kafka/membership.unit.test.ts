@@ -22,7 +22,7 @@ function join(over: Parameters<typeof madeUpCluster>[1]) {
   return { ...world, membership }
 }
 
-it('does not join a group that it has left while it was looking for the coordinator', async () => {
+it('does not join a group that it left while it looked for the coordinator', async () => {
   const found = Promise.withResolvers<void>()
   const coordinator = { id: 1, host: 'h', port: 1 }
   const { membership, links, asked } = join({
@@ -35,7 +35,7 @@ it('does not join a group that it has left while it was looking for the coordina
   expect([links.map(({ isOpen }) => isOpen), asked]).toEqual([[false], []])
 })
 
-it('waits longer and longer from the third refusal in a row on, however fast the group refuses', async () => {
+it('waits longer from the third rejection in a row on, however fast the group rejects', async () => {
   const { membership, asked, clock } = join({
     coordinatorOf: async () => ({ id: 1, host: 'h', port: 1 }),
   })

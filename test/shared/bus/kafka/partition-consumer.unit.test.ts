@@ -56,8 +56,8 @@ function give({ cursor }: PartitionConsumer, next: number, ...offsets: number[])
   else cursor.onSkipped?.()
 }
 
-describe('a consumer', () => {
-  it('tells its reader of what is no record behind its last one, when that is acknowledged', async () => {
+describe('a partition consumer', () => {
+  it('reports skipped offsets behind the last record once that is acknowledged', async () => {
     const { consumer, calls, end } = start()
     give(consumer, 3, 0, 1)
     give(consumer, 4)
@@ -69,7 +69,7 @@ describe('a consumer', () => {
     expect(calls.at(-1)).toBe('passed 5')
   })
 
-  it('that is lost during a step calls its reader for nothing more but to close, and again when the process ends', async () => {
+  it('that loses its partition during a step only closes its reader, and once more at shutdown', async () => {
     const { consumer, calls, end } = start()
     give(consumer, 1, 0)
     consumer.stop()

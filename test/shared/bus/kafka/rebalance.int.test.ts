@@ -48,7 +48,7 @@ async function subscribeCounting(
 }
 
 describe('a member that joins', () => {
-  it('gets its share; what stays with the other keeps its reader, and the rest is closed there as lost', async () => {
+  it('gets its share: the other member keeps the readers of its partitions, and closes the rest as lost', async () => {
     const [one, two] = [await world.open(), await world.open()]
     const topic = await world.topic(one, 'log', 4)
     const group = newName('group')
@@ -69,7 +69,7 @@ describe('a member that joins', () => {
       })
   })
 
-  it('goes on where the other had committed, and each record is read by the one that has the partition', async () => {
+  it("continues at the other's commits, and only the owner of a partition reads its records", async () => {
     const [one, two] = [await world.open(), await world.open()]
     const topic = await world.topic(one, 'log', 2)
     const group = newName('group')
@@ -98,7 +98,7 @@ describe('a member that joins', () => {
     )
   })
 
-  it('does not wait for a reader that takes its time to close', async () => {
+  it('does not wait for a reader that closes slowly', async () => {
     const [one, two] = [await world.open(), await world.open()]
     const topic = await world.topic(one, 'log', 2)
     const group = newName('group')
@@ -116,7 +116,7 @@ describe('a member that joins', () => {
 })
 
 describe('a member that leaves', () => {
-  it('hands its partitions over at once, and nobody waits for its session to end', async () => {
+  it('releases its partitions at once, without a session timeout', async () => {
     const times = { sessionMs: 300_000 } // far longer than this test may take
     const [one, two] = [await world.open({ times }), await world.open({ times })]
     const topic = await world.topic(one, 'log', 4)
@@ -129,8 +129,8 @@ describe('a member that leaves', () => {
   })
 })
 
-describe('a member that is taken for dead', () => {
-  it('loses all its partitions when it wakes up, and gets new readers that begin where others have come to', async () => {
+describe('a member that the group dropped', () => {
+  it("loses all its partitions when it wakes up, and gets new readers at the others' commits", async () => {
     const clock = stoppableClock()
     const [paused, other] = [
       await world.open({ clock, times: { sessionMs: shortSessionMs } }),
@@ -171,8 +171,8 @@ describe('a member that is taken for dead', () => {
   })
 })
 
-describe('a partition that takes its time', () => {
-  it('costs neither the membership, nor the other partitions of the same member anything', async () => {
+describe('a slow partition', () => {
+  it("affects neither the membership nor the member's other partitions", async () => {
     const bus = await world.open({ times: { sessionMs: shortSessionMs } })
     const topic = await world.topic(bus, 'log', 2)
     const { promise: slowEnds, resolve: endSlow } = Promise.withResolvers<void>()
@@ -203,7 +203,7 @@ describe('a partition that takes its time', () => {
 })
 
 describe('a group', () => {
-  it('refuses a member that is not Weir, and says so', async () => {
+  it('rejects a member that is not Weir, with the reason', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     const group = newName('group')
@@ -224,7 +224,7 @@ describe('a group', () => {
     }
   })
 
-  it('may be reset by an operator while nobody is in it: the next owner is told the offset, and that there is no metadata', async () => {
+  it('may be reset by an operator while it is empty: the next owner gets the offset without metadata', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     const group = newName('group')

@@ -68,7 +68,7 @@ describe('a batch of records', () => {
     expect(next).toBe(504)
   })
 
-  it('is what kafkajs reads, too, and holds its checksum', async () => {
+  it('is readable by kafkajs and has a valid checksum', async () => {
     const require = createRequire(import.meta.url)
     const Decoder = require('kafkajs/src/protocol/decoder')
     const decode = require('kafkajs/src/protocol/recordBatch/v0/decoder')
@@ -89,7 +89,7 @@ describe('a batch of records', () => {
     expect(batch.readUInt32BE(17)).toBe(crc(batch.subarray(21)))
   })
 
-  it('takes no more than was reckoned', () => {
+  it('is no larger than its computed size', () => {
     for (const each of [
       record('a'),
       record(null),
@@ -99,17 +99,17 @@ describe('a batch of records', () => {
     }
   })
 
-  it('gives the time of the log where the broker stamped it', () => {
+  it("has the broker's timestamp if the topic has LogAppendTime", () => {
     const set = stored(encodeBatch([record('a'), record('b')], 1), { attributes: 8, maxTime: 5000 })
     expect(decodeRecordSet(set, place).records.map(({ time }) => time)).toEqual([5000, 5000])
   })
 
-  it('begins at the offset that was asked for, also within a batch', () => {
+  it('starts at the requested offset, also within a batch', () => {
     const set = stored(encodeBatch([record('a'), record('b'), record('c')], 1), { base: 10 })
     expect(decodeRecordSet(set, { ...place, from: 11 }).records.map(textOf)).toEqual(['b', 'c'])
   })
 
-  it('leaves a batch that is cut off for the next fetch', () => {
+  it('leaves a truncated batch for the next fetch', () => {
     const whole = stored(encodeBatch([record('a')], 1))
     const cut = stored(encodeBatch([record('b')], 1), { base: 1 })
     for (const length of [3, 30, cut.length - 1]) {
@@ -121,7 +121,7 @@ describe('a batch of records', () => {
     }
   })
 
-  it('goes on behind what compaction has left out', () => {
+  it('continues behind a gap of compaction', () => {
     const set = Buffer.concat([
       stored(encodeBatch([record('a')], 1), { base: 4 }),
       stored(encodeBatch([], 1), { base: 5, lastDelta: 6 }),
@@ -132,7 +132,7 @@ describe('a batch of records', () => {
   it.each([
     ['gzip', 1, (bytes: Buffer) => gzipSync(bytes)],
     ['zstd', 4, (bytes: Buffer) => zstdCompressSync(bytes)],
-  ])('is read when it was compressed by %s', (_, codec, compress) => {
+  ])('is read if compressed with %s', (_, codec, compress) => {
     const set = compressed(
       encodeBatch([record('a', { id: 'x/0/1/2' }), record('b')], 1),
       codec,
@@ -147,7 +147,7 @@ describe('a batch of records', () => {
   it.each([
     ['snappy', 2],
     ['lz4', 3],
-  ])('is refused by name when it was compressed by %s', (name, codec) => {
+  ])('is rejected by name if compressed with %s', (name, codec) => {
     const set = compressed(encodeBatch([record('a')], 1), codec, (bytes) => bytes)
     expect(() => decodeRecordSet(set, place)).toThrow(
       expect.objectContaining({ code: 'bus.compression-unreadable' }),
@@ -155,7 +155,7 @@ describe('a batch of records', () => {
     expect(() => decodeRecordSet(set, place)).toThrow(name)
   })
 
-  it('is refused when it would fill the memory', () => {
+  it('is rejected if it would fill the memory', () => {
     const set = compressed(encodeBatch([record('a')], 1), 1, () =>
       gzipSync(Buffer.alloc(200 * 1024 * 1024)),
     )
@@ -165,7 +165,7 @@ describe('a batch of records', () => {
     )
   })
 
-  it('is refused with its offset when it is damaged, or of an old format', () => {
+  it('is rejected with its offset if it is damaged or in an old format', () => {
     const damaged = stored(encodeBatch([record('a')], 1), { base: 7 })
     damaged[61] = 0xff
     damaged[62] = 0xff
@@ -176,11 +176,11 @@ describe('a batch of records', () => {
     for (const set of [damaged, endless, old]) {
       const decode = () => decodeRecordSet(set, place)
       expect(decode).toThrow(WeirError)
-      expect(decode).toThrow('t/3: the batch at offset 7')
+      expect(decode).toThrow('t/3: cannot read the batch at offset 7')
     }
   })
 
-  it('gives nothing of aborted transactions, and not the marks that end them', () => {
+  it('skips aborted transactions and the markers that end them', () => {
     const transactional = 0x10
     const control = 0x20
     const from = (producerId: number, text: string, base: number) =>

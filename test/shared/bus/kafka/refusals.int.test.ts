@@ -85,7 +85,7 @@ function snappy(bytes: Buffer): Buffer {
 }
 
 describe('a record that is too large for the broker', () => {
-  it('fails for who wanted it written, and for nobody else', async () => {
+  it('fails its own call and no other', async () => {
     const bus = await world.open()
     const topic = await narrowTopic()
     const appending = [
@@ -99,7 +99,7 @@ describe('a record that is too large for the broker', () => {
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['before', 'after'])
   })
 
-  it('is not overtaken by what the same caller wanted written behind it', async () => {
+  it('is not overtaken by later records of the same caller', async () => {
     const bus = await world.open()
     const topic = await narrowTopic()
     const texts = ['before', 'x'.repeat(5000), 'behind']
@@ -110,7 +110,7 @@ describe('a record that is too large for the broker', () => {
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['before', 'another'])
   })
 
-  it('takes nothing with it that is too large only together', async () => {
+  it('does not fail records that are too large only together', async () => {
     const bus = await world.open()
     const topic = await narrowTopic()
     const texts = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(500)}`)
@@ -139,7 +139,7 @@ describe('a record that is too large for the broker', () => {
 })
 
 describe('a commit that is outside the log', () => {
-  it('stops a stage with the reason', async () => {
+  it('stops the stage with the reason', async () => {
     const bus = await world.open()
     const topicPrefix = `outside-${randomUUID()}.`
     await bus.ensureTopics(topicSpecs(topicPrefix, 1))
@@ -163,8 +163,8 @@ describe('a commit that is outside the log', () => {
   })
 })
 
-describe('a topic that is made again while it is read', () => {
-  it('fails its subscription, also when the new one has more records than the old one had', async () => {
+describe('a topic that is recreated while it is read', () => {
+  it('fails its subscription, even if the new one has more records', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     const recording = await subscribeRecording(bus, { group: newName('group'), topic })
@@ -181,7 +181,7 @@ describe('a topic that is made again while it is read', () => {
     expect(recording.values()).toEqual(['old'])
   })
 
-  it('is waited for by those who write there: it may only be unknown for a moment', async () => {
+  it('is retried by writers, because it may only be unknown for a moment', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     await bus.append([record(topic, 'old')])
@@ -196,7 +196,7 @@ describe('a topic that is made again while it is read', () => {
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['a', 'b'])
   })
 
-  it('is another table: what was in the old one is gone', async () => {
+  it('is an empty table', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus, 'table')
     const table = { topic, partition: 0 }
@@ -220,7 +220,7 @@ describe('a topic that is made again while it is read', () => {
 })
 
 describe('records that retention deletes', () => {
-  it('are not there for who follows, and fail a reader that had still to read them', async () => {
+  it('are skipped by a follower, and fail a reader that had not read them', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     await bus.append(['a', 'b', 'c'].map((text) => record(topic, text)))
@@ -250,7 +250,7 @@ describe('records that retention deletes', () => {
 })
 
 describe('records of others', () => {
-  it('are read when kafkajs compressed them by gzip, with the time of the log', async () => {
+  it("are read if kafkajs compressed them with gzip, with the log's timestamps", async () => {
     const bus = await world.open()
     const topic = await keepingTopic()
     const producer = world.kafka.producer()
@@ -275,14 +275,14 @@ describe('records of others', () => {
     ).toBe(true)
   })
 
-  it('are read when they were compressed by zstd', async () => {
+  it('are read if compressed with zstd', async () => {
     const bus = await world.open()
     const topic = await keepingTopic()
     await produceCompressed(topic, ['a', 'b'], 4, zstdCompressSync)
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['a', 'b'])
   })
 
-  it('are read when they were compressed by what Weir cannot read: brokers unpack it, in the topics that Weir makes', async () => {
+  it("are read from Weir's topics with any codec, because brokers decompress them", async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     const texts = Array.from({ length: 20 }, (_, n) => `packed ${n}`)
@@ -304,7 +304,7 @@ describe('records of others', () => {
     })
   })
 
-  it('are left out when their transaction was aborted', async () => {
+  it('are skipped if their transaction was aborted', async () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     const producer = world.kafka.producer({
@@ -331,7 +331,7 @@ describe('records of others', () => {
 })
 
 describe('opening a bus', () => {
-  it('says that no broker answers, after having tried for a while', async () => {
+  it('fails after a while if no broker responds', async () => {
     const opening = openKafkaBus({
       client: { brokers: ['127.0.0.1:1'] },
       clock: systemClock,
@@ -344,7 +344,7 @@ describe('opening a bus', () => {
     })
   })
 
-  it('says which address is none', async () => {
+  it('names an invalid address', async () => {
     const opening = openKafkaBus({
       client: { brokers: ['localhost'] },
       clock: systemClock,

@@ -41,7 +41,7 @@ const textsOf = (batch: Batch | undefined) =>
 const tooLarge = new WeirError('bus.record-too-large', 'too large')
 
 describe('the queue of a partition', () => {
-  it('sends what waits together, in order, and answers each caller when its own records are acknowledged', () => {
+  it('sends waiting records together, in order, and resolves each call when its own records are acknowledged', () => {
     const { queue, say, waiting } = queueOf()
     const [one, two] = [say('a', 'b'), say('c')]
     const batch = queue.next(1e6) as Batch
@@ -52,7 +52,7 @@ describe('the queue of a partition', () => {
     expect([queue.isEmpty, waiting()]).toEqual([true, 0])
   })
 
-  it('sends the same batch again, whatever came since, until it is acknowledged', () => {
+  it('resends the same batch until it is acknowledged, even if more records arrive', () => {
     const { queue, say } = queueOf()
     say('a')
     const batch = queue.next(1e6) as Batch
@@ -62,7 +62,7 @@ describe('the queue of a partition', () => {
     expect(textsOf(queue.next(1e6))).toEqual(['b'])
   })
 
-  it('ends a batch at the limit; a record that is larger goes alone', () => {
+  it('ends a batch at the limit, and sends a larger record alone', () => {
     const { queue, say } = queueOf()
     say('x'.repeat(300), 'y'.repeat(300), 'z'.repeat(5000), 'w')
     const sizes: (number | undefined)[] = []
@@ -73,7 +73,7 @@ describe('the queue of a partition', () => {
     expect(sizes).toEqual([2, 1, 1])
   })
 
-  it('sends one by one what is too large together, and then together again', () => {
+  it('sends records that are too large together one by one, and later ones together again', () => {
     const { queue, say } = queueOf()
     const caller = say('a', 'b')
     queue.next(1e6)
@@ -88,7 +88,7 @@ describe('the queue of a partition', () => {
     expect(caller.outcome()).toHaveLength(2)
   })
 
-  it('gives up one caller: what it wanted behind is not sent, what others wanted is', () => {
+  it('fails one call: its later records are not sent, those of others are', () => {
     const { queue, say, waiting } = queueOf()
     const [one, two] = [say('a', 'b', 'c'), say('d')]
     queue.next(1e6)
@@ -102,7 +102,7 @@ describe('the queue of a partition', () => {
     expect([two.outcome(), waiting()]).toEqual([[{ partition: 2, offset: 0, time: 0 }], 0])
   })
 
-  it('gives up everything together, so that nothing overtakes', () => {
+  it('fails everything together, so nothing overtakes', () => {
     const { queue, say, waiting } = queueOf()
     const callers = [say('a'), say('b')]
     queue.next(1)

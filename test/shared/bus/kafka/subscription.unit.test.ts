@@ -12,7 +12,7 @@ const rebalanceInProgress = 27
 const coordinator = { id: 7, host: 'coordinator', port: 1 }
 const leader = { id: 1, host: 'leader', port: 1 }
 
-it('does not fail for a partition that could not be restored and was taken away meanwhile, while another is being restored', async () => {
+it('a failed restore of a partition that moved away does not fail the subscription while another restore runs', async () => {
   const { cluster, clock, asked } = madeUpCluster(
     [{ name: 't', id: 'id', leaders: [leader, leader] }],
     {

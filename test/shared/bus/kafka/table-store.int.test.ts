@@ -38,7 +38,7 @@ const record = (offset: number, key: string, text: string | null): StoredRecord 
 const name = { topic: 'history', partition: 1, topicId: 'id', end: 1000 }
 
 describe('the stored copy of a table', () => {
-  it('has the newest record of each key, in key order, and where to read on, also after a restart', () => {
+  it('has the newest record of each key, in key order, and the next offset, also after a restart', () => {
     const store = open()
     const table = store.table(name)
     expect(table.next).toBe(0)
@@ -76,7 +76,7 @@ describe('the stored copy of a table', () => {
     ['longer than the topic is', { end: 3 }, 0],
     ['of a broker that knows no ids', { topicId: undefined }, 0],
     ['not confirmed for a day, in which tombstones may have come and gone', {}, 24 * 3_600_000],
-  ])('is made anew when it is %s', (_, changed, passedMs) => {
+  ])('is recreated when it is %s', (_, changed, passedMs) => {
     const store = open()
     store.table(name).write([record(0, 'a', '1')], 7)
     clock.advance(passedMs)
@@ -84,7 +84,7 @@ describe('the stored copy of a table', () => {
     expect([table.next, table.newestWithPrefix('')]).toEqual([0, []])
   })
 
-  it('is kept when somebody had confirmed it since', () => {
+  it('is kept if it was confirmed since', () => {
     const store = open()
     const table = store.table(name)
     table.write([record(0, 'a', '1')], 7)
@@ -105,7 +105,7 @@ describe('the stored copy of a table', () => {
 })
 
 describe('the files of a folder', () => {
-  it('are one for each that holds one, and are found again', () => {
+  it('are locked one per process, and found again', () => {
     const [one, two] = [open(), open()]
     expect(one.file).not.toBe(two.file)
     two.table(name).write([record(0, 'a', 'second')], 1)
@@ -118,7 +118,7 @@ describe('the files of a folder', () => {
     expect(readdirSync(folder).filter((file) => file.endsWith('.db'))).toHaveLength(2)
   })
 
-  it('are made anew when one is damaged', () => {
+  it('are recreated when damaged', () => {
     writeFileSync(
       join(folder, 'tables-0.db'),
       'this is no database, and long enough to be taken for one'.repeat(100),
@@ -129,7 +129,7 @@ describe('the files of a folder', () => {
     expect(reopen(store).table(name).next).toBe(1)
   })
 
-  it('are not needed: without a folder, or with one that cannot be written, tables are kept in memory', () => {
+  it('are optional: without a writable folder, tables stay in memory', () => {
     for (const unusable of [undefined, '/dev/null/tables']) {
       const store = openTableStore({ folder: unusable, clock, log: pino({ level: 'silent' }) })
       store.table(name).write([record(0, 'a', '1')], 1)

@@ -62,7 +62,7 @@ function start() {
   return { tables, clock, topic, fetch, confirmed: () => confirmed }
 }
 
-it('a list up to now waits for what others had written when it was asked; another takes what is here', async () => {
+it('a list up to now waits for earlier writes of others; a plain list returns the local copy', async () => {
   const { tables, topic, fetch } = start()
   expect(await tables.list({ ...name, prefix: '' })).toEqual([])
   topic.push(record(0, 'a'))
@@ -78,7 +78,7 @@ it('a list up to now waits for what others had written when it was asked; anothe
   expect(listed).toEqual(['a'])
 })
 
-it('confirms a copy only while the broker says that it is all there is: what was not heard may be a tombstone', async () => {
+it('confirms a copy only while the broker reports its end, because a missed record may be a tombstone', async () => {
   const { tables, clock, fetch, confirmed } = start()
   await tables.list({ ...name, prefix: '' })
   clock.advance(60_000)

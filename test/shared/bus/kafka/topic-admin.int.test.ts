@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([admin?.disconnect(), other?.disconnect()]))
 
 describe('creating topics', () => {
-  it('makes what is missing, as planned, and can be written at once', async () => {
+  it('creates missing topics as planned, and they can be written at once', async () => {
     const { prefix, plan } = newPlan()
     await admin.createTopics({ topics: [plan[0]!] })
     const created = await createTopics(admin, plan)
@@ -33,7 +33,7 @@ describe('creating topics', () => {
     expect(await createTopics(admin, plan)).toEqual([])
   })
 
-  it('may be done by several processes at once, and each topic is created by one of them', async () => {
+  it('works in several processes at once, and each topic is created by one of them', async () => {
     const { plan } = newPlan()
     const created = (
       await Promise.all([createTopics(admin, plan), createTopics(other, plan)])
@@ -42,19 +42,19 @@ describe('creating topics', () => {
     expect(await topicDifferences(admin, plan)).toEqual([])
   })
 
-  it('says what to do where there are fewer brokers than copies', async () => {
+  it('prints a remedy if there are fewer brokers than copies', async () => {
     const { plan } = newPlan({ replicationFactor: 99 })
     await expect(createTopics(admin, plan)).rejects.toMatchObject({
       code: 'bus.topic-missing',
       message: expect.stringMatching(
-        /rounds-proposed: topic is missing, and creating it was refused \(INVALID_REPLICATION_FACTOR\).*--replication-factor/,
+        /rounds-proposed: topic is missing, and the broker rejected its creation \(INVALID_REPLICATION_FACTOR\).*--replication-factor/,
       ),
     })
   })
 })
 
 describe('differences', () => {
-  it('name what is missing, and do not create it', async () => {
+  it('name missing topics, and do not create them', async () => {
     const { plan } = newPlan()
     const expected = plan.map(({ topic }) => ({
       topic,
@@ -77,7 +77,7 @@ describe('differences', () => {
     ).toEqual(wider.map(({ topic }) => ({ topic, what: 'partitions', is: '3', shouldBe: '7' })))
   })
 
-  it('name each entry that is less than planned, with the line that sets it right', async () => {
+  it('name each entry below the plan, with the command that fixes it', async () => {
     const { prefix, plan } = newPlan()
     await createTopics(admin, plan)
     const topic = `${prefix}activity`
@@ -102,7 +102,7 @@ describe('differences', () => {
     }
   })
 
-  it('do not name what is more than planned, or as good', async () => {
+  it('do not name entries above the plan or equivalent ones', async () => {
     const { prefix, plan } = newPlan()
     await createTopics(admin, plan)
     const more = {
@@ -117,7 +117,7 @@ describe('differences', () => {
     expect(await topicDifferences(admin, plan)).toEqual([])
   })
 
-  it('are looked for again by a client that knew the topic', async () => {
+  it('are found again by a client that knew the topic', async () => {
     const { prefix, plan } = newPlan()
     await createTopics(other, plan)
     expect(await topicDifferences(admin, plan)).toEqual([])

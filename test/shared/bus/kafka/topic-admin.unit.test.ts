@@ -27,7 +27,7 @@ const partition = (leader: number) => ({ leader, replicas: [1, 2] })
 const there = { topics: [{ name: 'weir.activity', partitions: [partition(1), partition(1)] }] }
 
 describe('differences', () => {
-  it('are none where all is as planned', async () => {
+  it('are none if all is as planned', async () => {
     expect(await topicDifferences(admin({ metadata: there }), plan)).toEqual([])
   })
 
@@ -50,7 +50,7 @@ describe('differences', () => {
     ])
   })
 
-  it('name a partition of which the broker knows that it has no leader', async () => {
+  it('name a partition without a leader', async () => {
     const leaderless = {
       topics: [{ name: 'weir.activity', partitions: [partition(1), partition(-1)] }],
     }
@@ -59,7 +59,7 @@ describe('differences', () => {
     ])
   })
 
-  it('name a topic with fewer copies than are wanted', async () => {
+  it('name a topic with too few copies', async () => {
     const wanting = (replicationFactor: number) =>
       plan.map((planned) => ({ ...planned, replicationFactor }))
     expect(await topicDifferences(admin({ metadata: there }), wanting(2))).toEqual([])
@@ -68,7 +68,7 @@ describe('differences', () => {
     ])
   })
 
-  it('name a topic that must not be looked at', async () => {
+  it('name a topic without permission to describe it', async () => {
     const refused = Object.assign(new KafkaJSNonRetriableError('not authorized'), {
       cause: protocolError('TOPIC_AUTHORIZATION_FAILED'),
     })
@@ -77,7 +77,7 @@ describe('differences', () => {
     expect(difference?.remedy).toContain('allow Describe and DescribeConfigs on weir.activity')
   })
 
-  it('name a topic whose configuration must not be looked at', async () => {
+  it('name a topic without permission to read its configuration', async () => {
     const refusing = admin({
       metadata: there,
       configs: protocolError('TOPIC_AUTHORIZATION_FAILED'),
@@ -87,7 +87,7 @@ describe('differences', () => {
     ])
   })
 
-  it('are not made of a broker that cannot be reached', async () => {
+  it('are not derived from an unreachable broker', async () => {
     const error = new KafkaJSNumberOfRetriesExceeded(new Error('connect ECONNREFUSED'), retries)
     await expect(topicDifferences(admin({ metadata: error }), plan)).rejects.toBe(error)
   })
@@ -95,13 +95,10 @@ describe('differences', () => {
 
 describe('creation', () => {
   it.each([
-    [
-      'TOPIC_AUTHORIZATION_FAILED',
-      'let somebody who may create topics run the lines of weir topics plan',
-    ],
+    ['TOPIC_AUTHORIZATION_FAILED', 'let an administrator run the commands of weir topics plan'],
     ['POLICY_VIOLATION', "the cluster's policy forbids this configuration"],
-    ['INVALID_REPLICATION_FACTOR', 'set the replication factor lower'],
-  ])('that is refused with %s says what to do', async (type, remedy) => {
+    ['INVALID_REPLICATION_FACTOR', 'lower the replication factor'],
+  ])('that the broker rejects with %s has a remedy', async (type, remedy) => {
     const refusing = admin({
       metadata: protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
       creation: Object.assign(new Error(), { errors: [protocolError(type)] }),
@@ -138,7 +135,7 @@ describe('creation', () => {
 })
 
 describe('the error that differences make', () => {
-  it('is of a missing topic where one is, else of a topic that differs, and has every remedy', () => {
+  it('names a missing topic first, otherwise a topic that differs, and has every remedy', () => {
     const differs = { topic: 'a', what: 'partitions', is: '1', shouldBe: '4', remedy: 'do this' }
     const missing = {
       topic: 'b',
@@ -152,14 +149,14 @@ describe('the error that differences make', () => {
       retryable: false,
       code: 'bus.topic-missing',
       message: [
-        'Topics are not as Weir needs them.',
-        'a: partitions is 1, and must be 4. To do: do this',
-        'b: topic is missing, and must be there. To do: do that',
+        'Topics do not match the plan.',
+        'a: partitions is 1, but must be 4. Fix: do this',
+        'b: topic is missing, but must be there. Fix: do that',
       ].join('\n  '),
     })
   })
 
-  it('may be asked again where only leaders are missing, as of a broker that has just started', () => {
+  it('is retryable if only leaders are missing, as after the start of a broker', () => {
     const leaderless = {
       topic: 'a',
       what: 'leader',

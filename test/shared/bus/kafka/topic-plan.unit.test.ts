@@ -14,7 +14,7 @@ const log: TopicSpec = { name: 'weir.activity', kind: 'log', partitions: 4, rete
 const table: TopicSpec = { name: 'weir.history', kind: 'table', partitions: 4 }
 
 describe('the plan of the topics', () => {
-  it('keeps a log by age alone, as long as is wanted, and lets the broker say the time', () => {
+  it("keeps a log by age alone for the configured time, with the broker's timestamps", () => {
     const [planned] = topicPlan([log], { replicationFactor: 0, recordBytesMax: 1_000 })
     expect(planned).toMatchObject({
       topic: 'weir.activity',
@@ -32,7 +32,7 @@ describe('the plan of the topics', () => {
     })
   })
 
-  it('keeps the newest value of each key of a table, and what was taken out as long as a log', () => {
+  it('keeps the newest value of each key of a table, and deletions as long as a log', () => {
     expect(config(table, [log, table])).toMatchObject({
       'cleanup.policy': 'compact',
       'delete.retention.ms': '1000000',
@@ -41,12 +41,12 @@ describe('the plan of the topics', () => {
     expect(config(table)).not.toHaveProperty('delete.retention.ms')
   })
 
-  it('wants two brokers to have a record from three copies on', () => {
+  it('requires a record on two brokers if there are three copies or more', () => {
     expect(config(log, [log], 2)).not.toHaveProperty('min.insync.replicas')
     expect(config(log, [log], 3)).toMatchObject({ 'min.insync.replicas': '2' })
   })
 
-  it('lets a batch of one largest record in', () => {
+  it('accepts a batch of one largest record', () => {
     expect(batchBytesMax(1_000)).toBe(1_000 + batchOverheadBytes)
   })
 
@@ -59,7 +59,7 @@ describe('the plan of the topics', () => {
 })
 
 describe("the lines for Kafka's own tool", () => {
-  it('say the same, one topic a line', () => {
+  it('contain the plan, one topic a line', () => {
     const plan = topicPlan([table], { replicationFactor: 3 })
     expect(kafkaTopicsLines(plan, ['--bootstrap-server', 'one:9092'])).toEqual([
       [
@@ -70,13 +70,13 @@ describe("the lines for Kafka's own tool", () => {
     ])
   })
 
-  it('leave the number of copies to the brokers where none is wanted', () => {
+  it('omit the number of copies if it is not configured', () => {
     expect(kafkaTopicsLines(topicPlan([table], { replicationFactor: 0 }), [])[0]).not.toContain(
       '--replication-factor',
     )
   })
 
-  it('quote what a shell would take for more than a word', () => {
+  it('quote text that a shell would split', () => {
     expect(
       kafkaTopicsLines(topicPlan([table], { replicationFactor: 0 }), [
         '--command-config',

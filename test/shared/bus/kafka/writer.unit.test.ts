@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import { type Node, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
 import { madeUpCluster, turns } from './made-up-cluster.ts'
@@ -31,7 +31,7 @@ function start(leaders: Topic['leaders'], over?: Parameters<typeof madeUpCluster
 }
 
 describe('the writer', () => {
-  it('goes on writing to a partition that lost its leader when nobody wanted what waited for it any more', async () => {
+  it('writes to a partition again after it lost its leader and its waiting records were dropped', async () => {
     const leaders: Topic['leaders'] = [one, two]
     const { writer, asked } = start(leaders)
     const first = writer.append([record(1)])
@@ -55,7 +55,7 @@ describe('the writer', () => {
     writer.close()
   })
 
-  it('that hurries ends what waits in time, what comes then soon after, and without a repeat, although no answer comes', async () => {
+  it('fails waiting writes at the limit, and later ones soon after, if no response comes', async () => {
     const { writer, clock } = start([one])
     const ended: string[] = []
     const append = (name: string) =>
@@ -81,7 +81,7 @@ describe('the writer', () => {
     writer.close()
   })
 
-  it('that hurries no more lets wait what waits', async () => {
+  it('lets writes wait again once the limit is lifted', async () => {
     const { writer, clock, asked } = start([one])
     const appended = writer.append([record(0)])
     await turns()
@@ -93,7 +93,7 @@ describe('the writer', () => {
     writer.close()
   })
 
-  it('lets go of a connection that is there only after it was closed', async () => {
+  it('closes a connection that opens after the writer closed', async () => {
     const connecting = Promise.withResolvers<void>()
     const { writer, links, asked } = start([one], {
       connect: async (node) => {

@@ -1,0 +1,78 @@
+// The metadata of the cluster: its nodes, and the topics that the bus uses with their leaders.
+
+import type { TopicKind } from '../../contract/bus.ts'
+import type { Node } from './driver.ts'
+import type { ClusterPicture } from './metadata-request.ts'
+
+export type Topic = {
+  name: string
+  /** Undefined if the brokers have no ids. */
+  id: string | undefined
+  /** By partition. Undefined: it has no leader now. */
+  leaders: (Node | undefined)[]
+}
+
+export type ClusterTopics = {
+  nodes(): Node[]
+  known(name: string): Topic | undefined
+  /** The names to request. */
+  wanted(): string[]
+  want(name: string): void
+  /** The error code of the last response for this topic, if it had one. */
+  errorCodeOf(name: string): number | undefined
+  /** Did the topic exist before? It may only be unknown for a moment. */
+  wasSeen(name: string): boolean
+  /** Requests an unseen topic no more. */
+  forget(name: string): void
+  /** Replaces the metadata of the `requested` topics. */
+  apply(picture: ClusterPicture, requested: string[]): void
+  kindOf(name: string): TopicKind | undefined
+  setKind(name: string, kind: TopicKind): void
+}
+
+export const unknownTopic = 3
+
+export function createClusterTopics(): ClusterTopics {
+  const wanted = new Set<string>()
+  const topics = new Map<string, Topic>()
+  const seen = new Set<string>()
+  const errorCodes = new Map<string, number>()
+  const kinds = new Map<string, TopicKind>()
+  let nodes: Node[] = []
+
+  return {
+    nodes: () => nodes,
+    known: (name) => topics.get(name),
+    wanted: () => [...wanted],
+    want: (name) => void wanted.add(name),
+    errorCodeOf: (name) => errorCodes.get(name),
+    wasSeen: (name) => seen.has(name),
+
+    forget(name) {
+      if (!seen.has(name)) wanted.delete(name)
+    },
+
+    apply(picture, requested) {
+      nodes = picture.nodes
+      const byId = new Map(nodes.map((node) => [node.id, node]))
+      for (const name of requested) {
+        const found = picture.topics.find(({ topic }) => topic === name)
+        errorCodes.delete(name)
+        if (found === undefined || found.errorCode !== 0) {
+          errorCodes.set(name, found?.errorCode ?? unknownTopic)
+          topics.delete(name)
+          kinds.delete(name)
+          continue
+        }
+        seen.add(name)
+        if (topics.get(name)?.id !== found.id) kinds.delete(name)
+        const leaders: Topic['leaders'] = []
+        for (const { partition, leader } of found.partitions) leaders[partition] = byId.get(leader)
+        topics.set(name, { name, id: found.id, leaders: Array.from(leaders) })
+      }
+    },
+
+    kindOf: (name) => kinds.get(name),
+    setKind: (name, kind) => void kinds.set(name, kind),
+  }
+}
