@@ -6,7 +6,7 @@
 // and a guard of yours may stay on the old version for months.
 
 import avro from 'avsc'
-import type { LockEntry } from './generate.ts'
+import type { LockEntry } from './lock-entry.ts'
 
 type AvroSchema = Parameters<typeof avro.Type.forSchema>[0]
 

@@ -22,19 +22,10 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import avro from 'avsc'
 import { incompatibilities } from './compatibility.ts'
+import type { LockEntry, NamedSchema, RecordSchema, Schema } from './lock-entry.ts'
 
 const namespace = 'weir'
 const lineWidth = 100
-
-export type Schema = string | Schema[] | ArraySchema | MapSchema | NamedSchema
-type ArraySchema = { type: 'array'; items: Schema }
-type MapSchema = { type: 'map'; values: Schema }
-type NamedSchema = RecordSchema | EnumSchema | FixedSchema
-export type RecordSchema = Named & { type: 'record'; fields: Field[] }
-type EnumSchema = Named & { type: 'enum'; symbols: string[]; default?: string }
-type FixedSchema = Named & { type: 'fixed'; size: number }
-type Named = { name: string; namespace?: string; doc?: string; aliases?: string[] }
-type Field = { name: string; doc?: string; type: Schema; default?: unknown; aliases?: string[] }
 
 /** What the .avsc files say. All names in it are full names. */
 export type Schemas = {
@@ -44,15 +35,6 @@ export type Schemas = {
   types: Map<string, Definition<NamedSchema>>
 }
 type Definition<S> = { file: string; schema: S }
-
-/** One row of lock.json. The frame of a record carries `id`. */
-export type LockEntry = {
-  id: number
-  type: string
-  version: number
-  released: boolean
-  schema: RecordSchema
-}
 
 export type SourceFile = { path: string; text: string }
 

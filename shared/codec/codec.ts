@@ -18,7 +18,7 @@
 
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import type { LockEntry } from '../../schemas/generate.ts'
+import type { LockEntry } from '../../schemas/lock-entry.ts'
 import type { Message, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'

@@ -4,13 +4,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { incompatibilities } from '../../schemas/compatibility.ts'
-import {
-  evolve,
-  type LockEntry,
-  parseSchemas,
-  type RecordSchema,
-  type Schema,
-} from '../../schemas/generate.ts'
+import { evolve, parseSchemas } from '../../schemas/generate.ts'
+import type { LockEntry, RecordSchema, Schema } from '../../schemas/lock-entry.ts'
 
 type Fields = RecordSchema['fields']
 

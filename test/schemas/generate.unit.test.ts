@@ -8,13 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import {
   evolve,
   generate,
-  type LockEntry,
   type Paths,
   parseSchemas,
   type SourceFile,
   selfContained,
   typescriptOf,
 } from '../../schemas/generate.ts'
+import type { LockEntry } from '../../schemas/lock-entry.ts'
 
 const text = { name: 'text', type: 'string', doc: 'what was said' }
 const kind = { type: 'enum', name: 'Kind', doc: 'Which it is.', symbols: ['a', 'b'] }
