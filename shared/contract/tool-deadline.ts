@@ -1,5 +1,5 @@
-// The deadlines of calls and rounds. The executor enforces them, loop-detector and conversation wait
-// for them, so all three must compute the same times.
+// The deadlines of calls and rounds. The executor enforces them, loop-detector and conversation
+// wait for them, so all three must compute the same times.
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'

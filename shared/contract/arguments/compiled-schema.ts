@@ -1,6 +1,7 @@
 // The schemas of tools as functions. Ajv judges the arguments. This file decides which schemas are
-// usable (R6) and bounds the work of judging (R7). Unknown keywords and formats are allowed, because
-// schemas of MCP tools are full of them. An invalid use of a known one makes a schema unusable.
+// usable (R6) and bounds the work of judging (R7). Unknown keywords and formats are allowed,
+// because schemas of MCP tools are full of them. An invalid use of a known one makes a schema
+// unusable.
 // COMPILED-SCHEMA-1. The result is a pure function of the schema's text. The cache changes only the
 //     time. Each schema has its own Ajv, because an instance remembers every $id and $anchor.
 // COMPILED-SCHEMA-2. A schema is judged by its own document. Nothing is loaded, and a reference

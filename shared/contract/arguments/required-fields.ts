@@ -1,5 +1,5 @@
-// Finds the required fields that a call lacks. Models write null for unknown values, so a null for a
-// required field counts as missing (I1). It is allowed if the field's schema names null: strict
+// Finds the required fields that a call lacks. Models write null for unknown values, so a null for
+// a required field counts as missing (I1). It is allowed if the field's schema names null: strict
 // function calling declares optional fields as required with the type "string or null".
 
 import { isObject } from '../../lib/json/json-object.ts'

@@ -1,6 +1,6 @@
-// Counts the references that judging a value follows. The other costs are bounded by the size of the
-// schema, but references in branches make it exponential. Twenty definitions, each with the next one
-// twice in `anyOf`, are a million ways. Beyond the bound, the value is not judged.
+// Counts the references that judging a value follows. The other costs are bounded by the size of
+// the schema, but references in branches make it exponential. Twenty definitions, each with the
+// next one twice in `anyOf`, are a million ways. Beyond the bound, the value is not judged.
 
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv'
 import { limits } from '../limits.ts'
