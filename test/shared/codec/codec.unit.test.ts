@@ -396,14 +396,17 @@ describe('strings', () => {
     349_525, 349_526, 1_048_576,
   ]
 
-  it.each(lengths)('of %p characters are decoded as encoded, for each width of a character', (length) => {
-    for (const character of ['a', 'é', '漢', '\u0000']) {
-      const message = { ...claim, owner: character.repeat(length) }
-      expect(decode(encode(message))).toEqual(message)
-    }
-    const mixed = { ...claim, owner: `${'a'.repeat(length)}😀` }
-    expect(decode(encode(mixed))).toEqual(mixed)
-  })
+  it.each(lengths)(
+    'of %p characters are decoded as encoded, for each width of a character',
+    (length) => {
+      for (const character of ['a', 'é', '漢', '\u0000']) {
+        const message = { ...claim, owner: character.repeat(length) }
+        expect(decode(encode(message))).toEqual(message)
+      }
+      const mixed = { ...claim, owner: `${'a'.repeat(length)}😀` }
+      expect(decode(encode(mixed))).toEqual(mixed)
+    },
+  )
 
   it.each([
     ['short', 3],
