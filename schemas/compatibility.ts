@@ -1,26 +1,24 @@
-// Compatibility: whether two versions of a schema can read each other's records.
-// Owns: that question, for the lock as a whole. Does not own: what the lock holds (generate.ts).
+// Compatibility: checks that all versions of a schema in the lock can read each other's records.
+// Does not own: the content of the lock (generate.ts).
 //
-// Both directions matter. Backward: new code reads old records, because topics are kept and
-// replayed. Forward: old code reads new records, because a fleet is upgraded one process at a time
-// and a guard of yours may stay on the old version for months.
+// Both directions matter. New code reads old records, because topics are kept and replayed. Old
+// code reads new records, because a fleet is upgraded one process at a time, and your guard may
+// stay on an old version for months.
 
 import avro from 'avsc'
-import type { LockEntry } from './generate.ts'
+import type { LockEntry } from './lock-entry.ts'
 
 type AvroSchema = Parameters<typeof avro.Type.forSchema>[0]
 
 /**
- * One sentence for each released schema that its message's newest schema cannot live beside; none
- * means all is well.
+ * One sentence for each released schema that is incompatible with its message's newest schema.
  */
 export function incompatibilities(lock: LockEntry[]): string[] {
   const problems: string[] = []
   for (const current of lock) {
     const versions = lock.filter((entry) => entry.type === current.type)
     if (versions.some((entry) => entry.version > current.version)) continue
-    // All of them, not the last one only: version 3 may be fine beside 2, and 2 beside 1, and still
-    // be unable to replay records of 1.
+    // Compare with all versions: 3 may be compatible with 2, and 2 with 1, but not 3 with 1.
     for (const released of versions.filter((entry) => entry.released && entry !== current)) {
       for (const [reader, writer] of [
         [current, released],
@@ -37,10 +35,7 @@ export function incompatibilities(lock: LockEntry[]): string[] {
   return problems
 }
 
-/**
- * The reason why a reader's schema cannot read what a writer's schema wrote, or undefined when it
- * can.
- */
+/** The reason why the reader's schema cannot read the writer's records. Undefined: it can. */
 export function whyUnreadable({
   writer,
   reader,

@@ -1,42 +1,28 @@
-// Generator: turns schemas/**/*.avsc into the types that the code uses and the registry that the
-// codec uses.
+// Generator: turns schemas/**/*.avsc into the types of the code and the registry of the codec.
 //
-//   node schemas/generate.ts             writes shared/contract/messages.ts and schemas/lock.json
-//   node schemas/generate.ts --check     writes nothing; exit code 1 names the first file that
-//   differs node schemas/generate.ts --release   also marks every schema as released: from then on
-//   records with its id may exist somewhere
+//   node schemas/generate.ts             Write shared/contract/messages.ts and schemas/lock.json.
+//   node schemas/generate.ts --check     Write nothing. Exit with 1 at the first file that differs.
+//   node schemas/generate.ts --release   Also mark every schema as released: records may use its id.
 //
-// Owns: reading and checking the .avsc files, the TypeScript text, the rules by which the lock
-// changes. Does not own: reading and writing records (shared/codec/codec.ts), what may change
+// Owns: reading and checking the .avsc files, the TypeScript text, the rules of changes to the
+// lock. Does not own: reading and writing records (shared/codec/codec.ts), the allowed changes
 // between two versions (compatibility.ts).
 //
-// GENERATE-1. The id of a released schema means that schema for ever. Records outlive the code that
-//     wrote them.
-// GENERATE-2. The lock is enough: each of its schemas is self-contained, so a reader needs no .avsc
-//     file.
-// GENERATE-3. Same files and same lock, same output, byte for byte. So a drift is a difference and
-//     nothing else.
+// GENERATE-1. The id of a released schema never changes its meaning. Records outlive their code.
+// GENERATE-2. Each schema in the lock is self-contained, so a reader needs no .avsc file.
+// GENERATE-3. The same files and lock give the same output, byte for byte.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import avro from 'avsc'
 import { incompatibilities } from './compatibility.ts'
+import type { LockEntry, NamedSchema, RecordSchema, Schema } from './lock-entry.ts'
 
 const namespace = 'weir'
 const lineWidth = 100
 
-export type Schema = string | Schema[] | ArraySchema | MapSchema | NamedSchema
-type ArraySchema = { type: 'array'; items: Schema }
-type MapSchema = { type: 'map'; values: Schema }
-type NamedSchema = RecordSchema | EnumSchema | FixedSchema
-export type RecordSchema = Named & { type: 'record'; fields: Field[] }
-type EnumSchema = Named & { type: 'enum'; symbols: string[]; default?: string }
-type FixedSchema = Named & { type: 'fixed'; size: number }
-type Named = { name: string; namespace?: string; doc?: string; aliases?: string[] }
-type Field = { name: string; doc?: string; type: Schema; default?: unknown; aliases?: string[] }
-
-/** What the .avsc files say. All names in it are full names. */
+/** The content of the .avsc files. All names are full names. */
 export type Schemas = {
   /** By message type: 'user-message'. */
   messages: Map<string, Definition<RecordSchema>>
@@ -44,15 +30,6 @@ export type Schemas = {
   types: Map<string, Definition<NamedSchema>>
 }
 type Definition<S> = { file: string; schema: S }
-
-/** One row of lock.json. The frame of a record carries `id`. */
-export type LockEntry = {
-  id: number
-  type: string
-  version: number
-  released: boolean
-  schema: RecordSchema
-}
 
 export type SourceFile = { path: string; text: string }
 
@@ -85,8 +62,8 @@ export function parseSchemas(files: SourceFile[]): Schemas {
 }
 
 /**
- * The whole schema of a named type without docs: what it uses is spelled out where it occurs first
- * and named afterwards, as Avro wants it.
+ * The whole schema of a named type without docs. Each type in it is spelled out at its first use
+ * and named afterwards, as Avro requires.
  */
 export function selfContained<S extends NamedSchema>(schemas: Schemas, root: S): S {
   const spelledOut = new Set<string>()
@@ -286,10 +263,7 @@ function namesIn(schema: Schema): string[] {
       : []
 }
 
-/**
- * Finds what only a full reading of the schema finds: a default that does not fit, a symbol twice,
- * a field twice.
- */
+/** Finds the faults that only avsc checks: a wrong default, a symbol twice, a field twice. */
 function checkWithAvro(file: string, schema: NamedSchema): void {
   try {
     avro.Type.forSchema(schema as Parameters<typeof avro.Type.forSchema>[0], {
@@ -433,8 +407,8 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 // ----------------------------------------------------------------------------------------------------------------------
 
 /**
- * The lock after this change of the schemas. What is released stays as it is (GENERATE-1); behind
- * it each message has at most one draft.
+ * The lock after this change of the schemas. Released entries do not change (GENERATE-1). After
+ * them, each message has at most one draft.
  */
 export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] {
   const released = lock.filter((entry) => entry.released)
@@ -480,10 +454,7 @@ function same(a: Schema, b: Schema): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-/**
- * One line for each schema: a change of the lock is a line, and what it means is read in the .avsc
- * file.
- */
+/** One line for each schema, so a diff shows one line for each changed schema. */
 export function lockText(lock: LockEntry[]): string {
   return `[\n${lock.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 }

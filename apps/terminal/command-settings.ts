@@ -9,10 +9,11 @@ import {
   type SettingFlagValues,
   type SettingKey,
   type Settings,
+  type SettingsFile,
   type SettingValue,
   settingsWithOrigins,
 } from '../../shared/settings/settings.ts'
-import { findSettingsFile, type SettingsFile } from '../../shared/settings/settings-file.ts'
+import { findSettingsFile } from '../../shared/settings/settings-file.ts'
 
 /** `config`: the settings file. */
 export type SettingFlags = SettingFlagValues & { config?: string }

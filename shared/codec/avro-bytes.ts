@@ -5,8 +5,8 @@
 // a false count of 2^31 is a loop of 2^31), loses the lowest bit of longs below -2^52, and writes
 // half surrogate pairs as bytes that are no UTF-8.
 //
-// AVRO-BYTES-1. No count and no length is believed beyond the bytes that are there.
-// AVRO-BYTES-2. A number is given back exactly, or refused.
+// AVRO-BYTES-1. A count or a length beyond the end of the record is refused.
+// AVRO-BYTES-2. A number is decoded exactly, or refused.
 
 const scratchBytes = 16 * 1024
 /** After a message that needed more than this the scratch buffer is given back. */

@@ -9,8 +9,8 @@
 //
 // AVRO-TYPES-1. A decoded record is a plain object: it has its fields and nothing else, and no key
 //     of it reaches a prototype.
-// AVRO-TYPES-2. What is written is what the value says, or it is refused: no rounding, no first
-//     symbol in place of an unknown one.
+// AVRO-TYPES-2. A value is encoded exactly or refused: no rounding, and no first symbol in place of
+//     an unknown one.
 
 import { isUint8Array } from 'node:util/types'
 import type { Type as AvroType, types as AvroTypes } from 'avsc'

@@ -1,24 +1,24 @@
-// Codec: a message as bytes and back. Owns: the frame, which schema a message has, and the error
-// when bytes and schema do not agree. Does not own: Avro (avro-types.ts, avro-bytes.ts), the
-// schemas and their ids (schemas/), what happens to a record that cannot be decoded (the runtime:
-// dead-letters).
+// Codec: encodes messages to bytes and decodes them. Owns: the frame, the schema of a message, and
+// the errors of bytes that do not match it. Does not own: Avro (avro-types.ts, avro-bytes.ts), the
+// schemas and their ids (schemas/), records that cannot be decoded (the runtime: dead letters).
 //
 // The frame is that of Confluent's registry, so any Kafka tool reads our records: byte 0, the
-// schema's id as a big-endian int32, Avro. The registry itself is a file, schemas/lock.json: one
-// process less, and a build knows exactly which records it can read.
+// schema's id as a big-endian int32, Avro. The registry is a file, schemas/lock.json: one process
+// less, and each build knows exactly the records that it can read.
 //
-// CODEC-1. What decode gives is deeply equal to what encode took, except: a lone surrogate in a
-//     string becomes U+FFFD (it has no UTF-8), bytes come back as a Buffer, an integer -0 becomes
-//     0, a missing field gets its default, and properties that the schema does not name are gone.
-// CODEC-2. Whatever the bytes are, decode returns a message or throws a WeirError codec.*: it never
-//     hangs, and it allocates no more than a small multiple of the bytes it was given, whatever
-//     lengths they claim.
-// CODEC-3. A record of an older version decodes as the current one (Avro's schema resolution);
+// Decoding changes a few values. A lone surrogate becomes U+FFFD, because it has no UTF-8. Bytes
+// become a Buffer, and an integer -0 becomes 0. A missing field gets its default, and properties
+// that the schema does not name are dropped.
+//
+// CODEC-1. A decoded message is deeply equal to the encoded one, but for the changes above.
+// CODEC-2. For any bytes, decode returns a message or throws a WeirError codec.*. It never hangs,
+//     and allocates at most a small multiple of the bytes, even if a length in them is false.
+// CODEC-3. A record of an older version decodes as the current one (Avro's schema resolution).
 //     lock.json keeps every released schema for that.
 
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import type { LockEntry } from '../../schemas/generate.ts'
+import type { LockEntry } from '../../schemas/lock-entry.ts'
 import type { Message, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'

@@ -1,10 +1,10 @@
-// The approval guard by its name: the one guard that is a stage of Weir's own (services/approval),
-// because a person's answer is no function of the round.
+// The name of the approval guard. It is the one guard that is a stage of Weir (services/approval),
+// because a person's answer is not a function of the round.
 
 export const approvalGuard = 'approval'
 
 /**
- * Of its verdict on a call for which nobody waits any more: that is no judgement, and counts for
- * nothing.
+ * The code of its verdict on a call for which nobody waits any more. It is not a judgement and does
+ * not count.
  */
 export const withdrawnCode = 'approval.withdrawn'

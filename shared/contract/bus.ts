@@ -1,35 +1,32 @@
-// The bus: a partitioned, append-only log with consumer groups. The port is narrow so that the
-// embedded bus (SQLite) and Kafka can both be behind it, and a simulator under it;
-// test/shared/bus/contract.ts is what every implementation must pass.
-// BUS-1. The order of a partition is the only order there is: offsets grow by append, and a reader
-//     sees them in that order without gaps it could act on.
+// The bus: a partitioned, append-only log with consumer groups. The port is narrow: the embedded
+// bus (SQLite), Kafka and a simulator implement it. All pass the tests in
+// test/shared/bus/contract.ts.
+// BUS-1. Records are ordered by partition only. Offsets grow by append, and a reader sees the
+//     records in this order, without gaps that it could act on.
 // BUS-2. `time` is the bus's own append time (LogAppendTime), never a writer's.
-// BUS-3. Delivery is at least once. The bus drops nothing and filters nothing: repeats are the
-//     runtime's business (R3).
+// BUS-3. Delivery is at least once. The bus drops and filters nothing. The runtime handles repeats
+//     (R3).
 // BUS-4. A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 
 export type Offset = number
 
-/** A record as somebody wants it written. */
+/** A record to write. */
 export type RecordToAppend = {
   topic: string
   partition: number
   key: string
-  /**
-   * null: a tombstone; only tables take one. Handed over with the record: nobody may change these
-   * bytes any more.
-   */
+  /** null: a tombstone, in tables only. The bytes must not change after the call. */
   value: Uint8Array | null
   /**
-   * The id of a derived record, `stage/partition/offset/n` (R3); absent on observed ones. Kafka:
+   * The id of a derived record, `stage/partition/offset/n` (R3). Absent on observed records. Kafka:
    * the header `weir-id`.
    */
   id?: string | undefined
 }
 
-/** A record as it was read. */
+/** A record as read. */
 export type StoredRecord = RecordToAppend & { offset: Offset; time: Milliseconds }
 
 export type Appended = { partition: number; offset: Offset; time: Milliseconds }
@@ -49,64 +46,63 @@ export type TopicSpec = {
   retentionMs?: Milliseconds | undefined
 }
 
-/** `begin`: the oldest offset still there; `end`: the offset that the next append will get. */
+/** `begin`: the oldest offset still present. `end`: the offset of the next append. */
 export type PartitionEnds = { partition: number; begin: Offset; end: Offset }
 
 export type Assignment = { topic: string; ends: PartitionEnds; committed: Commit | undefined }
 
 /**
- * What reading some records led to: records to write, then a position that is true once they are
+ * The result of reading records: records to write, and a position that is valid when they are
  * acknowledged.
  */
 export type Step = { outputs: RecordToAppend[]; commit: Commit | undefined }
 
 /**
- * Reads one partition for as long as it is assigned. The bus makes all calls for one partition one
- * after the other.
+ * Reads one partition while it is assigned. The bus makes the calls for a partition one after the
+ * other.
  */
 export type PartitionReader = {
   /**
-   * Where the bus begins to read (the runtime's "fold from"); looked at once, right after the
-   * assignment.
+   * The position at which the bus begins to read (the runtime's "fold from"). The bus reads it
+   * once, right after the assignment.
    */
   readonly position: Offset
   /**
-   * Takes records in order, at least one. Must not touch the world. An error it throws ends the
+   * Applies records in order, at least one. Must have no side effects. An error ends the
    * subscription (`failed`).
    */
   read(records: StoredRecord[]): Promise<Step>
   /**
-   * All outputs of the steps so far are acknowledged, each destination partition in order; called
-   * after each step. Must not throw.
+   * Called after each step, when all outputs of the steps so far are acknowledged, each destination
+   * partition in order. Must not throw.
    */
   acknowledged(): void
   /**
-   * Nothing before this position is left to read: the offsets since the last record are no records,
-   * as the marks that end Kafka's transactions. Called between steps, by a bus whose logs have
-   * such. Must not throw.
+   * No record before this position is left to read: the last offsets are not records, such as the
+   * marks that end Kafka's transactions. Called between steps. Must not throw.
    */
   passed?(position: Offset): void
   /**
-   * The partition is no longer this reader's. `lost`: another owner may act already. Resolves when
-   * nothing of it runs any more. `shutdown` may follow `lost`: the process ends, and what still
-   * runs has no longer than that.
+   * The partition is no longer assigned to this reader. `lost`: another owner may act already.
+   * Resolves when no work of it runs any more. `shutdown` may follow `lost`: the process ends and
+   * does not wait for running work.
    */
   close(how: 'shutdown' | 'lost'): Promise<void>
 }
 
 export type Subscription = {
   /**
-   * It is a member of its group and has a reader for each partition that the group gave it, perhaps
-   * for none. False while it joins, while a rebalance goes on, and when it is closed or failed. For
-   * people and health checks; nothing decides by it.
+   * True when it is a member of its group and has a reader for each assigned partition, perhaps for
+   * none. False while it joins, during a rebalance, and when it is closed or failed. For people and
+   * health checks only.
    */
   readonly joined: boolean
   /**
-   * Rejects when reading cannot go on (a reader threw, the log is damaged, writes failed beyond
-   * their retries); never resolves before close().
+   * Rejects when reading cannot continue: a reader threw, the log is damaged, or writes failed
+   * beyond their retries. Never resolves before close().
    */
   readonly failed: Promise<never>
-  /** Closes all readers, then commits what is done. Resolves when nothing is read any more. */
+  /** Closes all readers, then commits their positions. Resolves when all reading has ended. */
   close(): Promise<void>
 }
 
@@ -122,35 +118,33 @@ export type SubscribeOptions = {
 export type Bus = {
   readonly clock: Clock
   /**
-   * The claims of an owner of the same partition before this one can be given up at once: whoever
-   * wrote them is dead (embedded: the file's lock).
+   * The claims of an earlier owner of the same partition can be released at once, because that
+   * owner is dead (embedded: the file's lock).
    */
   readonly provesFormerOwnersDead: boolean
   /**
-   * What one append is given is written all or not at all, and in that order, also over several
-   * partitions. Absent: false (as on Kafka).
+   * One append is written completely, in order and over several partitions, or not at all. Absent:
+   * false (as on Kafka).
    */
   readonly appendsWhole?: boolean
-  /** The size in bytes up to which append takes a value; the runtime checks it before (R7). */
+  /** The largest value in bytes that append accepts. The runtime checks it before (R7). */
   readonly recordBytesMax: number
   /**
-   * Creates what is missing. A topic that exists with another partition count or kind:
-   * `bus.topic-differs`.
+   * Creates missing topics. Throws `bus.topic-differs` if a topic exists with another partition
+   * count or kind.
    */
   ensureTopics(topics: TopicSpec[]): Promise<void>
   /**
-   * Resolves when all are acknowledged, in the order given. All or, after an error, perhaps some of
-   * them are written. A tombstone needs a table. `patient`: the caller would try again itself, so
-   * the bus may do that in its place for as long as it tries a step; then the error is not
-   * retryable.
+   * Resolves when all are acknowledged, in the given order. After an error, some of them may be
+   * written. A tombstone needs a table. `patient`: the caller would retry, so the bus may retry in
+   * its place for as long as it retries a step. Then the error is not retryable.
    */
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
   subscribe(options: SubscribeOptions): Promise<Subscription>
   ends(topic: string): Promise<PartitionEnds[]>
   /**
-   * The first offset of a partition whose record is not older than `time`; undefined: there is
-   * none. Absent: the bus has no index by time, and whoever wants to know halves the partition
-   * (range.ts).
+   * The first offset of a partition whose record is not older than `time`. Undefined: there is
+   * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).
    */
   offsetSince?(place: {
     topic: string
@@ -159,8 +153,8 @@ export type Bus = {
   }): Promise<Offset | undefined>
   /**
    * Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer
-   * than asked: there were no more. With `bytesMax` it stops when about so many bytes are read,
-   * after one record at least, and only none at all means that there were no more.
+   * than `limit` means that there were no more. With `bytesMax` it stops after about that many
+   * bytes, but reads at least one record. Then only an empty result means that there were no more.
    */
   read(range: {
     topic: string
@@ -171,8 +165,8 @@ export type Bus = {
     bytesMax?: number | undefined
   }): Promise<StoredRecord[]>
   /**
-   * Batches of one partition from `from` on, as they come, until `signal` aborts. Woken, not
-   * polled.
+   * Batches of one partition from `from` on, until `signal` aborts. New records wake the reader; it
+   * does not poll.
    */
   follow(range: {
     topic: string
@@ -181,10 +175,10 @@ export type Bus = {
     signal: AbortSignal
   }): AsyncIterable<StoredRecord[]>
   /**
-   * The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest
-   * record is a tombstone are left out. What other processes wrote may be in the answer a moment
-   * later; with `upToNow` all is in it that stood in the table when it was asked, which may cost a
-   * question to a broker.
+   * The newest values of a table's keys that begin with `prefix`, in key order. Keys whose newest
+   * record is a tombstone are left out. Records of other processes may appear a moment later. With
+   * `upToNow` the result has every record that the table had at the call, which may cost a request
+   * to a broker.
    */
   list(table: {
     topic: string
@@ -193,13 +187,12 @@ export type Bus = {
     upToNow?: boolean | undefined
   }): Promise<StoredRecord[]>
   /**
-   * The keys of a table's partition that come after `after` (exclusive; absent: from the first one)
-   * in key order, at most `limit`, each with offset and append time of its newest record. Keys
-   * whose newest record is a tombstone are left out and do not count; so fewer than `limit` means
-   * that there are no more. Key order is the bus's own and the same in every call; keys with a
-   * common prefix stand together in it, behind that prefix. Values are not read: this is how a
-   * table is looked through without holding it. It is no snapshot: what is written between two
-   * calls is in the later one or is not.
+   * The keys of a table's partition after `after` (exclusive; absent: from the first one) in key
+   * order, at most `limit`, each with offset and append time of its newest record. Keys whose
+   * newest record is a tombstone are left out and do not count, so fewer than `limit` means that
+   * there are no more. Key order is the same in every call, and keys with a common prefix are
+   * adjacent, after that prefix. Values are not read, so callers can scan a table without holding
+   * it. It is no snapshot: a later call may or may not include a record written between two calls.
    */
   keys(table: {
     topic: string
@@ -207,7 +200,7 @@ export type Bus = {
     after?: string | undefined
     limit: number
   }): Promise<TableKey[]>
-  /** The newest value under `key`; when there is none, waits up to `waitMs` for one. */
+  /** The newest value under `key`. If there is none, waits up to `waitMs` for one. */
   get(table: {
     topic: string
     partition: number

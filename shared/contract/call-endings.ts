@@ -1,5 +1,5 @@
-// What the model reads of a call that never ran, or of whose end nobody knows: the same words
-// whichever stage is the one to say it.
+// The texts that the model reads for a call that never ran, or whose end is unknown. Every stage
+// uses the same words.
 
 import type { CallResult } from './messages.ts'
 
@@ -7,7 +7,7 @@ import type { CallResult } from './messages.ts'
 export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'>
 
 /**
- * Why a call that nobody has started must not run: its turn was cancelled, or the turn's time is
+ * The reason why a call that has not started must not run: the turn was cancelled or its time is
  * over.
  */
 export type WhyNotRun = 'cancelled' | 'expired'
@@ -35,7 +35,7 @@ export function outcomeUnknown(what: string, reason: string): CallEnding {
   }
 }
 
-/** Nobody has reported the end of a call that may have started. */
+/** A call that may have started, and whose end was not reported. */
 export const noResultInTime: CallEnding = outcomeUnknown(
   'No result of this call came back in time.',
   'no result in time',

@@ -1,8 +1,8 @@
-// Caps of a turn (I3): whoever sets them, an agent, the operator or limits.ts, the lowest counts.
+// Caps of a turn (I3). The lowest of the agent, the operator and limits.ts counts.
 
 import type { Caps } from './messages.ts'
 
-/** For each cap the lower one; no cap on tokens is higher than any. */
+/** The lower value of each cap. No cap on tokens is higher than any number. */
 export function lowestCaps(a: Caps, b: Caps): Caps {
   return {
     rounds: Math.min(a.rounds, b.rounds),

@@ -1,5 +1,5 @@
-// What makes a guard's registration usable. Whoever registers checks it, and so does the gateway: a
-// record in a table may come from anybody's program.
+// Checks the registration of a guard, at the registering side and in the gateway: any program can
+// write a record into the table.
 
 import { approvalGuard } from './approval-guard.ts'
 import { limits } from './limits.ts'
@@ -7,12 +7,12 @@ import type { GuardInForce } from './messages.ts'
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** Whether a guard may be called so; it is part of the name of its topic. */
+/** Whether a guard can have this name, which is part of the name of its topic. */
 export function isGuardName(name: string): boolean {
   return nameShape.test(name)
 }
 
-/** What is wrong with it, with the value; undefined: it can be used. */
+/** The fault, with the value. Undefined: the registration is usable. */
 export function registrationFault({
   name,
   version,

@@ -1,11 +1,10 @@
-// The contract of a guard: a pure function from what it remembers of a conversation and a cleared
-// round to verdicts on the round's calls. A guard file exports one by default, or a function from
-// options to one; shared/runtime/guards/ runs it, `weir guard run` starts it.
-// CONTRACT-GUARD-1. It sees calls that nobody has decided yet, of tools that it is registered for,
-//     and nothing else of the round. It cannot change a call.
-// CONTRACT-GUARD-2. Its answer names each of these calls, and no other. One that is missing, or
-//     another, makes the whole answer unusable, and an enforcing guard's calls are vetoed (R6): a
-//     guard that mixes up calls may have let the wrong one pass.
+// The contract of a guard: a pure function from its memory of a conversation and a cleared round to
+// verdicts on the round's calls. The default export of a guard file is a guard, or a function from
+// options to one. shared/runtime/guards/ runs it, `weir guard run` starts it.
+// CONTRACT-GUARD-1. A guard sees only undecided calls, of tools that it is registered for. It
+//     cannot change a call.
+// CONTRACT-GUARD-2. Its answer names exactly these calls. Any other answer is unusable, and an
+//     enforcing guard's calls are vetoed (R6): a mixed-up answer may pass the wrong call.
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { Declaration } from './messages.ts'
@@ -32,16 +31,16 @@ export type GuardedCall = {
 
 /**
  * `code`: for people, [a-z0-9_.-]{1,64}. `text`: for the model, 1 to `limits.guardTextBytesMax`
- * bytes: what was wrong, and what would pass. `evidence`: for people, what it was judged by.
+ * bytes: the problem and the accepted values. `evidence`: for people, the basis of the verdict.
  */
 export type Verdict =
   | { ordinal: number; verdict: 'pass' }
   | { ordinal: number; verdict: 'reject'; code: string; text: string; evidence?: string }
 
 /**
- * `state`: what to remember of the conversation, as plain JSON of at most
- * `limits.guardStateBytesMax` bytes; undefined: nothing. `intervention`: what the model should be
- * told in its next request, whatever the verdicts.
+ * `state`: the memory of the conversation, as plain JSON of at most `limits.guardStateBytesMax`
+ * bytes. Undefined: none. `intervention`: a text for the model's next request, whatever the
+ * verdicts.
  */
 export type Judgement<State> = {
   state: State | undefined
@@ -54,22 +53,21 @@ export type Guard<State = unknown> = {
   name: string
   /** For people: 1 to 64 printable characters. */
   version: string
-  /** Patterns of the names of tools that it judges; `*` stands for any characters. */
+  /** Patterns of the names of tools that it judges. `*` matches any characters. */
   tools: string[]
-  /** How long a round waits for it when it enforces. */
+  /** The time that a round waits for it when it enforces. */
   deadlineMs: Milliseconds
-  /** What becomes of its calls when it does not answer in time. */
+  /** The verdict on its calls if it does not answer in time. */
   onTimeout: 'reject' | 'allow'
   /**
-   * For how long a conversation is remembered in which nothing happens; default
-   * `limits.guardStateKeptMs`. After a restart the rounds of that time are judged again to find
-   * what was known, so a shorter one starts sooner.
+   * The time after which an idle conversation is forgotten. Default: `limits.guardStateKeptMs`. A
+   * restart judges the rounds of that time again, so a shorter one starts sooner.
    */
   stateKeptMs?: Milliseconds
   /**
-   * Pure: no clock (`round.time` is the time), no randomness, no input or output. What it throws,
-   * and an answer that is not as it must be, vetoes the calls of an enforcing guard; so does one
-   * that takes longer than `limits.guardJudgeMsMax`.
+   * Pure: no clock (use `round.time`), no randomness, no input or output. If it throws, gives an
+   * unusable answer, or takes longer than `limits.guardJudgeMsMax`, the calls of an enforcing guard
+   * are vetoed.
    */
   judge(state: State | undefined, round: GuardedRound): Judgement<State>
 }

@@ -1,6 +1,5 @@
-// Every bound of Weir that no setting may lift, with its unit (R7). What people turn stands in
-// shared/settings/settings.ts and in agent files; these are the hard ceilings over them, and the
-// sizes of queues and buffers that nobody needs to turn.
+// Every bound of Weir that no setting can raise, with its unit (R7): the hard ceilings over
+// shared/settings/settings.ts and agent files, and the sizes of queues and buffers.
 
 const KiB = 1024
 const MiB = 1024 * KiB

@@ -1,9 +1,9 @@
-// What the parts of a stream weigh where a round's are bounded (R7). Gateway and accumulator weigh
-// alike: an answer that the one let pass must not be too much for the other.
+// The weight of a stream's parts, of which a round may have a bounded amount (R7). Gateway and
+// accumulator must weigh alike: the accumulator must not refuse an answer that the gateway passed.
 
 import type { PartEvent } from './messages.ts'
 
-/** What an event costs beside its texts in a record, so that empty ones are not free. */
+/** The weight of an event beside its texts. Empty events must not be free. */
 const eventBytes = 12
 
 /** Bytes. */
@@ -17,8 +17,8 @@ export function eventWeight({ id, name, text }: PartEvent): number {
 }
 
 /**
- * Bytes of all events of one part. A part without events, which no gateway writes, is not free
- * either.
+ * Bytes of all events of one part. A part without events has a weight too, though no gateway writes
+ * one.
  */
 export function partWeight(events: PartEvent[]): number {
   return events.length === 0

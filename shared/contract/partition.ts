@@ -1,6 +1,6 @@
-// Which partition a conversation lives in. The same hash as Kafka's Java client, so that a producer
-// in any language agrees. The deep import is safe: kafkajs is pinned, and importing its front door
-// costs 50 ms that the embedded bus need not pay.
+// The partition of a conversation, by the hash of Kafka's Java client, so producers in any language
+// agree. The deep import is safe because kafkajs is pinned. Importing all of kafkajs takes 50 ms,
+// which the embedded bus need not pay.
 
 // @ts-expect-error kafkajs has no types for its inner files
 import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'
@@ -8,8 +8,8 @@ import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'
 import { limits } from './limits.ts'
 
 /**
- * Of conversations that were asked for: each round of one asks again, and that hash costs as much
- * as a small record. Longer names are no conversation's.
+ * A cache by conversation: each round needs the partition again, and the hash costs as much as a
+ * small record. Longer names are not conversations.
  */
 const hashes = new Map<string, number>()
 const hashesMax = 10_000

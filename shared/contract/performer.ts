@@ -1,8 +1,8 @@
 // The contract of a performer: the side effects of a stage. Only llm-gateway and executor have one.
-// CONTRACT-PERFORMER-1. It acts on acknowledged, caught-up state only: the runtime calls
+// CONTRACT-PERFORMER-1. It acts on acknowledged, caught-up state only. The runtime calls
 //     reconcile() no earlier (R4).
-// CONTRACT-PERFORMER-2. It writes observations into its own stage's inbox; what goes ahead of a
-//     decision (parts, tool-started) counts for nothing by itself.
+// CONTRACT-PERFORMER-2. It writes observations into its own stage's inbox. Observations ahead of a
+//     decision (parts, tool-started) decide nothing by themselves.
 
 import type { Logger } from 'pino'
 import type { Clock, Milliseconds } from '../lib/clock.ts'
@@ -11,30 +11,30 @@ import type { Message } from './messages.ts'
 import type { Port } from './topology.ts'
 
 export type PerformerContext = {
-  /** New for every assignment of the partition, kept nowhere (R4). */
+  /** New for every assignment of the partition, and not persisted (R4). */
   readonly owner: string
   readonly partition: number
   readonly clock: Clock
   readonly log: Logger
-  /** Whoever owned this partition before is certainly dead (embedded: the file's lock). */
+  /** The previous owner of this partition is certainly dead (embedded: the file's lock). */
   readonly formerOwnersDead: boolean
   /** A random id, 128 bits of hex; seeded in simulation. */
   randomId(): string
   /**
-   * Writes observed records, in order; resolves when all are acknowledged. Rejects when the bus
-   * gave up.
+   * Writes observed records in order. Resolves when all are acknowledged. Rejects when the bus
+   * stops retrying.
    */
   write(to: Port, messages: Message[]): Promise<Appended[]>
   /**
-   * The same to several places, all or nothing. Undefined where the bus cannot: then write one
-   * after the other.
+   * Writes to several topics, all or nothing. Undefined if the bus cannot: then write one after the
+   * other.
    */
   readonly writeWhole?:
     | ((entries: { to: Port; message: Message }[]) => Promise<Appended[]>)
     | undefined
   /**
-   * The entries of a conversation's history, in order of (turn, round), once the entry (turn,
-   * round) is there; undefined if it is not within `waitMs`.
+   * The entries of a conversation's history, in order of (turn, round), when the entry (turn,
+   * round) exists. Undefined if it does not appear within `waitMs`.
    */
   history(
     upTo: { conversation: string; turn: number; round: number },
@@ -43,14 +43,13 @@ export type PerformerContext = {
   /** A record of the table `policies`, or undefined. */
   policy(key: string): Promise<Message | undefined>
   /**
-   * The records of the table `policies` whose keys begin with `prefix`. Rejects when one of them
+   * The records of the table `policies` whose keys begin with `prefix`. Rejects if one of them
    * cannot be read.
    */
   policies(prefix: string): Promise<Message[]>
   /**
-   * Batches of this partition of a guard's topic, from about `since` on and as they come, until
-   * `signal` aborts; undecoded, because anybody may have written anything there. Rejects when the
-   * topic cannot be read.
+   * Batches of this partition of a guard's topic, from about `since` on, until `signal` aborts.
+   * They are not decoded, because any program may write there. Rejects if the topic cannot be read.
    */
   guardVerdicts(of: {
     guard: string
@@ -60,32 +59,32 @@ export type PerformerContext = {
   readonly historyTable: HistoryTable
 }
 
-/** The table `history` in this partition, for who takes out of it what is old. */
+/** The table `history` in this partition, for the removal of old entries. */
 export type HistoryTable = {
   /**
-   * The newest append time that this owner has read in its inbox or was told for a write: no later
-   * than the log's own. Undefined before the first.
+   * The newest append time that this owner has seen, in its inbox or in an acknowledgement. Not
+   * later than the log's own. Undefined before the first.
    */
   logTime(): Milliseconds | undefined
   /** As Bus.keys. */
   keys(after: string | undefined, limit: number): Promise<TableKey[]>
   /**
-   * Writes a tombstone for each key; resolves when all are acknowledged. A key that has none
-   * already gets one too.
+   * Writes a tombstone for each key, even if the key has one already. Resolves when all are
+   * acknowledged.
    */
   forget(keys: string[]): Promise<void>
 }
 
 export type Performer<Task> = {
   /**
-   * Called with all that an open unit wants now, after each change; with [] when the unit has
-   * closed. Starts what is wanted and does not run, stops what runs and is not wanted. Returns at
-   * once and must not throw; its own failures become observations.
+   * Called after each change with all effects that an open unit needs now, and with [] when the
+   * unit has closed. Starts missing effects and stops the others. Returns at once and must not
+   * throw. Its failures become observations.
    */
   reconcile(unit: string, tasks: Task[]): void
   /**
-   * Gives back what was not started, lets running work end within its grace (`shutdown`) or aborts
-   * it (`lost`); resolves when nothing runs.
+   * Releases effects that have not started. Lets running work end within its grace (`shutdown`) or
+   * aborts it (`lost`). Resolves when no work runs.
    */
   close(how: 'shutdown' | 'lost'): Promise<void>
 }

@@ -1,6 +1,6 @@
-// How long records are kept (R7). One setting says it for all logs and for the history of
-// conversations; what a group may still have to fold must be within it, or a restart would find
-// half of a turn and stop (position.ts).
+// The retention of records (R7). One setting holds for all logs and for the history of
+// conversations. It must cover all records that a group may still fold. Otherwise a restart would
+// find half of a turn and stop (position.ts).
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'
@@ -19,8 +19,8 @@ export function retentionMsOf(days: number = retentionDaysDefault): Milliseconds
 }
 
 /**
- * From a turn's first record to its last, under all ceilings: until the outcome of a call that was
- * claimed at the last moment is given up.
+ * The longest time from the first record of a turn to its last, under all ceilings. It ends when
+ * the executor gives up on a call that was claimed at the last moment.
  */
 export const turnLongestMs: Milliseconds = latestOutcome(
   limits.turnWallMsMax + limits.turnExtensionMsMax,
@@ -29,8 +29,8 @@ export const turnLongestMs: Milliseconds = latestOutcome(
 )
 
 /**
- * Why Weir must not start with these settings, both in days; undefined: it may. A turn may have
- * begun as Weir stopped, and its first record has to be there when Weir comes back.
+ * The reason why Weir must not start with these settings, both in days. Undefined: it may. A turn
+ * may begin as Weir stops, and its first record must exist when Weir starts again.
  */
 export function retentionFault(retention: number, toleratedDowntime: number): string | undefined {
   if (retentionMsOf(retention) > turnLongestMs + retentionMsOf(toleratedDowntime)) return undefined

@@ -1,15 +1,15 @@
 // The contract of a stage (R2): a pure function from a state and a record to a state and more
-// records. The runtime does the rest: reading, committing, timing, restoring, and asking a
-// performer for the effects that an open unit wants.
+// records. The runtime does the rest: reading, committing, timing, restoring, and requesting the
+// effects of an open unit from a performer.
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { Message } from './messages.ts'
 import type { Port, StageName } from './topology.ts'
 
 /**
- * A record as a reducer sees it. `time` is append time, and for one unit it never goes back.
- * `offset` is its place in the stage's inbox, `previous` that of the unit's record before it,
- * whatever that did; undefined when the unit is not open.
+ * A record as a reducer reads it. `time` is append time and never decreases for one unit. `offset`
+ * is its position in the stage's inbox. `previous` is the offset of the unit's record before it, or
+ * undefined if the unit is not open.
  */
 export type Received<M extends Message> = {
   message: M
@@ -18,24 +18,21 @@ export type Received<M extends Message> = {
   time: Milliseconds
 }
 
-/**
- * A record as a reducer wants it written. Which topic a port means says
- * shared/contract/topology.ts.
- */
+/** A record for a reducer to write. shared/contract/topology.ts maps ports to topics. */
 export type Output = { to: Port; message: Message }
 
 /**
  * No `state`: the unit is closed, or stays closed. `records` are written in this order. `anew`: the
- * new state depends on no record before this one, so folding may begin here from now on (R1: only a
- * `carried` that counts says so).
+ * new state depends on no earlier record, so folding may begin here (R1: only a counted `carried`
+ * sets it).
  */
 export type Reaction<State> = { state?: State | undefined; records?: Output[]; anew?: boolean }
 
 export type Stage<State, In extends Message, Task = never> = {
   readonly name: StageName
   /**
-   * The unit that a record concerns; '' when the stage keeps no state. A tick names its unit
-   * itself, so this is not asked.
+   * The unit of a record. '' if the stage keeps no state. A tick names its unit, so this is not
+   * called for one.
    */
   unit(message: In): string
   /**
@@ -44,35 +41,35 @@ export type Stage<State, In extends Message, Task = never> = {
    */
   beginsAnew?(message: In): boolean
   /**
-   * No clock, randomness, I/O or module state. It owns `state` and may change it in place; nobody
-   * else holds a reference. `state` is undefined when the unit is not open: then answering with a
-   * state opens it, and anything else drops the record. If it throws, the runtime folds the unit
-   * again up to the record before and calls `failed`.
+   * No clock, randomness, I/O or module state. It owns `state` and may change it in place. `state`
+   * is undefined if the unit is not open: then returning a state opens the unit, and any other
+   * result drops the record. If it throws, the runtime folds the unit again up to the previous
+   * record and calls `failed`.
    */
   react(state: State | undefined, record: Received<In>): Reaction<State>
   /**
-   * All that this unit wants done in the world now; a performer starts what is missing and stops
-   * what is no longer in the list. Pure.
+   * All effects that this unit needs now. A performer starts missing ones and stops those that are
+   * no longer in the list. Pure.
    */
   wants(state: State): Task[]
   /**
-   * When to look at this unit again though nothing came; a tick at or after this time must move it
-   * or close the unit. Undefined: never.
+   * The time of the unit's next tick if no record comes. A tick at or after this time must change
+   * it or close the unit. Undefined: never.
    */
   due(state: State): Milliseconds | undefined
   /**
-   * What becomes of the unit when `react` threw on `record`; the runtime tells the conversation
-   * (turn-failed) by itself. Must not throw.
+   * The result for the unit when `react` threw on `record`. The runtime emits turn-failed itself.
+   * Must not throw.
    */
   failed(state: State | undefined, record: Received<In>, reason: string): Reaction<State>
 }
 
-/** The unit is over, or the record meant nothing to a unit that is not open. */
+/** The unit is closed, or the record has no effect on a closed unit. */
 export const closed: Reaction<never> = {}
 
 /**
- * The compiler finds the branch that was forgotten; at run time an unknown message is an error,
- * never silence.
+ * The compiler finds a missing branch. At run time an unknown message is an error and is never
+ * ignored.
  */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)?.slice(0, 200)}`)

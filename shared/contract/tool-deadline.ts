@@ -1,19 +1,18 @@
-// How long a call may run, and until when its round is waited for. The executor keeps these times,
-// loop-detector and conversation wait for them: all three must reckon alike.
+// The deadlines of calls and rounds. The executor enforces them, loop-detector and conversation
+// wait for them, so all three must compute the same times.
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'
 import type { Declaration, Policy } from './messages.ts'
 
 /**
- * What the tool declares, under the ceiling: a declaration may come from a client that nobody
- * checked.
+ * The tool's declared deadline, under the ceiling: a declaration may come from an unchecked client.
  */
 export function toolTimeout({ timeoutMs }: Pick<Declaration, 'timeoutMs'>): Milliseconds {
   return Math.min(timeoutMs, limits.toolTimeoutMsMax)
 }
 
-/** That of the slowest of the tools; 0 where there is none. */
+/** The deadline of the slowest tool, or 0 without tools. */
 export function slowestTimeout(declarations: Declaration[]): Milliseconds {
   return declarations.reduce(
     (slowest, declaration) => Math.max(slowest, toolTimeout(declaration)),
@@ -22,8 +21,8 @@ export function slowestTimeout(declarations: Declaration[]): Milliseconds {
 }
 
 /**
- * When even a call that was claimed just before `expiresAt` must have been reported: the executor
- * gives it up after one graceMs, and the second one is for the way of the report.
+ * The time by which a call claimed just before `expiresAt` must be reported. The executor gives up
+ * on it after one graceMs. The second graceMs is for the way of the report.
  */
 export function latestOutcome(
   expiresAt: Milliseconds,

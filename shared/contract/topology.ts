@@ -1,6 +1,6 @@
-// The wiring, in one place: which stage reads which topic, what is written there and by whom, and
-// what a stage's ports mean. Everything else speaks of stages and ports.
-// test/shared/contract/topology.unit.test.ts holds its printed form.
+// The wiring, in one place: the topic that each stage reads, the records and writers of each topic,
+// and the ports of each stage. All other code names stages and ports only.
+// test/shared/contract/topology.unit.test.ts holds the printed form.
 // TOPOLOGY-1. A stage reads exactly one topic (R1).
 // TOPOLOGY-2. Derived records are written by a stage's reducer, observed ones by performers, the
 //     runtime, the edge or an operator (R3).
@@ -17,7 +17,7 @@ import { retentionMsOf } from './retention.ts'
 export type StageName = keyof typeof wirings
 
 /**
- * Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the
+ * The writer of a record: a stage's reducer (derived), its performer, the runtime of any stage, the
  * edge (a client), an operator, or a guard.
  */
 export type Writer =
@@ -43,7 +43,7 @@ export type TopicName =
   | 'activity'
   | 'dead-letters'
 
-/** What a stage calls the places it writes to. */
+/** The names of the places that a stage writes to. */
 export type Port =
   | 'self'
   | 'conversation'
@@ -57,7 +57,7 @@ export type Port =
   | 'activity'
   | 'dead-letters'
 
-/** `tombstones`: who takes keys out of a table. */
+/** `tombstones`: the writers that remove keys from a table. */
 type Topic = {
   kind: TopicKind
   records: Partial<Record<MessageType, Writer[]>>
@@ -130,7 +130,7 @@ export const topics: Record<TopicName, Topic> = {
       tick: ['runtime'],
     },
   },
-  // As every guard's: the executor's relay reads it.
+  // Like every guard's topic, it is read by the executor's relay.
   'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
   history: {
     kind: 'table',
@@ -166,8 +166,8 @@ export const topics: Record<TopicName, Topic> = {
 }
 
 /**
- * Each guard has a topic of its own, so that access rights say who it is. The executor's relay
- * reads it; nobody's inbox.
+ * Each guard has a topic of its own, so access rights identify the guard. The executor's relay
+ * reads it. It is nobody's inbox.
  */
 export const guardTopic: Topic = { kind: 'log', records: { 'guard-verdict': ['guard'] } }
 
@@ -182,8 +182,8 @@ export function guardTopicName(guard: string): GuardTopicName {
 export const guardKeyPrefix = 'guard:'
 
 /**
- * The prefix of the keys, in `policies`, of what is set for agents; behind it stands the agent's
- * name, or this for all of them.
+ * The prefix of the keys of agents' settings in `policies`. The agent's name follows it. The prefix
+ * alone stands for all agents.
  */
 export const policyKeyPrefix = 'policy:'
 export const everyAgent = '*'
@@ -199,8 +199,8 @@ type StageWiring = {
 }
 
 /**
- * Ports that every stage has: the runtime tells the conversation of a failed turn, and dead-letters
- * of a record it cannot take.
+ * Ports of every stage: the runtime reports a failed turn to the conversation, and writes an
+ * unusable record to the dead letters.
  */
 const common = { conversation: 'conversation-events', 'dead-letters': 'dead-letters' } as const
 
@@ -273,8 +273,8 @@ export const stages: Record<StageName, StageWiring> = wirings
 export const stageNames = Object.keys(stages) as StageName[]
 
 /**
- * The key of a record: the conversation, but for tables, where it names the entry, and dead
- * letters, which keep their own.
+ * The key of a record: the conversation. In tables it names the entry, and dead letters keep their
+ * key.
  */
 export function keyOf(message: Message): string {
   switch (message.type) {
@@ -293,7 +293,7 @@ export function keyOf(message: Message): string {
   }
 }
 
-/** JSON, so that no conversation's id can look like another's prefix: `["c",3,1]`. */
+/** In JSON, so no conversation's id can look like a prefix of another: `["c",3,1]`. */
 export function historyKey(entry: { conversation: string; turn: number; round: number }): string {
   return JSON.stringify([entry.conversation, entry.turn, entry.round])
 }
@@ -303,7 +303,7 @@ export function historyPrefix(conversation: string): string {
   return `${JSON.stringify([conversation]).slice(0, -1)},`
 }
 
-/** The conversation of a key of the history; undefined: it is no such key. */
+/** The conversation of a key of the history. Undefined: not such a key. */
 export function historyConversation(key: string): string | undefined {
   try {
     const parts: unknown = JSON.parse(key)
@@ -317,8 +317,8 @@ export function historyConversation(key: string): string | undefined {
 
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * how long a record of a log is kept; default: that of the setting. Dead letters are kept longer. A
- * table keeps the newest record of each key; history's are taken away by the gateway.
+ * the retention of a log; default: that of the setting. Dead letters are kept longer. A table keeps
+ * the newest record of each key, and the gateway removes old entries of the history.
  */
 export function topicSpecs(
   prefix: string,
@@ -348,8 +348,8 @@ export function guardTopicSpec(
 }
 
 /**
- * The wiring as text, one topic a line with what may be written there and who reads it. A change of
- * it is seen in review.
+ * The wiring as text: one topic a line with its records and its reader. Reviews see each change of
+ * it.
  */
 export function printTopology(): string {
   const lines: string[] = []

@@ -1,7 +1,7 @@
-// Time and timers as they are handed in: the real ones in production, virtual ones in simulation.
-// A reducer sees neither: its time is the append time on the record (R2).
+// Time and timers, which callers inject: real in production, virtual in simulation. A reducer sees
+// neither: its time is the append time of the record (R2).
 
-/** Milliseconds: a point in time since the Unix epoch, or a duration where the name says so. */
+/** A point in time since the Unix epoch, or a duration if the name ends in Ms. */
 export type Milliseconds = number
 
 export type Clock = {

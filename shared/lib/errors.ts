@@ -1,13 +1,13 @@
-// Every error of Weir: a code from one list, whether a repeat can help, and the cause.
-// A rejected tool call is not an error: it is data that the model will read (services/validator).
+// Every error of Weir: a code from one list, whether a retry can help, and the cause.
+// A rejected tool call is not an error. It is data that the model reads (services/validator).
 
 export const errorCodes = [
-  // codec: bytes that are no message, or a message that its schema refuses
+  // codec: bytes that are not a message, or a message that does not match its schema
   'codec.bad-frame',
   'codec.unknown-schema',
   'codec.bad-body',
   'codec.bad-message',
-  // settings, agent files and messages: what a person wrote
+  // settings, agent files and messages: text that a person wrote
   'settings.invalid',
   'agent.invalid',
   'agent.unknown',
@@ -23,46 +23,45 @@ export const errorCodes = [
   'bus.record-too-large',
   'bus.commit-outside-log',
   'bus.closed',
-  // bus: what only a broker can answer
+  // bus: errors that only a broker gives
   'bus.unreachable',
   'bus.unauthorized',
   'bus.refused',
   'bus.group-foreign',
   'bus.compression-unreadable',
   'bus.record-unreadable',
-  // bundles: a file that is none, one that was damaged or made by a newer Weir
+  // bundles: not a bundle, a damaged one, or one from a newer Weir
   'bundle.invalid',
   'bundle.damaged',
   'bundle.newer-version',
   'bundle.unknown-schema',
   'bundle.turn-cut',
-  // a file that a command makes: one that is there already, a place where nothing can be written
+  // a file that a command makes: it exists already, or its folder cannot be written
   'output.exists',
   'output.unwritable',
   // runtime
   'runtime.assertion',
-  // the tables that a gateway reads before it asks a model
+  // the tables that a gateway reads before it calls a model
   'history.missing',
   'policies.unreadable',
-  // guards: a file or a registration that cannot be used, a name that is another's, a guard that is
-  // not there
+  // guards: an unusable file or registration, a name in use by another, an unknown guard
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
-  // approvals: an id under which no call waits, or more than one
+  // approvals: no call waits under an id, or several do
   'approval.unknown',
   'approval.ambiguous',
-  // policies: an agent for which nothing is set
+  // policies: an agent without one
   'policy.unknown',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',
   'provider.stream',
   'provider.stalled',
-  // a recorded stream that cannot be read as one, and one that makes no response
+  // a recorded stream that cannot be read, or that makes no response
   'recording.invalid',
   'recording.unusable',
-  // a transcript of another runtime that cannot be read as one
+  // a transcript of another runtime that cannot be read
   'transcript.invalid',
   // the command line
   'usage',
@@ -74,8 +73,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * An error whose message says what happened, with which value, and what to do. `retryable`: the
- * same call may succeed later.
+ * The message gives the event, the value and the fix. `retryable`: the same call may succeed
+ * later.
  */
 export class WeirError extends Error {
   readonly code: ErrorCode

@@ -1,11 +1,9 @@
-// The log: pino, JSON lines on stderr. Never a secret; tool arguments and results at debug only.
+// The log: pino, JSON lines on stderr. It never holds a secret. It holds tool arguments and results
+// at debug only.
 
 import { type DestinationStream, type Logger, pino } from 'pino'
 
-/**
- * Where a secret stands when somebody logs an agent, a request or an SDK's error as a whole: up to
- * three levels deep.
- */
+/** The secrets in a logged agent, request or SDK error, up to three levels deep. */
 const secretPaths = ['', '*.', '*.*.', '*.*.*.'].flatMap((above) =>
   [
     'apiKey',
@@ -17,8 +15,7 @@ const secretPaths = ['', '*.', '*.*.', '*.*.*.'].flatMap((above) =>
 )
 
 /**
- * `level`: trace, debug, info, warn, error, fatal or silent. `destination`: where the lines go,
- * stderr by default.
+ * `level`: trace, debug, info, warn, error, fatal or silent. `destination`: stderr by default.
  */
 export function createLog(options: { level: string; destination?: DestinationStream }): Logger {
   return pino(

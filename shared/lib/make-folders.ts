@@ -1,13 +1,13 @@
-// A folder made with those above it. Node's own `recursive` never comes back, and hears no signal,
-// where a file system says of a folder that it cannot make that the one above it is not there, as
-// /proc does: it makes that one again and again.
+// Makes a folder with its parents. Node's own `recursive` never returns on some file systems, such
+// as /proc, and ignores signals meanwhile: if a folder cannot be made, they report that its parent
+// is missing, and Node makes the parent again and again.
 
 import { mkdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Gives those that it made, the innermost last: none where it is there already. `mode`: of new
- * ones. Throws what the file system says of the first that cannot be made.
+ * Returns the folders that it made, innermost last: none if the folder exists. `mode` applies to
+ * new folders. Throws the file system's error for the first folder that cannot be made.
  */
 export function makeFolders(folder: string, mode = 0o777): string[] {
   const missing: string[] = []
@@ -15,19 +15,16 @@ export function makeFolders(folder: string, mode = 0o777): string[] {
   return missing.reverse().filter((one) => makeFolder(one, mode))
 }
 
-/**
- * Those that makeFolders made, from the innermost on up to the first in which there is something by
- * now.
- */
+/** Removes the folders that makeFolders made, innermost first, up to the first non-empty one. */
 export function removeEmptyFolders(made: readonly string[]): void {
   try {
     for (const folder of made.toReversed()) rmdirSync(folder)
   } catch {
-    // It is in use, or gone.
+    // In use, or removed already.
   }
 }
 
-/** False: another process has made it meanwhile. */
+/** False: another process made it first. */
 function makeFolder(folder: string, mode: number): boolean {
   try {
     mkdirSync(folder, { mode })

@@ -1,4 +1,4 @@
-// Waiting, no longer than somebody still wants it.
+// Waiting that a signal can end early.
 
 import type { Clock, Milliseconds } from './clock.ts'
 

@@ -1,17 +1,16 @@
-// Places for what a process does at the same time: running tools, streams of models. Who finds none
-// waits; the lines of those who wait are served in rotation, so that a turn with a hundred calls
-// does not hold up the others.
+// Slots for concurrent work: running tools, streams of models. A caller without a free slot waits.
+// Waiting lines are served in rotation, so a turn with a hundred calls does not delay the others.
 
 export type Slots = {
   /**
-   * Calls `take` with the function that gives the place back (once; more is harmless): before it
-   * returns when a place is free, else when it is this waiter's turn. Returns how to leave the
-   * line; that does nothing once `take` was called.
+   * Calls `take` with a function that releases the slot; releasing it twice is harmless. If a slot
+   * is free, `take` is called before this returns, otherwise when the line's turn comes. Returns a
+   * function that leaves the line, which does nothing after `take` was called.
    */
   wait(line: string, take: (free: () => void) => void): () => void
 }
 
-/** `count`: how many may be taken at the same time. */
+/** `count`: the slots that may be in use at the same time. */
 export function createSlots(count: number): Slots {
   type Waiter = (free: () => void) => void
   const lines = new Map<string, Set<Waiter>>()
@@ -43,7 +42,7 @@ export function createSlots(count: number): Slots {
       lines.delete(line)
       if (waiter === undefined) continue
       waiting.delete(waiter)
-      if (waiting.size > 0) lines.set(line, waiting) // at the end of the rotation
+      if (waiting.size > 0) lines.set(line, waiting) // to the end of the rotation
       give(waiter)
     }
   }

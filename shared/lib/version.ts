@@ -1,11 +1,11 @@
-// The version of this Weir, as its package says.
+// The version of this Weir, from its package.
 
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 
 let known: string | undefined
 
-/** `unknown` where no package is found around this file. */
+/** `unknown` if this file is not in a package. */
 export function version(): string {
   known ??= read()
   return known

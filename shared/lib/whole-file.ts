@@ -1,5 +1,5 @@
-// A file that is there as a whole or not at all, and that takes the place of another one only where
-// somebody said so. Until it is whole it has another name.
+// Writes a file completely or not at all, under another name until it is complete. It replaces an
+// existing file only by force.
 
 import {
   accessSync,
@@ -19,14 +19,13 @@ import { dirname } from 'node:path'
 import { isLogFile } from './application-id.ts'
 import { WeirError } from './errors.ts'
 
-/** `force`: in the place of a file that is there. */
+/** `force`: replace an existing file. */
 export type Place = { force: boolean }
 
 /**
- * To be asked before the work that the file is for. Nothing takes the place of a log, nor of
- * `reads`, what the work is made from. Throws `output.exists`, `output.unwritable` where its folder
- * cannot be written, and `usage` for `-`: whoever writes that means standard output, and would look
- * for it there.
+ * Call this before the work whose result the file holds. No file replaces a log, or one of `reads`,
+ * the sources of the work. Throws `output.exists`, `output.unwritable` if the folder cannot be
+ * written, and `usage` for `-`, which means standard output to most people.
  */
 export function refuseTaken(
   file: string,
@@ -46,21 +45,21 @@ export function refuseTaken(
 }
 
 /**
- * Makes an empty file beside `file`, and gives its name. Only this user may read it: conversations
- * are nobody else's business. Throws `output.unwritable`.
+ * Makes an empty file beside `file` and returns its name. Only this user may read it, because
+ * conversations are private. Throws `output.unwritable`.
  */
 export function beginFile(file: string): string {
   const unfinished = `${file}.unfinished-${process.pid}`
   guarded(file, () => {
     rmSync(unfinished, { force: true })
-    closeSync(openSync(unfinished, 'wx', 0o600)) // nobody's link is followed
+    closeSync(openSync(unfinished, 'wx', 0o600)) // wx follows no link
   })
   return unfinished
 }
 
 /**
- * Gives what is finished its name. Throws `output.exists` where a file has appeared since, and
- * `output.unwritable`; then it is left as it is.
+ * Gives the finished file its name. Throws `output.exists` if a file has appeared since, or
+ * `output.unwritable`. Then it leaves both files as they are.
  */
 export function nameFile(unfinished: string, file: string, { force }: Place): void {
   guarded(file, () => {
@@ -70,9 +69,7 @@ export function nameFile(unfinished: string, file: string, { force }: Place): vo
   })
 }
 
-/**
- * A link, other than a rename, does not take the place of anything. Some file systems know none.
- */
+/** Unlike a rename, a link replaces nothing. Some file systems have no links. */
 function isLinked(unfinished: string, file: string): boolean {
   try {
     linkSync(unfinished, file)
@@ -84,8 +81,8 @@ function isLinked(unfinished: string, file: string): boolean {
 }
 
 /**
- * Gives the bytes that were written. Throws `output.exists`, `output.unwritable`, and what making
- * `pieces` throws; then nothing is left of it.
+ * Returns the number of bytes written. Throws `output.exists`, `output.unwritable` and the errors
+ * of `pieces`. Then it leaves no file.
  */
 export async function writeWhole(
   file: string,
@@ -99,7 +96,7 @@ export async function writeWhole(
     let bytes = 0
     try {
       for (const piece of pieces) {
-        await done(file, handle.appendFile(piece)) // `write` may write less than it is given
+        await done(file, handle.appendFile(piece)) // `write` may write fewer bytes
         bytes += Buffer.byteLength(piece)
       }
     } finally {
@@ -114,15 +111,15 @@ export async function writeWhole(
 }
 
 /**
- * Ctrl-C and SIGTERM end the process as if nobody had listened, and leave no half file; until the
- * returned function is called.
+ * Until the returned function is called, Ctrl-C and SIGTERM remove the unfinished file and then end
+ * the process as usual.
  */
 function clearedOnSignal(unfinished: string): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const
   const clear = (signal: NodeJS.Signals): void => {
     stop()
     rmSync(unfinished, { force: true })
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal) // else somebody decides how to end
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal) // otherwise another listener ends it
   }
   const stop = (): void => {
     for (const signal of signals) process.off(signal, clear)
@@ -148,7 +145,7 @@ async function done<T>(file: string, doing: Promise<T>): Promise<T> {
   }
 }
 
-/** Of what writes `file`, and of nothing else. Throws as `refusal` says. */
+/** Runs `write`, which only writes `file`, and throws its errors as `refusal` gives them. */
 export function guarded<T>(file: string, write: () => T): T {
   try {
     return write()
@@ -176,8 +173,8 @@ function isRegular(file: string): boolean {
 }
 
 /**
- * What keeps `file` from being written, as `output.unwritable`. What the file has nothing to do
- * with is a mistake of ours, and stays what it is.
+ * Turns an error of writing `file` into `output.unwritable`. Errors that do not concern the file
+ * are mistakes of ours and stay as they are.
  */
 export function refusal(file: string, cause: unknown): unknown {
   const {

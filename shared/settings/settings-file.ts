@@ -8,15 +8,8 @@ import { limits } from '../contract/limits.ts'
 import { readDocument } from './document.ts'
 import { alternatives, kindOf, type Mistake, pathText } from './mistake.ts'
 import { nearestName } from './nearest-name.ts'
-import { type SettingKey, settingKeys } from './settings.ts'
+import { type SettingKey, type SettingsFile, settingKeys } from './settings.ts'
 import { readText } from './text-file.ts'
-
-/** `name`: the path as the user gave it. `mistakes`: of the file itself, each with its place. */
-export type SettingsFile = {
-  name: string
-  values: Partial<Record<SettingKey, { value: unknown; line: number }>>
-  mistakes: string[]
-}
 
 /** `config`: the value of --config. */
 export type FindOptions = {

@@ -13,7 +13,6 @@ import {
   type SettingContent,
   type SettingSchema,
 } from './setting-schema.ts'
-import type { SettingsFile } from './settings-file.ts'
 
 /** shared/bus/kinds.ts has a record for each name. The first name is the default. */
 export const busNames = ['embedded', 'kafka'] as const
@@ -185,6 +184,13 @@ export const settingKeys = Object.keys(settingTable) as SettingKey[]
 export type Origin = { kind: 'flag' | 'environment' | 'file'; name: string } | { kind: 'default' }
 
 export type SettingValue = { value: SettingContent; origin: Origin }
+
+/** The settings of a file. `name`: its path. `mistakes`: those of the file, each with its place. */
+export type SettingsFile = {
+  name: string
+  values: Partial<Record<SettingKey, { value: unknown; line: number }>>
+  mistakes: string[]
+}
 
 /** A flag that can be repeated has a list. */
 export type SettingFlagValues = Partial<Record<SettingKey, string | readonly string[]>>

@@ -6,7 +6,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'
 import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
-import type { Loop } from './agent-loop-runner.ts'
+import type { Loop } from './measured-loop.ts'
 
 export function openFloor(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): Loop {
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0, fetch })

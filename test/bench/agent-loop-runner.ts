@@ -3,15 +3,7 @@
 // as one line of JSON. What is not measured is not imported, because memory counts that too.
 
 import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
-
-/** A loop that is measured: one conversation after another, any number at once. */
-export type Loop = {
-  /** One conversation from the user's message to the answer. */
-  converse(conversation: string): Promise<string>
-  close(): Promise<void>
-  /** What only a loop that survives its process has. */
-  resume?: { allAnswered(conversations: string[]): Promise<void>; unknownCalls(): Promise<number> }
-}
+import type { Loop } from './measured-loop.ts'
 
 /**
  * `conversations`: how many are measured, after `warmUp` more. `resume`: none is begun, those that

@@ -11,7 +11,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
-import type { Loop } from './agent-loop-runner.ts'
+import type { Loop } from './measured-loop.ts'
 
 const [topicPrefix, partitions] = ['weir.', 4]
 

@@ -4,8 +4,8 @@ import { openEdge } from '../../client/edge.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { question } from './agent-loop-conversation.ts'
-import type { Loop } from './agent-loop-runner.ts'
 import { openBus, partitions } from './kafka-topics.ts'
+import type { Loop } from './measured-loop.ts'
 
 export type ClientOptions = { bootstrapServers: string; topicPrefix: string; agentFile: string }
 

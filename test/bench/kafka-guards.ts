@@ -11,7 +11,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guardTopicName } from '../../shared/contract/topology.ts'
 import { callRounds } from './agent-loop-conversation.ts'
-import type { Loop } from './agent-loop-runner.ts'
 import { openClient } from './kafka-agent-loop-client.ts'
 import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { startChild } from './kafka-child.ts'
@@ -20,6 +19,7 @@ import { layouts, withFleet } from './kafka-fleet.ts'
 import type { GuardsOptions } from './kafka-guards-runner.ts'
 import { type Hop, withHoppers } from './kafka-relay.ts'
 import { openBus } from './kafka-topics.ts'
+import type { Loop } from './measured-loop.ts'
 import type { Row } from './row.ts'
 
 /** How many guards each case has. */

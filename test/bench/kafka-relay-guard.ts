@@ -7,8 +7,8 @@ import { guardTopicSpec } from '../../shared/contract/topology.ts'
 import { runGuard } from '../../shared/runtime/guards/run-guard.ts'
 import { counted } from './kafka-counted-bus.ts'
 import { guardName } from './kafka-relay-records.ts'
-import type { OpenRelay } from './kafka-relay-runner.ts'
 import { errorLog as log, openBus, partitions } from './kafka-topics.ts'
+import type { OpenRelay } from './relay-options.ts'
 
 /** Lets pass, and counts. */
 export const passing: Guard<{ seen: number }> = {

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import avro from 'avsc'
 import type { KafkaMessage, Message } from 'kafkajs'
-import type { OpenRelay } from './kafka-relay-runner.ts'
 import { openKafka, partitions } from './kafka-topics.ts'
+import type { OpenRelay } from './relay-options.ts'
 
 type LockEntry = { id: number; type: string; version: number; schema: avro.Schema }
 

@@ -4,25 +4,7 @@
 
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
 import { startMeter } from './kafka-cpu.ts'
-
-export type RelayKind = 'kafkajs' | 'validator' | 'guard'
-
-/** `brokerPid`: whose CPU time is measured, too. */
-export type RelayOptions = {
-  kind: RelayKind
-  bootstrapServers: string
-  topicPrefix: string
-  count?: { warmUp: number; records: number; brokerPid: number | undefined }
-}
-
-/**
- * `done`: to be called with a number of records when what they led to is acknowledged. Resolves
- * when it is a member of its group.
- */
-export type OpenRelay = (
-  options: Pick<RelayOptions, 'bootstrapServers' | 'topicPrefix'>,
-  done: (records: number) => void,
-) => Promise<{ failed: Promise<never>; close(): Promise<void> }>
+import type { OpenRelay, RelayKind, RelayOptions } from './relay-options.ts'
 
 /** `brokerCpuUs`: NaN where the broker's process is not known. */
 export type MeasuredRelay = {

@@ -5,8 +5,8 @@ import { logJudgements } from '../../services/validator/log-judgements.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
 import { counted } from './kafka-counted-bus.ts'
-import type { OpenRelay } from './kafka-relay-runner.ts'
 import { errorLog as log, openBus } from './kafka-topics.ts'
+import type { OpenRelay } from './relay-options.ts'
 
 export const openValidator: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {
   const bus = await openBus(bootstrapServers)

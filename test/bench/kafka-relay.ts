@@ -21,8 +21,9 @@ import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { type Child, startChild } from './kafka-child.ts'
 import { median, medianRatio, quantile } from './kafka-figures.ts'
 import { cleared, fill, guardName, type MakeRecord, proposed } from './kafka-relay-records.ts'
-import type { MeasuredRelay, RelayKind, RelayOptions } from './kafka-relay-runner.ts'
+import type { MeasuredRelay } from './kafka-relay-runner.ts'
 import { partitions, withTopics } from './kafka-topics.ts'
+import type { RelayKind, RelayOptions } from './relay-options.ts'
 import type { Row } from './row.ts'
 
 const runs = Number(process.env.WEIR_BENCH_KAFKA_RUNS ?? 3)

@@ -4,13 +4,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { incompatibilities } from '../../schemas/compatibility.ts'
-import {
-  evolve,
-  type LockEntry,
-  parseSchemas,
-  type RecordSchema,
-  type Schema,
-} from '../../schemas/generate.ts'
+import { evolve, parseSchemas } from '../../schemas/generate.ts'
+import type { LockEntry, RecordSchema, Schema } from '../../schemas/lock-entry.ts'
 
 type Fields = RecordSchema['fields']
 
@@ -22,7 +17,7 @@ describe('our schemas', () => {
     text: readFileSync(folder + path, 'utf8'),
   }))
 
-  it('can live beside every released version of themselves', () => {
+  it('are compatible with each of their released versions', () => {
     expect(incompatibilities(evolve(lock, parseSchemas(files)))).toEqual([])
   })
 })
@@ -33,7 +28,7 @@ describe('incompatibilities', () => {
     { name: 'kind', type: kind(['a', 'b']) },
   ]
 
-  it('has nothing to say about one version alone', () => {
+  it('reports no problem for a single version', () => {
     expect(incompatibilities([version(1, before)])).toEqual([])
   })
 
@@ -110,7 +105,7 @@ describe('incompatibilities', () => {
     ).toEqual([])
   })
 
-  it('compares with every released version, not only with the last', () => {
+  it('compares with every released version, not only the last', () => {
     const field = { name: 'text', type: 'string' }
     const lock = [version(1, [field]), version(2, [{ ...field, default: '' }]), version(3, [])]
     expect(incompatibilities(lock.slice(1))).toEqual([])
@@ -119,7 +114,7 @@ describe('incompatibilities', () => {
     ])
   })
 
-  it('leaves drafts alone: nothing was written with them', () => {
+  it('ignores drafts, because no record uses them', () => {
     expect(incompatibilities([{ ...version(1, before), released: false }, version(2, [])])).toEqual(
       [],
     )

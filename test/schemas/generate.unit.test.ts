@@ -8,13 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import {
   evolve,
   generate,
-  type LockEntry,
   type Paths,
   parseSchemas,
   type SourceFile,
   selfContained,
   typescriptOf,
 } from '../../schemas/generate.ts'
+import type { LockEntry } from '../../schemas/lock-entry.ts'
 
 const text = { name: 'text', type: 'string', doc: 'what was said' }
 const kind = { type: 'enum', name: 'Kind', doc: 'Which it is.', symbols: ['a', 'b'] }
@@ -72,7 +72,7 @@ describe('reading', () => {
     })
   })
 
-  it('takes a type that is defined inside a message, for others too', () => {
+  it('accepts a type that is defined inside a message, and uses it in others', () => {
     const first = file('first.avsc', record('First', [{ name: 'kind', type: kind, doc: 'which' }]))
     const second = file(
       'second.avsc',
@@ -220,7 +220,7 @@ describe('reading', () => {
 })
 
 describe('the types', () => {
-  it('are written with their docs, messages told apart by type', () => {
+  it('have their docs, and messages differ by their type field', () => {
     const fields = [
       text,
       { name: 'count', type: 'int', doc: 'an int' },
@@ -344,13 +344,13 @@ describe('the lock', () => {
     ])
   })
 
-  it('stays as it is when nothing changed', () => {
+  it('does not change if no schema changed', () => {
     expect(evolve([draft], tick)).toEqual([draft])
     expect(evolve([released], tick)).toEqual([released])
     expect(evolve([released, next], tickWithText)).toEqual([released, next])
   })
 
-  it('does not see a change of docs only', () => {
+  it('ignores a change of docs only', () => {
     const documented = parseSchemas([message([{ ...text, default: '', doc: 'said better' }])])
     expect(evolve([released, next], documented)).toEqual([released, next])
   })
@@ -359,22 +359,22 @@ describe('the lock', () => {
     expect(evolve([draft], tickWithText)).toEqual([{ ...draft, schema: next.schema }])
   })
 
-  it('keeps what is released and puts the next version behind it', () => {
+  it('keeps a released schema and adds the next version after it', () => {
     expect(evolve([released], tickWithText)).toEqual([released, next])
   })
 
-  it('drops a draft that went back to what is released', () => {
+  it('drops a draft that equals the released schema again', () => {
     expect(evolve([released, next], tick)).toEqual([released])
   })
 
-  it('gives a new message the next id, whatever its name', () => {
+  it('gives a new message the next id, for any name', () => {
     expect(evolve([released], tickAndClaim).map(({ id, type }) => ({ id, type }))).toEqual([
       { id: 1, type: 'tick' },
       { id: 2, type: 'claim' },
     ])
   })
 
-  it('drops the draft of a message that is gone, and does not give its id to another in the same step', () => {
+  it('drops the draft of a removed message, and does not reuse its id in the same step', () => {
     const claim = evolve([], parseSchemas([file('claim.avsc', record('Claim', [text]))]))
     expect(evolve(claim, tick).map(({ id, type }) => ({ id, type }))).toEqual([
       { id: 2, type: 'tick' },
@@ -388,7 +388,7 @@ describe('the lock', () => {
     expect(() => evolve([released, next], parseSchemas([]))).toThrow(/schema 1 of it is released/)
   })
 
-  it('marks everything as released when asked', () => {
+  it('marks every schema as released with --release', () => {
     expect(evolve([released], tickWithText, { release: true })).toEqual([
       released,
       { ...next, released: true },
@@ -414,7 +414,7 @@ describe('the command', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('writes both files, and nothing when it runs again', () => {
+  it('writes both files, and writes none when it runs again', () => {
     expect(run()).toBe(0)
     expect(printed).toEqual([
       expect.stringMatching(/^wrote .*messages.ts$/),
@@ -432,7 +432,7 @@ describe('the command', () => {
     expect(run('--check')).toBe(0)
   })
 
-  it('names the first file that drifted, and writes nothing', () => {
+  it('names the first file that drifted, and writes none', () => {
     expect(run('--check')).toBe(1)
     expect(printed).toEqual([
       expect.stringMatching(
@@ -448,13 +448,13 @@ describe('the command', () => {
     expect(readFileSync(paths.lock, 'utf8')).not.toBe(before)
   })
 
-  it('releases', () => {
+  it('marks the schemas as released with --release', () => {
     expect(run('--release')).toBe(0)
     expect(lock()).toMatchObject([{ id: 1, type: 'tick', released: true }])
     expect(run('--check')).toBe(0)
   })
 
-  it('refuses a change that released records do not survive, and writes nothing', () => {
+  it('refuses a change that cannot read released records, and writes nothing', () => {
     run('--release')
     const before = readFileSync(paths.lock, 'utf8')
     write(message([{ ...text, name: 'words' }]))
@@ -474,7 +474,7 @@ describe('the command', () => {
     expect(readFileSync(paths.messages, 'utf8')).toContain('  text: Kind\n')
   })
 
-  it('refuses an option that it does not have', () => {
+  it('refuses an unknown option', () => {
     expect(run('--chekc')).toBe(1)
     expect(printed).toEqual(['--chekc is no option. Use --check, --release, or none.'])
   })

@@ -1,11 +1,11 @@
-// Paths to arguments as a tool's hints name them: `url` is a field at the top, `/meta/reason` a
-// JSON pointer, and `*` in one is any step.
+// Paths to arguments in the hints of a tool. `url` is a field at the top, `/meta/reason` a JSON
+// pointer, and `*` in a pointer is any step.
 
 import { isObject } from '../../lib/json/json-object.ts'
 
 export const anyStep = '*'
 
-/** The steps of a path; of a plain name it is the one. */
+/** The steps of a path. A plain name is one step. */
 export function stepsOf(path: string): string[] {
   if (!path.startsWith('/')) return [path]
   return path
@@ -15,8 +15,8 @@ export function stepsOf(path: string): string[] {
 }
 
 /**
- * A copy without what the path leads to; an item of a list leaves a null, because the others keep
- * their places.
+ * A copy without the values at the path. An item of a list becomes null, because the others keep
+ * their positions.
  */
 export function withoutPath(value: unknown, steps: readonly string[]): unknown {
   const [step, ...rest] = steps
@@ -31,7 +31,7 @@ export function withoutPath(value: unknown, steps: readonly string[]): unknown {
   return Object.fromEntries(members)
 }
 
-/** Everything that the path leads to, in the order of the value. */
+/** The values at the path, in the order of the document. */
 export function foundAt(value: unknown, steps: readonly string[]): unknown[] {
   const [step, ...rest] = steps
   if (step === undefined) return [value]

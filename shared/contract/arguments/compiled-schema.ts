@@ -1,23 +1,17 @@
-// The schemas of tools as functions. Ajv judges; this file decides which schemas may be used at all
-// (R6) and keeps judging within bounds (R7).
-//
-// COMPILED-SCHEMA-1. What comes out is a pure function of the schema's text. The cache below is the
-//     only state at module level: it is bounded, and whether a text is in it changes nothing but
-//     time. Each schema gets an Ajv of its own, because an instance remembers every $id and $anchor
-//     that it has seen, and then the second tool's references would mean the first one's
-//     definitions.
-// COMPILED-SCHEMA-2. A schema is judged by its own document: nothing is loaded, and a reference
-//     that leads out of it makes it unusable.
-// COMPILED-SCHEMA-3. Arguments are judged as they are: no coercion, no defaults, nothing removed;
-//     inherited members do not count as present.
-// COMPILED-SCHEMA-4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are
-//     full of them. An invalid use of a known one is.
-//
-// COMPILED-SCHEMA-5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2
-//     does not know (one that looks ahead or behind, or refers back) makes its schema unusable:
-//     whether it takes exponential time on some text nobody can say.
-// COMPILED-SCHEMA-6. References that are followed are counted (schema-steps.ts). Arguments that
-//     take too many of them are not judged, so the call does not run.
+// The schemas of tools as functions. Ajv judges the arguments. This file decides which schemas are
+// usable (R6) and bounds the work of judging (R7). Unknown keywords and formats are allowed,
+// because schemas of MCP tools are full of them. An invalid use of a known one makes a schema
+// unusable.
+// COMPILED-SCHEMA-1. The result is a pure function of the schema's text. The cache changes only the
+//     time. Each schema has its own Ajv, because an instance remembers every $id and $anchor.
+// COMPILED-SCHEMA-2. A schema is judged by its own document. Nothing is loaded, and a reference
+//     that leads out of the document makes the schema unusable.
+// COMPILED-SCHEMA-3. Arguments are judged unchanged: no coercion, no defaults, no removal.
+//     Inherited members do not count as present.
+// COMPILED-SCHEMA-4. RE2 matches patterns, in time linear in the text. A pattern that RE2 does not
+//     support (lookaround, back-references) makes its schema unusable.
+// COMPILED-SCHEMA-5. Followed references are counted (schema-steps.ts). Arguments that take too
+//     many are not judged, and the call does not run.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -34,16 +28,16 @@ export type UsableSchema = {
   schema: Record<string, unknown>
   /** Stops at the first error. */
   judge(value: unknown): Judgement
-  /** Names every error; the cost grows with the value, so only for short ones. */
+  /** Collects every error. The cost grows with the value, so use it for short values only. */
   explain(value: unknown): Judgement
 }
 
-/** `reason`: for people, and for the model to tell them. */
+/** `reason`: for people and the model. */
 export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
 
 /**
- * text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, on a schema
- * that refers to itself only, or on one that takes more steps than we allow (COMPILED-SCHEMA-6).
+ * text-too-long: a pattern would have to match it. unjudged: Ajv gave up, on a schema that refers
+ * only to itself, or on one that takes too many steps (COMPILED-SCHEMA-5).
  */
 export type Judgement =
   | { kind: 'valid' }
@@ -76,7 +70,7 @@ function compile(text: string): CompiledSchema {
   if (fault !== undefined) return unusable(`it is not JSON from position ${fault.at} on`)
   const schema: unknown = JSON.parse(text)
   if (!isObject(schema)) return unusable('it is not a JSON object')
-  // Ajv would answer with a promise, and a promise is true.
+  // Ajv would return a promise, and a promise is truthy.
   if ('$async' in schema) return unusable('$async is not supported')
 
   const candidates = dialectsOf(schema)
@@ -141,8 +135,8 @@ const draft2020 = dialect(
 const draft07 = dialect('http://json-schema.org/draft-07/schema', (options) => new Ajv(options))
 
 /**
- * What `$schema` says. Without it 2020-12 as MCP has it; what only draft-07 allows (a list of
- * items) is then read as that.
+ * The dialect that `$schema` names. Without it 2020-12, as in MCP, or draft-07 if the schema has a
+ * list of items, which only draft-07 allows.
  */
 function dialectsOf({ $schema }: Record<string, unknown>): Dialect[] | undefined {
   if ($schema === undefined) return [draft2020, draft07]
@@ -159,8 +153,8 @@ const options: Options = {
   strict: false,
   strictNumbers: true, // 1e400 is infinite for one reader and a mistake for the next
   logger: false,
-  verbose: true, // errors say what was found where
-  ownProperties: true, // else `toString` is always there
+  verbose: true, // errors hold the value and its place
+  ownProperties: true, // otherwise `toString` is always present
   validateSchema: false, // against the dialect's own schema below, once for both ways to compile
   meta: false,
 }
@@ -194,8 +188,8 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
 class TextTooLong extends Error {}
 
 /**
- * Keeps COMPILED-SCHEMA-5; throws what is wrong with the pattern. Its test throws on a text that is
- * too long: `false` would let the text pass where the schema says `not`.
+ * Keeps COMPILED-SCHEMA-4. Throws the fault of the pattern. Its test throws on a text that is too
+ * long: `false` would pass the text under a `not`.
  */
 export function boundedPattern(pattern: string): { test(text: string): boolean } {
   const expression = compiledPattern(pattern)
@@ -210,7 +204,7 @@ export function boundedPattern(pattern: string): { test(text: string): boolean }
 }
 boundedPattern.code = 'boundedPattern'
 
-/** Throws what is wrong with it, for people and for the model to tell them. */
+/** Throws the fault, for people and the model. */
 function compiledPattern(pattern: string): RE2JS {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern))
@@ -228,8 +222,8 @@ function compiledPattern(pattern: string): RE2JS {
 const patternCharactersShown = 100
 
 /**
- * As a schema means it (with the flag u), or as many authors write it (without). Throws on one that
- * is no pattern at all.
+ * With the flag u, as the standard requires, or without it, as many authors write. Throws if it is
+ * not a pattern.
  */
 function regExpOf(pattern: string): RegExp {
   try {
@@ -242,16 +236,15 @@ function regExpOf(pattern: string): RegExp {
 const uniqueItemsError = { message: 'must not have the same item twice' }
 
 /**
- * Ajv compares each item with each other one: a list of a hundred thousand small objects would take
- * minutes.
+ * Ajv compares each pair of items: a list of a hundred thousand small objects would take minutes.
  */
 function hasUniqueItems(wanted: boolean, items: unknown[]): boolean {
   return !wanted || new Set(items.map(canonical)).size === items.length
 }
 
 /**
- * Equal for equal JSON values, whatever the order of members. The depth of arguments is bounded, so
- * this may call itself.
+ * Equal for equal JSON values, whatever the order of members. Recursive, because the depth of
+ * arguments is bounded.
  */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`

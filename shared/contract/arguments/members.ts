@@ -1,20 +1,20 @@
-// What a JSON text holds that JSON.parse does not show: of two members with the same name in one
-// object it keeps the last and says nothing, and it nests as deep as the text does.
+// Finds faults of a JSON text that JSON.parse hides. JSON.parse keeps the last of two members with
+// the same name, without an error, and has no bound on nesting.
 
 import { closingQuote, nextMark, spaceEnd, stringValue, unit } from '../../lib/json/tokens.ts'
 
 const { closeBrace, closeBracket, colon, openBrace, openBracket, quote } = unit
 
 /**
- * repeated: the first name that occurs twice in one object. RFC 8259 leaves open which of the two
- * counts, and readers differ: what the validator judged would not be what the tool reads. too-deep:
- * more than `depthMax` arrays and objects are open at once. `text` must be JSON.
+ * repeated: the first name that occurs twice in one object. RFC 8259 does not define which one
+ * counts, so the validator could judge one value and the tool read the other. too-deep: more than
+ * `depthMax` arrays and objects are open at once. `text` must be JSON.
  */
 export function membersFault(
   text: string,
   depthMax: number,
 ): { kind: 'repeated'; name: string } | { kind: 'too-deep' } | undefined {
-  /** One for each array and object that is open, innermost last; the names of an object so far. */
+  /** The open arrays and objects, innermost last: for an object, its names so far. */
   const open: (Set<string> | undefined)[] = []
   for (let at = nextMark(text, 0); at < text.length; at = nextMark(text, at + 1)) {
     switch (text.charCodeAt(at)) {

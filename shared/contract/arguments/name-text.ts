@@ -1,6 +1,5 @@
-// Names of tools and fields in a text for the model. Many were written by the model itself, so they
-// are shown within bounds, and what cannot be seen is escaped: a name cannot look like another one,
-// or like our own words.
+// Names of tools and fields in a text for the model, which wrote many of them itself. They are cut,
+// and invisible characters are escaped: a name cannot look like another one, or like Weir's words.
 
 /** Control and format characters, half surrogate pairs, line and paragraph separators. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
@@ -9,13 +8,13 @@ const everyInvisible = new RegExp(invisible.source, 'gu')
 const shownCharactersMax = 100
 const listedMax = 5
 
-/** As JSON would escape it, and what cannot be seen escaped too. */
+/** Escaped as in JSON, and invisible characters too. */
 export function shownName(name: string): string {
   const cut = name.length > shownCharactersMax ? `${name.slice(0, shownCharactersMax)}…` : name
   return visible(JSON.stringify(cut).slice(1, -1))
 }
 
-/** The text on one line, with nothing in it that cannot be seen. */
+/** The text on one line, without invisible characters. */
 export function visible(text: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return text.replace(everyInvisible, (found) => found.split('').map(escaped).join(''))
@@ -26,8 +25,8 @@ export function quoted(name: string): string {
 }
 
 /**
- * The first few, and how many more there are. `last`: the word before the last one; default a
- * comma.
+ * The first few names and the number of the others. `last`: the word before the last one. Default:
+ * a comma.
  */
 export function listed(names: readonly string[], last?: 'and'): string {
   const shown =

@@ -1,11 +1,11 @@
-// The text of a tool's refusals as its agent file may word it: placeholders in braces, filled once,
-// so that what a model sent is never read as one.
+// The refusal text of a tool, from its agent file. Placeholders in braces are filled once, so a
+// placeholder in the model's own text stays as it is.
 
 export const refusalPlaceholders = ['problems', 'accepted', 'sent', 'tool'] as const
 
 export type RefusalSlots = Record<(typeof refusalPlaceholders)[number], string>
 
-/** Braces around anything but one word are meant as they stand: JSON examples are full of them. */
+/** Only braces around one word are placeholders: JSON examples are full of braces. */
 const placeholder = /\{([A-Za-z]\w{0,63})\}/g
 
 export function filledTemplate(template: string, slots: RefusalSlots): string {
@@ -14,7 +14,7 @@ export function filledTemplate(template: string, slots: RefusalSlots): string {
   )
 }
 
-/** Names in it that nothing is known of, each once. */
+/** The unknown placeholders, each once. */
 export function unknownPlaceholders(template: string): string[] {
   const known: readonly string[] = refusalPlaceholders
   return [...new Set([...template.matchAll(placeholder)].map(([, name = '']) => name))].filter(

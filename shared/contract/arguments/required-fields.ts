@@ -1,8 +1,6 @@
-// Which fields a tool requires, and which of them a call lacks. Models write null for what they do
-// not know, so a null for a required field counts as missing (I1). The exception is a field whose
-// schema names null: strict function calling declares every field as required and an optional one
-// as "string or null", and there null is the right answer; refusing it would make the tool
-// impossible to call.
+// Finds the required fields that a call lacks. Models write null for unknown values, so a null for
+// a required field counts as missing (I1). It is allowed if the field's schema names null: strict
+// function calling declares optional fields as required with the type "string or null".
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { pointedTo } from './schema-reference.ts'
@@ -16,7 +14,10 @@ export function requiredFields(schema: Schema): string[] {
     : []
 }
 
-/** The required fields that are absent from these arguments, or null without the schema's leave. */
+/**
+ * The required fields that are absent from these arguments, or null where the schema does not allow
+ * null.
+ */
 export function missingFrom(value: Schema, schema: Schema): string[] {
   return requiredFields(schema).filter(
     (name) =>
@@ -32,12 +33,12 @@ function propertySchema(schema: Schema, name: string): unknown {
 }
 
 /**
- * Whether a schema speaks of null by itself or through what it is made of. One that allows anything
- * does not. Each of its parts is looked at once.
+ * Whether a schema names null, itself or through its parts. A schema that allows any value does not
+ * name it. Each part is visited once.
  */
 function namesNull(schema: unknown, root: Schema): boolean {
   const parts = new Set<unknown>([schema])
-  // A set also goes over what is added meanwhile.
+  // Iterating a set includes items added meanwhile.
   for (const part of parts) {
     if (!isObject(part)) continue
     const { type, nullable, const: constant, enum: values, $ref, anyOf, oneOf, allOf } = part

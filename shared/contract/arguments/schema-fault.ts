@@ -1,12 +1,11 @@
-// What Ajv found, in words for a model: which argument, what is wrong with it, what would be
-// accepted. The words are the same for the same mistake whatever the value was, because loop keys
-// are made of them.
+// Turns the errors of Ajv into sentences for the model: the argument, the problem, the accepted
+// values. The same mistake has the same sentence for every value, because loop keys contain it.
 
 import type { ErrorObject } from 'ajv'
 import { listed, quoted, shownName, visible } from './name-text.ts'
 import { nearestNames } from './tool-name.ts'
 
-/** `fields`: what the model has to learn to do better; empty: the arguments as a whole. */
+/** `fields`: the arguments to correct. Empty: the arguments as a whole. */
 export type SchemaFault = { words: string; fields: string[] }
 
 const wordsCharactersMax = 200
@@ -51,8 +50,8 @@ export function schemaFault({
 }
 
 /**
- * A whole sentence that helps and may differ with the value. It may look through all names that the
- * schema knows: ask only for what is told.
+ * A sentence that helps and may differ with the value. It may search all names of the schema, so
+ * call it only for the error that is shown.
  */
 export function schemaHint({
   keyword,
@@ -98,10 +97,10 @@ const examples: Record<string, string> = {
   ipv6: '2001:db8::1',
 }
 
-/** A shorter text is near to anything. */
+/** A shorter text is near to every name. */
 const sentCharactersMin = 3
 
-/** The nearest of what is allowed. */
+/** The nearest allowed value. */
 function meant(sent: unknown, allowed: unknown): string | undefined {
   if (typeof sent !== 'string' || sent.length < sentCharactersMin || !Array.isArray(allowed))
     return undefined

@@ -1,8 +1,8 @@
-// References inside of a JSON Schema.
+// References inside a JSON Schema.
 
 import { isObject } from '../../lib/json/json-object.ts'
 
-/** What a reference like "#/$defs/name" means in this document. */
+/** The target of a reference like "#/$defs/name" in this document. */
 export function pointedTo(ref: string, root: Record<string, unknown>): unknown {
   if (!ref.startsWith('#/')) return undefined
   let target: unknown = root

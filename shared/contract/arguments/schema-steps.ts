@@ -1,8 +1,6 @@
-// How much work judging one value may be. What one part of a schema costs is bounded by its size;
-// what makes it exponential are references in branches: twenty definitions, each `anyOf` the next
-// one twice, are a million ways, and a recursive schema of two branches doubles with each level of
-// the value. So it is counted how often a reference is followed, and beyond the bound nobody
-// judges, whatever the verdict would have been.
+// Counts the references that judging a value follows. The other costs are bounded by the size of
+// the schema, but references in branches make it exponential. Twenty definitions, each with the
+// next one twice in `anyOf`, are a million ways. Beyond the bound, the value is not judged.
 
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv'
 import { limits } from '../limits.ts'
@@ -12,12 +10,12 @@ export class TooManySteps extends Error {}
 /** Counts for one compiled schema. `begin` before each judgement. */
 export type SchemaSteps = { begin(): void }
 
-/** The keywords by which a schema goes on in another of its parts. */
+/** The keywords that refer to another part of the schema. */
 const references = ['$ref', '$dynamicRef']
 
 /**
- * Makes every schema that this instance compiles from now on count, and throw TooManySteps beyond
- * the bound.
+ * From now on, each schema that this instance compiles counts, and throws TooManySteps beyond the
+ * bound.
  */
 export function countSteps(ajv: Ajv): SchemaSteps {
   let taken = 0

@@ -1,9 +1,8 @@
-// Names of tools as models write them: not there at all, with invisible characters in them, or
-// nearly right.
+// Names of tools as models write them: missing, with invisible characters, or nearly right.
 
 import { invisible } from './name-text.ts'
 
-/** Why no tool can have this name; undefined: one could. */
+/** The reason why no tool can have this name. Undefined: one can. */
 export function nameFault(name: string): 'blank' | 'invisible' | undefined {
   if (invisible.test(name)) return 'invisible'
   return name.trim() === '' ? 'blank' : undefined
@@ -15,9 +14,9 @@ const editsMax = 3
 const namesSuggested = 3
 
 /**
- * The offered names that a model may have meant, nearest first: written differently, a few letters
- * off, or the one part of the other. Compares the first 64 characters with the first 200 names: a
- * response may hold hundreds of wrong names.
+ * The offered names that a model may have meant, nearest first: spelled differently, a few letters
+ * off, or one a part of the other. Compares the first 64 characters with the first 200 names,
+ * because a response may hold hundreds of wrong names.
  */
 export function nearestNames(name: string, offered: readonly string[]): string[] {
   const wanted = plain(name)
@@ -25,7 +24,7 @@ export function nearestNames(name: string, offered: readonly string[]): string[]
     .slice(0, namesCompared)
     .map((candidate) => ({ candidate, distance: distance(wanted, plain(candidate)) }))
     .filter((near) => near.distance <= editsMax)
-    .sort((a, b) => a.distance - b.distance) // stable: as near, as offered
+    .sort((a, b) => a.distance - b.distance) // stable: equal distances keep the order
     .slice(0, namesSuggested)
     .map(({ candidate }) => candidate)
 }
@@ -45,8 +44,8 @@ function distance(a: string, b: string): number {
 }
 
 /**
- * Levenshtein's, or Infinity where it is more than `max`: then no cell further than that from the
- * diagonal matters. Texts of up to 64 characters.
+ * The Levenshtein distance, or Infinity beyond `max`: cells further than that from the diagonal do
+ * not matter. For texts of up to 64 characters.
  */
 function editDistance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return Number.POSITIVE_INFINITY

@@ -1,26 +1,21 @@
-// What is wrong with a text that should be JSON (RFC 8259), and where. JSON.parse knows it too, but
-// says it in words that differ between versions of Node, and a replay has to give the same records
-// byte for byte; it has no bound on nesting; and it does not tell a text that ends too early from
-// one that went wrong. Iterative, one pass: a text of ten thousand brackets must not overflow a
-// stack.
+// Finds the position at which a text stops being JSON (RFC 8259). JSON.parse does not fit: its
+// messages differ between versions of Node, and a replay must give the same records byte for byte.
+// It also has no bound on nesting, and does not tell an unfinished text from a wrong one.
+// Not recursive: a text of ten thousand brackets must not overflow a stack.
 
 import { scalarEnd, spaceEnd, stringEnd, type TokenFault, unit } from './tokens.ts'
 
 const { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } = unit
 
 /**
- * `at` is a position in UTF-16 units. unfinished: the text ends before its value does, and could go
- * on to be JSON. unexpected: whatever follows, it is not JSON from here on. too-deep: an array or
- * object opens here at more than the allowed depth; the rest was not read.
+ * As a fault of a token, of the whole text. too-deep: an array or object opens here beyond the
+ * allowed depth. The rest was not read.
  */
 export type JsonFault = TokenFault | { kind: 'too-deep'; at: number }
 
-/**
- * Undefined: `text` is the text of one JSON value, nested at most `depthMax` deep (a bare scalar
- * has depth 0).
- */
+/** Undefined: `text` is one JSON value, nested at most `depthMax` deep. A scalar has depth 0. */
 export function jsonFault(text: string, depthMax: number): JsonFault | undefined {
-  /** What closes the arrays and objects that are open, outermost first. */
+  /** The closing brackets of the open arrays and objects, outermost first. */
   const open: number[] = []
   let expected: 'value' | 'value or ]' | 'member' | 'member or }' | 'colon' | 'comma or end' =
     'value'

@@ -1,4 +1,4 @@
-// What JSON calls an object, of values that somebody else wrote.
+// Recognizes a JSON object among parsed values.
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

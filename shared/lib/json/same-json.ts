@@ -1,15 +1,12 @@
-// Whether two JSON texts say the same. Numbers are compared as they were written: two ids beyond
-// 2^53 that differ are one and the same to JSON.parse.
+// Compares the values of two JSON texts. Numbers are compared by their digits: JSON.parse gives two
+// different ids beyond 2^53 the same value.
 
-/**
- * Numbers as they were written (ECMAScript's JSON.parse source text access, which TypeScript's
- * library does not describe yet).
- */
+/** ECMAScript's JSON.parse source text access, which TypeScript's library does not declare yet. */
 type Raw = { rawJSON(text: string): unknown }
 
 /**
- * The same value but for blanks and escapes, members in the same order. False where one of them is
- * no JSON.
+ * Whether both texts have the same value, with members in the same order. Blanks and escapes may
+ * differ. False if one is not JSON.
  */
 export function sameJson(one: string, other: string): boolean {
   if (one === other) return true
@@ -17,7 +14,7 @@ export function sameJson(one: string, other: string): boolean {
   return plain !== undefined && plain === plainJson(other)
 }
 
-/** What a JSON text says, in one way of saying it; undefined: it is no JSON. */
+/** The text without blanks and optional escapes. Undefined: it is not JSON. */
 export function plainJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import avro from 'avsc'
 import fc from 'fast-check'
-import type { LockEntry, RecordSchema, Schema } from '../../../schemas/generate.ts'
+import type { LockEntry, RecordSchema, Schema } from '../../../schemas/lock-entry.ts'
 import { codecOf, decode, encode } from '../../../shared/codec/codec.ts'
 import type { Claim, Message, Part } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -45,7 +45,7 @@ const part: Part = {
 const numRuns = 40
 
 describe.each(newest)('a $type', ({ id, type, schema }) => {
-  it('comes back as it was written', () => {
+  it('is decoded as it was encoded', () => {
     fc.assert(
       fc.property(messageOf(type, schema), (message) =>
         expect(decode(encode(message))).toEqual(message),
@@ -65,7 +65,7 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
     )
   })
 
-  it('is the Avro that untouched avsc writes and reads', () => {
+  it('is the same Avro that unchanged avsc writes and reads', () => {
     const stock = avro.Type.forSchema(schema as never, {
       wrapUnions: 'never',
       omitRecordMethods: true,
@@ -81,7 +81,7 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
     )
   })
 
-  it('decodes or is refused with a codec error, whatever is done to its bytes', () => {
+  it('decodes or fails with a codec error after any damage to its bytes', () => {
     fc.assert(
       fc.property(messageOf(type, schema), damage, (message, damaged) =>
         expectMessageOrCodecError(damaged(encode(message))),
@@ -92,7 +92,7 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
 })
 
 describe('decode', () => {
-  it('gives a message or a codec error for any bytes at all', () => {
+  it('returns a message or throws a codec error for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => expectMessageOrCodecError(bytes)),
     )
@@ -106,7 +106,7 @@ describe('decode', () => {
     )
   })
 
-  it('gives plain objects, with nothing but their fields', () => {
+  it('returns plain objects with their fields only', () => {
     const message = decode(encode(part)) as Part
     expect(Object.getPrototypeOf(message)).toBe(Object.prototype)
     expect(Object.getPrototypeOf(message.events[0])).toBe(Object.prototype)
@@ -164,7 +164,7 @@ describe('decode', () => {
   )
 })
 
-describe('lengths that lie', () => {
+describe('false lengths', () => {
   // A part up to its events, in 13 bytes; then what an attacker claims.
   const upToEvents = [...bytesOf('c'), ...varint(1n), ...varint(1n), ...bytesOf('a'), ...varint(0n)]
 
@@ -213,7 +213,7 @@ describe('lengths that lie', () => {
     expectCodecError(() => decode(bytes), 'codec.bad-body', message)
   })
 
-  it('does not follow them in a field that the current version skips', () => {
+  it('are not followed in a field that the current version skips', () => {
     const list = { name: 'list', type: { type: 'array', items: 'string' } as Schema }
     const map = { name: 'map', type: { type: 'map', values: 'long' } as Schema }
     const { decode } = codecOf([version(1, [list, map]), version(2, [])])
@@ -299,17 +299,17 @@ describe('encode', () => {
     expectCodecError(() => encode(message as Message), 'codec.bad-message', text),
   )
 
-  it('says what was wrong without repeating a whole argument', () => {
+  it('names the fault without repeating a whole argument', () => {
     const error = thrownBy(() => encode({ ...part, events: 'x'.repeat(1_000_000) } as never))
     expect(error.message.length).toBeLessThan(400)
   })
 
-  it('goes on after a message that it refused in the middle', () => {
+  it('encodes the next message after one that it refused midway', () => {
     expect(() => encode(withEvent({ text: 5 }) as never)).toThrow(WeirError)
     expect(decode(encode(part))).toEqual(part)
   })
 
-  it('gives bytes that later messages do not touch, also when one is larger than all before', () => {
+  it('returns bytes that later messages do not change, even larger ones', () => {
     const first = encode(claim)
     const copy = Buffer.from(first)
     const large = withEvent({ text: 'ä'.repeat(3_000_000) }) as Part
@@ -396,14 +396,17 @@ describe('strings', () => {
     349_525, 349_526, 1_048_576,
   ]
 
-  it.each(lengths)('of %p characters come back, whatever a character takes', (length) => {
-    for (const character of ['a', 'é', '漢', '\u0000']) {
-      const message = { ...claim, owner: character.repeat(length) }
-      expect(decode(encode(message))).toEqual(message)
-    }
-    const mixed = { ...claim, owner: `${'a'.repeat(length)}😀` }
-    expect(decode(encode(mixed))).toEqual(mixed)
-  })
+  it.each(lengths)(
+    'of %p characters are decoded as encoded, for each width of a character',
+    (length) => {
+      for (const character of ['a', 'é', '漢', '\u0000']) {
+        const message = { ...claim, owner: character.repeat(length) }
+        expect(decode(encode(message))).toEqual(message)
+      }
+      const mixed = { ...claim, owner: `${'a'.repeat(length)}😀` }
+      expect(decode(encode(mixed))).toEqual(mixed)
+    },
+  )
 
   it.each([
     ['short', 3],
@@ -441,13 +444,13 @@ describe('a type that no message of ours uses yet', () => {
     flag: true,
   }
 
-  it('comes back as it was written', () => {
+  it('is decoded as it was encoded', () => {
     fc.assert(
       fc.property(messageOf('claim', schema), (any) => expect(decode(encode(any))).toEqual(any)),
     )
   })
 
-  it('decodes or is refused with a codec error, whatever is done to its bytes', () => {
+  it('decodes or fails with a codec error after any damage to its bytes', () => {
     fc.assert(
       fc.property(messageOf('claim', schema), damage, (any, damaged) =>
         expectMessageOrCodecError(damaged(encode(any)), decode),
@@ -466,14 +469,14 @@ describe('a type that no message of ours uses yet', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('takes a Uint8Array for bytes and gives a Buffer', () => {
+  it('accepts a Uint8Array for bytes and returns a Buffer', () => {
     const { bytes } = decode(encode({ ...message, bytes: new Uint8Array([1, 2, 255]) })) as {
       bytes: unknown
     }
     expect(bytes).toEqual(Buffer.from([1, 2, 255]))
   })
 
-  it('gives bytes of its own, so that a batch can be let go or written over', () => {
+  it('returns its own bytes, so the batch can be freed or overwritten', () => {
     const record = encode({ ...message, bytes: Buffer.from('abc') })
     const decoded = decode(record)
     record.fill(0)
@@ -518,7 +521,7 @@ describe('an older version', () => {
   const old = codecOf(entries.slice(0, 1)) as unknown as AnyCodec
   const current = codecOf(entries) as unknown as AnyCodec
 
-  it('is read as the current one: gone fields skipped, new ones by default, numbers widened, unknown symbols as the default', () => {
+  it('is read as the current one: skips removed fields, fills defaults, widens numbers', () => {
     const bytes = old.encode({ type: 'claim', gone: 'x', kept: 5, kind: 'a' })
     expect(current.decode(bytes)).toStrictEqual({
       type: 'claim',
@@ -529,7 +532,7 @@ describe('an older version', () => {
     })
   })
 
-  it('gets defaults of its own, which nobody else changes', () => {
+  it('has its own defaults, which no other record changes', () => {
     const bytes = old.encode({ type: 'claim', gone: 'x', kept: 5, kind: 'a' })
     const first = current.decode(bytes) as { list: string[] }
     first.list.push('mine')
@@ -542,7 +545,7 @@ describe('an older version', () => {
     })
   })
 
-  it('is not written any more', () => {
+  it('is no longer written', () => {
     const bytes = current.encode({
       type: 'claim',
       kind: 'b',
@@ -560,7 +563,7 @@ describe('an older version', () => {
     })
   })
 
-  it('is refused by the old code when it is a newer one', () => {
+  it('is refused by old code if it is newer', () => {
     const bytes = current.encode({ type: 'claim', kind: 'b', kept: 1, added: null, list: [] })
     expectCodecError(
       () => old.decode(bytes),
@@ -569,7 +572,7 @@ describe('an older version', () => {
     )
   })
 
-  it('is refused with both versions when they do not go together', () => {
+  it('is refused with both versions named if they are incompatible', () => {
     const codec = codecOf([version(1, []), version(2, [{ name: 'needed', type: 'string' }])])
     expectCodecError(
       () => codec.decode(frame(1, [])),

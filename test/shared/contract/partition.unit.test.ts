@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 
 describe('the partition of a conversation', () => {
-  it("is the one of Kafka's own test vectors", () => {
+  it("matches Kafka's own test vectors", () => {
     // UtilsTest.testMurmur2 of Apache Kafka, as unsigned numbers of 31 bits.
     const vectors: [string, number][] = [
       ['21', -973932308],

@@ -16,7 +16,7 @@ const lock: { type: string }[] = JSON.parse(
 )
 
 describe('the topology', () => {
-  it('reads as it was agreed: a change of the wiring is a change of this text', () => {
+  it('has this printed form, which changes with the wiring', () => {
     expect(`\n${printTopology()}`).toMatchInlineSnapshot(`
 "
 conversation-events (log) -> conversation, a unit is conversation
@@ -125,7 +125,7 @@ guard-verdicts.<guard> (log)
     )
   })
 
-  it('keeps the records of logs as long as it is told, dead letters at least a month, and the newest of each key of a table for ever', () => {
+  it('keeps logs for the retention, dead letters at least a month, and tables for ever', () => {
     const kept = (days: number) =>
       Object.fromEntries(
         topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]),
@@ -142,7 +142,7 @@ guard-verdicts.<guard> (log)
 })
 
 describe('the keys of history', () => {
-  it('say whose entry it is, and a key of somebody else says nothing', () => {
+  it('name the conversation of the entry, and other keys name none', () => {
     for (const conversation of ['a', 'a"b', '', '[1]'])
       expect(historyConversation(historyKey({ conversation, turn: 1, round: 2 }))).toBe(
         conversation,

@@ -9,7 +9,7 @@ describe('the log', () => {
     ['a request', { request: { headers: { 'x-api-key': 'SECRET' } } }],
     ['a nested request', { failure: { request: { headers: { Authorization: 'Bearer SECRET' } } } }],
     ['a header alone', { headers: { authorization: 'SECRET' } }],
-  ])('never shows a secret, also when somebody logs %s as a whole', (_, fields) => {
+  ])('never shows a secret, even if the program logs %s as a whole', (_, fields) => {
     const lines: string[] = []
     createLog({ level: 'info', destination: { write: (line: string) => lines.push(line) } }).info(
       fields,

@@ -11,13 +11,13 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-folders-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('making folders', () => {
-  it('makes all that are missing, with the rights that are asked for, and none where all are there', () => {
+  it('makes only the missing folders, with the requested mode', () => {
     makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
     makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
     expect(statSync(join(folder, 'a', 'b')).mode & 0o777).toBe(0o700)
   })
 
-  it('takes away those that it made, but none that holds something by now', () => {
+  it('removes the folders that it made, except those with content', () => {
     const made = makeFolders(join(folder, 'd', 'e', 'f'))
     expect(made).toEqual([join(folder, 'd'), join(folder, 'd', 'e'), join(folder, 'd', 'e', 'f')])
     expect(makeFolders(join(folder, 'd', 'e', 'f'))).toEqual([])
@@ -26,7 +26,7 @@ describe('making folders', () => {
     expect(readdirSync(join(folder, 'd'))).toEqual(['mine'])
   })
 
-  it('refuses where a file is in the way', () => {
+  it('fails if a file is in the way', () => {
     writeFileSync(join(folder, 'file'), '')
     for (const path of [join(folder, 'file'), join(folder, 'file', 'below')])
       expect(() => makeFolders(path)).toThrow(/EEXIST/)

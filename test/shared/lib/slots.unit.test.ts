@@ -14,14 +14,14 @@ function guests(count: number) {
   return { wait, seated, free: (who: string) => free.get(who)?.() }
 }
 
-describe('places', () => {
-  it('are given at once while there are any', () => {
+describe('slots', () => {
+  it('are granted at once while any are free', () => {
     const { wait, seated } = guests(2)
     for (const who of ['a1', 'a2', 'a3']) wait('a', who)
     expect(seated).toEqual(['a1', 'a2'])
   })
 
-  it('go to the lines in rotation, so that one long line holds up nobody', () => {
+  it('go to the lines in rotation, and one long line delays no other', () => {
     const { wait, seated, free } = guests(1)
     for (const who of ['a1', 'a2', 'a3']) wait('a', who)
     for (const who of ['b1', 'b2']) wait('b', who)
@@ -30,7 +30,7 @@ describe('places', () => {
     expect(seated).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
   })
 
-  it('are not given to who has left the line', () => {
+  it('are not granted to a caller that has left the line', () => {
     const { wait, seated, free } = guests(1)
     wait('a', 'a1')
     const leave = wait('a', 'a2')
@@ -41,7 +41,7 @@ describe('places', () => {
     expect(seated).toEqual(['a1', 'b1'])
   })
 
-  it('come back once, however often they are given back, also after leaving', () => {
+  it('are released once, even if released twice or after leaving', () => {
     const { wait, seated, free } = guests(1)
     const leave = wait('a', 'a1')
     leave()

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
 describe('a text that is cut', () => {
-  it('is the same where it fits', () => {
+  it('stays the same if it fits', () => {
     expect(cutToBytes('aé', 3)).toBe('aé')
     expect(shortened('aé', 3)).toBe('aé')
   })
@@ -13,7 +13,7 @@ describe('a text that is cut', () => {
     expect(cutToBytes('😀', 4)).toBe('😀')
   })
 
-  it('that is shortened says so within its bound', () => {
+  it('ends in an ellipsis within its bound if it is shortened', () => {
     expect(shortened('abcdef', 5)).toBe('ab…')
     expect(shortened('abcdef', 3)).toBe('…')
   })
@@ -34,7 +34,7 @@ describe('a text on one line', () => {
     ['\n', ''],
   ])('of %j is %j', (text, line) => expect(onOneLine(text)).toBe(line))
 
-  it('is made of the beginning of a long one: what is behind is not looked at', () => {
+  it('uses only the beginning of a long text', () => {
     expect(onOneLine('x'.repeat(1_000_000)).length).toBeLessThan(5_000)
   })
 })

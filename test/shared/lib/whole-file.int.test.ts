@@ -39,26 +39,26 @@ function* failing(): Generator<string> {
 }
 
 describe('a file that is written whole', () => {
-  it('is there with all of it, for this user alone', async () => {
+  it('is complete, and only this user can read it', async () => {
     expect(await writeWhole(file, ['grün', 'er'], { force: false })).toBe(7)
     expect(readFileSync(file, 'utf8')).toBe('grüner')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder)).toEqual(['a.html'])
   })
 
-  it('is none by the name of -, which is how others call standard output, but may be called so in its folder', () => {
+  it('cannot have the path -, which means standard output, but ./- is allowed', () => {
     expect(() => refuseTaken('-', { force: true })).toThrow(
       /nothing is written to standard output: name a file/,
     )
     expect(() => refuseTaken(join(folder, '-'), { force: false })).not.toThrow()
   })
 
-  it('is not there where writing it fails', async () => {
+  it('does not exist if writing it fails', async () => {
     await expect(writeWhole(file, failing(), { force: false })).rejects.toBe(noMore) // a mistake of ours, which no other place mends
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('leaves nothing of itself when a signal ends the process meanwhile', async () => {
+  it('leaves no unfinished file when a signal ends the process', async () => {
     const somebody = (): void => {} // who decides how the process ends: here, not at all
     process.on('SIGTERM', somebody)
     const left: string[][] = []
@@ -74,7 +74,7 @@ describe('a file that is written whole', () => {
     expect(left).toEqual([[expect.stringContaining('unfinished')], []])
   })
 
-  it('takes the place of one that is there only by force', async () => {
+  it('replaces an existing file only by force', async () => {
     writeFileSync(file, 'mine')
     expect(() => refuseTaken(file, { force: false })).toThrow(
       expect.objectContaining({ code: 'output.exists' }),
@@ -88,7 +88,7 @@ describe('a file that is written whole', () => {
     expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['new', ['a.html']])
   })
 
-  it('takes the place of no log and of nothing that it is made from, also by force', async () => {
+  it('never replaces a log or its own source, even by force', async () => {
     const log = join(folder, 'weir.db')
     await (await openEmbeddedBus({ file: log, clock: systemClock })).close()
     expect(() => refuseTaken(log, { force: true })).toThrow(
@@ -103,7 +103,7 @@ describe('a file that is written whole', () => {
     refuseTaken(file, { force: true, reads: log })
   })
 
-  it('leaves one as it is that appeared while it was written', () => {
+  it('leaves a file that appeared in the meantime unchanged', () => {
     const unfinished = beginFile(file)
     writeFileSync(file, 'mine')
     expect(() => nameFile(unfinished, file, { force: false })).toThrow(
@@ -112,7 +112,7 @@ describe('a file that is written whole', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
-  it('is refused before any work where its folder is not there', () => {
+  it('is refused before any work if its folder is missing', () => {
     const nowhere = join(folder, 'no', 'a.html')
     expect(() => refuseTaken(nowhere, { force: false })).toThrow(
       expect.objectContaining({ code: 'output.unwritable' }),
@@ -122,7 +122,7 @@ describe('a file that is written whole', () => {
     )
   })
 
-  it('is told to be on a full disk, by the file system or by SQLite, and with what SQLite says else', () => {
+  it('reports a full disk, from the file system or SQLite, and other errors of SQLite', () => {
     const full = `${file} cannot be written (the disk is full): make room there, or name another place (--output)`
     expect(refusal(file, systemError('ENOSPC', -28))).toMatchObject({
       code: 'output.unwritable',
@@ -138,7 +138,7 @@ describe('a file that is written whole', () => {
     })
   })
 
-  it('is not what a mistake in SQL is told as', () => {
+  it('leaves a mistake in SQL as it is', () => {
     const twice = sqliteError('UNIQUE constraint failed: records.topic', 2067)
     expect(refusal(file, twice)).toBe(twice)
   })

@@ -22,7 +22,7 @@ function refused(refusal: string, raw: string, name = 'open') {
 }
 
 describe('a refusal in the words of its tool', () => {
-  it('has what was wrong, what would be accepted, what was sent and the name where its author wants them', () => {
+  it('fills in the fault, the accepted values, the sent value and the name', () => {
     const said = refused(
       '{tool} says no: {problems}. {accepted} Not again: {sent}',
       '{"path":"a","mode":"reed","modes":1}',
@@ -34,7 +34,7 @@ describe('a refusal in the words of its tool', () => {
     )
   })
 
-  it('keeps the short reason, by which loops are told', () => {
+  it('keeps the short reason, which identifies loops', () => {
     expect(refused('Nope.', '{}')).toMatchObject({
       code: 'schema',
       reason: "missing required field 'path'",
@@ -42,30 +42,30 @@ describe('a refusal in the words of its tool', () => {
     })
   })
 
-  it('is used for each way in which a call of the tool is refused', () => {
+  it('is used for each kind of refusal of the tool', () => {
     expect(refused('<{problems}>', '[1]')?.text).toBe(
       '<the arguments are not a JSON object: they are an array>',
     )
     expect(refused('<{problems}>', '{"path":')?.text).toContain('<the arguments are not valid JSON')
   })
 
-  it('is not that of a tool which nobody offered', () => {
+  it('is not used for a tool that is not offered', () => {
     expect(refused('Nope.', '{}', 'opens')?.text).toContain("Did you mean 'open'?")
   })
 
-  it('does not read placeholders in what a model sent', () => {
+  it('ignores placeholders in the text of a model', () => {
     expect(refused('{sent}', '{"path":"{tool} {problems}","x":1}')?.text).toBe(
       '{"path":"{tool} {problems}","x":1}',
     )
   })
 
-  it('is bounded, however often it quotes what was sent', () => {
+  it('is bounded even if it quotes the sent value many times', () => {
     const text =
       refused('{sent}'.repeat(600), JSON.stringify({ x: 'y'.repeat(100_000) }))?.text ?? ''
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.refusalTextBytesMax)
   })
 
-  it('leaves everything else in braces alone', () => {
+  it('leaves other texts in braces unchanged', () => {
     const braces = fc.string().filter((text) => !/\{(?:problems|accepted|sent|tool)\}/.test(text))
     fc.assert(
       fc.property(braces, (text) => {

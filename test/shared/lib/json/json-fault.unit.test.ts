@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { type JsonFault, jsonFault } from '../../../../shared/lib/json/json-fault.ts'
 
-describe('a text that should be JSON', () => {
+describe('jsonFault', () => {
   it.each<[string, JsonFault | undefined]>([
     ['{"a":[1,-2.5e+3,true,false,null,"\\u00e4\\n"]}', undefined],
     [' \t\r\n1 ', undefined],
@@ -36,7 +36,7 @@ describe('a text that should be JSON', () => {
     ['\u00a01', { kind: 'unexpected', at: 0 }],
   ])('%j', (text, fault) => expect(jsonFault(text, 10)).toEqual(fault))
 
-  it('is bounded in depth, however deep it goes', () => {
+  it('bounds the depth of a text of any depth', () => {
     expect(jsonFault('[[[]]]', 3)).toBeUndefined()
     expect(jsonFault('[[{"a":[]}]]', 3)).toEqual({ kind: 'too-deep', at: 7 })
     expect(jsonFault('[]', 0)).toEqual({ kind: 'too-deep', at: 0 })
@@ -47,7 +47,7 @@ describe('a text that should be JSON', () => {
     })
   })
 
-  it('is JSON exactly when JSON.parse takes it', () => {
+  it('accepts a text exactly when JSON.parse does', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -64,7 +64,7 @@ describe('a text that should be JSON', () => {
     )
   })
 
-  it('is unfinished exactly when something could follow that makes it JSON: each beginning of a JSON text is', () => {
+  it('reports each beginning of a JSON text as unfinished', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.json({ stringUnit: 'binary' })), (text) => {
         for (let end = 0; end < text.length; end += 1) {
