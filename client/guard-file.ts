@@ -48,13 +48,13 @@ export function guardFile(given: string): string {
   const isPath = /[./\\]/.test(given)
   const near = nearestFile(given) ?? (isPath ? undefined : nearestName(given, shipped))
   const meant = near === undefined ? '' : `; did you mean ${near}?`
-  const what = here?.isDirectory()
+  const fault = here?.isDirectory()
     ? `${resolve(given)} is a folder, and a guard is a file`
     : `there is no file ${resolve(given)}`
   const ships = isPath
     ? ''
     : `, and no guard of that name ships with Weir (${shipped.join(', ')} do)`
-  throw new WeirError('usage', `${what}${ships}${meant}`)
+  throw new WeirError('usage', `${fault}${ships}${meant}`)
 }
 
 /** The module with the nearest name in the folder of the given path. */

@@ -33,7 +33,7 @@ export type TextReset = { type: 'text-reset' } & Place
 export type TurnWaiting = { type: 'turn-waiting'; conversation: string }
 
 /**
- * All events of a turn, told apart by `type`. shared/contract/messages.ts describes the fields of
+ * All events of a turn, distinguished by `type`. shared/contract/messages.ts describes the fields of
  * those that are records of the log.
  */
 export type TurnEvent =

@@ -38,6 +38,6 @@ function print(
   for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}\n`)
   out.write(
-    `    since ${second(since)}; rejected in ${took(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
+    `    since ${second(since)}; rejected in ${took(Math.max(0, until - now))} without a decision, at ${second(until)}\n`,
   )
 }

@@ -24,9 +24,9 @@ const aheadMaxMs = 60_000
  */
 export function clockCheck(now: number, logNewest: number | undefined): Check {
   const shown = new Date(now).toISOString()
-  if (now < notBefore) return wrong('clock', `it says ${shown}`, 'set the clock of this machine')
+  if (now < notBefore) return wrong('clock', `it shows ${shown}`, 'set the clock of this machine')
   const ahead = logNewest === undefined ? 0 : logNewest - now
-  if (ahead <= aheadMaxMs) return ok('clock', `it says ${shown}`)
-  const finding = `it says ${shown}, and the newest record is ${Math.round(ahead / 1000)} s ahead of that: until then deadlines stand still`
+  if (ahead <= aheadMaxMs) return ok('clock', `it shows ${shown}`)
+  const finding = `it shows ${shown}, and the newest record is ${Math.round(ahead / 1000)} s ahead of it: until then no deadline expires`
   return wrong('clock', finding, 'set the clock of this machine, or wait')
 }

@@ -72,10 +72,10 @@ async function serverCheck(tool: string, url: string): Promise<Check> {
     : ok('tool', `${tool}: ${host} answers`)
 }
 
-function unreached(name: string, whose: string, fault: string): Check {
+function unreached(name: string, server: string, fault: string): Check {
   return wrong(
     name,
-    `${whose} cannot be reached (${fault})`,
+    `${server} cannot be reached (${fault})`,
     'check the address, the network, and a proxy in between',
   )
 }

@@ -70,10 +70,10 @@ function entriesOf(
   const ordered = names.flatMap((name) =>
     [...found.values()].filter((entry) => entry.name === name),
   )
-  return ordered.map(({ topics: having, ...entry }) => ({ ...entry, of: whose(having, topics) }))
+  return ordered.map(({ topics: having, ...entry }) => ({ ...entry, of: labelOf(having, topics) }))
 }
 
-function whose(having: PlannedTopic[], all: PlannedTopic[]): string {
+function labelOf(having: PlannedTopic[], all: PlannedTopic[]): string {
   if (having.length === all.length) return 'all'
   for (const kind of ['log', 'table'] as const)
     if (
