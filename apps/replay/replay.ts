@@ -19,7 +19,7 @@ import { printWhatIf, whatIfJson } from './print-what-if.ts'
 import { replayLog } from './replay-log.ts'
 import { printSweep, sweepJson, sweepPage } from './sweep.ts'
 import { sweepSvg } from './sweep-plot.ts'
-import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/asked.ts'
+import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/policy-flags.ts'
 import { whatIf } from './what-if/what-if.ts'
 
 export type ReplayOptions = {

@@ -4,8 +4,8 @@
 import { painted } from '../terminal/paint.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
-import type { Sweep } from './what-if/asked.ts'
 import { type Change, totalsOf } from './what-if/change.ts'
+import type { Sweep } from './what-if/policy-flags.ts'
 
 /**
  * Of each conversation what was saved is of one turn only, that of its first changed decision

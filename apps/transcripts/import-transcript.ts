@@ -153,7 +153,7 @@ async function play(
       for (const record of records.toSorted(byTopic)) {
         bundle.add(record)
         const message = decode(record.value as Uint8Array)
-        tally.see(record.topic, record, message)
+        tally.add(record.topic, record, message)
         noteRefusals(message, transcript, leftOut)
       }
       const { where } = transcript
