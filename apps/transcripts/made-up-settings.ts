@@ -1,23 +1,18 @@
-// The settings that a transcript is played with. No run wrote them: they let everything go the way
-// it went (PLAYED-1 of played.ts), and whoever judges a conversation by its own settings has none
-// here. They mark it, also where there is no bundle any more, in what `weir inspect --json`
-// printed.
+// The settings for playing a transcript. No run used them: nothing intervenes (PLAYED-1 of
+// played.ts). They also mark an imported conversation in the output of `weir inspect --json`.
 
 import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings } from '../../shared/contract/messages.ts'
 import type { RoundTimeline } from '../history/inspect/timeline.ts'
 
-/**
- * What a bundle of such conversations says of where it comes from begins so; behind it stands the
- * format.
- */
+/** The beginning of such a bundle's source, before the format. */
 export const transcriptSource = 'transcript '
 
-/** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
+/** Rules without a threshold run in shadow: they report and do not intervene. */
 const rulesWithoutThreshold = ['chanting', 'monologue', 'unread-call']
 
-/** Beyond what an agent file or an operator may say (agent.schema.json). */
+/** Beyond the bounds of agent files and operators (agent.schema.json). */
 const outOfReach = 100_000
 
 const { version: _, guards: __, ...policy } = defaultSettings.policy
@@ -44,8 +39,8 @@ export const madeUpSettings: AgentSettings = {
 }
 
 /**
- * Whether a conversation was played: no run of Weir wrote it, and its times are made up too
- * (PLAYED-4 of played.ts). Each that was has a response.
+ * Whether a conversation was imported: no run of Weir wrote it, and its times are artificial
+ * (PLAYED-4 of played.ts). Each imported conversation has a response.
  */
 export function isPlayed(
   turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[],
