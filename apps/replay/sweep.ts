@@ -1,5 +1,5 @@
-// `--sweep`: one threshold at several values, as a table and bars: what each would have saved at
-// most, and the good calls that it would have cost.
+// `--sweep` tries one threshold at several values, and prints a table with bars: the savings at
+// most, and the good calls lost.
 
 import { painted } from '../terminal/paint.ts'
 import { printableJson } from '../terminal/printable.ts'
