@@ -1,12 +1,12 @@
-// The frame of each command that makes a bundle: Ctrl-C and trouble leave no file.
+// Runs a command that writes a bundle. Ctrl-C and errors leave no file.
 
 import { type BundleWriter, createBundle } from '../../shared/bus/bundle/writer.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 
 /**
- * `make` fills and finishes the bundle, and gives what to tell of it; undefined, or it throws:
- * `signal` had aborted, and it is not finished. Resolves to the exit code; 130: stopped by Ctrl-C.
- * Throws `output.exists`, `output.unwritable`, and what `make` throws.
+ * `make` fills and finishes the bundle and returns the text to print. It returns undefined or throws
+ * if `signal` aborted. Resolves to the exit code, 130 after Ctrl-C. Throws `output.exists`,
+ * `output.unwritable`, and the errors of `make`.
  */
 export async function makeBundle(
   { output, force = false }: { output: string; force?: boolean | undefined },
@@ -17,9 +17,9 @@ export async function makeBundle(
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await make(bundle, stop.signal)
-    if (told === undefined) return stopped(bundle)
-    out.write(told)
+    const summary = await make(bundle, stop.signal)
+    if (summary === undefined) return stopped(bundle)
+    out.write(summary)
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stopped(bundle)

@@ -1,11 +1,8 @@
-// Whose beginning is in the range: only that can be judged (R2 of log-range.ts).
-// BEGINNINGS-1. A turn is judged where the record that opened it is in the range: its number is
-//     that record's offset.
-// BEGINNINGS-2. What a conversation remembers from turn to turn stands in a `carried` (R1). It is
-//     judged behind the first one that counts for whoever began to read in the middle, which is one
-//     from whose `from` on the range has all records of the conversation; and before it too, where
-//     that one remembers nothing but what the range has, so that nothing was known when the range
-//     began.
+// Finds the units whose beginnings are in the range. Only these can be judged (LOG-RANGE-2).
+// BEGINNINGS-1. A turn is judged if the range has the record that opened it. Its number is that
+//     record's offset.
+// BEGINNINGS-2. A conversation's memory stands in a `carried` (R1). It is judged after the first
+//     `carried` for which the range has all records, and before it if nothing older is remembered.
 
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'

@@ -1,11 +1,10 @@
-// One partition judged again: each stage's inbox through the runtime's own fold, and what it writes
-// beside what the log has.
-// COMPARE-1. What the log has decides what is folded: no stage ever reads what another one wrote in
-//     the replay. So one difference leads to no second one elsewhere.
-// COMPARE-2. Each record is read once, for the fold whose inbox it stands in and for the stage that
-//     wrote it.
-// COMPARE-3. What is not there yet, because the log was read while it grew, is no difference; nor
-//     is what cannot be judged (log-range.ts).
+// Folds one partition again, each inbox by the runtime's fold, and compares the outputs with the
+// log.
+// COMPARE-1. Only records of the log are folded. No stage reads an output of the replay, so one
+//     difference causes no second one elsewhere.
+// COMPARE-2. Each record is read once, for its reader's fold and for the stage that wrote it.
+// COMPARE-3. A record that is missing because the log grew meanwhile is no difference. Neither is a
+//     record that cannot be judged (log-range.ts).
 
 import type { AnyStage } from '../../services/reducers.ts'
 import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'

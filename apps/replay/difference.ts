@@ -1,6 +1,6 @@
-// A difference between the log and what is written again, and what is known about its cause.
-// REPLAY-DIFFERENCE-1. Records are compared byte for byte. Where only the version of a record's
-//     schema is another one, its content is compared as this version reads it.
+// A difference between the log and a repeated output, with its known cause.
+// REPLAY-DIFFERENCE-1. Records are compared byte for byte. If only the schema versions differ,
+//     their contents are compared as this version reads them.
 
 import { decode, encode, knownSchemas, schemaIdIn } from '../../shared/codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'

@@ -1,6 +1,5 @@
-// All topics of one partition, each read once, a batch at a time, about in the order in which they
-// were written. So a record and what it led to come close to each other, and little must wait.
-// Memory: one batch for each topic.
+// Reads all topics of one partition once, in batches and roughly in the order of writing. So a
+// record and its outputs come close together. Memory: one batch for each topic.
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'

@@ -1,10 +1,9 @@
-// Which stretch of the log is judged again: of each topic and partition from where to where, and of
-// which units the beginning is in it.
-// LOG-RANGE-1. What is read of an inbox ends where that log ended when it was looked at, or at
-//     --until; of what stages wrote so much more is read as they may have written meanwhile.
-// LOG-RANGE-2. A unit is judged only if its beginning is there: a turn that opened before the cut,
-//     or a conversation of which nothing says what it remembered at the cut, would be a false
-//     difference. A log that nobody cut is judged whole.
+// The range of a replay: the first and last offset of each topic and partition, and the units whose
+// beginnings it has.
+// LOG-RANGE-1. An inbox is read up to its end at the start, or to --until. Output topics are read
+//     further, as far as stages may have written meanwhile.
+// LOG-RANGE-2. A unit is judged only if its beginning is in the range. Otherwise it would be a
+//     false difference. A complete log is judged as a whole.
 
 import { firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import type { Bus, Offset, PartitionEnds } from '../../shared/contract/bus.ts'

@@ -1,11 +1,10 @@
-// What one stage writes to one partition of a topic, as the log has it and as the fold writes it
-// again, side by side.
-// PAIR-1. Both come in the order of their ids (R3: outputs reach a partition in input order), so
-//     the two heads decide: the same id, one to compare; a lower one in the log, one that nobody
-//     writes; a lower one from the fold, one that is not there.
-// PAIR-2. A record that stands in the log again is a repeat, as readers see it, and is left out.
-// PAIR-3. Neither side waits for more than the other one is behind. What is kept is told as bytes,
-//     so that whoever reads can let the other one catch up.
+// The outputs of one stage to one partition of a topic, from the log and from the fold, side by
+// side.
+// PAIR-1. Both come in the order of their ids (R3), so the two heads decide. Equal ids are
+//     compared; a lower id in the log is unexpected, and a lower id from the fold is missing.
+// PAIR-2. A repeated record in the log is skipped, as readers skip it.
+// PAIR-3. Each side waits only while the other is behind. The waiting bytes are counted, so the
+//     reader can let the other side catch up.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ReadId } from '../../shared/runtime/derived-id.ts'

@@ -1,4 +1,4 @@
-// What a comparison came to, for people and as JSON.
+// Prints the result of a comparison, for people and as JSON.
 
 import type { BundleTurn } from '../../shared/bus/bundle/format.ts'
 import type { RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'

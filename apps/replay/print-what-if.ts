@@ -1,4 +1,4 @@
-// What would have gone another way, for people and as JSON.
+// Prints the changed decisions of a what-if, for people and as JSON.
 
 import { columnsToCut, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'

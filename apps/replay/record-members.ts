@@ -1,5 +1,5 @@
-// Decoded records as lines: of two the members that differ, each with both values, and of one all
-// its members. A value is cut only to the width of a terminal.
+// Prints decoded records as lines: the differing members of two, with both values, or all members
+// of one. A value is truncated only to the width of a terminal.
 
 /** `path`: `results[0].status`. `log`, `replay`: undefined where that record has no such member. */
 export type DifferingMember = { path: string; log: unknown; replay: unknown }

@@ -1,6 +1,5 @@
-// A log judged again by all reducers, partition by partition. Reads, and does nothing else: what it
-// is given can only be read, and no performer is imported here or by anything that this file
-// imports.
+// Folds a log again with all reducers, partition by partition. It only reads: its log has no write
+// methods, and no import reaches a performer.
 
 import { type AnyStage, reducers } from '../../services/reducers.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'

@@ -1,7 +1,7 @@
-// `weir replay`: every stage's decisions again, from the log alone, compared with what was written;
-// or, with another policy or a further guard, what would have been decided otherwise. No model, no
-// tool: nothing that this file imports can reach one. Exit codes: 0 the same, or what was asked is
-// told; 1 something differs; 2 trouble, and where there was nothing to compare.
+// `weir replay` repeats every stage's decisions from the log and compares them with the records.
+// With another policy or guard it finds the decisions that change. Nothing here can reach a model
+// or tool. Exit codes: 0 equal, or the what-if is answered; 1 different; 2 trouble, or nothing to
+// compare.
 
 import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
@@ -20,7 +20,7 @@ import { printWhatIf, whatIfJson } from './print-what-if.ts'
 import { replayLog } from './replay-log.ts'
 import { printSweep, sweepJson, sweepPage } from './sweep.ts'
 import { sweepSvg } from './sweep-plot.ts'
-import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/asked.ts'
+import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/policy-flags.ts'
 import { whatIf } from './what-if/what-if.ts'
 
 export type ReplayOptions = {

@@ -1,7 +1,7 @@
-// `--sweep … -o FILE`: two lines over the values, as SVG, with a label at each point. Colours that
-// read on light and on dark.
-// SWEEP-PLOT-1. No label lies on another one, on a value of the axis or on the legend, as long as
-//     the values have room for theirs beside each other.
+// `--sweep … -o FILE` draws two labelled lines over the values as SVG, in colours for light and
+// dark backgrounds.
+// SWEEP-PLOT-1. No label covers another one, a value of the axis or the legend, if the values leave
+//     enough room.
 
 import { count } from '../terminal/quantities.ts'
 import type { SweepPage, SweepRow } from './sweep.ts'

@@ -1,11 +1,11 @@
-// `--sweep`: one threshold at several values, as a table and bars: what each would have saved at
-// most, and the good calls that it would have cost.
+// `--sweep` tries one threshold at several values, and prints a table with bars: the savings at
+// most, and the good calls lost.
 
 import { painted } from '../terminal/paint.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
-import type { Sweep } from './what-if/asked.ts'
 import { type Change, totalsOf } from './what-if/change.ts'
+import type { Sweep } from './what-if/policy-flags.ts'
 
 /**
  * Of each conversation what was saved is of one turn only, that of its first changed decision

@@ -1,4 +1,4 @@
-// Anthropic's Messages: a request's body, or its list of messages.
+// Anthropic's Messages: the body of a request, or its list of messages.
 
 import { messagesUsage } from '../../services/llm-gateway/providers/anthropic/usage.ts'
 import { finishWord } from '../../services/llm-gateway/providers/finish-reasons.ts'
@@ -47,7 +47,7 @@ export function readAnthropic(
   }
 }
 
-/** A message, also as one of a batch has it, or its content. */
+/** A message, a message of a batch, or the content of one. */
 function answerOf(value: unknown, where: string): Piece[] {
   const answer = isObject(value) && isObject(value.message) ? value.message : value
   const content = isObject(answer) ? answer.content : answer
@@ -67,7 +67,7 @@ function answerOf(value: unknown, where: string): Piece[] {
 
 function toolOf(value: unknown, where: string): Declaration[] {
   const tool = objectAt(value, where)
-  // Tools that the provider's server runs have no schema: their calls never reach a client.
+  // A tool that runs at the provider has no schema. Its calls never reach a client.
   return tool.input_schema === undefined
     ? []
     : [declarationOf(textAt(tool, 'name', where), tool.description, tool.input_schema)]
@@ -80,10 +80,10 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
   if (role !== 'user' && role !== 'assistant')
     throw invalid(
       `${where}.role`,
-      `is ${shown(role)}; must be user or assistant${role === 'tool' || role === 'developer' ? '. Is it of OpenAI? (--format openai)' : ''}`,
+      `is ${shown(role)}; must be user or assistant${role === 'tool' || role === 'developer' ? '. If it is of OpenAI, use --format openai' : ''}`,
     )
   if (role === 'assistant' && 'tool_calls' in message)
-    throw invalid(where, 'has tool_calls, which are of OpenAI: give --format openai')
+    throw invalid(where, 'has tool_calls, which are of OpenAI. Use --format openai')
   const { content } = message
   const blocks =
     typeof content === 'string'
@@ -98,7 +98,7 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
       typeof message.id === 'string' ? message.id : undefined,
     )
   const hasResults = pieces.some(({ kind }) => kind === 'result')
-  // A text beside results is the runtime's word in the middle of a turn, not a new question.
+  // The runtime writes a text beside results. It is not a new question.
   if (hasResults)
     return pieces.map((piece) =>
       piece.kind === 'user'
@@ -108,7 +108,7 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
   return joined(pieces)
 }
 
-/** The texts of one message are one message. */
+/** Joins the texts of one message. */
 function joined(pieces: Piece[]): Piece[] {
   const texts = pieces.flatMap((piece) => (piece.kind === 'user' ? [piece.text] : []))
   const others = pieces.filter(({ kind }) => kind !== 'user')
@@ -116,8 +116,8 @@ function joined(pieces: Piece[]): Piece[] {
 }
 
 /**
- * What a message of the other role has, or one of OpenAI: then the file is not what it was said to
- * be. New kinds of blocks come with each release.
+ * Blocks of the other role or of OpenAI. They show that the file has another format. Each release
+ * adds new kinds of blocks, so unknown ones are accepted.
  */
 const ofAnother =
   /^(tool_use|tool_result|thinking|input_\w+|output_\w+|image_url|refusal|function_call\w*)$/

@@ -1,10 +1,10 @@
-// Which conversation a line of a log says that it is of.
-// CONVERSATION-ID-1. What names a request, or its answer, names no conversation: with it, each
-//     request would be a conversation of its own.
-// CONVERSATION-ID-2. What names a run (a trace) gives a conversation its name and keeps nothing
-//     apart: the next question of the same conversation is another run.
-// CONVERSATION-ID-3. A bare `id` counts where it stands in a list's own object, and no answer
-//     beside it: there it can only be the list's. Ids that providers make are of answers.
+// Finds the conversation of a line in a log.
+// CONVERSATION-ID-1. The id of a request or of an answer is no conversation's id. Otherwise each
+//     request would be a conversation.
+// CONVERSATION-ID-2. The id of a run (a trace) names a conversation, but does not separate two. The
+//     next question of the same conversation is another run.
+// CONVERSATION-ID-3. A bare `id` counts only in a list's object without an answer beside it. There
+//     it is the list's. Ids from providers belong to answers.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -13,21 +13,21 @@ import type { Json } from './json-fields.ts'
 /** `isRun`: see CONVERSATION-ID-2. */
 export type ConversationId = { id: string; isRun: boolean }
 
-/** Where it stands: as by default, on a path of keys from the top of the line, or nowhere. */
+/** The place of the id: the default ones, a path of keys from the top of the line, or none. */
 export type IdField = readonly string[] | 'none' | undefined
 
-/** Of what is put behind an id that is there already. */
+/** The length of a suffix for a repeated id. */
 export const numberBytesMax = 16
 
-/** Without case and what is between words: `Helicone-Session-Id` is `session_id`. */
+/** Ignores case and separators: `Helicone-Session-Id` is `session_id`. */
 const namesOfConversation =
   /^(helicone)?(conversation|thread|session|chat|group|dialog|dialogue)(id)?$/
 const namesOfRun = /^traceid$/
 const madeByProviders = /^(chatcmpl|cmpl|resp|msg|req|gen|batch|batch_req|call)[-_]/
 
 /**
- * `holders`: the objects around and in it that may say so, outermost first. Undefined: none that
- * can be a conversation's id.
+ * `holders`: the objects that can contain the id, outermost first. Undefined: none can be the id of
+ * a conversation.
  */
 export function conversationIdIn(
   value: unknown,
@@ -51,12 +51,15 @@ export function conversationIdIn(
   return among(places, namesOfRun, true)
 }
 
-/** A holder and its metadata. Of a run of LangSmith `session_id` names the project. */
+/** A holder and its metadata. In a run of LangSmith, `session_id` is the project. */
 function placesIn(holder: Json): Json[] {
-  const { metadata, properties, request_properties: asked, extra } = holder
-  const inside = [metadata, properties, asked, isObject(extra) ? extra.metadata : undefined].filter(
-    isObject,
-  )
+  const { metadata, properties, request_properties: ofRequest, extra } = holder
+  const inside = [
+    metadata,
+    properties,
+    ofRequest,
+    isObject(extra) ? extra.metadata : undefined,
+  ].filter(isObject)
   return 'run_type' in holder ? [{ trace_id: holder.trace_id }, ...inside] : [holder, ...inside]
 }
 
@@ -70,9 +73,7 @@ function among(places: readonly Json[], names: RegExp, isRun: boolean): Conversa
   return undefined
 }
 
-/**
- * Tables of people's own count their conversations. What cannot be an id is as if there were none.
- */
+/** Accepts numbers, because some tables number their conversations. Ignores all other types. */
 function idOf(value: unknown, isRun: boolean): ConversationId | undefined {
   const id = typeof value === 'number' ? String(value) : value
   if (

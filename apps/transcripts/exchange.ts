@@ -1,5 +1,5 @@
-// What stands on a line of a log: a request to a model and what it was answered, in one of the
-// wrappings that README.md lists. Whose words they are written in, the format knows.
+// A request to a model and its answer, on a line of a log in one of the known wrappings. The format
+// reads their contents.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type ConversationId, conversationIdIn, type IdField } from './conversation-id.ts'
@@ -7,16 +7,16 @@ import type { Json } from './json-fields.ts'
 
 export type Exchange = {
   /**
-   * A body, or the list in it; the whole value where no request was found, so that the format can
-   * say what it misses.
+   * A body, or the list in it. Without a request it is the whole value, so the format can name the
+   * missing field.
    */
   request: unknown
-  /** Undefined: there is none. */
+  /** Undefined: no answer. */
   answer: unknown
   conversation: ConversationId | undefined
   /**
-   * Where the provider keeps what was said: by what a later request says that it goes on from this
-   * one, and by what this one says so.
+   * For histories kept at the provider: the ids by which a later request continues this one, and the
+   * id that this one continues.
    */
   names: string[]
   after: string | undefined
@@ -41,11 +41,11 @@ const answerNames = [
   'completion',
   'result',
 ]
-/** What is around both. */
+/** The object around both. */
 const wrapperNames = ['span_data', 'data', 'payload', 'event', 'record', 'log']
 const depthMax = 4
 
-/** Where a list of items may stand that is no request's: what the Agents SDK keeps. */
+/** The fields with a list of items outside a request, as the Agents SDK stores them. */
 export const itemListNames = [
   'items',
   'history',
@@ -78,10 +78,7 @@ export function exchangeIn(value: unknown, idField: IdField): Exchange {
   }
 }
 
-/**
- * Whether a list has transcripts, or messages with an envelope around each, and is no list of
- * messages itself.
- */
+/** Whether a list holds transcripts or enveloped messages, and is not a list of messages. */
 export function holdsTranscripts(list: unknown[]): boolean {
   return (
     list.every((one) => isObject(one) && !isSaid(one)) &&
@@ -94,9 +91,9 @@ export function hasRequest(value: unknown): boolean {
 }
 
 /**
- * The message, or the item, that a log of sessions says something of, or a row of the table in
- * which the Agents SDK keeps sessions (`message_data`, a text). Undefined: there is none. Items of
- * some kinds have nothing but a type, which what stands beside a request may have too.
+ * The message or item in a line of a session log, or in a row of the Agents SDK's session table
+ * (`message_data`, a text). Undefined: none. Some items have only a type, which neighbours of a
+ * request can have too.
  */
 export function envelopedIn(value: unknown): unknown {
   if (!isObject(value)) return undefined
@@ -111,7 +108,7 @@ export function envelopedIn(value: unknown): unknown {
   return isItem ? message : undefined
 }
 
-/** A message, or an item of one. */
+/** A message or an item. */
 export function isSaid(value: unknown): value is Json {
   return (
     isObject(value) &&
@@ -120,7 +117,7 @@ export function isSaid(value: unknown): value is Json {
   )
 }
 
-/** `holders`: what the request stands in, outermost first. */
+/** `holders`: the objects around the request, outermost first. */
 function requestIn(value: unknown, depth: number): { request?: unknown; holders: Json[] } {
   const found = unquoted(value)
   if (Array.isArray(found)) return { request: found, holders: [] }
@@ -138,7 +135,7 @@ function requestIn(value: unknown, depth: number): { request?: unknown; holders:
     : { holders: [] }
 }
 
-/** Beside a question any list may stand. */
+/** A question can have any list beside it. */
 function listsSaid(request: unknown): boolean {
   const lists = isObject(request)
     ? ['messages', 'input', ...itemListNames].map((name) => request[name])
@@ -147,8 +144,8 @@ function listsSaid(request: unknown): boolean {
 }
 
 /**
- * Of a request that says all: to Messages, to Chat Completions or to Responses. One that is only a
- * question may stand beside the whole.
+ * The fields of a complete request to Messages, Chat Completions or Responses. A mere question can
+ * stand beside the complete request.
  */
 function bodyIn(found: Json): Json | undefined {
   const messages = unquoted(found.messages)
@@ -160,7 +157,7 @@ function bodyIn(found: Json): Json | undefined {
   return Array.isArray(input) ? (input === found.input ? found : { ...found, input }) : undefined
 }
 
-/** Of what stands beside a request, or in one that its answer was put into. */
+/** The fields for an answer, beside the request or in it. */
 function answerIn(holder: Json): unknown {
   if (Array.isArray(holder.choices)) return holder
   for (const name of answerNames) {
@@ -173,13 +170,13 @@ function answerIn(holder: Json): unknown {
   return undefined
 }
 
-/** A conversation that the provider keeps: each request has only what is new in it. */
+/** A conversation kept at the provider. Each request has only the new messages. */
 function keptIn({ conversation }: Json): string | undefined {
   const id = isObject(conversation) ? conversation.id : conversation
   return typeof id === 'string' && id.startsWith('conv_') ? id : undefined
 }
 
-/** Databases and tables keep bodies as texts. */
+/** Databases store bodies as texts. */
 function unquoted(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {

@@ -1,9 +1,8 @@
-// What a file of transcripts has, without what they say: which of its values make up one
-// conversation, and which only repeat what another one says.
-// FILE-INDEX-1. A value is a transcript by itself, or goes on from one before it where the provider
-//     keeps what was said, or is one message.
-// FILE-INDEX-2. Of several values one that cannot be used is left out and counted, with the first
-//     place of its kind.
+// The index of a file of transcripts: which values form one conversation, and which repeat another.
+// FILE-INDEX-1. A value is a transcript, one message, or the continuation of an earlier value whose
+//     history the provider keeps.
+// FILE-INDEX-2. An unusable value among several is left out and counted, with the first place of
+//     its kind.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { printable } from '../terminal/printable.ts'
@@ -19,35 +18,33 @@ import { invalid, type Piece } from './transcript.ts'
 /** One value, or the messages of one transcript. */
 export type Entry = {
   where: string
-  /** What it is called; undefined: nothing says so. */
+  /** Its name; undefined: none is recorded. */
   name: string | undefined
-  /** What keeps it apart from others (R1 of repetitions.ts). */
+  /** Separates it from others (REPETITIONS-1). */
   id: string | undefined
-  /** By which its values are read again. */
+  /** The numbers for reading its values again. */
   numbers: number[]
   isMessages: boolean
-  /** What it goes on from. */
+  /** The entry that it continues. */
   before: Entry | undefined
-  /** Of all that was said up to here; of messages undefined: nothing repeats them. */
+  /** Digest of the whole conversation so far. Undefined for messages, which never repeat. */
   digest: Digest | undefined
-  /** Responses in it, about. */
+  /** The approximate number of responses. */
   rounds: number
 }
 
-/** `equal`: to a later one. */
+/** `equal`: equal to a later one. */
 export type Repeated = { beginnings: number; equal: number }
 
 export type FileIndex = {
-  /** Throws `transcript.invalid` where the value is the only one. */
+  /** Throws `transcript.invalid` if the value is the only one. */
   take(found: Found): void
   /**
-   * Those that nothing repeats. Throws `transcript.invalid` where nothing could be used, and
-   * `usage` where no id is where it was said to be.
+   * The entries that no other one repeats. Throws `transcript.invalid` if no value is usable, and
+   * `usage` if no id stands in the given field.
    */
   kept(): { entries: Entry[]; repeated: Repeated }
-  /**
-   * Puts into all that was said in an entry what only others know of how the model's answers ended.
-   */
+  /** Adds the endings of answers that only other entries contain. */
   withEndings(entry: Entry, pieces: Piece[]): Piece[]
 }
 
@@ -70,7 +67,7 @@ export function createFileIndex({
   const repetitions = createRepetitions()
   const entries: Entry[] = []
   const messages = new Map<string, Entry>()
-  /** By what a request may say that it goes on from. */
+  /** By the ids that a later request can continue. */
   const named = new Map<string, Entry>()
   let firstMistake: WeirError | undefined
   let ids = 0
@@ -80,15 +77,12 @@ export function createFileIndex({
     const kind = areSeveral ? lineKinds.kindOf(found.value) : ({ kind: 'transcript' } as const)
     if (kind.kind === 'other') leftOut.leave(kind.what, where)
     else if (kind.kind === 'message')
-      addMessage({ number, where, of: kind.of, pieces: format.said(kind.message, where) })
+      addMessage({ number, where, of: kind.of, pieces: format.pieces(kind.message, where) })
     else addExchange({ number, where, value: found.value })
     if (kind.kind !== 'other' && typeof idField === 'object') lookForId(idField, found.value, where)
   }
 
-  /**
-   * Somebody said where it stands: what has none there may be of another conversation than it is
-   * taken for.
-   */
+  /** The user named the field of the id. A value without it can be in the wrong conversation. */
   function lookForId(path: readonly string[], value: unknown, where: string): void {
     if (conversationIdIn(value, [], { idField: path, isAnswered: false }) !== undefined) ids += 1
     else leftOut.note(`no id of a conversation at ${path.join('.')}`, where)
@@ -126,10 +120,7 @@ export function createFileIndex({
     const { pieces } = format.read(exchange, where)
     const before = after === undefined ? undefined : named.get(after)
     if (after !== undefined && before === undefined && !names.includes(after))
-      leftOut.leave(
-        'what was said before a request that goes on from one that is not in the file',
-        where,
-      )
+      leftOut.leave('the history before a request whose earlier request is not in the file', where)
     const name = before?.name ?? conversation?.id
     const entry = empty({
       where,
@@ -139,7 +130,7 @@ export function createFileIndex({
     })
     entry.numbers.push(number)
     entry.before = before
-    entry.digest = repetitions.see({ id: entry.id, after: before?.digest, pieces })
+    entry.digest = repetitions.add({ id: entry.id, after: before?.digest, pieces })
     entry.rounds = (before?.rounds ?? 0) + roundsIn(pieces)
     entries.push(entry)
     for (const one of names) named.set(one, entry)
@@ -161,20 +152,17 @@ export function createFileIndex({
 
     kept() {
       if (entries.length === 0)
-        throw (
-          firstMistake ??
-          invalid(file, `there is no transcript in it: ${leftOut.lines().join('; ')}`)
-        )
+        throw firstMistake ?? invalid(file, `no transcript found: ${leftOut.lines().join('; ')}`)
       if (typeof idField === 'object' && ids === 0)
         throw new WeirError(
           'usage',
-          `--conversation-id is '${printable(idField.join('.'))}', where no transcript of ${file} has an id; must be a path of keys from the top of a line, or none`,
+          `no transcript of ${file} has an id at '${printable(idField.join('.'))}' (--conversation-id). Give a path of keys from the top of a line, or none`,
         )
-      const seen = repetitions.fates().values()
-      const fates = entries.map(({ isMessages }) => (isMessages ? 'kept' : seen.next().value))
-      const having = (fate: string) => fates.filter((one) => one === fate).length
+      const seen = repetitions.results().values()
+      const results = entries.map(({ isMessages }) => (isMessages ? 'kept' : seen.next().value))
+      const having = (result: string) => results.filter((one) => one === result).length
       return {
-        entries: entries.filter((_, at) => fates[at] === 'kept'),
+        entries: entries.filter((_, at) => results[at] === 'kept'),
         repeated: { beginnings: having('beginning'), equal: having('equal') },
       }
     },
@@ -188,7 +176,7 @@ function empty(of: Pick<Entry, 'where' | 'name' | 'id' | 'isMessages'>): Entry {
   return { ...of, numbers: [], before: undefined, digest: undefined, rounds: 0 }
 }
 
-/** Of a model: what it said until somebody else said something. */
+/** The number of responses: runs of a model's pieces. */
 function roundsIn(pieces: readonly Piece[]): number {
   let rounds = 0
   let isModels = false
@@ -200,7 +188,7 @@ function roundsIn(pieces: readonly Piece[]): number {
   return rounds
 }
 
-/** Without where it stands, so that mistakes of a kind are counted as one. */
+/** The message without its place, so equal mistakes are counted together. */
 export function mistakeOf({ message }: WeirError, where: string): string {
   return message
     .slice(message.startsWith(where) ? where.length : 0)

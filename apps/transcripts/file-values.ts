@@ -1,6 +1,6 @@
-// The JSON values of a file: its lines, the elements of its list, or the one value that it is.
-// Lines are read twice, the second time only those that are wanted, so a file of any size takes the
-// memory of its longest line. What is no line is held as a whole.
+// The JSON values of a file: its lines, the elements of its list, or its one value. Lines are read
+// twice, the second time on demand, so memory holds only the longest line. Other files are held as
+// a whole.
 
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -9,22 +9,22 @@ import { readText, unreadable } from '../../shared/settings/text-file.ts'
 import { holdsTranscripts } from './exchange.ts'
 import { invalid } from './transcript.ts'
 
-/** Of a file that is held as a whole, and of a line. */
+/** The limit for a file that is held as a whole, and for a line. */
 const valueBytesMax = 256 * 1024 * 1024
 const chunkBytes = 1024 * 1024
 const newline = 0x0a
 
 export type Value = { value: unknown } | { fault: string }
 
-/** `number`: by which it is read again. `fault`: why it is no value. */
+/** `number`: for reading it again. `fault`: the reason why it is no value. */
 export type Found = { number: number; where: string } & Value
 
 export type FileValues = {
-  /** Of several, those that cannot be used are left out, and the others are not. */
+  /** Whether the file has several values. Then an unusable one is left out. */
   areSeveral: boolean
-  /** In their order, some at a time. `read`: told how many bytes were read. */
+  /** Yields the values in order, in batches. `read` receives the number of bytes read. */
   each(read: (bytes: number) => void): AsyncIterable<Found[]>
-  /** One of those that `each` gave a value of. */
+  /** Reads a value again that `each` yielded. */
   again(number: number): { value: unknown; where: string }
   close(): void
 }
@@ -38,7 +38,7 @@ export async function openValues(file: string): Promise<FileValues> {
   if (first === undefined) throw invalid(file, 'is empty')
   if (second !== undefined && 'value' in lineValue(first)) return linesIn(file)
   if (bytes > valueBytesMax) {
-    // The first line may be broken: a log that was cut at its beginning.
+    // The first line can be broken if the log was truncated.
     if (
       isBracket(first.bytes.toString('latin1')) ||
       (second !== undefined && 'value' in lineValue(second))
@@ -46,7 +46,7 @@ export async function openValues(file: string): Promise<FileValues> {
       return linesIn(file)
     throw invalid(
       file,
-      `is one value of ${bytes} bytes, which is held in memory; must have at most ${valueBytesMax}, or be JSON lines`,
+      `is one value of ${bytes} bytes. The limit is ${valueBytesMax} bytes; larger files must be JSON lines`,
     )
   }
   const content = readText(file, valueBytesMax)
@@ -103,10 +103,7 @@ function valuesIn(file: string, whole: unknown): FileValues {
   }
 }
 
-/**
- * A list of transcripts, also as an interface gives it a page at a time; a list of messages is one
- * transcript.
- */
+/** A list of transcripts, or a page of one. A list of messages is one transcript. */
 function listIn(whole: unknown): unknown[] | undefined {
   const list = Array.isArray(whole)
     ? whole
@@ -116,7 +113,7 @@ function listIn(whole: unknown): unknown[] | undefined {
   return holdsTranscripts(list) ? list : undefined
 }
 
-/** `fault`: why the file as a whole is no JSON. */
+/** `fault`: the reason why the whole file is no JSON. */
 function linesIn(file: string, fault?: string): FileValues {
   const descriptor = openSync(file, 'r')
   const places: Omit<Line, 'bytes'>[] = []
@@ -142,7 +139,7 @@ function linesIn(file: string, fault?: string): FileValues {
       const value =
         readSync(descriptor, bytes, 0, length, offset) === length
           ? lineValue({ bytes })
-          : { fault: 'is not there any more' }
+          : { fault: 'no longer exists' }
       if ('value' in value) return { value: value.value, where }
       throw invalid(where, `${value.fault}: the file changed while it was read`)
     },
@@ -150,7 +147,7 @@ function linesIn(file: string, fault?: string): FileValues {
   }
 }
 
-/** Its lines that are not blank, a chunk of the file at a time. */
+/** Yields the lines that are not blank, chunk by chunk. */
 async function* linesOf(file: string, read: (bytes: number) => void): AsyncGenerator<Line[]> {
   const handle = await open(file).catch((error: unknown) => {
     throw unreadableFile(file, error)
@@ -188,7 +185,7 @@ async function* linesOf(file: string, read: (bytes: number) => void): AsyncGener
       if (held > valueBytesMax)
         throw invalid(
           `${file}:${number + 1}`,
-          `is a line of more than ${valueBytesMax} bytes, the most that Weir holds`,
+          `is a line of more than ${valueBytesMax} bytes, the limit`,
         )
       yield lines
     }
@@ -202,12 +199,12 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)
 }
 
-/** Of a list that has an element on each line. */
+/** The brackets of a list with one element on each line. */
 function isBracket(line: string): boolean {
   return /^[[\]],?\s*$/.test(line)
 }
 
-/** Of a line; the comma between elements of a list is none of its business. */
+/** The value of a line, without the comma after a list element. */
 function lineValue({ bytes }: Pick<Line, 'bytes'>, faultOfFile?: string): Value {
   let text: string
   try {

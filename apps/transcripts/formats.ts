@@ -10,15 +10,15 @@ import type { Piece, ReadPieces } from './transcript.ts'
 
 export type TranscriptFormat = (typeof transcriptFormats)[number]
 
-/** Both throw `transcript.invalid`, with the path of what is wrong. */
+/** Both functions throw `transcript.invalid` with the path of the mistake. */
 export type Format = {
   read(exchange: Pick<Exchange, 'request' | 'answer'>, where: string): ReadPieces
-  /** Of a message, or an item, by itself. */
-  said(value: unknown, where: string): Piece[]
+  /** Reads a single message or item. */
+  pieces(value: unknown, where: string): Piece[]
 }
 
 export const formats: Record<TranscriptFormat, Format> = {
-  anthropic: { read: readAnthropic, said: piecesOfMessage },
-  openai: { read: readOpenai, said: piecesOfSaid },
-  'openai-agents': { read: readOpenaiAgents, said: piecesOfRunItem },
+  anthropic: { read: readAnthropic, pieces: piecesOfMessage },
+  openai: { read: readOpenai, pieces: piecesOfSaid },
+  'openai-agents': { read: readOpenaiAgents, pieces: piecesOfRunItem },
 }

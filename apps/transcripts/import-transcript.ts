@@ -1,6 +1,5 @@
-// `weir import-transcript FILE --format FORMAT -o FILE.weir`: conversations of another runtime as a
-// bundle, to judge, to replay with Weir's thresholds and to read: what would Weir have done with
-// these logs.
+// `weir import-transcript FILE --format FORMAT -o FILE.weir` writes conversations of another
+// runtime as a bundle. You can judge it, replay it with Weir's thresholds, and read it.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
@@ -25,8 +24,8 @@ import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
 import { invalid, type Transcript } from './transcript.ts'
 
 /**
- * `conversationId`: where the id of a conversation stands in a line (`metadata.chat`), or `none`;
- * default: where logs usually have it.
+ * `conversationId`: the path of the conversation's id in a line (`metadata.chat`), or `none`.
+ * Default: the usual places in logs.
  */
 export type ImportTranscriptOptions = {
   format: TranscriptFormat
@@ -39,7 +38,7 @@ const topicPrefix = 'weir.'
 const partitions = 1
 
 /**
- * Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
+ * Resolves to the exit code. 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
  * `transcript.invalid`, `output.*`.
  */
 export async function importTranscript(
@@ -74,10 +73,7 @@ export async function importTranscript(
         progress.end,
       )
       if (played.turns === 0)
-        throw invalid(
-          file,
-          `there is no turn in it that Weir could play: ${leftOut.lines().join('; ')}`,
-        )
+        throw invalid(file, `no turn that Weir can play: ${leftOut.lines().join('; ')}`)
       const facts = {
         topicPrefix,
         partitions,
@@ -110,10 +106,7 @@ function idFieldOf(path: string | undefined): IdField {
   return path === undefined || path === 'none' ? path : path.split('.')
 }
 
-/**
- * Taken for the same conversation: who has several that say the same must learn that they are one
- * here.
- */
+/** Reports equal transcripts, because they become one conversation. */
 function repetitionsIn({ beginnings, equal }: Repeated): string[] {
   const having = (n: number) => `${count(n, 'transcript')} ${n === 1 ? 'is' : 'are'}`
   return [
@@ -130,7 +123,7 @@ function repetitionsIn({ beginnings, equal }: Repeated): string[] {
 
 type Playing = { bundle: BundleWriter; leftOut: LeftOut; signal: AbortSignal; progress: Progress }
 
-/** Throws what `signal` was aborted with. */
+/** Throws the reason with which `signal` aborted. */
 async function play(
   { rounds, transcripts, close }: TranscriptFile,
   { bundle, leftOut, signal, progress }: Playing,
@@ -138,7 +131,7 @@ async function play(
   const tally = createTurnTally(partitions)
   const pause = async (responses: number): Promise<void> => {
     progress.read(responses)
-    await othersTurn() // or Ctrl-C would not be heard
+    await othersTurn() // lets Ctrl-C through
     signal.throwIfAborted()
   }
   const player = createTranscriptPlayer({ topicPrefix, startAt: systemClock.now(), pause })
@@ -148,16 +141,16 @@ async function play(
   try {
     for (const transcript of transcripts(progress.expect)) {
       conversations += 1
-      const { records, unheard, unanswered, unknown } = await player.play(transcript)
-      progress.read(unheard)
+      const { records, late, unanswered, unknown } = await player.play(transcript)
+      progress.read(late)
       for (const record of records.toSorted(byTopic)) {
         bundle.add(record)
         const message = decode(record.value as Uint8Array)
-        tally.see(record.topic, record, message)
+        tally.add(record.topic, record, message)
         noteRefusals(message, transcript, leftOut)
       }
       const { where } = transcript
-      leftOut.leave('a response behind the end of its turn', where, unheard)
+      leftOut.leave('a response behind the end of its turn', where, late)
       leftOut.note('a call has no result in the transcript, and none here', where, unanswered)
       leftOut.note(
         'a call has no result in the transcript, and the model went on: its outcome is unknown here',
@@ -173,12 +166,12 @@ async function play(
   return { conversations, turns: turns.length }
 }
 
-/** For quick reading; of a topic they stay in their order. */
+/** Sorted for quick reading. The records of a topic keep their order. */
 function byTopic(a: { topic: TopicName }, b: { topic: TopicName }): number {
   return a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : 0
 }
 
-/** What Weir refuses before it runs has Weir's result here, whatever it brought there. */
+/** A call that Weir refuses has Weir's result, not the recorded one. */
 function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: LeftOut): void {
   if (
     message.type === 'turn-finished' &&

@@ -1,5 +1,4 @@
-// Fields of JSON that somebody else wrote. What is not as it must be is an error that says where it
-// stands, what it is, and what would be taken.
+// Reads fields of foreign JSON. An error names the place, the value and the accepted values.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { shown } from '../../shared/settings/mistake.ts'
@@ -27,16 +26,13 @@ export function textAt(fields: Json, name: string, where: string): string {
   )
 }
 
-/**
- * The first of these names that is there, as a text; `callId` and `call_id` are the same to whoever
- * wrote them.
- */
+/** The first of these fields, as a text. SDKs use both `callId` and `call_id`. */
 export function firstTextAt(fields: Json, names: string[], where: string): string {
   const name = names.find((one) => typeof fields[one] === 'string')
   return name === undefined ? textAt(fields, names[0] as string, where) : String(fields[name])
 }
 
-/** An argument text: as it stands, or of an object that was parsed already. */
+/** An argument text, or the JSON of parsed arguments. */
 export function argumentTextAt(value: unknown, where: string): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
@@ -45,9 +41,8 @@ export function argumentTextAt(value: unknown, where: string): string {
 }
 
 /**
- * Whether a result that carries no mark reads as a failure: its first line names an error, or it is
- * an object with an error in it. OpenAI's formats have no mark, and a loop of failures is known
- * earlier than one of successes.
+ * Whether a result without a mark is a failure: its first line names an error, or it is an object
+ * with an error. OpenAI's formats have no mark, and rules find loops of failures earlier.
  */
 export function readsAsError(text: string): boolean {
   const start = text.trimStart().slice(0, 4096)
@@ -73,7 +68,7 @@ export function readsAsError(text: string): boolean {
 export const notPutTogether =
   'an answer in a form that Weir does not know, such as a stream of chunks: log it as a whole'
 
-/** A text that is an answer, and not the events of a stream of which one was to be made. */
+/** A text that is an answer, not the events of a stream. */
 export function isPlain(answer: unknown): answer is string {
   return typeof answer === 'string' && !/^\s*(data|event):/.test(answer)
 }

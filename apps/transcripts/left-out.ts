@@ -1,16 +1,16 @@
-// What of a file does not become part of the bundle, or does so in another form: by kind, how
-// often, and where first.
+// Counts the parts of a file that the bundle lacks or has in another form: the kinds, their numbers
+// and their first places.
 
-/** `note`: what it is, in a few words for people; `where`: `file:line path`. */
+/** `what`: a few words for people. `where`: `file:line path`. */
 export type LeftOut = {
   note(what: string, where: string, times?: number): void
-  /** Of what nothing is kept. */
+  /** Counts a part that the bundle lacks. */
   leave(what: string, where: string, times?: number): void
-  /** A line for each kind, in the order in which they were found. */
+  /** A line for each kind, in the order of their first places. */
   lines(): string[]
 }
 
-/** A file that is not what it was said to be has a kind for each line. */
+/** A file of another format can have a kind for each line. */
 const kindsShownMax = 30
 
 export function createLeftOut(): LeftOut {

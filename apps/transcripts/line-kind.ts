@@ -1,6 +1,6 @@
-// What one value of a file of several is: a transcript with its beginning, one message of a
-// transcript that the file has line by line, or neither. Some logs of sessions have an envelope
-// around each message, and lines of their own between them.
+// The kind of one value in a file of several: a transcript with its beginning, one message of a
+// transcript, or neither. Some session logs put an envelope around each message, and other lines
+// between them.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
@@ -8,24 +8,20 @@ import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
 import type { Json } from './json-fields.ts'
 
 /**
- * `of`: the messages of one transcript have it in common; '': nothing says which it is of. `what`:
- * in words for people.
+ * `of`: the common id of a transcript's messages; '': unknown. `what`: a few words for people.
  */
 export type LineKind =
   | { kind: 'transcript' }
   | { kind: 'message'; message: unknown; of: string }
   | { kind: 'other'; what: string }
 
-/** Remembers which messages belong to an agent that another one started. */
+/** Remembers the messages of subagents. */
 export type LineKinds = { kindOf(value: unknown): LineKind }
 
 export function createLineKinds(idField: IdField): LineKinds {
   const branches = new Map<string, string>()
 
-  /**
-   * Lines of agents that another one started name the line before, which may be no message, and the
-   * first of them none.
-   */
+  /** A line of a subagent names the line before it. Its first line names none. */
   function branchOf({ uuid, parentUuid, isSidechain }: Json): string {
     if (isSidechain !== true || typeof uuid !== 'string') return ''
     const branch = branches.get(String(parentUuid)) ?? `/${uuid}`
@@ -49,7 +45,7 @@ export function createLineKinds(idField: IdField): LineKinds {
   }
 }
 
-/** The message in one of a log of sessions; undefined: there is none. */
+/** The message in a line of a session log; undefined: none. */
 export function messageIn(value: unknown): unknown {
   if (isSaid(value)) return value
   const enveloped = envelopedIn(value)
@@ -69,7 +65,7 @@ function writtenByRuntime({
     : undefined
 }
 
-/** Steps of a run that are no request to a model, and what logs of sessions say beside messages. */
+/** Names steps of a run that are no model requests, and other lines of session logs. */
 function otherIn(value: Json): string | undefined {
   const { object, span_data: span, run_type: run, type, traceId } = value
   if (isObject(span))

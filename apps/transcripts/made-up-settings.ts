@@ -1,7 +1,5 @@
-// The settings that a transcript is played with. No run wrote them: they let everything go the way
-// it went (PLAYED-1 of played.ts), and whoever judges a conversation by its own settings has none
-// here. They mark it, also where there is no bundle any more, in what `weir inspect --json`
-// printed.
+// The settings for playing a transcript. No run used them: nothing intervenes (PLAYED-1 of
+// played.ts). They also mark an imported conversation in the output of `weir inspect --json`.
 
 import { rules } from '../../services/loop-detector/rules.ts'
 import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
@@ -10,19 +8,16 @@ import type { AgentSettings } from '../../shared/contract/messages.ts'
 import { countsAt, thresholds } from '../../shared/contract/thresholds.ts'
 import type { RoundTimeline } from '../history/inspect/timeline.ts'
 
-/**
- * What a bundle of such conversations says of where it comes from begins so; behind it stands the
- * format.
- */
+/** The beginning of such a bundle's source, before the format. */
 export const transcriptSource = 'transcript '
 
-/** No threshold can hold these rules back, so they stay in shadow. */
+/** Rules without a threshold run in shadow: they report and do not intervene. */
 const rulesWithoutThreshold = rules
   .filter(({ thresholds }) => thresholds.length === 0)
   .map(({ name }) => name)
   .sort()
 
-/** Beyond what an agent file or an operator may say (agent.schema.json). */
+/** Beyond the bounds of agent files and operators (agent.schema.json). */
 const outOfReach = 100_000
 
 const { version: _, guards: __, ...policy } = defaultSettings.policy
@@ -43,8 +38,8 @@ export const madeUpSettings: AgentSettings = {
 }
 
 /**
- * Whether a conversation was played: no run of Weir wrote it, and its times are made up too
- * (PLAYED-4 of played.ts). Each that was has a response.
+ * Whether a conversation was imported: no run of Weir wrote it, and its times are artificial
+ * (PLAYED-4 of played.ts). Each imported conversation has a response.
  */
 export function isPlayed(
   turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[],

@@ -1,6 +1,5 @@
-// The Agents SDK of OpenAI: what a session keeps, `to_input_list()` and `history`, items of a run
-// with the provider's own inside, and the spans of a trace that hold what a model was asked and
-// said. In Python and in JavaScript the same things have other names.
+// OpenAI's Agents SDK: sessions, `to_input_list()`, `history`, run items, and the model spans of a
+// trace. Python and JavaScript use different names for the same fields.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type Exchange, itemListNames } from './exchange.ts'
@@ -22,13 +21,13 @@ export function readOpenaiAgents(
       where,
       `has no list of items; must be one, or an object with ${itemListNames.slice(0, 4).join(', ')}`,
     )
-  const asked = run.originalInput ?? run.original_input ?? run.input
+  const input = run.originalInput ?? run.original_input ?? run.input
   const before =
-    typeof asked === 'string'
-      ? [{ role: 'user', content: asked }]
-      : asked === undefined
+    typeof input === 'string'
+      ? [{ role: 'user', content: input }]
+      : input === undefined
         ? []
-        : listAt(asked, `${where} input`)
+        : listAt(input, `${where} input`)
   return {
     pieces: [
       ...piecesIn(name === 'history' ? [] : before, `${where} input`),
@@ -42,7 +41,7 @@ function piecesIn(items: unknown[], where: string): Piece[] {
   return items.flatMap((item, at) => piecesOfRunItem(item, `${where}[${at}]`))
 }
 
-/** An item, or the provider's inside one of a run. */
+/** An item, or the provider's item within a run item. */
 export function piecesOfRunItem(value: unknown, where: string): Piece[] {
   const item = objectAt(value, where)
   const raw = item.rawItem ?? item.raw_item

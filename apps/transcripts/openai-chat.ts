@@ -1,4 +1,4 @@
-// The messages of OpenAI's Chat Completions, also of those servers that speak it.
+// The messages of OpenAI's Chat Completions, also from compatible servers.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
@@ -48,7 +48,7 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
   }
 }
 
-/** Of servers that say what the model thought beside what it said. */
+/** The thinking that some servers return beside the text. */
 function reasoningOf({ reasoning_content: content }: Json): Piece[] {
   return typeof content === 'string' && content !== ''
     ? [{ kind: 'reasoning', block: { type: 'reasoning_content', reasoning_content: content } }]
@@ -73,10 +73,7 @@ function callOf(call: Json, where: string): Piece {
   }
 }
 
-/**
- * Some servers give calls no ids, and before there were tools there was none: then results stand in
- * the order of their calls.
- */
+/** Some servers, and the old functions, have no call ids. Results then follow the order of calls. */
 function idOf(id: unknown): string {
   return typeof id === 'string' ? id : ''
 }

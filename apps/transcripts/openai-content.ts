@@ -1,12 +1,12 @@
-// What a message of OpenAI's says, in Chat Completions and in Responses alike.
+// The content of OpenAI's messages, in Chat Completions and in Responses.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { listAt } from './json-fields.ts'
 import { invalid, type Piece } from './transcript.ts'
 
 /**
- * A text, or parts, a line each: of one that is no text, its type. Throws `transcript.invalid` for
- * those that are Anthropic's.
+ * A text, or parts with a line each. A part without a text becomes its type. Throws
+ * `transcript.invalid` for parts of Anthropic.
  */
 export function textOf(content: unknown, where: string): string {
   if (typeof content === 'string') return content
@@ -18,7 +18,7 @@ export function textOf(content: unknown, where: string): string {
       if (part.type === 'tool_use' || part.type === 'tool_result')
         throw invalid(
           where,
-          `has a part of type ${part.type}, which is of Anthropic: give --format anthropic`,
+          `has a part of type ${part.type}, which is of Anthropic. Use --format anthropic`,
         )
       const text = [part.text, part.refusal].find((one) => typeof one === 'string')
       return typeof text === 'string' ? text : `[${String(part.type)}]`

@@ -1,5 +1,5 @@
-// The items of OpenAI's Responses, in which requests, answers and what the Agents SDK keeps are
-// written. The latter has words of its own for some.
+// The items of OpenAI's Responses: requests, answers and the Agents SDK use them. The SDK has
+// different names for some.
 
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import { saidOf, textOf } from './openai-content.ts'
 import { invalid, type Piece } from './transcript.ts'
 
-/** Kinds of items of which nothing is kept: what the provider itself ran, and marks in the list. */
+/** Kinds that are left out: tools that ran at the provider, and marks in the list. */
 const leftOutItems: Record<string, string> = {
   item_reference: 'a reference to an item that is elsewhere',
   compaction: 'a part that was made shorter',

@@ -1,5 +1,5 @@
-// OpenAI's Chat Completions (messages) and Responses (items): a request's body, or its list, and
-// the answer to it.
+// OpenAI's Chat Completions (messages) and Responses (items): the body of a request or its list,
+// and the answer.
 
 import { finishWord } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import { usageOf } from '../../services/llm-gateway/providers/openai-chat/usage.ts'
@@ -23,11 +23,11 @@ export function readOpenai(
   const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
   const name = ['messages', 'input'].find((one) => one in body)
   if (name === undefined) throw invalid(where, `has neither messages nor input; ${expected}`)
-  const said =
+  const list =
     typeof body[name] === 'string'
       ? [{ role: 'user', content: body[name] }]
       : listAt(body[name], `${where} ${name}`)
-  const pieces = said.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`))
+  const pieces = list.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`))
   const place = `${where} answer`
   return {
     pieces:
@@ -38,10 +38,7 @@ export function readOpenai(
   }
 }
 
-/**
- * A message of Chat Completions or an item of Responses: what users and models say is the same in
- * both.
- */
+/** A message of Chat Completions or an item of Responses. Plain texts are equal in both. */
 export function piecesOfSaid(value: unknown, where: string): Piece[] {
   const isItem =
     isObject(value) &&
@@ -53,7 +50,7 @@ export function piecesOfSaid(value: unknown, where: string): Piece[] {
     : piecesOfMessage(value, where)
 }
 
-/** `functions`: as they were called first. */
+/** `functions`: the first name of `tools`. */
 function toolsOf({ tools, functions }: Json, where: string): Declaration[] | undefined {
   const name = tools === undefined || tools === null ? 'functions' : 'tools'
   const list = tools ?? functions ?? undefined
@@ -62,7 +59,7 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
     const place = `${where} ${name}[${at}]`
     const tool = objectAt(value, place)
     const inner = isObject(tool.function) ? tool.function : tool
-    if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // run by the provider, or of free text
+    if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
     return [declarationOf(textAt(inner, 'name', place), inner.description, inner.parameters)]
   })
 }
@@ -87,7 +84,7 @@ function answerOf(value: unknown, where: string): Piece[] {
   return [{ kind: 'left-out', what, where }]
 }
 
-/** Of several, the runtime went on with one, and nothing says with which. */
+/** The runtime continued with one of several choices, and the log does not tell which. */
 function choiceOf(answer: Json, [first, ...others]: unknown[], where: string): Piece[] {
   const choice = isObject(first) ? first : {}
   if (!isObject(choice.message)) return [{ kind: 'left-out', what: notPutTogether, where }]

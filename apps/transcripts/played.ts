@@ -1,16 +1,14 @@
-// Plays a transcript through Weir's own reducers, in memory: what the users, the model and the
-// tools of the foreign runtime did is what here a client and performers write, and everything else
-// is derived. So the records are whole ones: whatever reads or replays a conversation of Weir reads
-// this one.
-// PLAYED-1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the
-//     way it went. What Weir would have done is asked afterwards, with other thresholds (weir
-//     judge, weir replay --set).
-// PLAYED-2. A call that the validator refuses gets Weir's answer, not the recorded one: what a
-//     refused call brought elsewhere cannot stand in a record. It is told.
-// PLAYED-3. What the transcript ends with stays open: the last calls of a turn that have no result
-//     are never answered, a turn without an end is cancelled when the next one begins.
-// PLAYED-4. There is no clock: each step is a millisecond later than the one before, and what a
-//     step writes has one time, as in a log.
+// Plays a transcript through Weir's reducers in memory, so its records are complete: every command
+// for conversations of Weir reads them. Users, model and tools of the transcript take the place of
+// client and performers.
+// PLAYED-1. Nothing intervenes: thresholds and caps are out of reach. Use weir judge or
+//     weir replay --set to see the interventions of other thresholds.
+// PLAYED-2. A call that the validator refuses gets Weir's answer, because a record cannot hold its
+//     result. The import reports it.
+// PLAYED-3. The open end of a transcript stays open: calls without results stay unanswered. The
+//     next turn cancels a turn without an end.
+// PLAYED-4. There is no clock: each step is one millisecond later, and all outputs of a step have
+//     the same time, as in a log.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
@@ -41,20 +39,17 @@ import {
 } from './transcript.ts'
 
 export type TranscriptPlayer = {
-  /**
-   * The records that a transcript makes, without the prefix in their topics, in the order in which
-   * they are written.
-   */
+  /** Returns the records of a transcript in the order of writing. Their topics have no prefix. */
   play(transcript: Transcript): Promise<Played>
 }
 
 /**
- * `unheard`: responses of the transcript behind the end of their turn. `unanswered`: calls without
- * a result; `unknown`: those behind which the model went on.
+ * `late`: responses after the end of their turn. `unanswered`: calls without a result. `unknown`:
+ * those after which the model went on.
  */
 export type Played = {
   records: readonly PlayedRecord[]
-  unheard: number
+  late: number
   unanswered: number
   unknown: number
 }
@@ -63,8 +58,8 @@ const agent = 'transcript'
 const owner = 'transcript'
 
 /**
- * `pause`: called behind each step, with the responses that were played in it; playing takes its
- * time. What it throws ends the playing.
+ * `pause` is called after each step with the number of its responses. An error of it ends the
+ * playing.
  */
 export type TranscriptPlayerOptions = {
   topicPrefix: string
@@ -72,7 +67,7 @@ export type TranscriptPlayerOptions = {
   pause: (responses: number) => Promise<void>
 }
 
-/** Offsets and time go on from transcript to transcript, all in one partition. */
+/** All transcripts share one partition. Offsets and time continue from one to the next. */
 export function createTranscriptPlayer({
   topicPrefix,
   startAt,
@@ -82,10 +77,7 @@ export function createTranscriptPlayer({
   return { play: (transcript) => playOf(log, { topicPrefix, pause })(transcript) }
 }
 
-/**
- * Plays one transcript: conversations know nothing of one another, and there may be more of them
- * than fit into memory.
- */
+/** Plays one transcript alone, because a file can hold more transcripts than fit into memory. */
 function playOf(
   log: PlayedLog,
   { topicPrefix, pause }: Omit<TranscriptPlayerOptions, 'startAt'>,
@@ -132,7 +124,7 @@ function playOf(
     player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
   }
 
-  /** Plays one turn to its end, or as far as it goes. */
+  /** Plays one turn as far as possible. Returns the number of responses left. */
   async function playTurn(
     conversation: string,
     turn: TranscriptTurn,
@@ -172,7 +164,7 @@ function playOf(
     return left.length
   }
 
-  /** False: there is nothing to do for it. */
+  /** Returns false if the task has no result. */
   function runTool(task: ToolTask, response: TranscriptResponse | undefined): boolean {
     const { conversation, turn, round, ordinal } = task
     const result = response?.calls[ordinal]?.result
@@ -191,7 +183,7 @@ function playOf(
 
   return async ({ conversation, turns, tools: listed }) => {
     const declarations = listed ?? calledIn(turns)
-    let unheard = 0
+    let late = 0
     for (const [at, turn] of turns.entries()) {
       const isOpen = conversations.units.get(conversation)?.state.phase === 'open'
       if (isOpen)
@@ -201,16 +193,16 @@ function playOf(
           messageId: messageIdOf(at - 1),
         })
       await player.settle()
-      unheard += await playTurn(conversation, turn, messageIdOf(at), declarations)
+      late += await playTurn(conversation, turn, messageIdOf(at), declarations)
     }
     const results = turns.flatMap(({ responses }) =>
       responses.flatMap(({ calls }) => calls.map(({ result }) => result)),
     )
-    const having = (wanted: TranscriptResult | undefined) =>
-      results.filter((result) => result === wanted).length
+    const having = (kind: TranscriptResult | undefined) =>
+      results.filter((result) => result === kind).length
     return {
       records: player.records,
-      unheard,
+      late,
       unanswered: having(undefined),
       unknown: having('unknown'),
     }
@@ -221,7 +213,7 @@ function messageIdOf(turn: number): string {
   return `message ${turn + 1}`
 }
 
-/** Where a transcript lists no tools, each that is called takes any object. */
+/** The tools of a transcript without a list: each called tool accepts any object. */
 function calledIn(turns: TranscriptTurn[]): Declaration[] {
   const names = turns.flatMap(({ responses }) =>
     responses.flatMap(({ calls }) => calls.map(({ name }) => name)),
@@ -250,7 +242,7 @@ function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEvent[] {
   ]
 }
 
-/** What it said in calls was run, whatever cut it off. */
+/** A response with calls stopped for them, because the runtime ran them. */
 function stopOf({ calls, finish }: TranscriptResponse): AttemptFinished['stop'] {
   if (calls.length > 0) return 'calls'
   const meaning = meaningOf(finish)

@@ -1,6 +1,5 @@
-// Reads a file of transcripts, twice: once to learn which of its values say what others repeat
-// (file-index.ts), and then those that are kept, one conversation at a time. So the file may be
-// larger than the memory.
+// Reads a file of transcripts twice: first for the index of repetitions (file-index.ts), then the
+// kept values, one conversation at a time. So the file can be larger than the memory.
 
 import { basename, extname } from 'node:path'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -24,18 +23,17 @@ import { type Piece, type ReadPieces, type Transcript, transcriptOf } from './tr
 
 export type TranscriptFile = {
   repeated: Repeated
-  /** Responses of the conversations, about. */
+  /** The approximate number of responses. */
   rounds: number
   /**
-   * In the order of the file, each read when it is asked for. `expect`: told by how many more its
-   * responses are than `rounds` has of it, or by how many fewer (below 0). Throws
-   * `transcript.invalid`.
+   * The transcripts in the order of the file, read on demand. `expect` receives the difference
+   * between the real and the estimated number of responses. Throws `transcript.invalid`.
    */
   transcripts(expect: (responses: number) => void): Iterable<Transcript>
   close(): void
 }
 
-/** `read`: told how many bytes of the file were read. */
+/** `read` receives the number of bytes read. */
 export type ReadOptions = {
   format: TranscriptFormat
   idField: IdField
@@ -45,8 +43,8 @@ export type ReadOptions = {
 }
 
 /**
- * Throws `usage` (no such file, no such ids), `transcript.invalid` with the line and the path of
- * what is wrong, and what `signal` was aborted with.
+ * Throws `usage` (no such file, no such ids), `transcript.invalid` with the line and the path of the
+ * mistake, and the reason of an abort by `signal`.
  */
 export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
   const values = await openValues(file)
@@ -61,7 +59,7 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
     })
     for await (const found of values.each(read)) {
       for (const one of found) index.take(one)
-      await othersTurn() // or Ctrl-C would not be heard
+      await othersTurn() // lets Ctrl-C through
       signal.throwIfAborted()
     }
     const { entries, repeated } = index.kept()
@@ -121,18 +119,15 @@ function* transcriptsOf(
   }
 }
 
-/**
- * All that was said, also in the values that it goes on from; the tools are those that were offered
- * last.
- */
+/** The whole conversation, with the values that it continues and the latest list of tools. */
 function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
-  const { read, said } = formats[format]
+  const { read, pieces: piecesOf } = formats[format]
   if (entry.isMessages)
     return {
       tools: undefined,
       pieces: entry.numbers
         .map(values.again)
-        .flatMap(({ value, where }) => said(messageIn(value), where)),
+        .flatMap(({ value, where }) => piecesOf(messageIn(value), where)),
     }
   const pieces: Piece[][] = []
   let tools: ReadPieces['tools']
@@ -145,7 +140,7 @@ function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
   return { pieces: pieces.toReversed().flat(), tools }
 }
 
-/** Gives what is called as another one a number. */
+/** Numbers a repeated name. */
 function createNames(): (name: string) => string {
   const used = new Map<string, number>()
   return (name) => {

@@ -1,15 +1,12 @@
-// A log of requests repeats in each request what came before. Which of its entries are the
-// beginning of another one, and which say the same. What a provider answered and what a client
-// sends back of it are not the same bytes: thinking is left out, also out of texts, arguments are
-// written anew, texts are trimmed.
-// TRANSCRIPTS-REPETITIONS-1. Entries with different ids of conversations are different, whatever
-//     they say. Only those of one id, or without any, are looked at.
-// TRANSCRIPTS-REPETITIONS-2. Whether one goes on from another is decided by what was said: by
-//     users, by the model to them, calls, and results.
-// TRANSCRIPTS-REPETITIONS-3. An answer that said nothing is in no later request. It is put back
-//     where it was given: a runtime that asks again and again is what a guard looks for.
-// TRANSCRIPTS-REPETITIONS-4. Nothing is kept but digests and endings, so that it hardly matters how
-//     large the log is.
+// Finds repetitions in a log of requests: each request repeats the messages before it. Clients send
+// answers back with other bytes: without thinking, with rewritten arguments and trimmed texts.
+// REPETITIONS-1. Entries with different conversation ids are different. Only entries with one id,
+//     or without any, are compared.
+// REPETITIONS-2. The texts of users and the model, the calls and the results decide whether an
+//     entry continues another.
+// REPETITIONS-3. An empty answer is missing in later requests. It is put back, because a runtime
+//     that repeats its request is a loop that guards look for.
+// REPETITIONS-4. Only digests and endings are kept, so the size of the log hardly matters.
 
 import { createHash } from 'node:crypto'
 import { withoutThinking } from '../../services/accumulator/dialects/inline-thinking.ts'
@@ -18,26 +15,27 @@ import type { Piece } from './transcript.ts'
 
 export type Digest = string
 
-/** What only the answer to a request says: in later requests it is not repeated. */
+/** The parts of an answer that later requests do not repeat. */
 export type Ending = { usage: Usage | undefined; finish: string }
 
 export type Repetitions = {
-  /** Gives what stands for all that was said. */
-  see(said: Said): Digest
+  /** Returns the digest of the whole conversation so far. */
+  add(entry: ComparedEntry): Digest
   /**
-   * When all were seen. `beginning`: another one goes on from it. `equal`: a later one says the
-   * same.
+   * Call it after the last entry. `beginning`: another entry continues it. `equal`: a later entry is
+   * equal.
    */
-  fates(): ('kept' | 'beginning' | 'equal')[]
-  /**
-   * The pieces, and of each answer in them how it ended, where the entry is known that it was the
-   * answer of.
-   */
-  withEndings(said: Said): Piece[]
+  results(): ('kept' | 'beginning' | 'equal')[]
+  /** The pieces, with the ending of each answer whose entry is known. */
+  withEndings(entry: ComparedEntry): Piece[]
 }
 
-/** `after`: all that was said before it, in entries of their own. */
-export type Said = { id: string | undefined; after: Digest | undefined; pieces: readonly Piece[] }
+/** `after`: the digest of the entries before it. */
+export type ComparedEntry = {
+  id: string | undefined
+  after: Digest | undefined
+  pieces: readonly Piece[]
+}
 
 export function createRepetitions(): Repetitions {
   const beginnings = new Set<Digest>()
@@ -47,18 +45,18 @@ export function createRepetitions(): Repetitions {
   const silences = new Map<Digest, Ending[]>()
 
   return {
-    see(said) {
-      let digest = beginningOf(said)
+    add(entry) {
+      let digest = beginningOf(entry)
       let end = 0
-      for (const step of stepsOf(said)) {
+      for (const step of stepsOf(entry)) {
         beginnings.add(digest)
         digest = step.digest
         end = step.end
       }
-      const ending = endingOf(said.pieces)
-      const isModels = ['text', 'call'].includes(said.pieces[end - 1]?.kind ?? '')
+      const ending = endingOf(entry.pieces)
+      const isModels = ['text', 'call'].includes(entry.pieces[end - 1]?.kind ?? '')
       if (ending !== undefined && isModels) endings.set(digest, ending)
-      if (!isModels && said.pieces.slice(end).some(({ kind }) => kind === 'response')) {
+      if (!isModels && entry.pieces.slice(end).some(({ kind }) => kind === 'response')) {
         const known = silences.get(digest) ?? []
         known.push(ending ?? { usage: undefined, finish: '' })
         silences.set(digest, known)
@@ -67,47 +65,44 @@ export function createRepetitions(): Repetitions {
       return digest
     },
 
-    fates: () =>
+    results: () =>
       wholes.map((digest, number) =>
         beginnings.has(digest) ? 'beginning' : last.get(digest) === number ? 'kept' : 'equal',
       ),
 
-    withEndings(said) {
+    withEndings(entry) {
       const pieces: Piece[] = []
       let from = 0
-      for (const { digest, end } of stepsOf(said)) {
-        pieces.push(...said.pieces.slice(from, end))
+      for (const { digest, end } of stepsOf(entry)) {
+        pieces.push(...entry.pieces.slice(from, end))
         from = end
         const ending = endings.get(digest)
         if (ending !== undefined) pieces.push({ kind: 'ended', ...ending })
-        const missing = (silences.get(digest) ?? []).slice(silencesIn(said.pieces, end))
+        const missing = (silences.get(digest) ?? []).slice(silencesIn(entry.pieces, end))
         for (const one of missing)
           pieces.push({ kind: 'response', id: undefined }, { kind: 'ended', ...one })
       }
-      return [...pieces, ...said.pieces.slice(from)]
+      return [...pieces, ...entry.pieces.slice(from)]
     },
   }
 }
 
-function beginningOf({ id, after }: Said): Digest {
+function beginningOf({ id, after }: ComparedEntry): Digest {
   return after ?? digestOf('', id?.trim() ?? '')
 }
 
-/**
- * Behind each thing that was said, the digest of all up to there; `end`: the index behind its last
- * piece.
- */
-function* stepsOf(said: Said): Generator<{ digest: Digest; end: number }> {
-  let digest = beginningOf(said)
-  for (const { words, end } of wordsIn(said.pieces)) {
+/** The digest of the conversation after each step. `end`: the index after its last piece. */
+function* stepsOf(entry: ComparedEntry): Generator<{ digest: Digest; end: number }> {
+  let digest = beginningOf(entry)
+  for (const { words, end } of wordsIn(entry.pieces)) {
     digest = digestOf(digest, words)
     yield { digest, end }
   }
 }
 
 /**
- * What was said, as it is compared; a text of the model may come in parts. `end`: the index behind
- * its last piece.
+ * The compared texts. A text of the model can have several pieces. `end`: the index after its last
+ * piece.
  */
 export function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: number }> {
   let text = ''
@@ -126,12 +121,12 @@ export function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; e
   if (spokenIn(text) !== '') yield { words: `text ${spokenIn(text)}`, end: textEnd }
 }
 
-/** Runtimes that show people what servers leave of thinking in a text do not send it back. */
+/** Runtimes that show thinking from a text do not send it back. */
 function spokenIn(text: string): string {
   return withoutThinking(text).trim()
 }
 
-/** Undefined: a text of the model, or what is not said again. */
+/** Undefined: a text of the model, or a piece that requests do not repeat. */
 function wordsOf(piece: Piece): string | undefined {
   switch (piece.kind) {
     case 'user':
@@ -145,7 +140,7 @@ function wordsOf(piece: Piece): string | undefined {
   }
 }
 
-/** The answers from there on that said nothing, until somebody says something. */
+/** The number of empty answers from this index on, before the next text. */
 function silencesIn(pieces: readonly Piece[], from: number): number {
   let answers = 0
   for (const piece of pieces.slice(from)) {
@@ -170,7 +165,7 @@ function endingOf(pieces: readonly Piece[]): Ending | undefined {
   return piece?.kind === 'ended' ? { usage: piece.usage, finish: piece.finish } : undefined
 }
 
-/** Half of it is enough: nobody gains by making two that are equal. */
+/** Half a hash is enough: nobody gains from a collision. */
 function digestOf(before: Digest, text: string): Digest {
   return createHash('sha256').update(before).update('\n').update(text).digest('base64').slice(0, 20)
 }

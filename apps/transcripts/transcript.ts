@@ -1,16 +1,15 @@
-// A transcript of a foreign runtime in one vocabulary: turns, each a user's message and the model's
-// responses, each with its calls and what they brought. Formats (anthropic.ts, openai.ts,
-// openai-agents.ts) read pieces in their order; here pieces become turns.
-// TRANSCRIPTS-TRANSCRIPT-1. What the model said between two words of a user or a tool is one
-//     response. Only behind one that said nothing another one begins.
-// TRANSCRIPTS-TRANSCRIPT-2. A result belongs to a call with its id that has none, of the last
-//     response with such a call, and there to the oldest: ids are used again, also where a call
-//     before never got its result. The order of results is that in which tools ended.
-// TRANSCRIPTS-TRANSCRIPT-3. What cannot be placed is counted and told, never guessed.
-// TRANSCRIPTS-TRANSCRIPT-4. Of a call without a result, behind which the model went on, the outcome
-//     is unknown. With nothing behind it, it stays open.
-// TRANSCRIPTS-TRANSCRIPT-5. What bears the id of the response before is of that response, also
-//     where a result came in between: some logs write each call when it was said.
+// A transcript of a foreign runtime: turns, each with a user's message and the model's responses
+// with their calls and results. The formats (anthropic.ts, openai.ts, openai-agents.ts) read
+// ordered pieces; this file turns pieces into turns.
+// TRANSCRIPT-1. The model's pieces between two pieces of a user or a tool are one response. A new
+//     response begins only after an empty one.
+// TRANSCRIPT-2. A result belongs to the oldest open call with its id, in the latest response with
+//     such a call. Ids repeat, and results come in the order in which tools end.
+// TRANSCRIPT-3. Pieces without a place are counted and reported, never guessed.
+// TRANSCRIPT-4. A call without a result has an unknown outcome if the model went on. Otherwise it
+//     stays open.
+// TRANSCRIPT-5. A piece with the id of the last response belongs to it, also after a result. Some
+//     logs write each call separately.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Declaration, Usage } from '../../shared/contract/messages.ts'
@@ -18,15 +17,10 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import type { LeftOut } from './left-out.ts'
 
-/**
- * What a format finds, in the order in which it was said. `left-out`: something of which Weir keeps
- * nothing, in a few words for people.
- */
+/** A piece of a transcript, in order. `left-out`: a piece that Weir does not keep, described. */
 export type Piece =
   | { kind: 'user'; text: string }
-  /**
-   * The model begins to speak; what follows may be nothing. `id`: of the message, where it has one.
-   */
+  /** The beginning of a response, which can be empty. `id`: the id of the message, if any. */
   | { kind: 'response'; id: string | undefined }
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; block: unknown }
@@ -35,7 +29,7 @@ export type Piece =
   | { kind: 'ended'; usage: Usage | undefined; finish: string }
   | { kind: 'left-out'; what: string; where: string }
 
-/** `unknown`: it has none, and the model went on (TRANSCRIPTS-TRANSCRIPT-4). */
+/** `unknown`: no result, and the model went on (TRANSCRIPT-4). */
 export type TranscriptResult = { text: string; isError: boolean } | 'unknown'
 
 export type TranscriptCall = {
@@ -45,7 +39,7 @@ export type TranscriptCall = {
   result: TranscriptResult | undefined
 }
 
-/** `finish`: the provider's own word for why it stopped; empty where nothing says so. */
+/** `finish`: the provider's reason for the end; empty if unknown. */
 export type TranscriptResponse = {
   id: string | undefined
   text: string
@@ -58,18 +52,18 @@ export type TranscriptResponse = {
 export type TranscriptTurn = { user: string; responses: TranscriptResponse[] }
 
 export type Transcript = {
-  /** Where it stands, `file:line`. */
+  /** Its place, `file:line`. */
   where: string
   conversation: string
-  /** Undefined: it lists none. */
+  /** Undefined: the transcript lists no tools. */
   tools: Declaration[] | undefined
   turns: TranscriptTurn[]
 }
 
-/** What a format reads of one JSON value. `tools`: undefined where it lists none. */
+/** The contents of one JSON value. `tools` is undefined if it lists none. */
 export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
 
-/** Throws `transcript.invalid` where nobody asks or no model answers. */
+/** Throws `transcript.invalid` if it has no user message or no response. */
 export function transcriptOf(
   where: string,
   conversation: string,
@@ -89,8 +83,7 @@ export function transcriptOf(
         break
       case 'result': {
         const call = takeWaiting(waiting, piece.id)
-        if (call === undefined)
-          leftOut.leave('a result of a call that does not stand before it', piece.where)
+        if (call === undefined) leftOut.leave('a result without a call before it', piece.where)
         else call.result = { text: piece.text, isError: piece.isError }
         isModelSpeaking = false
         break
@@ -101,13 +94,13 @@ export function transcriptOf(
       default: {
         if (turn === undefined) {
           if (piece.kind !== 'ended' && piece.kind !== 'response')
-            leftOut.leave('what the model said before anybody asked', where)
+            leftOut.leave('a response before the first message of a user', where)
           break
         }
         if (piece.kind === 'response') {
           const before = turn.responses.at(-1)
           if (before !== undefined && piece.id !== undefined && before.id === piece.id)
-            isModelSpeaking = true // keeps TRANSCRIPTS-TRANSCRIPT-5
+            isModelSpeaking = true // keeps TRANSCRIPT-5
           else if (before === undefined || !isModelSpeaking || isSilent(before))
             turn.responses.push(silence(piece.id))
         } else if (!isModelSpeaking && piece.kind !== 'ended')
@@ -115,7 +108,7 @@ export function transcriptOf(
         if (piece.kind !== 'ended') isModelSpeaking = true
         const response = turn.responses.at(-1)
         if (response === undefined) break
-        const call = said(response, piece)
+        const call = addPiece(response, piece)
         if (call !== undefined) waiting.push({ call, response })
       }
     }
@@ -126,23 +119,19 @@ export function transcriptOf(
   for (const turn of turns) {
     const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
     if (kept !== turn.user)
-      leftOut.leave(
-        `the end of a message of a user, of which Weir takes ${limits.userMessageBytesMax} bytes`,
-        where,
-      )
+      leftOut.leave(`the end of a user message above ${limits.userMessageBytesMax} bytes`, where)
     turn.user = kept
   }
-  if (turns.length === 0)
-    throw invalid(where, 'nobody asks anything in it: it has no message of a user')
+  if (turns.length === 0) throw invalid(where, 'the transcript has no message of a user')
   if (turns.every(({ responses }) => responses.length === 0))
-    throw invalid(where, 'no model answers in it: there is nothing to judge')
+    throw invalid(where, 'the transcript has no response of a model')
   return { where, conversation, tools, turns }
 }
 
-/** A call without a result, and the response that it is of. */
+/** A call without a result, and its response. */
 type Waiting = { call: TranscriptCall; response: TranscriptResponse }
 
-/** Keeps TRANSCRIPTS-TRANSCRIPT-2. */
+/** Keeps TRANSCRIPT-2. */
 function takeWaiting(waiting: Waiting[], id: string): TranscriptCall | undefined {
   const last = waiting.findLast(({ call }) => call.id === id)
   if (last === undefined) return undefined
@@ -159,8 +148,8 @@ function isSilent({ text, calls }: TranscriptResponse): boolean {
   return text.trim() === '' && calls.length === 0
 }
 
-/** The call that it is, if it is one. */
-function said(
+/** Adds a piece to a response. Returns its call, if it is one. */
+function addPiece(
   response: TranscriptResponse,
   piece: Exclude<Piece, { kind: 'user' | 'result' | 'left-out' }>,
 ): TranscriptCall | undefined {
@@ -192,12 +181,9 @@ function said(
   }
 }
 
-/**
- * Begins a response with all that it says. One that has nothing but what is left out said
- * something, and is none that says nothing.
- */
-export function responseWith(said: Piece[], id?: string): Piece[] {
-  const pieces = said.filter(({ kind }) => kind !== 'response')
+/** Begins a response. A response with only left-out pieces does not count as empty. */
+export function responseWith(all: Piece[], id?: string): Piece[] {
+  const pieces = all.filter(({ kind }) => kind !== 'response')
   const saysSomething = pieces.some(
     (piece) => piece.kind === 'call' || (piece.kind === 'text' && piece.text.trim() !== ''),
   )
@@ -206,7 +192,7 @@ export function responseWith(said: Piece[], id?: string): Piece[] {
     : pieces
 }
 
-/** A tool as a transcript lists it. */
+/** A tool of a transcript. */
 export function declarationOf(name: string, description: unknown, schema: unknown): Declaration {
   const any = { type: 'object' }
   return {

@@ -6,7 +6,7 @@
 // process, so other work of the machine costs nothing but time.
 
 import { replayLog } from '../../apps/replay/replay-log.ts'
-import { contentOf, contentsOf, sweepOf } from '../../apps/replay/what-if/asked.ts'
+import { contentOf, contentsOf, sweepOf } from '../../apps/replay/what-if/policy-flags.ts'
 import { whatIf } from '../../apps/replay/what-if/what-if.ts'
 import { reducers } from '../../services/reducers.ts'
 import { batchesOf } from '../../shared/bus/range.ts'

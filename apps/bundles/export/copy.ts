@@ -1,7 +1,7 @@
-// Reads what was chosen of a log: of each chosen conversation all records of its stretch, the
-// history that its requests read, and dead letters of it; and the table of policies. Nothing else:
-// who was not chosen leaves no trace.
-// COPY-1. Which turn a record is of says the record itself. What cannot be read is of the stretch
+// Copies the selected records of a log: all records of a conversation's stretch, the history that
+// its requests read, its dead letters, and the table of policies. It copies no record of another
+// conversation.
+// COPY-1. A record belongs to the turn that it names. An unreadable record belongs to the stretch
 //     in whose time it was written.
 // COPY-2. Memory: one batch, and a few numbers for each turn.
 
@@ -20,27 +20,25 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../../history/message-of.ts'
 import { endsOf, type OpenLog } from '../../history/open-log.ts'
 import { scanAll } from '../../history/scan.ts'
-import type { Chosen } from './chosen.ts'
+import type { Selection } from './selection.ts'
 import type { Stretch } from './stretches.ts'
 
-/** What a record leads to is written within this time, unless nobody runs. */
+/** Running stages write the outputs of a record within this time. */
 const afterMs: Milliseconds = 10 * 60 * 1000
 
 const inbox: TopicName = 'conversation-events'
 
-/**
- * Takes what is copied, by topic, partition and offset. `topic` of a record: without the prefix.
- */
-export type Taker = {
+/** Receives the copied records by topic, partition and offset. Their topics have no prefix. */
+export type RecordSink = {
   topic(name: TopicName | GuardTopicName, kind: TopicKind): void
-  /** `message` undefined: of the history, a tombstone, or what cannot be read. */
-  take(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message | undefined): void
+  /** `message` is undefined for the history, a tombstone and an unreadable record. */
+  add(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message | undefined): void
 }
 
-type Copying = { log: OpenLog; chosen: Chosen; taker: Taker; signal: AbortSignal }
+type Copying = { log: OpenLog; selection: Selection; sink: RecordSink; signal: AbortSignal }
 
 /** Ends early when `signal` aborts. */
-export async function copyChosen(copying: Copying): Promise<void> {
+export async function copySelection(copying: Copying): Promise<void> {
   const guards = new Set<GuardTopicName>()
   await copyTopics(copying, Object.keys(topics) as TopicName[], guards)
   await copyTopics(
@@ -62,7 +60,7 @@ async function copyTopics(
   names: readonly (TopicName | GuardTopicName)[],
   guards: Set<GuardTopicName>,
 ): Promise<void> {
-  const { log, chosen, taker, signal } = copying
+  const { log, selection, sink, signal } = copying
   const places: Place[] = []
   for (const topic of names) places.push(...(await placesOf(copying, topic)))
   for await (const { scanned, batches } of scanAll(log, places)) {
@@ -71,45 +69,45 @@ async function copyTopics(
       if (signal.aborted) return
       for (const record of records) {
         const message = topic === 'history' ? undefined : messageOf(record.value)
-        if (!isChosen(topic, record, message, chosen, log.topicPrefix)) continue
-        taker.take(topic, { ...record, topic }, message)
+        if (!isSelected(topic, record, message, selection, log.topicPrefix)) continue
+        sink.add(topic, { ...record, topic }, message)
         if (message !== undefined) noteGuards(message, guards)
       }
-      if (kind === 'log' && (records.at(-1)?.time ?? 0) > chosen.window.to + afterMs) break
+      if (kind === 'log' && (records.at(-1)?.time ?? 0) > selection.window.to + afterMs) break
     }
   }
 }
 
-/** None where the log is older than the topic. */
+/** Empty if the log is older than the topic. */
 async function placesOf(
-  { log, chosen, taker }: Copying,
+  { log, selection, sink }: Copying,
   topic: TopicName | GuardTopicName,
 ): Promise<Place[]> {
   const ends = await endsOf(log, topic)
   if (ends.length === 0) return []
   const { kind } = topic in topics ? topics[topic as TopicName] : guardTopic
-  taker.topic(topic, kind)
-  // A dead letter stands where its record stood, which may have been a wrong partition; a policy
-  // stands anywhere.
+  sink.topic(topic, kind)
+  // A dead letter has the partition of its record, which may be a wrong one. A policy can have any.
   const isAnywhere = topic === 'dead-letters' || topic === 'policies'
-  const since = kind === 'table' ? 0 : Math.max(0, chosen.window.from - leadersApartMs)
+  const since = kind === 'table' ? 0 : Math.max(0, selection.window.from - leadersApartMs)
   return ends
-    .filter((one) => isAnywhere || chosen.partitions.includes(one.partition))
+    .filter((one) => isAnywhere || selection.partitions.includes(one.partition))
     .map(({ partition }) => ({ topic, kind, partition, since }))
 }
 
-function isChosen(
+function isSelected(
   topic: string,
   record: StoredRecord,
   message: Message | undefined,
-  chosen: Chosen,
+  selection: Selection,
   topicPrefix: string,
 ): boolean {
   if (topic === 'policies') return true
   const conversation = topic === 'history' ? historyConversation(record.key) : record.key
-  const stretch = conversation === undefined ? undefined : chosen.stretchOf(conversation)
+  const stretch = conversation === undefined ? undefined : selection.stretchOf(conversation)
   if (stretch === undefined) return false
-  if (topic === 'history') return record.value !== null && turnIn(record.key) <= stretch.last // what was taken away later was there then
+  // An entry that was deleted later still existed then.
+  if (topic === 'history') return record.value !== null && turnIn(record.key) <= stretch.last
   if (topic === inbox) return isInInbox(stretch, record.offset)
   if (message?.type === 'dead-letter') return isDeadLetterOf(stretch, message, topicPrefix)
   return isInStretch(stretch, message, record.time)
@@ -141,8 +139,8 @@ function turnOf(message: Message): number | undefined {
 }
 
 /**
- * Of a key of the history or a unit, which are lists that begin with conversation and turn. A
- * conversation's own unit names none.
+ * The turn in a key of the history or of a unit: lists that begin with conversation and turn. A
+ * conversation's unit has none.
  */
 function turnIn(list: string): number {
   try {

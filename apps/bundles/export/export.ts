@@ -1,5 +1,5 @@
-// `weir export -o FILE`: conversations, or what happened in a stretch of time, as one file to keep,
-// to mail, to look into and to replay. Only where its exit code is 0 there is a file.
+// `weir export -o FILE` writes conversations, or a stretch of time, into one file: a bundle to
+// keep, send, inspect and replay. The file exists only if the exit code is 0.
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -11,43 +11,43 @@ import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { makeBundle } from '../make-bundle.ts'
-import { type Chosen, chosenIn } from './chosen.ts'
-import { copyChosen } from './copy.ts'
+import { copySelection } from './copy.ts'
+import { type ExportFilter, type FilterOptions, filterOf } from './export-filter.ts'
+import { learningSink, plainSink, redactingSink } from './record-sinks.ts'
 import { createRedaction } from './redaction.ts'
 import { type RedactionRule, readRedactionRules } from './redaction-rules.ts'
-import { learningTaker, plainTaker, redactingTaker } from './takers.ts'
+import { type Selection, selectionIn } from './selection.ts'
 import { createTurnTally, type TurnTally } from './turn-tally.ts'
-import { type Wanted, type WantedOptions, wantedOf } from './wanted.ts'
 
-/** `redact`: a file of rules. `bundle`: exports from this one, in the place of the log. */
-export type ExportOptions = WantedOptions & {
+/** `redact`: a file of rules. `bundle`: the source, instead of the log. */
+export type ExportOptions = FilterOptions & {
   output: string
   force?: boolean
   redact?: string
   bundle?: string
 }
 
-/** Throws `usage`, `output.*`, `conversation.unknown` where nothing is as it was asked for. */
+/** Throws `usage`, `output.*`, and `conversation.unknown` if no turn matches. */
 export async function exportBundle(
   options: ExportOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 130> {
   const { output, redact } = options
-  const wanted = wantedOf(options, systemClock.now())
+  const filter = filterOf(options, systemClock.now())
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
-    const writing = { wanted, rules, bundle, options, settings, signal }
-    const told = await withLog(settings, (log) => write(log, writing), {
+    const writing = { filter, rules, bundle, options, settings, signal }
+    const summary = await withLog(settings, (log) => write(log, writing), {
       bundle: options.bundle,
       signal,
     })
-    return told === undefined ? undefined : `${output}: ${told}\n`
+    return summary === undefined ? undefined : `${output}: ${summary}\n`
   })
 }
 
 type Writing = {
-  wanted: Wanted
+  filter: ExportFilter
   rules: RedactionRule[]
   bundle: BundleWriter
   options: ExportOptions
@@ -55,17 +55,17 @@ type Writing = {
   signal: AbortSignal
 }
 
-/** What to say of it; undefined: it was stopped. */
+/** The summary to print; undefined: the export was stopped. */
 async function write(
   log: OpenLog,
-  { wanted, rules, bundle, options, settings, signal }: Writing,
+  { filter, rules, bundle, options, settings, signal }: Writing,
 ): Promise<string | undefined> {
-  const chosen = await chosenIn(log, wanted, signal)
+  const selection = await selectionIn(log, filter, signal)
   const tally = createTurnTally(log.partitions)
-  const leftOut = await copied({ log, chosen, bundle, tally, rules, signal })
+  const leftOut = await copied({ log, selection, bundle, tally, rules, signal })
   if (signal.aborted) return undefined
   const turns = tally.turns()
-  if (turns.length === 0) throw nothingFound(options, chosen)
+  if (turns.length === 0) throw nothingFound(options, selection)
   for (const turn of turns) bundle.turn(turn)
   const { conversation, since, until, where } = options
   const facts = {
@@ -83,17 +83,15 @@ async function write(
   return [
     `${count(conversations, 'conversation')}, ${count(turns.length, 'turn')}, ${count(bundle.records, 'record')}`,
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
-    ...(cut > 0 ? [`; the log has no longer got the beginning of ${count(cut, 'turn')}`] : []),
-    ...(rules.length > 0 ? ['; redacted, so a replay may decide otherwise than the log'] : []),
+    ...(cut > 0 ? [`; the log no longer has the beginning of ${count(cut, 'turn')}`] : []),
+    ...(rules.length > 0 ? ['; redacted, so a replay can decide differently from the log'] : []),
     ...(leftOut > 0
-      ? [
-          `; left out, because they cannot be read or nobody waited for them: ${count(leftOut, 'record')}`,
-        ]
+      ? [`; left out as unreadable or as late parts of a stream: ${count(leftOut, 'record')}`]
       : []),
   ].join('')
 }
 
-/** What was gone already stays gone. */
+/** Includes the redaction of the source bundle. */
 function redactionOf({ bundle }: OpenLog, rules: RedactionRule[]): string | null {
   const names = [...(bundle?.facts.redaction?.split(', ') ?? []), ...rules.map(({ name }) => name)]
   return names.length === 0 ? null : names.join(', ')
@@ -101,33 +99,33 @@ function redactionOf({ bundle }: OpenLog, rules: RedactionRule[]): string | null
 
 type Copied = {
   log: OpenLog
-  chosen: Chosen
+  selection: Selection
   bundle: BundleWriter
   tally: TurnTally
   rules: RedactionRule[]
   signal: AbortSignal
 }
 
-/** The number of records that had to be left out. */
-async function copied({ log, chosen, bundle, tally, rules, signal }: Copied): Promise<number> {
+/** Returns the number of records left out. */
+async function copied({ log, selection, bundle, tally, rules, signal }: Copied): Promise<number> {
   if (rules.length === 0) {
-    await copyChosen({ log, chosen, taker: plainTaker(bundle, tally), signal })
+    await copySelection({ log, selection, sink: plainSink(bundle, tally), signal })
     return 0
   }
   const redaction = createRedaction(rules)
-  const learning = learningTaker(redaction)
+  const learning = learningSink(redaction)
   const still = ending(log)
-  await copyChosen({ log: still, chosen, taker: learning, signal })
+  await copySelection({ log: still, selection, sink: learning, signal })
   learning.finish()
-  const taker = redactingTaker(bundle, tally, redaction)
-  await copyChosen({ log: still, chosen, taker, signal })
-  taker.finish()
-  return taker.leftOut
+  const sink = redactingSink(bundle, tally, redaction)
+  await copySelection({ log: still, selection, sink, signal })
+  sink.finish()
+  return sink.leftOut
 }
 
 /**
- * The log up to where it ends when it is first asked: what came between two readings would be
- * copied, and nobody would have learned from it.
+ * The log up to its ends at the first reading. A later record would be copied in the second pass
+ * without having been learned from in the first.
  */
 function ending(log: OpenLog): OpenLog {
   const known = new Map<string, ReturnType<Bus['ends']>>()
@@ -139,7 +137,10 @@ function ending(log: OpenLog): OpenLog {
   return { ...log, bus: { ...log.bus, ends } }
 }
 
-function nothingFound({ conversation = [], bundle }: ExportOptions, { others }: Chosen): WeirError {
+function nothingFound(
+  { conversation = [], bundle }: ExportOptions,
+  { others }: Selection,
+): WeirError {
   const which =
     conversation.length > 0
       ? `conversation ${conversation.map((id) => printable(id)).join(', ')}`
@@ -147,9 +148,9 @@ function nothingFound({ conversation = [], bundle }: ExportOptions, { others }: 
   const there = [...others].map(([key, values]) =>
     values.size === 0 ? `no ${key}` : `${key} ${printable([...values].join(', '))}`,
   )
-  const has = there.length === 0 ? '' : `; the turns there have ${there.join(' and ')}`
+  const has = there.length === 0 ? '' : `. Its turns have ${there.join(' and ')}`
   return new WeirError(
     'conversation.unknown',
-    `the log has no turn of ${which} that is as you asked${has}: ${listingCommand(bundle)} shows what there is`,
+    `no turn of ${which} in the log matches${has}. To list the conversations, run ${listingCommand(bundle)}`,
   )
 }

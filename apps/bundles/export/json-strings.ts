@@ -1,10 +1,9 @@
-// The texts and numbers of JSON, each changed where it stands: as somebody reads them, however they
-// are spelled (`\u00fc`), keys and doubled keys too, whole JSON or a piece of it. What lies between
-// them stays as it was written.
+// Replaces the texts and numbers in JSON, each in its place and with all escapes resolved
+// (`\u00fc`). It covers keys, doubled keys and truncated JSON, and keeps everything else as it was.
 
 import { closingQuote, nextMark } from '../../../shared/lib/json/tokens.ts'
 
-/** In a text that is no JSON as a whole, only what stands in quotes is taken for JSON. */
+/** In a text that is not JSON as a whole, only quoted parts count as JSON. */
 export function changedStrings(text: string, change: (leaf: string) => string): string {
   const isWhole = parsedJson(text) !== undefined
   const between = (piece: string) =>
@@ -30,8 +29,8 @@ function changedNumber(found: string, change: (leaf: string) => string): string 
 }
 
 /**
- * An object or an array; undefined: it is none. A number that JavaScript would spell otherwise is a
- * text, as it was written.
+ * An object or an array; undefined: the text is neither. A number that JavaScript would write
+ * differently becomes its text.
  */
 export function parsedJson(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
@@ -48,7 +47,7 @@ function asWritten(_: string, value: unknown, { source }: { source?: string } = 
     : value
 }
 
-/** As parsedJson, of what was cut somewhere: what there is of it. */
+/** Like parsedJson, for truncated JSON: the part that exists. */
 export function parsedPiece(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   const open: string[] = []
@@ -78,13 +77,13 @@ export function parsedPiece(text: string): object | undefined {
   return undefined
 }
 
-/** Texts in quotes that are no keys: of what only looks like JSON. */
+/** The quoted texts, except keys, in a text that only resembles JSON. */
 export function quotedIn(text: string): string[] {
   const values = [...stringsIn(text)].filter(({ end }) => !/^"\s*:/.test(text.slice(end, end + 10)))
   return values.map(({ begin, end }) => decoded(text.slice(begin, end)) ?? text.slice(begin, end))
 }
 
-/** Whether it may have been meant as JSON: it begins like it. */
+/** Whether the text begins like JSON. */
 export function beginsLikeJson(text: string): boolean {
   return /^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[-"{[\]\d]|$))/.test(text)
 }
@@ -100,7 +99,7 @@ function* stringsIn(text: string): Generator<{ begin: number; end: number; isClo
   }
 }
 
-/** Undefined: no string of JSON. What was cut within an escape is read up to there. */
+/** Undefined: not a JSON string. A text truncated within an escape is read up to there. */
 function decoded(content: string): string | undefined {
   if (!content.includes('\\')) return content
   try {

@@ -1,25 +1,25 @@
-// The rules of `weir export --redact FILE`: YAML or JSON, {"rules": [...]}. What is found by one is
-// replaced wherever it occurs in the bundle.
+// The rules of `weir export --redact FILE`: YAML or JSON, {"rules": [...]}. Each value that a rule
+// finds is replaced in the whole bundle.
 
 import { parse } from 'yaml'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 
-/** Where something is said. */
+/** The place of a text. */
 export const redactionPlaces = ['user', 'text', 'reasoning', 'arguments', 'results'] as const
 export type RedactionPlace = (typeof redactionPlaces)[number]
 
 /** Either a pattern or a pointer. */
 export type RedactionRule = {
   name: string
-  /** Of the texts that are found; global. */
+  /** Matches the values to replace; global. */
   pattern: RegExp | undefined
   /** Steps of a JSON pointer into arguments, and into results that are JSON. */
   pointer: string[] | undefined
-  /** Undefined: in all places. */
+  /** Undefined: all places. */
   in: ReadonlySet<RedactionPlace> | undefined
-  /** Of names of tools, with * for any characters; undefined: of all tools. */
+  /** Names of tools, with * for any characters. Undefined: all tools. */
   tool: string | undefined
   replace: 'pseudonym' | 'length'
 }
@@ -27,7 +27,7 @@ export type RedactionRule = {
 const keys = ['name', 'pattern', 'pointer', 'in', 'tool', 'replace']
 const fileBytesMax = 1024 * 1024
 
-/** Throws `usage` that names the rule and what would be taken. */
+/** Throws `usage` with the rule and the accepted values. */
 export function readRedactionRules(file: string): RedactionRule[] {
   const content = readText(file, fileBytesMax)
   if ('fault' in content) throw bad(file, content.fault)

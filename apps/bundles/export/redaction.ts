@@ -1,19 +1,15 @@
-// Replaces what rules name in the contents of records. In two passes over the same records: learn,
-// which finds; redact, which replaces.
-// REDACTION-1. What a rule finds in one place is replaced in all texts of the bundle: an argument
-//     comes again in an error, in an intervention, in the reply.
-// REDACTION-2. Equal values get equal replacements, so loops stay loops. They are made with a key
-//     of their own for each bundle, so nobody can try values out; nor on digests of arguments,
-//     which get others for the same reason.
-// REDACTION-3. What cannot be read cannot be redacted, and is left out; arguments in which a
-//     pointer cannot be followed, because they were cut or are no JSON, are a value as a whole.
-//     Ids, names of tools and kinds are never touched.
-// REDACTION-4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as
-//     one text, and it all stands in the first of them.
-// REDACTION-5. A text is redacted within each string of the JSON in it, and then as a whole: a
-//     secret may be spelled with escapes, and may be a piece of JSON.
-// REDACTION-6. All values must be known before the first is replaced (REDACTION-1), so they are
-//     kept in memory; more than fit are an error, which names the rule.
+// Replaces values in the contents of records, in two passes over the same records: `learn` finds
+// the values, `redact` replaces them. All values are kept in memory, with a limit.
+// REDACTION-1. A value found in one place is replaced in all texts of the bundle, because an
+//     argument can recur in an error, an intervention or the reply.
+// REDACTION-2. Equal values get equal replacements, so loops stay loops. Each bundle has its own
+//     secret key, so nobody can guess values. Digests of arguments are replaced too.
+// REDACTION-3. An unreadable record is left out. Arguments that a pointer cannot follow are one
+//     value. Ids, names of tools and kinds never change.
+// REDACTION-4. The parts of an attempt are redacted as one text, which the first of them holds. A
+//     stream can be split anywhere.
+// REDACTION-5. Each JSON string within a text is redacted first, then the whole text. A secret can
+//     contain escapes, or be a piece of JSON.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -29,23 +25,20 @@ import {
   quotedIn,
 } from './json-strings.ts'
 import { gatherKnownValues } from './known-values.ts'
+import { once, type RecordText, streamsOf, type Tools, textsIn, toolsIn } from './record-texts.ts'
 import type { RedactionRule } from './redaction-rules.ts'
-import { once, type Said, saidIn, streamsOf, type Tools, toolsIn } from './said.ts'
 
 export type Redaction = {
   learn(message: Message): void
-  /**
-   * All parts of one round, in the order of the log: what a broken attempt said stands nowhere
-   * else.
-   */
+  /** All parts of one round, in the order of the log. Only they hold a broken attempt's texts. */
   learnParts(parts: readonly Part[]): void
-  /** Undefined: it cannot be read, and must be left out (REDACTION-3). */
+  /** Undefined: unreadable, so it must be left out (REDACTION-3). */
   redact(message: Message): Message | undefined
-  /** As learnParts (REDACTION-4). */
+  /** Takes the same parts as learnParts (REDACTION-4). */
   redactParts(parts: Part[]): Part[]
 }
 
-/** Fields that hold what somebody said, whatever the record. */
+/** Fields with free text, in all records. */
 const contentFields = new Set([
   'text',
   'user',
@@ -63,17 +56,17 @@ const contentFields = new Set([
   'evidence',
 ])
 
-/** Well below what Node keeps without further ado, also at two bytes for a character. */
+/** Well below Node's default heap, also at two bytes for a character. */
 const knownBytesMax = 512 * 1024 * 1024
 
-/** Whose tools are remembered. Of an older one every rule for a tool counts. */
+/** Rounds whose tools are remembered. For an older round, every rule for a tool applies. */
 const roundsMax = 50_000
 
 type PatternRule = RedactionRule & { pattern: RegExp }
 
 /**
- * `bytesMax`: of all values in all spellings, and of their replacements. Throws `usage` where rules
- * find more.
+ * `bytesMax`: the limit for all values in all spellings and their replacements. Throws `usage` above
+ * it, with the rule.
  */
 export function createRedaction(
   rules: RedactionRule[],
@@ -95,7 +88,7 @@ export function createRedaction(
     return createHmac('sha256', secret).update(value).digest('hex')
   }
 
-  /** In the place of an approval's, which is made of the arguments. */
+  /** Replaces the digest of an approval, which is made of the arguments. */
   function otherId(id: string): string {
     return keyed(id).replace(/^(.{4})(.{4})(.{4}).*$/s, '$1-$2-$3')
   }
@@ -111,7 +104,7 @@ export function createRedaction(
     return pseudonym
   }
 
-  /** Results name no tool: the calls of their round do, in the record before. */
+  /** Results do not name their tool. The calls of the round do, in the record before. */
   function toolsOf(message: Message): Tools {
     if (!('round' in message)) return new Map()
     const round = JSON.stringify([message.conversation, message.turn, message.round])
@@ -128,7 +121,7 @@ export function createRedaction(
     for (const spelling of spellingsOf(value)) known.add(spelling, replacement)
   }
 
-  function learnFrom({ place, tool, text }: Said): void {
+  function learnFrom({ place, tool, text }: RecordText): void {
     for (const rule of inPlaces) {
       if (rule.in !== undefined && !rule.in.has(place)) continue
       if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool))
@@ -160,7 +153,7 @@ export function createRedaction(
     )
   }
 
-  /** What only looks like a replacement is as any other text. */
+  /** A text that only resembles a replacement counts as any other text. */
   function replacedByPattern(value: string, rule: PatternRule): string {
     if (value.search(madeShape) !== 0) return replacementFor(rule, value)
     return value.replaceAll(rule.pattern, (found) => replacementFor(rule, found))
@@ -204,7 +197,7 @@ export function createRedaction(
       const inside = message.type === 'dead-letter' ? messageOf(message.value) : message
       if (inside?.type === 'part') redaction.learnParts([inside])
       else if (inside !== undefined)
-        for (const said of saidIn(inside, toolsOf(inside))) learnFrom(said)
+        for (const found of textsIn(inside, toolsOf(inside))) learnFrom(found)
       for (const id of inside === undefined ? [] : approvalIdsIn(inside)) known.add(id, otherId(id))
     },
 
@@ -233,7 +226,7 @@ export function createRedaction(
   return redaction
 }
 
-/** Of an approval, or of what says something of one (services/approval/approval.ts). */
+/** The digest of an approval or of a record about one (services/approval/approval.ts). */
 function approvalIdIn(value: object): string | undefined {
   const { id, raw } = value as { id?: unknown; raw?: unknown }
   return 'ordinal' in value &&
@@ -252,7 +245,7 @@ function approvalIdsIn(message: Message): string[] {
 function tooMuch({ name }: RedactionRule): WeirError {
   return new WeirError(
     'usage',
-    `--redact: with what the rule ${name} finds there is more to replace than can be kept in mind: narrow that rule, or export less at once (--conversation, --since, --until)`,
+    `--redact: the rule ${name} finds too many values to keep in memory. Narrow the rule, or export less at once (--conversation, --since, --until)`,
   )
 }
 
@@ -260,10 +253,7 @@ function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
   return pattern !== undefined && places === undefined && tool === undefined
 }
 
-/**
- * What replacements look like, so that none is replaced again: two passes go over the strings of
- * JSON.
- */
+/** Matches replacements. JSON strings are redacted twice, and no replacement may change again. */
 function madeSource(rules: RedactionRule[]): string {
   return `(?:${rules.map(({ name }) => name).join('|')})-[0-9a-f]{12}`
 }
@@ -283,7 +273,7 @@ function matchesIn(text: string, pattern: RegExp): Set<string> {
   return found
 }
 
-/** As it stands in a text: as it is, in JSON, in JSON within JSON, and in an address. */
+/** All spellings of a value: plain, in JSON, in JSON within JSON, and in a URL. */
 function spellingsOf(value: string): Set<string> {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
   const once = inJson(value)
@@ -298,14 +288,12 @@ function spellingsOf(value: string): Set<string> {
   ])
 }
 
-/**
- * The key of an intervention: a digest of what came back (services/loop-detector/fingerprint.ts).
- */
+/** The key of an intervention, a digest of results (services/loop-detector/fingerprint.ts). */
 function isDigest(name: string, field: string): boolean {
   return name === 'key' && /^[0-9a-f]{32}$/.test(field)
 }
 
-/** Keeps REDACTION-3. `isMeant`: the text should have been JSON. */
+/** Keeps REDACTION-3. `isMeant`: the text should be JSON. */
 function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[] {
   const value = parsedJson(text) ?? parsedPiece(text)
   if (value !== undefined) return valuesAt(value, pointer)
@@ -316,7 +304,7 @@ function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[]
     : []
 }
 
-/** Shorter ones would be found everywhere. */
+/** Shorter values would match everywhere. */
 const unreadableMin = 4
 
 function valuesAt(value: unknown, [step, ...rest]: string[]): string[] {

@@ -1,11 +1,10 @@
-// The stretches of a conversation's inbox that can be folded by themselves. Found by folding: the
-// conversation's own reducer says when it is at rest.
-// STRETCHES-1. A stretch begins where a conversation that was at rest (unknown, or idle) takes a
-//     message, and ends where it is at rest again. So a turn is in one stretch only, with the turns
-//     whose messages waited in its queue.
-// STRETCHES-2. `from` is where folding begins: the `carried` that the conversation was idle since,
-//     or the stretch's first record. Nothing before it is needed (R1).
-// STRETCHES-3. Memory: a few numbers for each stretch, and what the reducer holds for conversations
+// The stretches of a conversation's inbox that can be folded alone. A fold finds them: it shows
+// when the conversation is at rest.
+// STRETCHES-1. A stretch begins with a message to a conversation at rest (unknown or idle) and ends
+//     at its next rest. So a turn is in one stretch, together with queued messages' turns.
+// STRETCHES-2. `from` is the offset at which folding begins: the latest `carried`, or the stretch's
+//     first record. Earlier records are not needed (R1).
+// STRETCHES-3. Memory: a few numbers for each stretch, and the reducer's state of conversations
 //     that are open or idle.
 
 import {
@@ -19,25 +18,25 @@ import type { OpenLog } from '../../history/open-log.ts'
 import { scan } from '../../history/scan.ts'
 
 /**
- * Offsets in the inbox `conversation-events`, all inclusive. Turns in it have the numbers from
- * `first` to `last`.
+ * Inclusive offsets in the inbox `conversation-events`. The numbers of its turns are from `first` to
+ * `last`.
  */
 export type Stretch = {
   conversation: string
   from: number
   first: number
-  /** Infinity: it was open at the end of the log. */
+  /** Infinity: the stretch is open at the end of the log. */
   last: number
   beganAt: Milliseconds
-  /** Of its last record so far. */
+  /** The time of its last record so far. */
   lastAt: Milliseconds
 }
 
 const inbox = 'conversation-events'
 
 /**
- * Those of a partition, from records not older than `since`, in the order in which they ended; the
- * open ones last.
+ * The stretches of a partition in the order of their ends, open ones last. Reads records from
+ * `since` on.
  */
 export async function* stretchesOf(
   log: OpenLog,
@@ -60,7 +59,7 @@ export async function* stretchesOf(
       if (!isAtRest(after?.state)) {
         open.set(unit, stretch)
       } else if (!wasAtRest || outputs.some(({ message }) => message.type === 'turn-finished')) {
-        open.delete(unit) // the latter: a message that was refused is a stretch of its own
+        open.delete(unit) // a refused message is a stretch alone
         yield { ...stretch, last: record.offset }
       }
     }

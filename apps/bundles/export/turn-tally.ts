@@ -1,4 +1,4 @@
-// What a bundle says of each of its turns, for people: from the records as they are copied.
+// The facts about each turn that a bundle lists, collected from the copied records.
 
 import type { BundleTurn } from '../../../shared/bus/bundle/format.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -7,16 +7,16 @@ import { partitionOf } from '../../../shared/contract/partition.ts'
 import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
 
 export type TurnTally = {
-  see(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message): void
-  /** By conversation and turn. */
+  add(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message): void
+  /** Ordered by conversation and turn. */
   turns(): BundleTurn[]
 }
 
 export function createTurnTally(partitions: number): TurnTally {
   const conversations = new Map<string, Map<number, BundleTurn>>()
   /**
-   * The first record of each conversation in its own partition: a turn that is older began before
-   * what the log still has.
+   * The first record of each conversation in its own partition. The beginning of an older turn is
+   * missing.
    */
   const inboxBegins = new Map<string, number>()
 
@@ -30,8 +30,8 @@ export function createTurnTally(partitions: number): TurnTally {
   }
 
   return {
-    see(topic, { key, partition, offset, time }, message) {
-      // Somebody may have written under its key into another one.
+    add(topic, { key, partition, offset, time }, message) {
+      // A stranger may have written this key into another partition.
       if (
         topic === 'conversation-events' &&
         !inboxBegins.has(key) &&
@@ -47,7 +47,7 @@ export function createTurnTally(partitions: number): TurnTally {
         case 'turn-finished': {
           const { totals, outcome, class: failureClass, cap, reason, messageId } = message
           const { rounds, calls, inputTokens, outputTokens } = totals
-          if (rounds === 0) return // of a message that opened no turn
+          if (rounds === 0) return // the message opened no turn
           const ending = { messageId, endedAt: time, outcome, failureClass, cap, reason }
           Object.assign(turnOf(key, message.turn), {
             ...ending,

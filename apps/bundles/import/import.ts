@@ -1,15 +1,11 @@
-// `weir import FILE`: a bundle as the log of an embedded bus, in a data folder that has none. So
-// what happened elsewhere can be gone on with here.
-// IMPORT-IMPORT-1. Offsets, times and ids stay as they were, so every address that somebody wrote
-//     down is still right. That is why the folder has no log yet: the number of a turn, the id of
-//     each derived record, the keys of the history and the commits of stages are made of offsets,
-//     so nothing can move to where it is free; and where offsets are free behind what is there,
-//     stages have committed or must still read, between records of other turns.
-// IMPORT-IMPORT-2. Nothing that was under way goes on: each stage has a commit behind all records,
-//     or it would ask models and start tools again.
-// IMPORT-IMPORT-3. A conversation goes on with what it remembers, such as the ids of its messages:
-//     it is folded again from the beginning of the import. Not so where one of its partition had an
-//     open turn: that would go on with it (IMPORT-IMPORT-2).
+// `weir import FILE` writes a bundle as the log of an embedded bus into a new data folder, where
+// its conversations can go on.
+// IMPORT-1. Offsets, times and ids stay, so recorded addresses stay valid. The folder must have no
+//     log: turn numbers, derived ids, history keys and commits contain offsets.
+// IMPORT-2. Unfinished work stays unfinished. Each stage has a commit after all records: it must
+//     not request a model or start a tool again.
+// IMPORT-3. A conversation keeps its memory, such as message ids: it is folded again from the
+//     beginning of the import. Exception: its partition has an open turn (IMPORT-2).
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -36,7 +32,7 @@ import { listenForInterrupts } from '../../terminal/interrupts.ts'
 import { count } from '../../terminal/quantities.ts'
 
 /**
- * Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
+ * Resolves to the exit code. 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
  * `bundle.*`, `output.exists`, `bus.unwritable`.
  */
 export async function importBundle(
@@ -48,24 +44,24 @@ export async function importBundle(
   if (!kind.isLocal)
     throw new WeirError(
       'usage',
-      `weir import makes a log of the embedded bus: a topic of ${kind.title} cannot be given offsets. Leave --bus ${settings.bus} out`,
+      `weir import writes a log of the embedded bus, because ${kind.title} assigns offsets itself. Remove --bus ${settings.bus}`,
     )
   const log = kind.logFile(settings)
   if (existsSync(log))
     throw new WeirError(
       'output.exists',
-      `${log} is there already, and was left as it is: what a bundle holds keeps its offsets, and there they are taken. Name an empty or a new folder ` +
-        `(--data-folder); or leave it a bundle: weir inspect, report, judge and replay read it as it is`,
+      `${log} already exists, and was not changed. An import needs its offsets free: name an empty or a new folder (--data-folder). ` +
+        'You can also read the bundle itself with weir inspect, report, judge and replay',
     )
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withBundle(
+    const summary = await withBundle(
       file,
       (open) => write(open, { kind, file: log }, settings, stop.signal),
       stop.signal,
     )
-    out.write(`${log}: ${told}\n`)
+    out.write(`${log}: ${summary}\n`)
     return 0
   } catch (error) {
     if (!stop.signal.aborted) throw error
@@ -111,11 +107,7 @@ async function write(
   const open = [...bundle.turns()].filter(({ outcome }) => outcome === 'open').length
   return [
     `${count(facts.records, 'record')} with their offsets and times, in ${count(partitions, 'partition')} with the prefix '${topicPrefix}'`,
-    ...(open === 0
-      ? []
-      : [
-          `; ${count(open, 'turn')} had not ended, and nobody goes on with ${open === 1 ? 'it' : 'them'}`,
-        ]),
+    ...(open === 0 ? [] : [`; ${count(open, 'turn')} had not ended and will not go on`]),
   ].join('')
 }
 
@@ -129,7 +121,7 @@ async function* recordsOf(
     const topic = log.topicPrefix + name
     for (const { partition, begin, end } of await log.bus.ends(topic))
       for await (const records of batchesOf(log.bus, { topic, partition, from: begin, to: end })) {
-        await othersTurn() // or Ctrl-C would not be heard
+        await othersTurn() // lets Ctrl-C through
         signal.throwIfAborted()
         log.progress.read(records.length)
         yield records
@@ -137,7 +129,7 @@ async function* recordsOf(
   }
 }
 
-/** Keeps IMPORT-IMPORT-2 and IMPORT-IMPORT-3. */
+/** Keeps IMPORT-2 and IMPORT-3. */
 async function commitsBehind({
   bus,
   facts: { topicPrefix },

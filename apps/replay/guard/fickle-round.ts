@@ -1,4 +1,4 @@
-// Where a guard that was asked twice about the same rounds decided otherwise the second time.
+// Finds the first round on which a guard decided differently the second time.
 
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
 import { type AnsweredRound, decoded } from './guard-answer.ts'

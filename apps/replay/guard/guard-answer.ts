@@ -1,5 +1,4 @@
-// What a guard's process answers, as the replay takes it. That process runs anybody's code, so
-// nothing that comes from it is believed before it was looked at.
+// Checks the answers of a guard's process. It runs foreign code, so nothing is trusted unchecked.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'

@@ -1,17 +1,14 @@
-// A guard's file in a process of its own, so that nothing that it does reaches the replay. It
-// judges as it does in production: the same code reads the rounds
-// (shared/runtime/guards/guard-partition.ts).
-// GUARD-CHILD-1. It has no environment, may write no file, start nothing and ask nobody (seal.ts,
-//     and what guard-process.ts says to Node). It may read its package and the node_modules while
-//     it is loaded, and nothing afterwards, where Node can take that back.
-// GUARD-CHILD-2. One answer to each question, under its number. The channel is ours: the guard has
-//     none.
-// GUARD-CHILD-3. It ends with the replay, also while the guard never returns: a thread of its own
-//     holds a pipe that breaks when the replay is gone, however that ended.
-// GUARD-CHILD-4. Which round it is at stands in that pipe before the guard sees it, because nobody
-//     can ask a process that has died.
-// GUARD-CHILD-5. Each round is judged at two moments (moment.ts), each with a memory of its own.
-//     Where the two decide otherwise, nothing of it can be believed.
+// Runs a guard's file in a separate process, away from the replay. The production code reads the
+// rounds (shared/runtime/guards/guard-partition.ts).
+// GUARD-CHILD-1. It has no environment, writes no file, and starts and contacts nothing (seal.ts).
+//     It reads its packages only while it loads, if Node can take that right back.
+// GUARD-CHILD-2. Each question gets one answer, under its number. The guard cannot use the channel.
+// GUARD-CHILD-3. It ends with the replay, even if the guard never returns. A thread holds a pipe
+//     that breaks when the replay ends.
+// GUARD-CHILD-4. The pipe names the current round before the guard sees it, because a dead process
+//     cannot answer.
+// GUARD-CHILD-5. Each round is judged at two moments (moment.ts), each with a separate memory. An
+//     answer that differs is not trusted.
 
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'

@@ -1,6 +1,6 @@
-// The process in which a guard's file judges (guard-child.ts), as the replay sees it: asked one
-// question at a time, and given up where it does not answer, or sends what is no answer. It has no
-// environment, and of Node's permission model only the right to read itself (readable-folders.ts).
+// Controls the process of a guard (guard-child.ts) from the replay. It sends one question at a
+// time, and ends a process that does not answer correctly. The process has no environment, and may
+// only read its code (readable-folders.ts).
 
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'

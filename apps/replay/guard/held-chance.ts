@@ -1,6 +1,5 @@
-// What gives a process random numbers, drawn from one moment while there is one (moment.ts):
-// Math.random, and those of node:crypto and of Web Crypto. Not the keys and primes that these make,
-// nor what they add to a signature or an encryption.
+// Replaces a process's random numbers by those of the current moment (moment.ts): Math.random,
+// node:crypto and Web Crypto. It does not cover keys, primes, signatures and encryption.
 
 import crypto from 'node:crypto'
 import type { Moment } from './held-moment.ts'

@@ -1,6 +1,5 @@
-// The clocks of a process, which stand at one moment while there is one (moment.ts): dates, their
-// formats, how long it runs, timers. Not what only a few look at, such as the CPU time that it has
-// used, the entries of performance.mark, or the clock of another realm (node:vm).
+// Replaces a process's clocks by the current moment (moment.ts): dates, their formats, uptime and
+// timers. It does not cover CPU times, performance.mark and the clocks of other realms (node:vm).
 
 import os from 'node:os'
 import { performance } from 'node:perf_hooks'

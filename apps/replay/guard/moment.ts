@@ -1,10 +1,8 @@
-// What time it is for a guard while it judges in a replay, and what chance gives it. A guard is
-// pure (shared/contract/guard.ts), and one that is not would be believed: what it says now about a
-// round of last week is nothing that it would have said then. So each round is judged at two
-// moments (guard-child.ts), and an answer that hangs on the clock or on chance is found out where
-// the two differ.
-// MOMENT-1. Both moments come from the round alone: of what held-clocks.ts and held-chance.ts hold
-//     the same replay finds the same, whenever it runs.
+// The two moments at which a replay judges each round of a guard. A guard must be pure
+// (shared/contract/guard.ts). The answers of one that uses time or chance differ between the
+// moments.
+// MOMENT-1. Both moments depend only on the round, so every replay has the same clocks and chance
+//     (held-clocks.ts, held-chance.ts).
 
 import { createHash } from 'node:crypto'
 import type { GuardedRound } from '../../../shared/contract/guard.ts'

@@ -1,5 +1,4 @@
-// What the process of a guard has to read to load itself: Weir's code and the guard's, and the
-// packages that they name.
+// The folders that a guard's process reads to load: the code of Weir, the guard and their packages.
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'

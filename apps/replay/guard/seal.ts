@@ -1,8 +1,6 @@
-// Shuts in the process of a guard what Node's permission model leaves open, before the guard is
-// loaded: the network, which it knows from Node.js 25 on only; SQLite, which asks it for nothing;
-// threads of its own, signals, and the channel to the replay. Whoever calls one of these hears it
-// in a thrown error. It is done in JavaScript, where libraries and honest mistakes come by. Like
-// the permission model itself it is no wall against code that means harm.
+// Closes the gaps of Node's permission model before a guard loads: the network (Node.js before 25),
+// SQLite, threads, signals and the channel to the replay. A call throws. This stops libraries and
+// honest mistakes, not malicious code.
 
 import dgram from 'node:dgram'
 import dns from 'node:dns'

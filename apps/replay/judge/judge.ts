@@ -1,7 +1,6 @@
-// `weir judge FILE`: scenarios, or the conversations of a bundle, through validator and
-// loop-detector, offline, against their labels. So a team keeps a corpus of its own in CI, and sees
-// what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1
-// something is not; 2 trouble.
+// `weir judge FILE` checks scenarios, or the conversations of a bundle, against their labels with
+// the validator and the loop-detector, offline. Use it in CI, or to try another threshold. Exit
+// codes: 0 all as expected or no label; 1 a wrong verdict; 2 trouble.
 
 import { type Bundle, cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'

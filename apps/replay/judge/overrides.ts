@@ -1,6 +1,5 @@
-// By what thresholds and modes of rules a trace is judged: the defaults; for a conversation of Weir
-// those that were in force; before both what `--set` says, with the names, types and bounds that
-// agent files have for them.
+// The policy of a trace: the defaults, or the settings in force for a conversation of Weir, with
+// `--set` over both. Names, types and bounds are those of agent files.
 
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import {

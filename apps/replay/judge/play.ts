@@ -1,13 +1,11 @@
-// Plays a scenario through the validator and the loop-detector, offline: the reducers that judge
-// live, without a bus, a model or a tool.
-// PLAY-1. A response is a round, steps of one `turn` are one response, a session is a conversation,
-//     a user's message is a new turn.
-// PLAY-2. The trace goes on after an intervention, and after a text, as it was recorded: what a
-//     model would have done instead nobody knows.
-// PLAY-3. What was delivered again (a known call_id, or what a broken stream had said already) is
-//     the same round and is judged once.
-// PLAY-4. Caps are the conversation's: here they are played as the calls that a request may still
-//     make, where the scenario or the caller names one.
+// Plays a scenario through the validator and the loop-detector, offline.
+// PLAY-1. A response is a round, and steps with one `turn` are one response. A session is a
+//     conversation, and a user's message begins a turn.
+// PLAY-2. The trace continues as recorded after an intervention or a text. The
+//     model's other course is unknown.
+// PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
+//     and is judged once.
+// PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
 
 import { createHash } from 'node:crypto'
 import { errorLine } from '../../../services/executor/tools/error-line.ts'

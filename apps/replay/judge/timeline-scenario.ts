@@ -1,6 +1,5 @@
-// A conversation of Weir as a scenario without a label: what its models did, round by round, with
-// the thresholds that each was judged by and what its tools were declared as, so that it can be
-// judged again by these or by others.
+// A conversation of Weir as a scenario without a label: its rounds, the thresholds of each, and the
+// declarations of its tools.
 
 import type { CallTimeline, RoundTimeline, Timeline } from '../../history/inspect/timeline.ts'
 import { isPlayed } from '../../transcripts/made-up-settings.ts'

@@ -1,5 +1,5 @@
-// What the judges made of a scenario, against its label. `weir judge --json` prints a line for
-// each: fields are added, none changes its meaning.
+// Compares the interventions of a scenario with its label. `weir judge --json` prints a line for
+// each. Fields are only added, and none changes its meaning.
 
 import type { RuleKind } from '../../../services/loop-detector/rule.ts'
 import { rules } from '../../../services/loop-detector/rules.ts'

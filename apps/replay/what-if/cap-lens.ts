@@ -1,6 +1,5 @@
-// What the conversation would have decided under other caps: its inbox, folded as it was and under
-// each overlay, round by round. It looks until the first decision that differs: after it the two
-// ask for different rounds, and the outcomes in the log are those of one of them.
+// Finds the first decision of a conversation that other caps change. It folds the inbox with each
+// overlay, and stops there: later outcomes in the log belong to the original decision.
 
 import { capReasonIn } from '../../../services/conversation/texts.ts'
 import { reducers } from '../../../services/reducers.ts'

@@ -1,10 +1,6 @@
-// What would have gone another way, by conversation: the first round of each, and what is known to
-// follow from it.
-// WHAT-IF-CHANGE-1. After the first changed decision of a conversation the model would have said
-//     something else: nothing of it is known from there on. So what was saved is told as "at most,
-//     in that turn", as if the model had stopped there: a later turn might have been another one,
-//     shorter too, so of the conversation it is no bound. And what would have been refused is told
-//     as if it had gone on as it did.
+// The changed decisions of a what-if: the first round of each conversation, and the known effects.
+// WHAT-IF-CHANGE-1. Nothing is known after a changed decision. Savings are "at most, in that turn",
+//     as if the model had stopped. Refused calls count as if it had gone on.
 
 import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'

@@ -1,7 +1,6 @@
-// What a guard would have decided that was not there, or was another one: the rounds that were
-// cleared, with it in force, and how their calls had ended. Its verdict on a round is asked for
-// before the round's end is looked at: what the executor reported names the record of
-// rounds-cleared that led to it.
+// Finds the verdicts of a new or changed guard on the cleared rounds, and how their calls ended.
+// The verdict is computed before the round's end is read: the executor's report names its input
+// record.
 
 import { vetoReason } from '../../../services/executor/guards/guard-answer.ts'
 import { reducers } from '../../../services/reducers.ts'

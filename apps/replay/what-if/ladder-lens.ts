@@ -1,5 +1,4 @@
-// What the loop-detector would have decided: its inbox, folded as it was and under each overlay,
-// round by round.
+// Finds the loop-detector's changed decisions: folds its inbox with each overlay, round by round.
 
 import { reducers } from '../../../services/reducers.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'

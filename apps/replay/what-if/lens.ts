@@ -1,4 +1,4 @@
-// A lens looks at one inbox of a partition and tells what would have been decided otherwise.
+// A lens reads one inbox of a partition and finds the decisions that change.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { TopicRange } from '../log-range.ts'

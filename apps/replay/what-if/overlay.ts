@@ -1,5 +1,4 @@
-// Another policy than the one that was in force, put over it: what is named is as it is named, and
-// all else stays as it was in each round.
+// Puts named settings over the policy of each round, and keeps all others.
 
 import { policyOf } from '../../../shared/agents/agents.ts'
 import { shadowedBy } from '../../../shared/agents/file/settings-part.ts'

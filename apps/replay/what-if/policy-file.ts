@@ -1,6 +1,5 @@
-// The file of `--policy`: what of a policy stands in an agent file (its sections `loop`, with
-// `rules`, `empty` and `caps`), those sections by themselves, or the same by key, as `weir policy
-// set --file` takes it and `weir policy get --json` prints it. YAML or JSON.
+// The file of `--policy`, YAML or JSON: the policy of an agent file (`loop` with `rules`, `empty`,
+// `caps`), these sections alone, or settings by key as in `weir policy set --file`.
 
 import { parse } from 'yaml'
 import { keysAt } from '../../../shared/agents/file/schema-mistakes.ts'

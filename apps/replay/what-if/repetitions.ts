@@ -1,6 +1,5 @@
-// Of the calls that succeeded, those that did as one of the same turn had: the same tool, arguments
-// and result. That is what a loop of successes is made of, so whoever reads of false alarms wants
-// to know how many of them are such.
+// Counts the successful calls that repeat a call of the same turn: the same tool, arguments and
+// result. They form loops of successes, so they explain false alarms.
 
 import { readArguments } from '../../../services/loop-detector/arguments.ts'
 import { fingerprint } from '../../../services/loop-detector/fingerprint.ts'

@@ -1,7 +1,6 @@
-// One inbox folded several times at once: as it was, and under each change. A record is decoded
-// once for all of them.
-// VARIANTS-1. All begin alike and read the same: so whatever they decide differently comes from the
-//     change alone.
+// Folds one inbox several times at once: unchanged, and with each change. A record is decoded once.
+// VARIANTS-1. All folds begin alike and read the same records, so only the change causes a
+//     different decision.
 
 import type { AnyStage } from '../../../services/reducers.ts'
 import { decode } from '../../../shared/codec/codec.ts'

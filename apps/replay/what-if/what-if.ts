@@ -1,6 +1,5 @@
-// What would have been decided under other policies: the inboxes of the stages that decide by one,
-// partition by partition. Nothing that a model or a tool would have done otherwise is made up: each
-// round is judged on what it was.
+// Finds the decisions that other policies change, in the inboxes of the deciding stages. It invents
+// no response of a model or tool: each round is judged as recorded.
 
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'

@@ -17,10 +17,7 @@ import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 /** A tool as a request offers it. */
 export type OfferedTool = { name: string; schema: unknown }
 
-/**
- * `tools` undefined: nobody says what was offered, so every tool that is called was, and takes any
- * object.
- */
+/** `tools` undefined: unknown, so each called tool counts as offered and accepts any object. */
 export type StreamedRound = {
   events: PartEvent[]
   ending: Finished | Failed | undefined
@@ -32,10 +29,7 @@ const attempt = 'file'
 const expiresAt = Number.MAX_SAFE_INTEGER
 const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
-/**
- * The round as it leaves the validator. A response that failed counts as cut: nothing ended its
- * calls.
- */
+/** The round as the validator emits it. A failed response counts as truncated. */
 export function judgedRound({ events, ending, tools }: StreamedRound): RoundChecked {
   const proposed = proposedRound({ events, ending, declarations: (tools ?? []).map(declarationOf) })
   const called = [...new Set(proposed.response.calls.map(({ name }) => name))]
@@ -49,7 +43,7 @@ export function judgedRound({ events, ending, tools }: StreamedRound): RoundChec
   return player.settleNow()[0]?.message as RoundChecked
 }
 
-/** As a request declares it. */
+/** The tool as a request declares it. */
 export function declarationOf({ name, schema }: OfferedTool): Declaration {
   return {
     name,
@@ -62,7 +56,7 @@ export function declarationOf({ name, schema }: OfferedTool): Declaration {
   }
 }
 
-/** `declarations`: of what was offered; a call that stands in the text is known by them. */
+/** `declarations`: the offered tools, which also identify calls in the text. */
 function proposedRound({
   events,
   ending,

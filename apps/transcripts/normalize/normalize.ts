@@ -1,4 +1,4 @@
-// `weir normalize`: what Weir makes of recorded streams, offline.
+// `weir normalize` shows how Weir reads recorded streams, offline.
 
 import { readFile, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'

@@ -1,5 +1,5 @@
-// What `weir normalize` says about a file: the same SDK, gateway, accumulator and validator as
-// live, and the SDK's fetch answers from the file.
+// The result of `weir normalize` for a file, from the live SDK, gateway, accumulator and validator.
+// The SDK's fetch reads the file.
 
 import type {
   Failed,
@@ -71,7 +71,7 @@ export type NormalizeOptions = {
   tools: OfferedTool[] | undefined
 }
 
-/** Never rejects on what a file holds: that is an `error`. */
+/** Never rejects on the contents of a file: a mistake becomes an `error`. */
 export async function normalized(
   options: NormalizeOptions,
 ): Promise<{ normalized: Normalized; streamed: Streamed }> {
@@ -110,7 +110,7 @@ export async function normalized(
   return { normalized: result, streamed }
 }
 
-/** A file whose error says that it could not even be read. */
+/** The result for an unreadable file. */
 export function unreadable(file: string, message: string): Normalized {
   const error = { code: 'recording.invalid', message }
   return {
@@ -161,7 +161,7 @@ async function answerOf(
 
 const pieceBytes = 64 * 1024
 
-/** As a network would bring them: how much may come without a complete event is bounded. */
+/** In chunks, like a network. The bytes before a complete event are limited. */
 function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
@@ -180,7 +180,7 @@ function add(
   const said = (kind: PartEvent['kind']) =>
     events.flatMap((event) => (event.kind === kind ? [event.text] : []))
   const thought = said('reasoning').join('')
-  // Calls that were recovered from the text took its place.
+  // Calls recovered from the text replace it.
   if (round.response.textCalls === null || round.response.textCalls.fault !== null)
     result.text += said('text').join('')
   result.reasoning += thought === '' ? said('reasoning_block').map(blockText).join('\n') : thought
@@ -197,7 +197,7 @@ function add(
     result.error = { code: 'recording.unusable', message: round.failure.reason }
 }
 
-/** As the provider sent it, without what we note beside it. */
+/** As the provider sent it, without our own fields. */
 function blockText(block: string): string {
   const noted = parseJson(block)
   return isObject(noted) && isObject(noted.item) ? JSON.stringify(noted.item) : block

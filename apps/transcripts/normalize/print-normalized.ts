@@ -1,5 +1,4 @@
-// What a recorded stream comes to, for people: its parts as the gateway passes them on, then what
-// became of its calls.
+// Prints a recorded stream for people: its parts as the gateway emits them, then its calls.
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import { argumentsText } from '../../history/inspect/argument-words.ts'

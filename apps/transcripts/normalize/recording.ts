@@ -1,11 +1,6 @@
-// A file with a recorded stream, as the bodies of the HTTP responses that it holds. Which of its
-// shapes it has is seen by its content, not its name:
-//
-//   server-sent events    as bytes, passed on as they are JSON lines            one payload a line,
-//   or {event, data}; blank lines and comments (#) are passed over a JSON body           of a
-//   server that does not stream
-//
-// A file may hold several responses one after another; a body ends where the next response begins.
+// A file with a recorded stream, as the bodies of its HTTP responses. Its content determines its
+// shape: server-sent events, JSON lines with a payload or {event, data} each (blank lines and # are
+// comments), or one JSON body. A file can hold several responses: each begins a new body.
 
 import type {
   ProviderRecord,

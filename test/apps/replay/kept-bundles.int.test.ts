@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { replayLog } from '../../../apps/replay/replay-log.ts'
-import { contentOf } from '../../../apps/replay/what-if/asked.ts'
 import { type Change, totalsOf } from '../../../apps/replay/what-if/change.ts'
+import { contentOf } from '../../../apps/replay/what-if/policy-flags.ts'
 import { whatIf } from '../../../apps/replay/what-if/what-if.ts'
 import { always, type BundleName, changedLog, rewritten } from './bundled-log.ts'
 

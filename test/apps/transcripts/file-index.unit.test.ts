@@ -25,14 +25,14 @@ const exchange = { request: [{ role: 'user', content: 'ping' }], response: 'pong
 const lines = [{ ...exchange, about: { chat: 'a' } }, exchange, { ...exchange, about: 'b' }]
 
 describe('createFileIndex', () => {
-  it('counts the lines without an id of a conversation where it was told to look for one', () => {
+  it('counts the lines without an id in the given field', () => {
     const told = ['no id of a conversation at about.chat (2 times, first log.jsonl:2)']
     expect(keptOf(['about', 'chat'], lines)).toEqual({ ids: ['a', undefined], told })
     expect(keptOf(undefined, lines).told).toEqual([])
     expect(keptOf('none', lines).told).toEqual([])
   })
 
-  it('looks for it in the envelope of a message', () => {
+  it('finds an id in the envelope of a message', () => {
     const messages = ['user', 'assistant'].map((role) => ({
       at: 's',
       message: { role, content: 'ping' },
@@ -43,9 +43,9 @@ describe('createFileIndex', () => {
     )
   })
 
-  it('takes it for a mistake where no line has one', () => {
+  it('refuses a field in which no line has an id', () => {
     const message = expect.stringMatching(
-      /^--conversation-id is 'about\.chta', where no transcript of log\.jsonl has an id; must be/,
+      /^no transcript of log\.jsonl has an id at 'about\.chta' \(--conversation-id\)/,
     )
     expect(() => keptOf(['about', 'chta'], lines)).toThrow(
       expect.objectContaining({ code: 'usage', message }),

@@ -235,7 +235,7 @@ describe('weir import-transcript', () => {
     },
   )
 
-  it('makes records of which every stage folds the same again', async () => {
+  it('writes records from which every stage derives the same records', async () => {
     await imported(anthropic, 'anthropic')
     const { compared, missing, differing } = await look(foldedAgain)
     expect({ missing, differing }).toEqual({ missing: [], differing: [] })
@@ -244,7 +244,7 @@ describe('weir import-transcript', () => {
     expect(turn).toMatchObject({ outcome: 'answered', rounds: 2, calls: 2, whole: true })
   })
 
-  it('goes the way it went, and a judge says where Weir would have stepped in', async () => {
+  it('plays without interventions, and weir judge finds those of Weir', async () => {
     const call = (n: number) => [
       { role: 'assistant', content: [{ type: 'tool_use', id: `t${n}`, name: 'exec', input: {} }] },
       {
@@ -286,7 +286,7 @@ describe('weir import-transcript', () => {
     }
   })
 
-  it('lets a response be the last that Weir would have answered by a rule without a threshold, and tells it', async () => {
+  it('does not intervene by a rule without a threshold, and reports it', async () => {
     const chant = 'I will look at the files again now. '.repeat(20)
     await imported([chat[1], { role: 'assistant', content: chant }, chat[6], chat[7]], 'openai')
     expect((await toldOf('log')).map(({ rounds }) => rounds)).toEqual([
@@ -300,7 +300,7 @@ describe('weir import-transcript', () => {
     )
   })
 
-  it('keeps the longest of requests that repeat one another, and tells transcripts apart', async () => {
+  it('keeps the longest of repeated requests, and separates transcripts', async () => {
     const other = [
       { role: 'user', content: 'who are you?' },
       { role: 'assistant', content: 'Nobody.' },
@@ -315,7 +315,7 @@ describe('weir import-transcript', () => {
     expect((await toldOf('logs-2')).length).toBe(2)
   })
 
-  it('keeps conversations of different ids, though one says what another begins with', async () => {
+  it('keeps conversations with different ids, also if one repeats the beginning of another', async () => {
     const line = (id: string | number | undefined, ...texts: string[]) =>
       JSON.stringify({
         id,
@@ -359,7 +359,7 @@ describe('weir import-transcript', () => {
     )
   })
 
-  it('puts requests together that bear an id each, by what they say, with the tokens of each answer', async () => {
+  it('joins requests with own ids by their contents, with the tokens of each answer', async () => {
     const asked = [chat.slice(0, 2), chat.slice(0, 5), chat.slice(0, 7)]
     const lines = asked.map((messages, at) => {
       const message = chat[messages.length] as Record<string, unknown>
@@ -389,7 +389,7 @@ describe('weir import-transcript', () => {
     ])
   })
 
-  it('puts back an answer that said nothing, which no later request repeats', async () => {
+  it('puts back an empty answer that no later request repeats', async () => {
     const messages = [{ role: 'user', content: 'go' }]
     const answered = (content: string) =>
       JSON.stringify({ request: { messages }, response: { choices: [{ message: { content } }] } })
@@ -425,7 +425,7 @@ describe('weir import-transcript', () => {
       'log',
     ],
     ['of a project only', { run_type: 'llm', session_id: 'project', request: {} }, 'log'],
-  ])('names a conversation by an id that stands %s', async (_, around, name) => {
+  ])('names a conversation by an id %s', async (_, around, name) => {
     const messages = [{ role: 'user', content: 'ping' }]
     const response = {
       id: 'chatcmpl-1',
@@ -435,7 +435,7 @@ describe('weir import-transcript', () => {
     expect(await toldOf(name)).toEqual([{ user: 'ping', rounds: ['pong'] }])
   })
 
-  it('looks for the id of a conversation where it is told to', async () => {
+  it('reads the id of a conversation from the given field', async () => {
     const line = (chatOf: string, session_id: string) =>
       JSON.stringify({
         about: { chat: chatOf },
@@ -454,7 +454,7 @@ describe('weir import-transcript', () => {
     )
   })
 
-  it('goes on where the provider keeps what was said, and says what is not in the file', async () => {
+  it('continues a history kept at the provider, and reports the missing part', async () => {
     const [question, , call, , result, , answer, thanks] = items
     const lines = [
       { request: { input: [question], store: true }, response: { id: 'resp_1', output: [call] } },
@@ -474,7 +474,7 @@ describe('weir import-transcript', () => {
     )
     expect(told).toContain('2 conversations, 2 turns')
     expect(told).toContain(
-      'left out: what was said before a request that goes on from one that is not in the file (',
+      'left out: the history before a request whose earlier request is not in the file (',
     )
     expect(told).toMatch(/log\.jsonl:3\)/)
     expect((await toldOf('log-1'))[0]?.rounds).toEqual([
@@ -537,7 +537,7 @@ describe('weir import-transcript', () => {
     expect((await toldOf('log')).at(-1)).toEqual(whole[1])
   })
 
-  it('reads a session with an envelope around each message, and tells the agents in it apart', async () => {
+  it('reads a session of enveloped messages, and separates its agents', async () => {
     const at = { sessionId: 's' }
     const said = (id: string, block: object) => ({
       ...at,
@@ -593,7 +593,7 @@ describe('weir import-transcript', () => {
     )
   })
 
-  it('leaves out lines that cannot be used, and counts them by kind with the first of each', async () => {
+  it('leaves out unusable lines, and counts them by kind with their first places', async () => {
     const king = JSON.stringify([chat[1], { role: 'king', content: 'x' }])
     const lines = [
       JSON.stringify(chat),
@@ -614,17 +614,17 @@ describe('weir import-transcript', () => {
     expect(told).toMatch(/cannot be used: has neither messages nor input; .*log\.jsonl:7\)/)
   })
 
-  it('takes results in the order in which tools ended, and counts one that stands before its call', async () => {
+  it('accepts results in the order of tool ends, and counts one before its call', async () => {
     const [system, question, calls, first, second, ...others] = chat
     await imported([system, question, calls, second, first, ...others], 'openai')
     expect(await toldOf('log')).toEqual(says('Error: '))
     const told = await imported([system, question, second, calls, first, ...others], 'openai')
     expect(told).toMatch(
-      /left out: a result of a call that does not stand before it \(.*log\.json messages\[2\]\)/,
+      /left out: a result without a call before it \(.*log\.json messages\[2\]\)/,
     )
   })
 
-  it('takes calls and results without ids in their order, and tools as they were called first', async () => {
+  it('matches calls and results without ids by order, and reads the old functions', async () => {
     const older = [
       { role: 'user', content: 'sum' },
       { role: 'assistant', content: null, function_call: { name: 'add', arguments: '{"a":1}' } },
@@ -644,7 +644,7 @@ describe('weir import-transcript', () => {
     ])
   })
 
-  it('does not take an answer of tools that the provider ran for one that says nothing', async () => {
+  it('does not treat an answer with provider tools as empty', async () => {
     const ran = {
       role: 'assistant',
       content: [{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }],
@@ -662,7 +662,7 @@ describe('weir import-transcript', () => {
     expect(await toldOf('log')).toEqual(whole)
   })
 
-  it('checks calls by the tools that the transcript lists, and says what it could not keep', async () => {
+  it('checks calls by the tools of the transcript, and reports changed results', async () => {
     const schema = {
       type: 'object',
       properties: { command: { type: 'string' } },
@@ -678,7 +678,7 @@ describe('weir import-transcript', () => {
     expect((await toldOf('log'))[0]?.rounds[1]).toContain('rejected')
   })
 
-  it('leaves open what the transcript does not end, and begins the next turn all the same', async () => {
+  it('leaves an unended turn open, and still begins the next turn', async () => {
     const messages = [
       ...anthropic.slice(0, 2),
       { role: 'user', content: 'never mind' },
@@ -691,7 +691,7 @@ describe('weir import-transcript', () => {
     expect(turns.map(({ outcome }) => outcome)).toEqual(['cancelled', 'answered'])
   })
 
-  it('goes on behind a call of which the result is missing, as the model did, and says that its outcome is unknown', async () => {
+  it('goes on after a call without a result, whose outcome is unknown', async () => {
     const one = [...chat.slice(0, 3), chat[4], ...chat.slice(5)] // of two calls at once
     expect(await imported(one, 'openai')).toContain(
       'the model went on: its outcome is unknown here',
@@ -706,7 +706,7 @@ describe('weir import-transcript', () => {
     ])
   })
 
-  it('leaves out blocks that came with a later release, and counts them', async () => {
+  it('leaves out and counts blocks of a later release', async () => {
     const later = {
       role: 'assistant',
       content: [
@@ -720,12 +720,10 @@ describe('weir import-transcript', () => {
     expect((await toldOf('log')).at(-1)).toEqual({ user: 'and?', rounds: ['Here.'] })
   })
 
-  it('keeps what Weir takes of a message that is too long, and of an id that is none nothing', async () => {
+  it('truncates a message that is too long, and ignores an invalid id', async () => {
     const messages = [{ role: 'user', content: 'x'.repeat(2 * 1024 * 1024) }, ...chat.slice(2)]
     const said = await imported({ id: ' ', messages }, 'openai')
-    expect(said).toContain(
-      'left out: the end of a message of a user, of which Weir takes 1048576 bytes',
-    )
+    expect(said).toContain('left out: the end of a user message above 1048576 bytes')
     expect((await toldOf('log')).map(({ user }) => user?.length)).toEqual([1_048_576, 6])
   })
 
@@ -782,15 +780,10 @@ describe('weir import-transcript', () => {
       'a role of OpenAI',
       'anthropic',
       [{ role: 'developer', content: '' }],
-      'Is it of OpenAI? (--format openai)',
+      'If it is of OpenAI, use --format openai',
     ],
-    ['messages of OpenAI', 'anthropic', chat, 'which are of OpenAI: give --format openai'],
-    [
-      'messages of Anthropic',
-      'openai',
-      anthropic,
-      'which is of Anthropic: give --format anthropic',
-    ],
+    ['messages of OpenAI', 'anthropic', chat, 'which are of OpenAI. Use --format openai'],
+    ['messages of Anthropic', 'openai', anthropic, 'which is of Anthropic. Use --format anthropic'],
     [
       'a call without a name',
       'openai',
@@ -802,13 +795,13 @@ describe('weir import-transcript', () => {
       'nobody who asks',
       'anthropic',
       [{ role: 'assistant', content: 'Hello.' }],
-      'nobody asks anything in it',
+      'the transcript has no message of a user',
     ],
     [
       'nobody who answers',
       'openai',
       [{ role: 'user', content: 'Hello?' }],
-      'no model answers in it',
+      'the transcript has no response of a model',
     ],
   ] as const)('refuses %s, and says where and what is wrong', async (_, format, content, told) => {
     await expect(imported(content, format)).rejects.toMatchObject({

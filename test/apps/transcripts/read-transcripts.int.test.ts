@@ -130,8 +130,8 @@ describe('readTranscripts', () => {
     const player = createTranscriptPlayer({ topicPrefix: 'p.', startAt: 0, pause })
     const seen: number[] = []
     for (const transcript of transcripts((more) => (expected += more))) {
-      const { unheard } = await player.play(transcript)
-      played += unheard
+      const { late } = await player.play(transcript)
+      played += late
       seen.push(played)
     }
     close()

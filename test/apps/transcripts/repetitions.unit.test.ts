@@ -22,7 +22,7 @@ describe('createRepetitions', () => {
     'takes an answer with thinking in its text %s for the one that a later request repeats without it',
     (_, first, later) => {
       const repetitions = createRepetitions()
-      repetitions.see(entry(user, ...answer(...first), ended))
+      repetitions.add(entry(user, ...answer(...first), ended))
       const next = entry(
         user,
         ...answer(...later),
@@ -30,8 +30,8 @@ describe('createRepetitions', () => {
         ...answer('B'),
         ended,
       )
-      repetitions.see(next)
-      expect(repetitions.fates()).toEqual(['beginning', 'kept'])
+      repetitions.add(next)
+      expect(repetitions.results()).toEqual(['beginning', 'kept'])
       const pieces = repetitions.withEndings(next)
       expect(pieces[pieces.findLastIndex(({ kind }) => kind === 'user') - 1]).toEqual(ended)
     },
@@ -40,16 +40,16 @@ describe('createRepetitions', () => {
   it('takes answers for different ones that say different things behind their thinking', () => {
     const repetitions = createRepetitions()
     for (const said of ['A', 'B'])
-      repetitions.see(entry(user, ...answer(`<think>hm</think>${said}`), ended))
-    expect(repetitions.fates()).toEqual(['kept', 'kept'])
+      repetitions.add(entry(user, ...answer(`<think>hm</think>${said}`), ended))
+    expect(repetitions.results()).toEqual(['kept', 'kept'])
   })
 
   it('puts back an answer that only thought in its text, and not where it stands already', () => {
     const repetitions = createRepetitions()
     const thought = answer('<think>hm</think>')
-    repetitions.see(entry(user, ...thought, ended))
+    repetitions.add(entry(user, ...thought, ended))
     const without = entry(user, ...answer('A'), ended)
-    repetitions.see(without)
+    repetitions.add(without)
     const responses = (pieces: Piece[]) => pieces.filter(({ kind }) => kind === 'response').length
     expect(responses(repetitions.withEndings(without))).toBe(2)
     expect(responses(repetitions.withEndings(entry(user, ...thought, ...answer('A'), ended)))).toBe(

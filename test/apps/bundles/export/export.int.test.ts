@@ -94,7 +94,7 @@ async function keysIn(log: OpenLog): Promise<Set<string>> {
 }
 
 describe('weir export', () => {
-  it('keeps what an inspection shows, and every stage folds it again to the same records, byte for byte', async () => {
+  it('keeps all that an inspection shows, and every stage derives the same records from it', async () => {
     await run(async (world) => {
       await world.ask('please loop', { conversation: 'bad' })
       await world.ask('hello', { conversation: 'good' })
@@ -109,7 +109,7 @@ describe('weir export', () => {
     })
   })
 
-  it('takes whole turns of the time asked for, with the history that their requests read, and no trace of anybody else', async () => {
+  it('exports whole turns of a period with their history, and no other conversation', async () => {
     await run(async (world) => {
       await world.ask('first', { conversation: 'good' })
       await world.ask('somebody else', { conversation: 'other' })
@@ -131,7 +131,7 @@ describe('weir export', () => {
     })
   })
 
-  it('takes a turn for whole though somebody wrote under its key into another partition', async () => {
+  it('marks a turn as whole despite a record with its key in another partition', async () => {
     await run(async (world) => {
       const { bus, topicPrefix, partitions } = world.wiring
       const partition = (partitionOf('good', partitions) + 1) % partitions
@@ -146,7 +146,7 @@ describe('weir export', () => {
     })
   })
 
-  it('takes the turns that ended as it was asked', async () => {
+  it('exports the turns whose endings match', async () => {
     await run(async (world) => {
       await world.ask('hello', { conversation: 'good' })
       world.agent.settings.policy.loop.schemaFailureEndsTurn = true
@@ -167,7 +167,7 @@ describe('weir export', () => {
       ).rejects.toMatchObject({
         code: 'conversation.unknown',
         message:
-          'the log has no turn of any conversation that is as you asked; the turns there have no cap: weir conversations shows what there is',
+          'no turn of any conversation in the log matches. Its turns have no cap. To list the conversations, run weir conversations',
       })
       await expect(
         exportBundle(
@@ -176,13 +176,13 @@ describe('weir export', () => {
           output().stream,
         ),
       ).rejects.toThrow(
-        /that is as you asked; the turns there have failureClass deterministic: weir conversations/,
+        /in the log matches\. Its turns have failureClass deterministic\. To list .* weir conversations/,
       )
       expect((await turnsIn(world)).length).toBe(1) // what was there stays until there is something in its place
     })
   })
 
-  it('refuses to write over a file, and leaves nothing behind when it cannot go on', async () => {
+  it('does not overwrite a file, and leaves no file after an error', async () => {
     await run(async (world) => {
       await world.ask('hello')
       await exported(world, { conversation: ['c'] })
@@ -201,7 +201,7 @@ describe('weir export', () => {
     })
   })
 
-  it('replaces what rules name wherever it was said, equal by equal, and nothing of it is in the file', async () => {
+  it('replaces the values of rules in all places, and the file holds none of them', async () => {
     const rules = join(folder, 'rules.yaml')
     const pointer = "- { name: customer, tool: 'ex*', pointer: /customer/name }"
     writeFileSync(
@@ -216,7 +216,7 @@ describe('weir export', () => {
     await run(async (world) => {
       await world.ask('write to ada@example.org, PIN 123', { conversation: 'c', messageId: 'm1' })
       expect(await exported(world, { redact: rules })).toContain(
-        'redacted, so a replay may decide otherwise',
+        'redacted, so a replay can decide differently',
       )
       const bytes = readFileSync(file).toString('latin1')
       for (const secret of ['Lovelace', 'ada@', 'PIN 1', '123 times'])
@@ -248,7 +248,7 @@ describe('weir export', () => {
     }, replies)
   })
 
-  it('refuses rules that it cannot use, and says which', async () => {
+  it('names the rules that it cannot use', async () => {
     const rules = join(folder, 'rules.yaml')
     const settings = readSettings({ dataFolder: folder }, {})
     for (const [content, told] of [
@@ -267,7 +267,7 @@ describe('weir export', () => {
     }
   })
 
-  it('takes turns together that waited for one another, and everything of a conversation that is named', async () => {
+  it('exports queued turns together, and a named conversation as a whole', async () => {
     await run(async (world) => {
       const first = world.ask('one', { conversation: 'c' })
       const until = new Date(systemClock.now() + 60_000).toISOString()
@@ -281,7 +281,7 @@ describe('weir export', () => {
     })
   })
 
-  it('takes a turn that has not ended as it is, and says so; and one whose beginning retention took', async () => {
+  it('exports and reports an open turn and a turn without its beginning', async () => {
     const settings = readSettings({ dataFolder: folder }, {})
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     await bus.ensureTopics(topicSpecs('weir.', 1))
@@ -314,7 +314,7 @@ describe('weir export', () => {
       return text()
     }
     expect(await told('open')).toContain('1 turn had not ended')
-    expect(await told('cut')).toContain('the log has no longer got the beginning of 1 turn')
+    expect(await told('cut')).toContain('the log no longer has the beginning of 1 turn')
     await withLog(
       settings,
       async ({ bundle }) =>

@@ -82,7 +82,7 @@ function part(i: number, ...events: Partial<PartEvent>[]): Part {
 const namedAda = called('{"customer":{"name":"Ada Lövelace"}}')
 
 describe('a redaction', () => {
-  it('that finds more than can be kept in mind is an error, which names the rule', () => {
+  it('names the rule that finds more values than fit into memory', () => {
     const [asked, anywhere] = [ofName, mail].map((rule) =>
       createRedaction([rule], { bytesMax: 1_500 }),
     )
@@ -95,7 +95,7 @@ describe('a redaction', () => {
       ),
     ).toThrow(/the rule customer finds/)
     expect(() => Array.from({ length: 26 }, (_, n) => redact(n))).toThrow(
-      /what the rule mail finds there is more to replace than can be kept/,
+      /the rule mail finds too many values to keep/,
     )
   })
 
@@ -118,7 +118,7 @@ describe('a redaction', () => {
     expect(left).toMatch(/mail-[0-9a-f]{12}/)
   })
 
-  it('keeps JSON as it was written but for what is replaced', () => {
+  it('changes nothing in JSON but the replaced values', () => {
     expect(
       redacted('{ "n": 1.0, "big": 12345678901234567890, "to": "x@y.z" }', [
         { ...mail, replace: 'length' },
@@ -126,7 +126,7 @@ describe('a redaction', () => {
     ).toBe('{ "n": 1.0, "big": 12345678901234567890, "to": "xxxxxxxx" }')
   })
 
-  it('replaces a number as it was written, however many digits it has', () => {
+  it('replaces a number as written, with any count of digits', () => {
     const card = { ...base, name: 'card', pointer: ['card'] }
     const raw = '{"card":4111111111111111123}'
     expect(redacted('charged 4111111111111111123', [card], [called(raw)])).toMatch(
@@ -135,7 +135,7 @@ describe('a redaction', () => {
     expect(redacted(raw, [card], [called(raw)])).toMatch(/^\{"card":"card-[0-9a-f]{12}"\}$/)
   })
 
-  it('replaces what a pattern finds across the strings of JSON', () => {
+  it('replaces a match that spans several JSON strings', () => {
     const password = { ...base, name: 'password', pattern: /"password":"[^"]*"/gu }
     expect(redacted('{"a":1,"password":"hunter2 ada@x.org"}', [mail, password])).toMatch(
       /^\{"a":1,password-[0-9a-f]{12}\}$/,
@@ -152,7 +152,7 @@ describe('a redaction', () => {
     expect(second).toBe(first)
   })
 
-  it('takes nothing for a replacement that only looks like one', () => {
+  it('redacts a text that only resembles a replacement', () => {
     const order = { ...base, name: 'order', pattern: /order-\d+/gu }
     expect(redacted('order-123456789012', [order])).not.toContain('123456789012')
   })
@@ -163,13 +163,13 @@ describe('a redaction', () => {
     ['in an address', 'GET /find?name=Ada%20L%C3%B6velace'],
     ['in JSON within JSON', JSON.stringify(JSON.stringify({ error: 'Ada Lövelace?' }))],
     ['in ASCII, as other languages print JSON', 'bad {"name": "Ada L\\u00f6velace"}'],
-  ])('replaces a value that a pointer finds wherever it is said: %s', (_, text) => {
+  ])('replaces a value found by a pointer in all places: %s', (_, text) => {
     const left = redacted(text, [ofName], [namedAda])
     expect(left).toMatch(/customer-[0-9a-f]{12}/)
     expect(left).not.toMatch(/Ada|velace/)
   })
 
-  it('follows a pointer into arguments that were cut, and takes all that is quoted where it cannot', () => {
+  it('follows a pointer into truncated arguments, or redacts all their quoted texts', () => {
     expect(redacted('Ada Love', [ofName], [called('{"customer":{"name":"Ada Love')])).toMatch(
       /^customer-/,
     )
@@ -181,7 +181,7 @@ describe('a redaction', () => {
     ).toBe('Ada Love')
   })
 
-  it('learns from a broken attempt, whose words stand nowhere else, and redacts them as one text', () => {
+  it('learns from a broken attempt and redacts its pieces as one text', () => {
     const redaction = createRedaction([ofName])
     const parts = [
       part(
@@ -201,7 +201,7 @@ describe('a redaction', () => {
     expect(said).toMatch(/customer-/)
   })
 
-  it('knows of a result which tool it is of, from the calls of its round', () => {
+  it('finds the tool of a result in the calls of its round', () => {
     const ofResult = (text: string): Message =>
       ({
         ...{
@@ -220,7 +220,7 @@ describe('a redaction', () => {
     expect(redacted('Ada', [ofName], [called('{}', 'exec'), result])).toBe('Ada')
   })
 
-  it('leaves no digest of arguments, on which values could be tried out', () => {
+  it('leaves no digest of arguments that would confirm a guessed value', () => {
     const redaction = createRedaction([mail])
     const id = 'k7f3-9qxm-2b4d'
     const call = {

@@ -50,7 +50,7 @@ async function recordsIn(log: OpenLog): Promise<StoredRecord[]> {
 }
 
 describe('weir import', () => {
-  it('makes the same log of it, record by record, in which a conversation goes on and nothing is done again', async () => {
+  it('writes the same records, and a conversation goes on without repeating anything', async () => {
     const openBus = (at: string) =>
       openEmbeddedBus({ file: join(at, 'weir.db'), clock: systemClock })
     await withPipeline(
@@ -85,7 +85,7 @@ describe('weir import', () => {
     )
   })
 
-  it('replays the same though earlier turns were left out, and behind what went on there', async () => {
+  it('replays without differences if earlier turns are missing, also after new turns', async () => {
     const openBus = (at: string) =>
       openEmbeddedBus({ file: join(at, 'weir.db'), clock: systemClock })
     await withPipeline(
@@ -125,7 +125,7 @@ describe('weir import', () => {
     expect(await replayed()).toMatchObject({ differences: 0, turns: 3 })
   })
 
-  it('leaves a folder as it was where it is broken off', async () => {
+  it('leaves the folder unchanged if it is stopped', async () => {
     const noMore = async function* (): AsyncGenerator<StoredRecord[]> {
       expect(readdirSync(folder)).toEqual(expect.arrayContaining(['new']))
       yield []
@@ -147,7 +147,7 @@ describe('weir import', () => {
     expect(readdirSync(join(folder, 'new'))).toEqual([])
   })
 
-  it('refuses a data folder that has a log, and what is no bundle, and leaves nothing behind', async () => {
+  it('refuses a data folder with a log and a file that is no bundle, and writes nothing', async () => {
     await (await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })).close()
     await expect(importBundle(bundle, settingsIn(folder), output().stream)).rejects.toMatchObject({
       code: 'output.exists',

@@ -1,24 +1,24 @@
-// What was said in a record, where, and to or by which tool: what the rules of a redaction look at.
+// The texts of a record, each with its place and its tool, for the rules of a redaction.
 
 import type { Message, Part, PartEvent } from '../../../shared/contract/messages.ts'
 import type { RedactionPlace } from './redaction-rules.ts'
 
-/** `tool` undefined: nobody can tell which, so it may be any. '': none. */
-export type Said = { place: RedactionPlace; tool: string | undefined; text: string }
+/** `tool` undefined: unknown, so it can be any. '': none. */
+export type RecordText = { place: RedactionPlace; tool: string | undefined; text: string }
 
 /** The names of the tools of calls, by their ordinals. */
 export type Tools = ReadonlyMap<unknown, string>
 
 /**
- * All that was said in a record that is no part of a stream. `tools`: what is known of the round's
- * calls. `tool`: of the call that it stands in.
+ * The texts of a record outside streams. `tools`: the known tools of the round. `tool`: the tool of
+ * the enclosing call.
  */
-export function* saidIn(
+export function* textsIn(
   value: unknown,
   tools: Tools,
   tool: string | undefined = '',
-): Generator<Said> {
-  if (Array.isArray(value)) for (const one of value) yield* saidIn(one, tools, tool)
+): Generator<RecordText> {
+  if (Array.isArray(value)) for (const one of value) yield* textsIn(one, tools, tool)
   if (
     typeof value !== 'object' ||
     value === null ||
@@ -31,12 +31,12 @@ export function* saidIn(
     'ordinal' in fields ? (tools.get(fields.ordinal) ?? (fields.name as string | undefined)) : tool
   for (const [name, field] of Object.entries(fields)) {
     const place = typeof field === 'string' ? placeOf(name, fields) : undefined
-    if (typeof field !== 'string') yield* saidIn(field, tools, own)
+    if (typeof field !== 'string') yield* textsIn(field, tools, own)
     else if (place !== undefined) yield { place, tool: own, text: field }
   }
 }
 
-/** Of a record that holds the calls of its round. */
+/** The tools in a record with the calls of its round. */
 export function toolsIn(message: Message): Tools {
   const { calls, response } = message as { calls?: unknown; response?: unknown }
   const list = calls ?? (response as { calls?: unknown } | null | undefined)?.calls
@@ -55,7 +55,7 @@ function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace 
 
 // ── Streams ──
 
-/** Kinds whose texts are pieces of one text; any other stands by itself. */
+/** Kinds whose texts are pieces of one text. Any other text is complete. */
 const pieces = new Set<PartEvent['kind']>([
   'text',
   'refusal',
@@ -65,7 +65,7 @@ const pieces = new Set<PartEvent['kind']>([
   'call_piece_beside',
 ])
 
-/** Where the text of an event belongs; null: to nobody in particular. */
+/** The place of an event's text; null: no particular one. */
 const placeOfKind: Record<PartEvent['kind'], RedactionPlace | null> = {
   ...{ text: 'text', refusal: 'text', reasoning: 'reasoning', reasoning_block: 'reasoning' },
   ...{
@@ -84,7 +84,7 @@ const placeOfKind: Record<PartEvent['kind'], RedactionPlace | null> = {
   ...{ error: null, kept_apart: null, provider_said: null },
 }
 
-/** One text of one attempt. `isPieces`: it came bit by bit, and may have broken off. */
+/** One text of one attempt. `isPieces`: it was streamed in pieces and can be truncated. */
 export type Stream = {
   place: RedactionPlace | null
   tool: string | undefined
@@ -92,7 +92,7 @@ export type Stream = {
   isPieces: boolean
 }
 
-/** Of the parts of one round, in the order of the log. */
+/** The streams in the parts of one round, in the order of the log. */
 export function streamsOf(parts: readonly Part[]): Map<string, Stream> {
   const streams = new Map<string, Stream>()
   const tools = new Map<string, string>()
@@ -115,7 +115,7 @@ export function streamsOf(parts: readonly Part[]): Map<string, Stream> {
   return streams
 }
 
-/** The stream that an event belongs to. */
+/** The key of an event's stream. */
 export function streamOf({ attempt }: Part, { kind, index, text }: PartEvent): string {
   const one = kind === 'call_piece_beside' ? 'call_piece' : kind
   return pieces.has(kind)
@@ -123,10 +123,7 @@ export function streamOf({ attempt }: Part, { kind, index, text }: PartEvent): s
     : `${attempt} ${one} ${index} whole ${text}`
 }
 
-/**
- * With what `texts` has for its stream; a text that came in pieces stands whole in the first of
- * them.
- */
+/** The event with its stream's text from `texts`. The first piece holds the whole text. */
 export function once(part: Part, event: PartEvent, texts: Map<string, string>): PartEvent {
   const stream = streamOf(part, event)
   const text = texts.get(stream) ?? ''

@@ -1,5 +1,5 @@
-// What `weir export` was asked for: conversations, a stretch of time, how turns ended. Judged
-// before anything is opened.
+// The filter of `weir export`: conversations, a stretch of time, and endings of turns. Checked
+// before a log is opened.
 
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -8,26 +8,23 @@ import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { printable } from '../../terminal/printable.ts'
 
-export type WantedOptions = {
+export type FilterOptions = {
   conversation?: string[]
   since?: string
   until?: string
   where?: string[]
 }
 
-/** Values of a key are alternatives, keys are conditions. */
+/** A turn must match one value of each key. */
 export type Where = Map<WhereKey, Set<string>>
 
-export type Wanted = {
+export type ExportFilter = {
   /** Empty: all. */
   conversations: ReadonlySet<string>
   since: Milliseconds
   until: Milliseconds
   where: Where
-  /**
-   * Nothing but perhaps conversations is named: they are wanted from their first record to their
-   * last.
-   */
+  /** No time and no condition is given: each conversation is exported as a whole. */
   isWhole: boolean
 }
 
@@ -45,7 +42,7 @@ const classes = [
   'context_full',
 ]
 
-/** What a key may be; null: anything. */
+/** The values of each key; null: any. */
 const whereValues: Record<WhereKey, string[] | null> = {
   failureClass: classes,
   outcome: ['answered', 'capped', 'failed', 'cancelled', 'open'],
@@ -53,24 +50,21 @@ const whereValues: Record<WhereKey, string[] | null> = {
   agent: null,
 }
 
-/** Throws `usage` with what would be taken. */
-export function wantedOf(
-  { conversation = [], since, until, where = [] }: WantedOptions,
+/** Throws `usage` with the accepted values. */
+export function filterOf(
+  { conversation = [], since, until, where = [] }: FilterOptions,
   now: Milliseconds,
-): Wanted {
-  const wanted = {
+): ExportFilter {
+  const filter = {
     conversations: new Set(conversation),
     since: since === undefined ? 0 : instantOfFlag('--since', since, now),
     until: until === undefined ? Number.POSITIVE_INFINITY : instantOfFlag('--until', until, now),
     where: whereOf(where),
     isWhole: since === undefined && until === undefined && where.length === 0,
   }
-  if (wanted.since >= wanted.until)
-    throw new WeirError(
-      'usage',
-      `--since ${since} is not before --until ${until}: nothing lies between them`,
-    )
-  return wanted
+  if (filter.since >= filter.until)
+    throw new WeirError('usage', `--since ${since} is not before --until ${until}`)
+  return filter
 }
 
 function whereOf(given: string[]): Where {
@@ -95,7 +89,7 @@ function keyNamed(given: string, name: string): WhereKey {
   )
 }
 
-/** `no-progress` and `no_progress` are the same. */
+/** Accepts `no-progress` for `no_progress`. */
 function valueNamed(key: WhereKey, given: string): string {
   const values = whereValues[key]
   if (values === null) return given
@@ -109,21 +103,17 @@ function valueNamed(key: WhereKey, given: string): string {
   )
 }
 
-/**
- * What this record of the activity says of a turn that somebody asked for: the conditions that it
- * fulfils.
- */
-export function fulfilledBy(where: Where, message: Message): WhereKey[] {
-  const asked = saidBy(message).filter(([key]) => where.has(key))
-  // All of them of the same turn: one that failed and another that was capped are not what was
-  // asked for.
-  return asked.every(([key, value]) => where.get(key)?.has(value ?? ''))
-    ? asked.map(([key]) => key)
+/** The conditions that the turn of this activity record matches. */
+export function matchedBy(where: Where, message: Message): WhereKey[] {
+  const values = valuesOf(message).filter(([key]) => where.has(key))
+  // All conditions must match the same turn.
+  return values.every(([key, value]) => where.get(key)?.has(value ?? ''))
+    ? values.map(([key]) => key)
     : []
 }
 
-/** What it says of its turn; null: nothing of that kind. */
-export function saidBy(message: Message): [WhereKey, string | null][] {
+/** The values of a record's turn; null: none for this key. */
+export function valuesOf(message: Message): [WhereKey, string | null][] {
   if (message.type === 'turn-started') return [['agent', message.agent]]
   if (message.type !== 'turn-finished') return []
   return [

@@ -1,35 +1,35 @@
-// What becomes of the records that are exported: into the bundle as they are, or with what rules
-// name replaced.
+// Sinks for the copied records: one writes them to the bundle unchanged, one learns the values that
+// the redaction rules match, and one writes redacted records.
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Part } from '../../../shared/contract/messages.ts'
 import { messageOf } from '../../history/message-of.ts'
-import type { Taker } from './copy.ts'
+import type { RecordSink } from './copy.ts'
 import type { Redaction } from './redaction.ts'
 import type { TurnTally } from './turn-tally.ts'
 
-/** As they are. */
-export function plainTaker(bundle: BundleWriter, tally: TurnTally): Taker {
+/** Writes records unchanged. */
+export function plainSink(bundle: BundleWriter, tally: TurnTally): RecordSink {
   return {
     topic: (name, kind) => bundle.topic(name, kind),
-    take(topic, record, message) {
+    add(topic, record, message) {
       bundle.add(record)
-      if (message !== undefined) tally.see(topic, record, message)
+      if (message !== undefined) tally.add(topic, record, message)
     },
   }
 }
 
-/** `finish`: when all are taken. */
-export type LearningTaker = Taker & { finish(): void }
+/** Call `finish` after the last record. */
+export type LearningSink = RecordSink & { finish(): void }
 
 /** The first pass of a redaction. */
-export function learningTaker(redaction: Redaction): LearningTaker {
+export function learningSink(redaction: Redaction): LearningSink {
   const held = holdRounds<Part>((parts) => redaction.learnParts(parts))
   return {
     topic() {},
-    take(_, { value }, message = messageOf(value)) {
+    add(_, { value }, message = messageOf(value)) {
       if (message?.type === 'part') held.part(message, message)
       else if (message !== undefined) redaction.learn(message)
       if (message?.type === 'model-finished') held.release(message)
@@ -38,14 +38,14 @@ export function learningTaker(redaction: Redaction): LearningTaker {
   }
 }
 
-/** `leftOut`: records that could not be read, and parts that nobody waited for any more. */
-export type RedactingTaker = LearningTaker & { readonly leftOut: number }
+/** `leftOut`: the number of unreadable records and late parts. */
+export type RedactingSink = LearningSink & { readonly leftOut: number }
 
-export function redactingTaker(
+export function redactingSink(
   bundle: BundleWriter,
   tally: TurnTally,
   redaction: Redaction,
-): RedactingTaker {
+): RedactingSink {
   let leftOut = 0
   const held = holdRounds<{ record: StoredRecord; part: Part }>((waiting) => {
     const parts = redaction.redactParts(waiting.map(({ part }) => part))
@@ -58,7 +58,7 @@ export function redactingTaker(
       return leftOut
     },
     topic: (name, kind) => bundle.topic(name, kind),
-    take(topic, record, known) {
+    add(topic, record, known) {
       const message = known ?? messageOf(record.value)
       if (message === undefined && record.value === null) {
         bundle.add(record)
@@ -75,7 +75,7 @@ export function redactingTaker(
         return
       }
       bundle.add({ ...record, value: encode(redacted) })
-      if (known !== undefined) tally.see(topic, record, redacted)
+      if (known !== undefined) tally.add(topic, record, redacted)
     },
     finish: held.releaseAll,
   }
@@ -84,18 +84,18 @@ export function redactingTaker(
 type Place = { conversation: string; turn: number; round: number }
 
 /**
- * Parts of a round are held until all are there, which are as many bytes as a round may have: a
- * secret may be cut anywhere between two of them. So what comes behind its model-finished, of an
- * attempt that did not count, is not taken: `part` gives false.
+ * Holds the parts of a round until its model-finished, because a secret can be split between two
+ * parts. A later part belongs to an attempt that did not count: `part` refuses it. Memory: the
+ * largest response of each open round.
  */
-function holdRounds<Held>(take: (held: Held[]) => void) {
+function holdRounds<Held>(add: (held: Held[]) => void) {
   const rounds = new Map<string, Held[]>()
   const released = new Set<string>()
 
   function release(round: string): void {
     const held = rounds.get(round)
     rounds.delete(round)
-    if (held !== undefined) take(held)
+    if (held !== undefined) add(held)
   }
 
   return {

@@ -1,6 +1,6 @@
-// Which stretch of which conversation is exported. A conversation has one, from the first of its
-// turns that is wanted to the last: a fold of its inbox cannot jump over what lies between. Memory:
-// a few numbers for each conversation that was active in the time asked for.
+// Selects the conversations of an export, each with one stretch: from the first to the last of its
+// turns that match. A fold of its inbox cannot skip records. Memory: a few numbers for each
+// conversation that was active in the exported time.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
@@ -8,17 +8,17 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../../history/message-of.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 import { scan } from '../../history/scan.ts'
+import { type ExportFilter, matchedBy, valuesOf, type WhereKey } from './export-filter.ts'
 import { type Stretch, stretchesOf } from './stretches.ts'
-import { fulfilledBy, saidBy, type Wanted, type WhereKey } from './wanted.ts'
 
-export type Chosen = {
-  /** Undefined: nothing of this conversation. */
+export type Selection = {
+  /** Undefined: the conversation is not exported. */
   stretchOf(conversation: string): Stretch | undefined
-  /** Where records of chosen conversations stand. */
+  /** The partitions of the selected conversations. */
   partitions: number[]
-  /** Of the first record that is wanted, and of the last one so far. */
+  /** The times of the first and of the last selected record so far. */
   window: { from: Milliseconds; to: Milliseconds }
-  /** Values that turns have which were not wanted, by each key of `where`, a few of each. */
+  /** A few values of turns that did not match, by key of `where`. */
   others: Others
 }
 
@@ -27,15 +27,16 @@ type Others = Map<WhereKey, Set<string>>
 /** Of each key. */
 const othersMax = 10
 
-/**
- * A turn that was active at some time began no longer before it than this, but for one that waited
- * in a long queue.
- */
+/** The longest time from a turn's beginning to its last record, unless it waited in a queue. */
 const turnMsMax: Milliseconds = limits.turnWallMsMax + limits.turnExtensionMsMax + 60 * 60 * 1000
 
-/** `signal`: once it aborts, what it answers is of no use. */
-export async function chosenIn(log: OpenLog, wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
-  const { conversations } = wanted
+/** The result is useless once `signal` aborts. */
+export async function selectionIn(
+  log: OpenLog,
+  filter: ExportFilter,
+  signal: AbortSignal,
+): Promise<Selection> {
+  const { conversations } = filter
   const all = Array.from({ length: log.partitions }, (_, partition) => partition)
   const partitions =
     conversations.size === 0
@@ -43,26 +44,26 @@ export async function chosenIn(log: OpenLog, wanted: Wanted, signal: AbortSignal
       : [...new Set([...conversations].map((id) => partitionOf(id, log.partitions)))].sort(
           (a, b) => a - b,
         )
-  if (wanted.isWhole) {
+  if (filter.isWhole) {
     const window = { from: 0, to: Number.POSITIVE_INFINITY }
     const stretchOf = (id: string) =>
       conversations.size === 0 || conversations.has(id) ? whole(id) : undefined
     return { stretchOf, partitions, window, others: new Map() }
   }
-  const chosen = new Map<string, Stretch>()
-  const others: Others = new Map([...wanted.where.keys()].map((key) => [key, new Set()]))
+  const selection = new Map<string, Stretch>()
+  const others: Others = new Map([...filter.where.keys()].map((key) => [key, new Set()]))
   for (const partition of partitions)
-    for await (const stretch of wantedIn(log, partition, wanted, { others, signal }))
-      chosen.set(stretch.conversation, joined(chosen.get(stretch.conversation), stretch))
-  const from = [...chosen.values()].reduce(
+    for await (const stretch of matchingIn(log, partition, filter, { others, signal }))
+      selection.set(stretch.conversation, joined(selection.get(stretch.conversation), stretch))
+  const from = [...selection.values()].reduce(
     (least, { beganAt }) => Math.min(least, beganAt),
     Number.POSITIVE_INFINITY,
   )
-  const to = [...chosen.values()].reduce(
+  const to = [...selection.values()].reduce(
     (most, { last, lastAt }) => Math.max(most, last === Number.POSITIVE_INFINITY ? last : lastAt),
     0,
   )
-  return { stretchOf: (id) => chosen.get(id), partitions, window: { from, to }, others }
+  return { stretchOf: (id) => selection.get(id), partitions, window: { from, to }, others }
 }
 
 function whole(conversation: string): Stretch {
@@ -83,15 +84,15 @@ function joined(a: Stretch | undefined, b: Stretch): Stretch {
   }
 }
 
-type Looking = { others: Others; signal: AbortSignal }
+type Search = { others: Others; signal: AbortSignal }
 
-async function* wantedIn(
+async function* matchingIn(
   log: OpenLog,
   partition: number,
-  wanted: Wanted,
-  { others, signal }: Looking,
+  filter: ExportFilter,
+  { others, signal }: Search,
 ): AsyncGenerator<Stretch> {
-  const { conversations, since, until, where } = wanted
+  const { conversations, since, until, where } = filter
   const inTime: Stretch[] = []
   for await (const stretch of stretchesOf(log, partition, Math.max(0, since - turnMsMax), signal)) {
     if (conversations.size > 0 && !conversations.has(stretch.conversation)) continue
@@ -100,26 +101,26 @@ async function* wantedIn(
   }
   yield* where.size === 0
     ? inTime
-    : await fulfilling(log, partition, wanted, { stretches: inTime, others, signal })
+    : await matchingTurns(log, partition, filter, { stretches: inTime, others, signal })
 }
 
-/** Those with a turn that is as it was asked for, by what the activity says of it. */
-async function fulfilling(
+/** The stretches with a matching turn, by the records of the activity. */
+async function matchingTurns(
   log: OpenLog,
   partition: number,
-  { where }: Wanted,
-  { stretches, others, signal }: Looking & { stretches: Stretch[] },
+  { where }: ExportFilter,
+  { stretches, others, signal }: Search & { stretches: Stretch[] },
 ): Promise<Stretch[]> {
   const byConversation = Map.groupBy(stretches, ({ conversation }) => conversation)
-  const fulfilled = new Map<Stretch, Set<string>>()
-  const fulfil = (stretch: Stretch, keys: string[]) => {
-    const known = fulfilled.get(stretch) ?? new Set()
-    fulfilled.set(stretch, known)
+  const matched = new Map<Stretch, Set<string>>()
+  const match = (stretch: Stretch, keys: string[]) => {
+    const known = matched.get(stretch) ?? new Set()
+    matched.set(stretch, known)
     for (const key of keys) known.add(key)
   }
-  const isOpenWanted = where.get('outcome')?.has('open') === true
+  const includesOpen = where.get('outcome')?.has('open') === true
   for (const stretch of stretches)
-    if (isOpenWanted && stretch.last === Number.POSITIVE_INFINITY) fulfil(stretch, ['outcome'])
+    if (includesOpen && stretch.last === Number.POSITIVE_INFINITY) match(stretch, ['outcome'])
   const since = stretches.reduce(
     (least, { beganAt }) => Math.min(least, beganAt),
     Number.POSITIVE_INFINITY,
@@ -134,11 +135,11 @@ async function fulfilling(
         const turn = Number(message.turn)
         const stretch = ofKey.find(({ first, last }) => first <= turn && turn <= last)
         if (stretch === undefined) continue
-        fulfil(stretch, fulfilledBy(where, message))
-        for (const [key, other] of saidBy(message))
+        match(stretch, matchedBy(where, message))
+        for (const [key, other] of valuesOf(message))
           if (other !== null && (others.get(key)?.size ?? othersMax) < othersMax)
             others.get(key)?.add(other)
       }
     }
-  return stretches.filter((stretch) => fulfilled.get(stretch)?.size === where.size)
+  return stretches.filter((stretch) => matched.get(stretch)?.size === where.size)
 }

@@ -1,5 +1,5 @@
-// What is asked of a what-if: thresholds by --set, a policy by --policy, a range of one threshold
-// by --sweep. Names, types and bounds are those of agent files.
+// The flags of a what-if: thresholds by --set, a policy by --policy, a range by --sweep. Names,
+// types and bounds are those of agent files.
 
 import {
   type PolicyContent,
