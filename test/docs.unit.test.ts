@@ -3,9 +3,11 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, test } from '@jest/globals'
 import { stages, topics } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
+import { faultsIn } from './prose/prose.ts'
+import { textsIn } from './prose/sources.ts'
 
 const root = join(import.meta.dirname, '..')
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -35,6 +37,24 @@ describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) 
     expect(targetsIn(text).filter((target) => !makeTargets.has(target))).toEqual([])
   })
 })
+
+/** Folders and files without a fault of the prose lint. Grows to the whole tree. */
+const clean = ['test/prose']
+/** The same for titles of tests. */
+const cleanTitles: string[] = []
+
+test.each(clean)('%s keeps the rules of our voice', (path) => {
+  expect(faultsBelow(path).filter(({ kind }) => kind !== 'title')).toEqual([])
+})
+
+if (cleanTitles.length > 0) {
+  test.each(cleanTitles)('the test titles in %s keep the rules of our voice', (path) => {
+    expect(faultsBelow(path)).toEqual([])
+  })
+}
+
+const faultsBelow = (path: string) =>
+  textsIn(root, path).flatMap((file) => faultsIn(file, textOf(file)))
 
 describe('ARCHITECTURE.md', () => {
   const text = textOf('ARCHITECTURE.md')
