@@ -13,22 +13,46 @@ EVERYTHING := node_modules/.installed-everything
 
 BAD =
 ARGS =
+RESULTS =
 SEED =
 SEEDS = 10000
 MINUTES = 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check types lint dead-code schemas-check import-rules format bench simulate chaos compose-test mutate schemas package clean
+.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos compose-test mutate schemas package clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
 
-test: $(EVERYTHING) ## run all tests; ARGS="-t name" is passed to jest
+# Without ARGS the tiers run in this order, and the first that fails ends the run.
+# RESULTS=FOLDER keeps the results of each tier there as JSON.
+ifeq ($(ARGS),)
+test: unit int e2e ## run all tests; ARGS="-t name" runs only the tests that jest finds for it
+else
+test: $(EVERYTHING)
 	$(JEST) $(ARGS)
+endif
+
+unit: TIER = unit
+unit: $(EVERYTHING) ## run the unit tests: they need no neighbour, no file and no process
+	$(run_tier)
+
+int: TIER = int
+int: $(EVERYTHING) ## run the integration tests: one part with a real file, process, server or broker
+	$(run_tier)
+
+e2e: TIER = e2e
+e2e: $(EVERYTHING) ## run the end-to-end tests: the whole of Weir, with processes killed
+	$(run_tier)
+
+run_tier = WEIR_TEST_TIER=$(TIER) $(JEST) $(if $(RESULTS),--json --outputFile=$(RESULTS)/$(TIER).json) $(ARGS)
+
+watch: $(EVERYTHING) ## run the unit tests of the files you change, again at each change
+	WEIR_TEST_TIER=unit $(JEST) --watch $(ARGS)
 
 check: types lint dead-code schemas-check import-rules ## check types, lint, format, dead code, schema drift, import rules
 
@@ -44,6 +68,7 @@ dead-code: $(EVERYTHING)
 
 schemas-check: $(EVERYTHING)
 	$(NODE) schemas/generate.ts --check
+	$(NODE) bin/generate-rules.ts --check
 
 import-rules: $(EVERYTHING)
 	$(JEST) test/import-rules.unit.test.ts
@@ -66,8 +91,9 @@ mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and tak
 compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes
 	$(NODE) test/compose/main.ts
 
-schemas: $(EVERYTHING) ## write again what is generated from the schemas
+schemas: $(EVERYTHING) ## write the files that are generated from schemas and rules
 	$(NODE) schemas/generate.ts
+	$(NODE) bin/generate-rules.ts
 
 package: $(EVERYTHING) ## make the npm package in out/
 	@mkdir -p out

@@ -1,8 +1,26 @@
-// The tests run as ES modules on the Node that the checkout brings along (see the Makefile): the
-// same loader and the same node:sqlite as in production.
+// The tests run as ES modules on the Node of the checkout (see the Makefile): the loader and the
+// node:sqlite of production.
+
+import { availableParallelism } from 'node:os'
+
+/** WEIR_TEST_TIER=unit, int or e2e runs one tier. Without it, jest runs every test that its arguments match. */
+const tier = process.env.WEIR_TEST_TIER ?? '*'
+
+/**
+ * Tests of the int and e2e tiers start and kill processes: one test file can keep several cores
+ * busy. Beyond this bound they would only slow each other down.
+ */
+const processTestWorkersMax = 6
+
+const cores = Math.max(2, availableParallelism())
+
 export default {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.{unit,int,e2e}.test.ts'],
+  testMatch: [
+    tier === '*'
+      ? '<rootDir>/test/**/*.{unit,int,e2e}.test.ts'
+      : `<rootDir>/test/**/*.${tier}.test.ts`,
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
@@ -24,7 +42,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   moduleNameMapper: { '^fast-check$': '<rootDir>/test/support/seeded-fast-check.ts' },
-  maxWorkers: 2,
+  maxWorkers: tier === 'unit' ? cores : Math.min(cores, processTestWorkersMax),
   // Against hanging for ever, no measure of speed: what takes a second takes half a minute on a
   // machine that has twenty times too much to do.
   testTimeout: 120_000,

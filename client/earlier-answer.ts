@@ -1,6 +1,5 @@
-// The answer to a message that was sent before. A client that was killed while it waited sends its
-// message again under the same id; the conversation takes that for what it is, a repeat, and says
-// nothing. So if the turn is over by now, its end has to be looked up.
+// The answer to a message that was sent before. A client that was killed sends its message again
+// under the same id. The conversation ignores the repeat, so this file looks up the end of the turn.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
 import { decode } from '../shared/codec/codec.ts'
@@ -13,9 +12,9 @@ type Place = { bus: Bus; topicPrefix: string; partition: number }
 type SentMessage = { conversation: string; messageId: string }
 
 /**
- * Looks among the newest turns of the conversation, as many as it remembers ids. Undefined: the
- * message opened none of them, or its turn is not over. Costs a few reads for each of these turns,
- * and for the right one the activity from its beginning on.
+ * Searches as many of the newest turns as the conversation remembers message ids. Undefined: the
+ * message opened none of them, or its turn is not over. Costs a few reads for each turn, and for
+ * the right turn its activity.
  */
 export async function findEarlierAnswer(
   place: Place,
@@ -30,9 +29,8 @@ export async function findEarlierAnswer(
 }
 
 /**
- * Newest first. Asked after the hearing began, it must not miss a turn that was over before: its
- * end would be heard no more, and nobody else would tell. A turn's first entry was written before
- * its end, so it is in a list up to now.
+ * Newest first. The client listens already, so only a turn that ended before then must be found
+ * here. The first entry of such a turn is in a list up to now.
  */
 async function newestTurns(
   { bus, topicPrefix, partition }: Place,
@@ -49,8 +47,8 @@ async function newestTurns(
 }
 
 /**
- * A turn's number is the offset of the record that opened it: the message itself, or the `carried`
- * that had it first in its queue.
+ * A turn's number is the offset of the record that opened it: the message, or the `carried` record
+ * with the message first in its queue.
  */
 async function openingOf(
   { bus, topicPrefix, partition }: Place,

@@ -1,6 +1,6 @@
-// The edge: what a client does. It writes a user's message into the conversation's inbox and hears
-// activity until that message's turn is over. Nothing is decided here; whoever may write the inbox
-// can be a client, in any language.
+// The edge: a client of the stages. It writes a user's message into the conversation's inbox and
+// reads activity until that message's turn is over. It decides nothing. A program in any language
+// that may write the inbox can be a client.
 
 import type { Agent } from '../shared/agents/agents.ts'
 import type { Bus } from '../shared/contract/bus.ts'
@@ -15,7 +15,7 @@ import type {
 import { partitionOf } from '../shared/contract/partition.ts'
 import { toRecord } from '../shared/runtime/record.ts'
 import { findEarlierAnswer } from './earlier-answer.ts'
-import { createFeed, type Feed, type Heard, type Listener } from './feed.ts'
+import { createFeed, type Feed, type Listener, type Received } from './feed.ts'
 
 const activityTypes = [
   'turn-started',
@@ -43,38 +43,36 @@ export type Question = { agent: Agent; conversation: string; messageId: string; 
 
 export type Edge = {
   /**
-   * Sends a user's message and yields the activity of its conversation from then on, up to and
-   * including the `turn-finished` of this message. Repeated records are left out. When `signal`
-   * aborts it throws the signal's reason; the turn goes on all the same.
+   * Sends a user's message and yields the activity of its conversation, up to and including the
+   * `turn-finished` of this message. Repeated records are skipped. When `signal` aborts, it throws
+   * the signal's reason, and the turn continues.
    */
   ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void>
-  /** Like `ask`, for who wants the end only. */
+  /** Like `ask`, but resolves to the end of the turn. */
   reply(question: Question, signal?: AbortSignal): Promise<TurnFinished>
-  /** Writes a user's message; what comes of it is heard by who listens. */
+  /** Writes a user's message. Listeners receive its activity. */
   send(question: Question): Promise<void>
   /**
-   * Asks that a message's turn ends, or that the message leaves the queue. What comes of it is
-   * heard by who asked.
+   * Requests the end of a message's turn, or the removal of the message from the queue. The turn's
+   * activity shows the effect.
    */
   cancel(message: { conversation: string; messageId: string }): Promise<void>
   /**
-   * The activity of a conversation from now on, until the returned function is called. The same
-   * record may be heard twice.
+   * Delivers the activity of a conversation from now on, until the returned function is called. A
+   * record may come twice.
    */
-  hear(conversation: string, listener: Listener<Activity>): Promise<() => void>
+  onActivity(conversation: string, listener: Listener<Activity>): Promise<() => void>
+  /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
+  onParts(conversation: string, listener: Listener<Part>): Promise<() => void>
   /**
-   * What models stream in a conversation, likewise. Parts are read only while somebody hears them.
-   */
-  hearParts(conversation: string, listener: Listener<Part>): Promise<() => void>
-  /**
-   * How the turn of a message ended that was sent before; undefined: it is not over, or the message
-   * is not known.
+   * The end of the turn of a message that was sent before. Undefined: the turn is not over, or the
+   * message is unknown.
    */
   earlierAnswer(message: {
     conversation: string
     messageId: string
   }): Promise<TurnFinished | undefined>
-  /** Ends all hearing; the bus is its opener's to close. */
+  /** Ends all listening. The bus stays open. */
   close(): void
 }
 
@@ -93,13 +91,13 @@ export function openEdge({
 
   async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
     const { conversation, messageId } = question
-    const heard = createMailbox(signal)
-    const stop = await activity.of(conversation).listen(conversation, heard)
+    const mailbox = createMailbox(signal)
+    const stop = await activity.of(conversation).listen(conversation, mailbox)
     try {
       await send(userMessage(question))
       const seen = new Set<string>()
       for (;;) {
-        const { id, message } = await heard.next()
+        const { id, message } = await mailbox.next()
         if (id !== undefined && seen.has(id)) continue
         if (id !== undefined) seen.add(id)
         yield message
@@ -110,7 +108,7 @@ export function openEdge({
     }
   }
 
-  /** One feed for each partition that somebody has listened to. */
+  /** One feed for each partition with a listener. */
   function createFeeds<M extends Activity | Part>(
     topic: 'activity' | 'model-deltas',
     types: ReadonlySet<MessageType>,
@@ -144,12 +142,12 @@ export function openEdge({
 
     async reply(question, signal) {
       const { conversation, messageId } = question
-      const heard = createMailbox(signal)
-      const stop = await activity.of(conversation).listen(conversation, heard, endOnly)
+      const mailbox = createMailbox(signal)
+      const stop = await activity.of(conversation).listen(conversation, mailbox, endOnly)
       try {
         await send(userMessage(question))
         for (;;) {
-          const { message } = await heard.next()
+          const { message } = await mailbox.next()
           if (message.type === 'turn-finished' && message.messageId === messageId) return message
         }
       } finally {
@@ -160,8 +158,9 @@ export function openEdge({
     send: (question) => send(userMessage(question)),
     cancel: ({ conversation, messageId }) =>
       send({ type: 'cancel-requested', conversation, messageId }),
-    hear: (conversation, listener) => activity.of(conversation).listen(conversation, listener),
-    hearParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
+    onActivity: (conversation, listener) =>
+      activity.of(conversation).listen(conversation, listener),
+    onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
     earlierAnswer: (message) =>
       findEarlierAnswer(
         { bus, topicPrefix, partition: partitionOf(message.conversation, partitions) },
@@ -187,9 +186,9 @@ function userMessage({ agent, conversation, messageId, text }: Question): UserMe
   }
 }
 
-/** What was heard and not taken yet, in order. `next` throws what ended the hearing. */
+/** The records that no call of `next` has returned yet. At the end `next` throws its reason. */
 function createMailbox(signal: AbortSignal | undefined) {
-  const waiting: Heard<Activity>[] = []
+  const waiting: Received<Activity>[] = []
   let wake = (): void => {}
   let ended: { error: unknown } | undefined
   const end = (error: unknown): void => {
@@ -200,12 +199,12 @@ function createMailbox(signal: AbortSignal | undefined) {
   if (signal?.aborted) end(signal.reason)
 
   return {
-    hear(heard: Heard<Activity>): void {
-      waiting.push(heard)
+    onRecord(received: Received<Activity>): void {
+      waiting.push(received)
       wake()
     },
-    failed: end,
-    async next(): Promise<Heard<Activity>> {
+    onFailure: end,
+    async next(): Promise<Received<Activity>> {
       for (;;) {
         const first = waiting.shift()
         if (first !== undefined) return first

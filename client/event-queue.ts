@@ -1,19 +1,17 @@
-// Events between a turn that hears them and the one reader that takes them. What the reader has not
-// taken yet is bounded (R7): pieces of text are put together, and where too much of it waits the
-// reader gets a reset instead, because the reply comes whole at the end. Of too many other events
-// the oldest go: whoever is ten thousand behind can look into the log, and the end, the newest of
-// all, is never left out.
+// Events between a turn and the one reader of its events. Unread events are bounded (R7). Pieces of
+// text are joined; too much unread text becomes a reset, because the reply comes whole at the end.
+// Of too many other events the oldest are dropped, never the end.
 
 import { limits } from '../shared/contract/limits.ts'
 import type { ReasoningDelta, TextDelta, TurnEvent } from './turn-events.ts'
 
 export type EventQueue = {
   add(events: TurnEvent[]): void
-  /** After what waits comes nothing more, or this error. */
+  /** Ends the queue after the waiting events, with this error if there is one. */
   end(failure?: { error: unknown }): void
-  /** The next event. `done` after the last one, and after the reader has left. */
+  /** The next event. `done` after the last event and after `leave`. */
   next(): Promise<IteratorResult<TurnEvent, undefined>>
-  /** Drops what waits and what comes. */
+  /** Drops all waiting and all further events. */
   leave(): void
 }
 
@@ -29,7 +27,7 @@ const bounds: Bounds = {
 export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds): EventQueue {
   let waiting: TurnEvent[] = []
   let characters = 0
-  /** The round whose text is left out until a new attempt begins. */
+  /** The round whose text is dropped until a new attempt begins. */
   let muted: number | undefined
   let ended: { failure: { error: unknown } | undefined } | undefined
   let wake = (): void => {}

@@ -1,24 +1,23 @@
-// One reader of a topic's partition for all clients in this process: each hears of its own
-// conversation. Without it, a hundred waiting clients would read and decode every record a hundred
-// times. It reads only while somebody listens.
+// One reader of a topic's partition for all clients in this process. Without it, each of a hundred
+// clients would decode every record. It reads only while somebody listens.
 
 import { decode, typeIn } from '../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../shared/contract/bus.ts'
 import type { Message, MessageType } from '../shared/contract/messages.ts'
 
-/** A record as it is heard: its id, if it is a derived one, and what it says. */
-export type Heard<M extends Message> = { id: string | undefined; message: M }
+/** `id`: of a derived record. */
+export type Received<M extends Message> = { id: string | undefined; message: M }
 
-/** `failed`: nothing more will come. */
+/** `onFailure`: no further record will come. */
 export type Listener<M extends Message> = {
-  hear: (heard: Heard<M>) => void
-  failed: (error: unknown) => void
+  onRecord: (received: Received<M>) => void
+  onFailure: (error: unknown) => void
 }
 
 export type Feed<M extends Message> = {
   /**
-   * Calls `hear` for each record of the conversation from now on, until the returned function is
-   * called. `types`: what it wants of it; default: all.
+   * Calls `onRecord` for each record of the conversation from now on, until the returned function
+   * is called. `types`: the types to receive; default: all.
    */
   listen(
     conversation: string,
@@ -30,10 +29,10 @@ export type Feed<M extends Message> = {
 
 type Reading = { stop: AbortController; started: Promise<void> }
 
-/** The listeners of a conversation, and what each wants. */
+/** The listeners of a conversation, with the types that each receives. */
 type Listeners<M extends Message> = Map<Listener<M>, ReadonlySet<MessageType>>
 
-/** `types`: what is heard of the topic; the rest of it is skipped. */
+/** `types`: the types that listeners can receive; other records are skipped. */
 export function createFeed<M extends Message>(
   bus: Bus,
   topic: string,
@@ -53,9 +52,9 @@ export function createFeed<M extends Message>(
       const from = (await bus.ends(topic)).find((ends) => ends.partition === partition)?.end ?? 0
       read(from, signal).catch((error: unknown) => {
         if (reading !== begun) return
-        reading = undefined // whoever listens next tries again
+        reading = undefined // the next listener tries again
         for (const listener of [...listeners.values()].flatMap((some) => [...some.keys()]))
-          listener.failed(error)
+          listener.onFailure(error)
       })
     }
   }
@@ -64,31 +63,31 @@ export function createFeed<M extends Message>(
     for await (const records of bus.follow({ topic, partition, from, signal }))
       for (const record of records) {
         const some = listeners.get(record.key)
-        if (some !== undefined) tell(some, record)
+        if (some !== undefined) deliver(some, record)
       }
   }
 
-  function tell(some: Listeners<M>, { id, value }: StoredRecord): void {
+  function deliver(some: Listeners<M>, { id, value }: StoredRecord): void {
     if (value === null) return
-    const type = typeIn(value) // most of it is for nobody, and to decode it costs more than all else here
-    const wanting =
+    const type = typeIn(value) // most records have no receiver, and decoding costs most here
+    const receivers =
       type === undefined
         ? [...some.keys()]
-        : [...some].flatMap(([listener, wanted]) => (wanted.has(type) ? listener : []))
-    if (wanting.length === 0) return
+        : [...some].flatMap(([listener, types]) => (types.has(type) ? listener : []))
+    if (receivers.length === 0) return
     try {
       const message = decode(value)
-      if (isWanted(message)) for (const listener of wanting) listener.hear({ id, message })
+      if (isExpected(message)) for (const listener of receivers) listener.onRecord({ id, message })
     } catch (error) {
-      for (const listener of wanting) listener.failed(error)
+      for (const listener of receivers) listener.onFailure(error)
     }
   }
 
-  function isWanted(message: Message): message is M {
+  function isExpected(message: Message): message is M {
     return types.has(message.type)
   }
 
-  function forget(conversation: string, listener: Listener<M>): void {
+  function remove(conversation: string, listener: Listener<M>): void {
     const some = listeners.get(conversation)
     if (some?.delete(listener) && some.size === 0) listeners.delete(conversation)
     if (listeners.size > 0) return
@@ -97,16 +96,19 @@ export function createFeed<M extends Message>(
   }
 
   return {
-    async listen(conversation, listener, wanted = types) {
-      listeners.set(conversation, (listeners.get(conversation) ?? new Map()).set(listener, wanted))
+    async listen(conversation, listener, ownTypes = types) {
+      listeners.set(
+        conversation,
+        (listeners.get(conversation) ?? new Map()).set(listener, ownTypes),
+      )
       reading ??= begin()
       try {
         await reading.started
       } catch (error) {
-        forget(conversation, listener)
+        remove(conversation, listener)
         throw error
       }
-      return () => forget(conversation, listener)
+      return () => remove(conversation, listener)
     },
 
     close() {

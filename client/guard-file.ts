@@ -1,5 +1,5 @@
-// Where the module of a guard is that somebody names on the command line: a file, or the name of
-// one that ships with Weir; with its options behind a =.
+// The module of a guard named on the command line: a file, or a guard that ships with Weir. Its
+// options follow a =.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, parse, resolve } from 'node:path'
@@ -15,13 +15,12 @@ import { nearestName } from '../shared/settings/nearest-name.ts'
 const shippedFolder = fileURLToPath(new URL('../services/guards', import.meta.url))
 const shippedFile = `guard${extname(import.meta.url)}`
 
-/** `options`: for the function that the file exports; undefined: none were given. */
+/** `options`: the argument of the function that the file exports. */
 export type NamedGuard = { file: string; options: unknown }
 
 /**
- * `given`: FILE or NAME, and with `=OPTIONS` behind it a file of JSON for the function that it
- * exports. Throws `usage` for options that cannot be read, for a name that is a file here as well,
- * and for one that is neither, with the nearest.
+ * `given`: FILE or NAME, perhaps with `=OPTIONS`, a file of JSON. Throws `usage` for unreadable
+ * options, for a name that is also a file here, and for an unknown name, with the nearest one.
  */
 export function namedGuard(given: string): NamedGuard {
   const at = existsSync(given) ? -1 : given.lastIndexOf('=')
@@ -29,7 +28,7 @@ export function namedGuard(given: string): NamedGuard {
   return { file: guardFile(given.slice(0, at)), options: guardOptions(given.slice(at + 1)) }
 }
 
-/** The path of the module. Throws `usage` where the name could mean two, or none. */
+/** The path of the module. Throws `usage` for an ambiguous or unknown name. */
 export function guardFile(given: string): string {
   const shipped = shippedGuards()
   const isShipped = shipped.includes(given)
@@ -37,14 +36,14 @@ export function guardFile(given: string): string {
   if (isShipped && here?.isFile())
     throw new WeirError(
       'usage',
-      `${given} is a file here, and a guard that ships with Weir: give ./${given} for the file, or rename it`,
+      `${given} is a file here and also a guard that ships with Weir: give ./${given} for the file, or rename it`,
     )
   if (isShipped) return join(shippedFolder, given, shippedFile)
   if (here?.isFile()) return given
   if (given === approvalGuard)
     throw new WeirError(
       'usage',
-      `${approvalGuard} is a stage and no guard to run: put its rules in force with weir approvals rules FILE; weir up, ask and chat run the stage`,
+      `${approvalGuard} is a stage, not a guard to run: set its rules with weir approvals rules FILE; weir up, ask and chat run the stage`,
     )
   const isPath = /[./\\]/.test(given)
   const near = nearestFile(given) ?? (isPath ? undefined : nearestName(given, shipped))
@@ -58,7 +57,7 @@ export function guardFile(given: string): string {
   throw new WeirError('usage', `${what}${ships}${meant}`)
 }
 
-/** Of the modules in the folder where it would be, the one whose name is nearest to it. */
+/** The module with the nearest name in the folder of the given path. */
 function nearestFile(given: string): string | undefined {
   const folder = dirname(given)
   const modules =
@@ -73,12 +72,12 @@ function nearestFile(given: string): string | undefined {
 
 export const moduleEndings = ['.ts', '.mts', '.js', '.mjs']
 
-/** Declarations are none. */
+/** Type declarations are no modules. */
 export function isModule(file: string): boolean {
   return moduleEndings.includes(extname(file)) && !file.endsWith('.d.ts')
 }
 
-/** `file`: JSON; undefined: none were given. Throws `usage`. */
+/** `file`: JSON. Throws `usage`. */
 export function guardOptions(file: string | undefined): unknown {
   if (file === undefined) return undefined
   try {

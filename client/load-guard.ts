@@ -1,5 +1,5 @@
-// A guard's file: a module whose default export is a guard, or a function from options to one. It
-// runs in this very process, so it is as trusted as Weir.
+// Loads a guard's file: a module whose default export is a guard, or a function from options to a
+// guard. The module runs in this process, so it is as trusted as Weir.
 
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,13 +19,10 @@ const guardKeys = Object.keys({
   judge: true,
 } satisfies Record<keyof Guard, true>)
 
-/**
- * `options`: what the file's function gets, if it exports one; undefined: none were given. Throws
- * `guard.invalid` with what is wrong.
- */
+/** `options`: the argument of the function that the file exports. Throws `guard.invalid`. */
 export async function loadGuard(file: string, options?: unknown): Promise<Guard> {
-  const invalid = (why: string, cause?: unknown) =>
-    new WeirError('guard.invalid', `${file}: ${why}`, { cause })
+  const invalid = (fault: string, cause?: unknown) =>
+    new WeirError('guard.invalid', `${file}: ${fault}`, { cause })
   let exported: unknown
   let takesOptions = false
   try {

@@ -1,10 +1,9 @@
-// What is heard of a conversation, as the events of one turn. Pure: records in, events out.
-// TURN-EVENTS-1. Of other turns nothing is passed on, but once that this one waits for them.
-// TURN-EVENTS-2. Parts are streamed text as long as nobody has decided: a new attempt of a round
-//     makes void what was streamed in it, and what is known only from its middle on is left out.
-//     Nothing is heard twice, however often it was written.
-// TURN-EVENTS-3. turn-finished is the last event. When the turn was ended from outside it waits for
-//     the calls that were running at that time.
+// The activity of a conversation as the events of one turn. Pure: records in, events out.
+// TURN-EVENTS-1. Other turns give no events, except once that this turn waits for them.
+// TURN-EVENTS-2. Parts are preliminary: a new attempt of a round voids its streamed text. A text
+//     without its beginning is skipped. No record gives its events twice.
+// TURN-EVENTS-3. turn-finished is the last event. If the turn was ended from outside, it waits for
+//     the calls that were running.
 
 import type {
   CallFinished,
@@ -15,30 +14,27 @@ import type {
 } from '../shared/contract/messages.ts'
 import { unreachable } from '../shared/contract/stage.ts'
 import type { Activity } from './edge.ts'
-import type { Heard } from './feed.ts'
+import type { Received } from './feed.ts'
 
 type Place = { conversation: string; turn: number; round: number }
 
-/**
- * A piece of what the model says, as it comes. Preliminary: what counts is the reply of
- * `turn-finished`.
- */
+/** A piece of the model's text. Preliminary: only the reply of `turn-finished` counts. */
 export type TextDelta = { type: 'text-delta'; text: string } & Place
 
-/** A piece of what the model thinks, where the provider shows it. */
+/** A piece of the model's reasoning, if the provider shows it. */
 export type ReasoningDelta = { type: 'reasoning-delta'; text: string } & Place
 
 /**
- * The model is asked for this round once more: all text and reasoning of the round so far is void.
+ * The model answers this round again: all text and reasoning of the round so far is void.
  */
 export type TextReset = { type: 'text-reset' } & Place
 
-/** An earlier turn of the conversation is not over, and this one begins after it. */
+/** An earlier turn of the conversation is not over. This one begins after it. */
 export type TurnWaiting = { type: 'turn-waiting'; conversation: string }
 
 /**
- * Everything that is heard of a turn. `type` tells the members apart; the ones of the log are
- * described with their fields in shared/contract/messages.ts.
+ * All events of a turn, told apart by `type`. shared/contract/messages.ts describes the fields of
+ * those that are records of the log.
  */
 export type TurnEvent =
   | TurnWaiting
@@ -58,25 +54,20 @@ export type TurnEvent =
   | TurnFinished
 
 export type TurnEvents = {
-  /** The end of the turn, as soon as it was heard. */
+  /** The end of the turn, once it is known. */
   readonly finished: TurnFinished | undefined
-  /** Nothing more will come. */
+  /** No further event will come. */
   readonly isOver: boolean
-  activity(heard: Heard<Activity>): TurnEvent[]
+  activity(received: Received<Activity>): TurnEvent[]
   part(part: Part): TurnEvent[]
-  /** The calls that the end waits for are not waited for any longer. */
+  /** Ends the turn without waiting for running calls. */
   endNow(): TurnEvent[]
 }
 
-/**
- * Parts that may be heard before the turn's number is known: activity may come later than they do.
- */
+/** Parts that are kept until the turn's number is known: activity may come later than parts. */
 const earlyPartsMax = 256
 
-/**
- * `attempt`: the one whose parts are passed on, and the number of the next; `replaced`: those of
- * the round before it.
- */
+/** `next`: the number of the next part of `attempt`; `replaced`: earlier attempts of the round. */
 type Streaming = {
   round: number
   attempt: string
@@ -96,7 +87,7 @@ export function createTurnEvents(messageId: string): TurnEvents {
   let finished: TurnFinished | undefined
   let isOver = false
 
-  function activity({ id, message }: Heard<Activity>): TurnEvent[] {
+  function activity({ id, message }: Received<Activity>): TurnEvent[] {
     if (isOver || (id !== undefined && seen.has(id))) return []
     if (id !== undefined) seen.add(id)
     if (message.type === 'turn-started' && message.messageId === messageId)
@@ -135,7 +126,7 @@ export function createTurnEvents(messageId: string): TurnEvents {
   }
 
   function wait({ type, conversation }: Activity): TurnEvent[] {
-    if (isWaiting || type === 'turn-finished') return [] // a message that was refused has one too, and nobody waits for what is over
+    if (isWaiting || type === 'turn-finished') return [] // a refused message also finishes, and the end of another turn is nothing to wait for
     isWaiting = true
     return [{ type: 'turn-waiting', conversation }]
   }
@@ -155,27 +146,27 @@ export function createTurnEvents(messageId: string): TurnEvents {
     return [finished]
   }
 
-  function part(heard: Part): TurnEvent[] {
+  function part(received: Part): TurnEvent[] {
     if (finished !== undefined) return []
     if (turn === undefined) {
-      if (early.length < earlyPartsMax) early.push(heard)
+      if (early.length < earlyPartsMax) early.push(received)
       return []
     }
-    if (heard.turn !== turn) return []
-    const reset = follow(heard)
+    if (received.turn !== turn) return []
+    const reset = follow(received)
     if (
       streaming === undefined ||
-      streaming.attempt !== heard.attempt ||
-      streaming.next !== heard.i
+      streaming.attempt !== received.attempt ||
+      streaming.next !== received.i
     )
       return reset
     streaming.next += 1
-    const deltas = deltasOf(heard)
+    const deltas = deltasOf(received)
     streaming.hasText ||= deltas.length > 0
     return [...reset, ...deltas]
   }
 
-  /** Moves on to the round and the attempt of this part, where they are new. */
+  /** Switches to the round and the attempt of this part if they are new. */
   function follow({ conversation, turn, round, attempt }: Part): TurnEvent[] {
     if (streaming === undefined || round > streaming.round) {
       streaming = { round, attempt, next: 0, hasText: false, replaced: new Set() }

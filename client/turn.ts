@@ -1,6 +1,5 @@
-// A turn as a program sees it: what happens in it, its end, and a way to cancel it. It listens,
-// then sends the message, then listens until the end. Nothing is decided here: a turn that nobody
-// listens to any more goes on all the same.
+// A turn as a program sees it: its events, its end, and a way to cancel it. It listens, then sends
+// the message, then listens until the end. It decides nothing: the turn continues without it.
 
 import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
@@ -10,53 +9,50 @@ import { createEventQueue } from './event-queue.ts'
 import { createTurnEvents, type TurnEvent } from './turn-events.ts'
 
 /**
- * One message and what comes of it. To iterate yields its events up to and including
- * `turn-finished`, once; who leaves the loop early only stops listening. Text is streamed from the
- * moment the loop begins; all other events are kept from the beginning on.
+ * One message and its events. You can iterate the events once, up to and including
+ * `turn-finished`. Leaving the loop early only stops listening. Text is streamed from the start of
+ * the loop; all other events are kept from the start of the turn.
  */
 export type Turn = AsyncIterable<TurnEvent> & {
   readonly conversation: string
   readonly messageId: string
   /**
-   * How the turn ended, also where it ended without an answer: see `outcome` and `class`. Rejects,
-   * as the loop does, only when Weir cannot go on or was closed; the turn goes on when its data
-   * folder is opened again, and the same message id hears its end.
+   * The end of the turn, with or without an answer: see `outcome` and `class`. Rejects, as the loop
+   * does, only when Weir cannot go on or was closed. The turn continues when its data folder is
+   * opened again; ask with the same message id to get its end.
    */
   readonly finished: Promise<TurnFinished>
   /**
-   * Asks for the end of the turn, with what runs in it, or takes the message out of the queue.
-   * Resolves when that is written down; that it ended is an event like any other.
+   * Requests the end of the turn and of its running tools, or removes the message from the queue.
+   * Resolves when the request is written. The end itself comes as an event.
    */
   cancel(): Promise<void>
 }
 
-/**
- * `isNew`: no message was sent under this id before. `over`: called once, when nothing more is
- * heard.
- */
+/** `isNew`: the id was never sent before. `onOver`: called once, when listening ends. */
 export type AskOptions = {
   edge: Edge
   clock: Clock
   question: Question
   isNew: boolean
   signal: AbortSignal | undefined
-  over: () => void
+  onOver: () => void
 }
 
-/** `fail`: ends the hearing with an error, unless the turn is over. */
+/** `fail`: ends the events with an error, unless the turn is over. */
 export function askTurn({
   edge,
   clock,
   question,
   isNew,
   signal,
-  over,
+  onOver,
 }: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
   const events = createTurnEvents(messageId)
   const queue = createEventQueue()
   const { promise: finished, resolve, reject } = Promise.withResolvers<TurnFinished>()
-  finished.catch(() => {}) // who only reads the events hears of it there
+  finished.catch(() => {}) // a program that reads only the events gets the error there
   const stops: (() => void)[] = []
   let isRead = false
   let text: Promise<() => void> | undefined
@@ -72,22 +68,25 @@ export function askTurn({
   else signal?.addEventListener('abort', onAbort, { once: true })
 
   async function send(): Promise<void> {
-    await undefined // who iterates at once has said so by then, and misses no text
+    await undefined // a loop that starts at once sets isRead first, and misses no text
     await listen(
-      edge.hear(conversation, { hear: (heard) => take(events.activity(heard)), failed: fail }),
+      edge.onActivity(conversation, {
+        onRecord: (received) => pass(events.activity(received)),
+        onFailure: fail,
+      }),
     )
-    if (isRead) await hearText()
+    if (isRead) await listenToText()
     const earlier = isNew ? undefined : await edge.earlierAnswer(question)
-    if (earlier !== undefined) take(events.activity({ id: undefined, message: earlier }))
+    if (earlier !== undefined) pass(events.activity({ id: undefined, message: earlier }))
     else if (!isOver) await edge.send(question)
   }
 
-  /** Once, however often it is called. */
-  function hearText(): Promise<unknown> {
+  /** Listens once, however often it is called. */
+  function listenToText(): Promise<unknown> {
     text ??= listen(
-      edge.hearParts(conversation, {
-        hear: ({ message }) => take(events.part(message)),
-        failed: fail,
+      edge.onParts(conversation, {
+        onRecord: ({ message }) => pass(events.part(message)),
+        onFailure: fail,
       }),
     )
     return text
@@ -100,27 +99,27 @@ export function askTurn({
     return stop
   }
 
-  function take(happened: TurnEvent[]): void {
+  function pass(newEvents: TurnEvent[]): void {
     if (isOver) return
-    queue.add(happened)
+    queue.add(newEvents)
     if (events.finished === undefined) return
     resolve(events.finished)
     if (events.isOver) end()
     else waitForCalls()
   }
 
-  /** Bounded, in case that what ran is never heard of again. */
+  /** Bounded: a running call may never report its end. */
   function waitForCalls(): void {
     if (isWaitingForCalls) return
     isWaitingForCalls = true
     const waitMs = question.agent.settings.policy.graceMs + limits.shutdownGraceMs
-    stops.push(clock.after(waitMs, () => take(events.endNow())))
+    stops.push(clock.after(waitMs, () => pass(events.endNow())))
   }
 
   function fail(error: unknown): void {
     if (isOver) return
     if (events.finished !== undefined) {
-      take(events.endNow()) // the turn is over all the same; what became of its last calls nobody will hear
+      pass(events.endNow()) // the turn is over, only the results of its last calls are missing
       return
     }
     reject(error)
@@ -132,7 +131,7 @@ export function askTurn({
     queue.end(failure)
     signal?.removeEventListener('abort', onAbort)
     for (const stop of stops) stop()
-    over()
+    onOver()
   }
 
   async function cancel(): Promise<void> {
@@ -159,7 +158,7 @@ export function askTurn({
           'the events of a turn can be read once: read them in one loop, and wait for `finished` elsewhere',
         )
       isRead = true
-      sent.then(() => isOver || hearText()).catch(fail)
+      sent.then(() => isOver || listenToText()).catch(fail)
       return { next: queue.next, return: leave }
     },
   }

@@ -1,17 +1,18 @@
-// Weir in a program: the package `weir-agents`. It takes messages and says what becomes of them.
-// The stages run in this process, on one SQLite file or on Kafka, or elsewhere, and then this
-// process only asks. Owns: opening and closing, and which turns this process waits for. Does not
-// own: any decision about a turn; that is the stages', and a turn that was begun goes on when they
-// run again, in whichever process.
+// Weir in a program: the package `weir-agents`. It sends messages and yields the events of their
+// turns. The stages run in this process, on one SQLite file or on Kafka, or in other processes.
+// Owns: opening and closing, and the open turns of this process. Does not own: any decision about
+// a turn. The stages decide, and a turn continues whenever they run again, in any process.
 
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { DecisionOutcome, Desk, WaitingApproval } from '../services/approval/desk.ts'
 import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
+import { providerNamed, providers } from '../services/llm-gateway/providers/providers.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type { Agents } from '../shared/agents/agents.ts'
 import { loadAgents as readAgentFiles } from '../shared/agents/file/load-agents.ts'
+import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { Guard } from '../shared/contract/guard.ts'
@@ -20,7 +21,9 @@ import { retentionMsOf } from '../shared/contract/retention.ts'
 import { topicSpecs } from '../shared/contract/topology.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
-import { readSettings, type Settings } from '../shared/settings/settings.ts'
+import { alternatives } from '../shared/settings/mistake.ts'
+import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
+import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
 import { openBus, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
@@ -55,98 +58,80 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
+export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
 export type { Turn } from './turn.ts'
 export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } from './turn-events.ts'
 export { WeirError }
 
 export type WeirOptions = {
   /**
-   * An agent file, a folder of them, or agents that the program has made itself, by name. Where the
-   * stages run elsewhere they have agents of their own, and of a file only what goes with a message
-   * is read: no key and no program is needed here.
+   * An agent file, a folder of them, or agents that the program made, by name. Stages that run
+   * elsewhere have their own agents. Then only the fields that go with a message are read here: no
+   * key and no program is needed.
    */
   agents: Agents | string
-  /** Where the log is. Default: a file in `dataFolder`. */
-  bus?: EmbeddedBusChoice | KafkaBusChoice
+  /** The place of the log. Default: a file in `dataFolder`. */
+  bus?: BusChoice
   /**
-   * Who does the work. `here`: this process runs all stages. `elsewhere`: other processes do (`weir
-   * up`), and this one asks and listens; its end stops no turn. Default: `here` on the embedded
-   * bus, which one process has to itself, and `elsewhere` on Kafka.
+   * `here`: this process runs all stages. `elsewhere`: other processes run them (`weir up`); the end
+   * of this process stops no turn. Default: `here` on the embedded bus, which allows one process,
+   * and `elsewhere` on Kafka.
    */
   stages?: 'here' | 'elsewhere'
   /**
-   * The folder of the log, `weir.db`, one process at a time; on Kafka of local copies of tables.
-   * Default `.weir` in the working folder.
+   * The folder of the log, `weir.db`, for one process at a time. On Kafka: the folder of local
+   * copies of tables. Default `.weir` in the working folder.
    */
   dataFolder?: string
   /**
-   * When a write waits for the disk: all survive a killed process, only `full` survives a power
-   * loss at any moment. Default `normal`.
+   * When a write waits for the disk. All values survive a killed process. Only `full` survives a
+   * power loss at any moment. Default `normal`.
    */
   synchronous?: Settings['synchronous']
-  /** Of every topic; cannot change once they exist. Default 4; on Kafka, as many as they have. */
+  /** Partitions of every topic; fixed once the topics exist. Default 4; on Kafka, the topics' number. */
   partitions?: number
   /**
-   * Before the names of topics; two Weirs with different ones can share a data folder one after the
-   * other, or a cluster. Default `weir.`
+   * The start of all topic names. Two Weirs with different prefixes can share a cluster, or a data
+   * folder one after the other. Default `weir.`
    */
   topicPrefix?: string
   /**
-   * Days for which records are kept, and the history of a conversation in which nothing happens; at
-   * least two more than `toleratedDowntime`. Default 7.
+   * Days to keep records, and the history of an idle conversation. At least two more than
+   * `toleratedDowntime`. Default 7.
    */
   retention?: number
-  /** Days for which all of Weir may stand still and still go on with every open turn. Default 3. */
+  /** Days that all of Weir may be down and still continue every open turn. Default 3. */
   toleratedDowntime?: number
   /**
-   * Guards that run in this process, with the stages; `mode`: of all of them, default what they are
-   * registered with, and `shadow` for new ones. One that was registered and is not among them is
-   * still in force until it is removed: nobody answers for it, and its on-timeout decides.
+   * Guards that run in this process with the stages. `mode`: for all of them; default: as
+   * registered, and `shadow` for a new guard. A registered guard that is missing here stays in
+   * force until it is removed: it does not answer, so its on-timeout decides.
    */
   guards?: { guards: readonly Guard[]; mode?: 'shadow' | 'enforce' }
   /**
-   * Which calls wait for a person, where the stages run here; as `weir approvals rules` sets them.
-   * Rules that were set before stay in force where this is left out.
+   * The calls that wait for a person, if the stages run here; as `weir approvals rules` sets them.
+   * Default: the rules that were set before.
    */
   approvals?: ApprovalSettings
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
 }
 
-export type EmbeddedBusChoice = { kind: 'embedded' }
-
-/** As Kafka's own tools take it. */
-export type KafkaBusChoice = {
-  kind: 'kafka'
-  /**
-   * `HOST:PORT`, several with commas between them. Default: `bootstrap.servers` of the properties.
-   */
-  bootstrapServer?: string
-  /** The path of a client.properties. */
-  commandConfig?: string
-  /** Over those of the file. */
-  properties?: Record<string, string>
-}
-
-/**
- * What a user says. Messages of one conversation are answered one after the other, in the order in
- * which they were asked.
- */
+/** A user's message. Messages of one conversation are answered one by one, in their order. */
 export type Question = {
   /** The agent's name. */
   agent: string
   /** 1 byte to 1 MiB, not blank. */
   text: string
   /**
-   * Which conversation goes on; one that does not exist begins. At most 256 bytes. Default: a new
-   * one.
+   * The conversation to continue or begin. At most 256 bytes. Default: a new one.
    */
   conversation?: string
   /**
-   * The client's own id of the message. The same id again in the same conversation is the same
-   * message, so a program that was killed can ask again and gets the answer once. At most 256
-   * bytes. Default: a new one. On Kafka a process that gives ids of its own keeps a copy of the
-   * history of the partitions that it asks about, in the data folder.
+   * Your id of the message. The same id in the same conversation is the same message, so a program
+   * that was killed can ask again and gets the answer once. At most 256 bytes. Default: a new id.
+   * On Kafka, a process that gives ids keeps a copy of the history of their partitions in the data
+   * folder.
    */
   messageId?: string
   /** Cancels the turn when it aborts. */
@@ -154,47 +139,46 @@ export type Question = {
 }
 
 export type Weir = {
-  /** The agents that may be asked. */
+  /** The agents that you can ask. */
   readonly agents: Agents
   /**
-   * Rejects with what keeps the stages of this process from going on: a full disk, a damaged file,
-   * a bug. Every open turn fails with the same error. Never resolves; where the stages run
-   * elsewhere, never rejects either.
+   * Rejects when the stages of this process cannot go on: a full disk, a damaged file, a bug. Every
+   * open turn fails with the same error. Never resolves. If the stages run elsewhere, it never
+   * rejects either.
    */
   readonly failed: Promise<never>
   /**
-   * Sends a message and answers with its turn, at once. Throws where there is nothing to send:
-   * `agent.unknown`, `message.invalid` (with what would be taken), `bus.closed`, or what `failed`
-   * rejected with.
+   * Sends a message and returns its turn at once. Throws `agent.unknown`, `message.invalid` (with
+   * the accepted values), `bus.closed`, or the error of `failed`.
    */
   ask(question: Question): Turn
   /**
-   * Asks for the end of a message's turn, also one that another process had begun. See Turn.cancel.
+   * Requests the end of a message's turn, even if another process asked. See Turn.cancel.
    */
   cancel(message: { conversation: string; messageId: string }): Promise<void>
   /**
-   * The calls that wait for a person, in all conversations of this log, those that came first
-   * first. A turn's events name its own: `approval-pending`.
+   * The calls that wait for a person, in all conversations of this log, oldest first. The events
+   * of a turn name the turn's calls: `approval-pending`.
    */
   approvals(): Promise<WaitingApproval[]>
   /**
-   * Lets a call run that waits under this id, with exactly the arguments that wait. `by`: who
-   * decides, by their own word; default: the user of this process. `hash`: of what was shown to
-   * them; default: of what waits. What came of it says the answer: a decision that came second, or
-   * too late, changes nothing. Throws `approval.unknown`, `approval.ambiguous`.
+   * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person,
+   * unchecked; default: the user of this process. `hash`: of the arguments that the person saw;
+   * default: of the waiting ones. The outcome reports whether the decision counts: a second or a
+   * late one changes nothing. Throws `approval.unknown`, `approval.ambiguous`.
    */
   approve(id: string, decision?: { by?: string; hash?: string }): Promise<DecisionOutcome>
-  /** Refuses it; `reason` is told to the model. Else as `approve`. */
+  /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
   reject(
     id: string,
     decision?: { by?: string; hash?: string; reason?: string },
   ): Promise<DecisionOutcome>
   /**
-   * Stops: nothing new starts, what was claimed and has not started is given back, and running
-   * tools may end within 10 seconds. Where the stages run here on a Kafka that does not answer, it
-   * gives up what it cannot write there, and takes up to half a minute. Turns that are still open
-   * fail here with `bus.closed`. They go on when the data folder is opened again, or at once where
-   * the stages run elsewhere; the same message id hears their end.
+   * Stops: nothing new starts, claimed calls that have not started are released, and running tools
+   * may end within 10 seconds. With stages here and a Kafka that does not answer, it drops
+   * unwritten records and takes up to half a minute. Open turns fail here with `bus.closed`. They
+   * continue when the data folder is opened again, or at once if the stages run elsewhere; ask with
+   * the same message id to get their end.
    */
   close(): Promise<void>
 }
@@ -214,6 +198,7 @@ async function open(options: WeirOptions): Promise<Weir> {
     typeof options.agents === 'string'
       ? agentsIn(options.agents, process.env, stages === 'elsewhere')
       : options.agents
+  if (stages === 'here') for (const { model } of agents.values()) providerNamed(model.provider)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
   const log = options.log ?? createLog({ level: 'warn' })
@@ -228,7 +213,7 @@ async function open(options: WeirOptions): Promise<Weir> {
       stages === 'here'
         ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options)
         : runElsewhere()
-    // Loaded when somebody decides: it brings the engines of the rules along.
+    // Loaded for the first decision: it imports the engines of the rules.
     const desk = async () =>
       (await import('../services/approval/desk.ts')).openDesk({
         bus,
@@ -243,10 +228,10 @@ async function open(options: WeirOptions): Promise<Weir> {
   }
 }
 
-/** Somebody waits for the answer. */
+/** Short, because a person may wait. */
 const askConnectMs = 15_000
 
-/** They take a while to load, and who only asks needs none. */
+/** Loads the stages on first use: loading takes time, and a client needs none of them. */
 async function runHere(
   options: StagesOptions,
   { guards: own, approvals }: Pick<WeirOptions, 'guards' | 'approvals'>,
@@ -268,7 +253,7 @@ async function runHere(
     throw error
   })
   const failed = Promise.race([stages.failed, guards.failed])
-  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  failed.catch(() => {}) // nobody may have read it: no unhandled rejection
   return {
     failed,
     async close() {
@@ -279,8 +264,8 @@ async function runHere(
 }
 
 /**
- * Where the stages run here the bus makes sure of the number. Elsewhere nobody would: a message
- * would go to a partition that is not its conversation's.
+ * With a wrong number, a message would go to a partition that is not its conversation's. Stages
+ * that run here check the number themselves.
  */
 async function partitionsOf(
   bus: Bus,
@@ -288,7 +273,7 @@ async function partitionsOf(
   { partitions }: WeirOptions,
   settings: Settings,
 ): Promise<number> {
-  if (settings.bus === 'embedded') return settings.partitions
+  if (busKindOf(settings).ownsTopics) return settings.partitions
   if (stages === 'here' && partitions !== undefined) return partitions
   const found = await partitionCount(bus, settings.topicPrefix)
   if (partitions === undefined || partitions === found) return found
@@ -303,7 +288,7 @@ function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {
 }
 
 /**
- * The agents of a file or a folder. `environment`: what `${NAME}` in them stands for. Throws
+ * The agents of a file or a folder. `environment`: the values of `${NAME}` in them. Throws
  * `agent.invalid` with every mistake.
  */
 export function loadAgents(path: string, environment: NodeJS.ProcessEnv = process.env): Agents {
@@ -311,13 +296,14 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
 }
 
 function agentsIn(path: string, environment: NodeJS.ProcessEnv, forMessages: boolean): Agents {
-  return readAgentFiles(path, environment, {
+  const options = {
     forMessages,
-    checkSchema(schema) {
+    checkSchema(schema: string) {
       const compiled = compiledSchema(schema)
       return compiled.kind === 'unusable' ? compiled.reason : undefined
     },
-  })
+  }
+  return readAgentFiles(path, environment, options, { providers })
 }
 
 type Parts = {
@@ -373,7 +359,7 @@ function weirOf({ agents, bus, running, edge, desk }: Parts): Weir {
         question,
         isNew: messageId === undefined,
         signal,
-        over: () => turns.delete(turn),
+        onOver: () => turns.delete(turn),
       })
       turns.add(turn)
       return turn
@@ -411,27 +397,23 @@ function newId(): string {
   return randomBytes(10).toString('hex')
 }
 
-function settingsOf({ bus = { kind: 'embedded' }, ...options }: WeirOptions): Settings {
+function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
-  const { kind, bootstrapServer, commandConfig, properties } = { ...noKafka, ...bus }
   const texts = {
-    bus: kind,
     dataFolder,
     synchronous,
     partitions,
     topicPrefix,
     retention,
     toleratedDowntime,
-    bootstrapServer,
-    commandConfig,
   }
   const given = Object.entries(texts).filter(([, value]) => value !== undefined)
-  const commandProperty = Object.entries(properties ?? {}).map(
-    ([name, value]) => `${name}=${value}`,
-  )
   try {
     return readSettings(
-      { ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])), commandProperty },
+      {
+        ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
+        ...flagsOfChoice(bus),
+      },
       {},
     )
   } catch (error) {
@@ -439,23 +421,26 @@ function settingsOf({ bus = { kind: 'embedded' }, ...options }: WeirOptions): Se
   }
 }
 
-const noKafka: Omit<KafkaBusChoice, 'kind'> = {}
+const defaultBus: BusChoice = { kind: busNames[0] }
 
-function stagesOf({ stages }: WeirOptions, { bus }: Settings): 'here' | 'elsewhere' {
-  if (bus === 'embedded' && stages === 'elsewhere')
+function stagesOf({ stages }: WeirOptions, settings: Settings): 'here' | 'elsewhere' {
+  const { isLocal, title } = busKindOf(settings)
+  if (isLocal && stages === 'elsewhere') {
+    const others = busNamesWhere((kind) => !kind.isLocal).map((name) => `{ kind: '${name}', … }`)
     throw new WeirError(
       'settings.invalid',
-      "stages cannot run elsewhere on the embedded bus, which one process has to itself: give bus { kind: 'kafka', … }, or leave stages out",
+      `stages cannot run elsewhere on ${title}, which one process has to itself: give bus ${alternatives(others)}, or leave stages out`,
     )
-  return stages ?? (bus === 'embedded' ? 'here' : 'elsewhere')
+  }
+  return stages ?? (isLocal ? 'here' : 'elsewhere')
 }
 
-/** Options are judged as settings are, but there is no command line that they could come from. */
+/** Options are checked as settings, but no command line exists that an error could name. */
 function aboutOptions({ code, message }: WeirError): WeirError {
   return new WeirError(code, message.replaceAll(/ \(from the flag [a-z-]+\)/g, ''))
 }
 
-/** What the conversation would refuse, or what would not come through as it is. */
+/** Refuses a message that the conversation would refuse or that UTF-8 would change. */
 function check({
   conversation,
   messageId,
@@ -469,7 +454,7 @@ function check({
   checkSize('messageId', messageId, limits.messageIdBytesMax)
   checkSize('text', text, limits.userMessageBytesMax)
   if (text.trim() === '')
-    throw new WeirError('message.invalid', 'text is blank: a message must say something')
+    throw new WeirError('message.invalid', 'text is blank: a message needs text')
 }
 
 function checkSize(name: string, value: string, bytesMax: number): void {
@@ -482,17 +467,20 @@ function checkSize(name: string, value: string, bytesMax: number): void {
   if (!value.isWellFormed())
     throw new WeirError(
       'message.invalid',
-      `${name} has half of a surrogate pair in it, which UTF-8 cannot say: cut it between characters`,
+      `${name} has half of a surrogate pair, which UTF-8 cannot encode: cut it between characters`,
     )
 }
 
 function unknownAgent(name: string, agents: Agents): WeirError {
   return new WeirError(
     'agent.unknown',
-    `there is no agent ${JSON.stringify(name)}: the agents are ${[...agents.keys()].join(', ')}`,
+    `unknown agent ${JSON.stringify(name)}: the agents are ${[...agents.keys()].join(', ')}`,
   )
 }
 
 function closed(): WeirError {
-  return new WeirError('bus.closed', 'this Weir is closed: open it again, and open turns go on')
+  return new WeirError(
+    'bus.closed',
+    'this Weir is closed: open it again to continue its open turns',
+  )
 }

@@ -1,40 +1,30 @@
-// All stages with their side effects: the one place that sees them all. Starting a stage elsewhere
-// (one service, one stage) takes its entry from here; adding one is its files, a row in
-// shared/contract/topology.ts, and its entry here.
+// The stages of the list (reducers.ts) with their side effects, and their start in one process.
+// A stage that performs has its performer here. No other stage appears by name.
 
 import type { Logger } from 'pino'
 import type { Agents } from '../shared/agents/agents.ts'
 import type { Bus, Subscription } from '../shared/contract/bus.ts'
+import type { Message } from '../shared/contract/messages.ts'
 import { type StageName, stageNames, topicSpecs } from '../shared/contract/topology.ts'
 import type { Milliseconds } from '../shared/lib/clock.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
-import { type RunOptions, runStage } from '../shared/runtime/run-stage.ts'
-import { logCalls } from './accumulator/log-calls.ts'
-import { accumulator } from './accumulator/reducer.ts'
-import { approval } from './approval/reducer.ts'
-import { conversation } from './conversation/reducer.ts'
+import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import { startExecutor } from './executor/performer.ts'
-import { executor } from './executor/reducer.ts'
 import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
 import type { Connect } from './llm-gateway/providers/provider.ts'
-import { providers } from './llm-gateway/providers/providers.ts'
-import { llmGateway } from './llm-gateway/reducer.ts'
-import { loopDetector } from './loop-detector/reducer.ts'
-import { logJudgements } from './validator/log-judgements.ts'
-import { validator } from './validator/reducer.ts'
+import { connectOnce } from './llm-gateway/providers/providers.ts'
+import { observedBy, type PerformingStage, performs, type Reducers, reducers } from './reducers.ts'
 
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
 export type World = { connect: Connect; run: StartTool }
 
-const realWorld: World = { connect: providers(), run: toolStarter() }
+const realWorld: World = { connect: connectOnce(), run: toolStarter() }
 
 export type StagesOptions = {
   bus: Bus
-  /**
-   * Those that ask models and run tools; of the stages only llm-gateway and executor look at them.
-   */
+  /** Only the stages that perform read them. */
   agents: Agents
   topicPrefix: string
   partitions: number
@@ -58,26 +48,48 @@ export type RunningStages = {
   close(): Promise<void>
 }
 
-/** How to run each stage with these agents. */
-export function stageStarters(
-  agents: Agents,
-  { connect, run }: World = realWorld,
-  historyIdleMs?: Milliseconds,
-): Record<StageName, (options: RunOptions) => Promise<Subscription>> {
+/** `historyIdleMs`: after this time without activity the gateway deletes a history. */
+type PerformerParts = World & { agents: Agents; historyIdleMs?: Milliseconds | undefined }
+
+/** One line for each stage of the list that performs. */
+function performersOf({ agents, connect, run, historyIdleMs }: PerformerParts) {
   return {
-    conversation: (options) => runStage({ stage: conversation }, options),
-    'llm-gateway': (options) =>
-      runStage(
-        { stage: llmGateway, startPerformer: startGateway({ agents, connect, historyIdleMs }) },
-        options,
-      ),
-    accumulator: (options) => runStage({ stage: accumulator, observed: logCalls }, options),
-    validator: (options) => runStage({ stage: validator, observed: logJudgements }, options),
-    'loop-detector': (options) => runStage({ stage: loopDetector }, options),
-    executor: (options) =>
-      runStage({ stage: executor, startPerformer: startExecutor({ agents, run }) }, options),
-    approval: (options) => runStage({ stage: approval }, options),
-  }
+    'llm-gateway': startGateway({ agents, connect, historyIdleMs }),
+    executor: startExecutor({ agents, run }),
+  } satisfies Record<PerformingStage, unknown>
+}
+
+type Performers = ReturnType<typeof performersOf>
+
+export type StageEntries = {
+  [Name in StageName]: {
+    stage: Reducers[Name]
+    observed?: AnyEntry['observed']
+  } & (Name extends PerformingStage ? { startPerformer: Performers[Name] } : unknown)
+}
+
+type AnyEntry = StageEntry<unknown, Message, unknown>
+
+/** Every stage of the list with its side effects, ready for `runEntry`. */
+export function stageEntries(parts: PerformerParts): StageEntries {
+  const performers = performersOf(parts)
+  const entryOf = (name: StageName) => ({
+    stage: reducers[name],
+    observed: observedBy(name),
+    ...(performs(name) && { startPerformer: performers[name] }),
+  })
+  return Object.fromEntries<unknown>(
+    stageNames.map((name) => [name, entryOf(name)]),
+  ) as StageEntries
+}
+
+/** Runs the stage of that name. The entry's own types matter to its reducer and performer only. */
+export function runEntry(
+  entries: StageEntries,
+  name: StageName,
+  options: RunOptions,
+): Promise<Subscription> {
+  return runStage(entries[name] as AnyEntry, options)
 }
 
 /**
@@ -85,16 +97,16 @@ export function stageStarters(
  * missing, and where one is not as it must be, nothing starts.
  */
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
-  const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments, world } =
-    options
+  const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
-  const starters = stageStarters(agents, world, retentionMs)
+  const { world = realWorld } = options
+  const entries = stageEntries({ ...world, agents, historyIdleMs: retentionMs })
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each waits for its group to come together.
   const starts = (names ?? stageNames).map(async (name) => {
     subscriptions.set(
       name,
-      await starters[name]({ bus, topicPrefix, partitions, log, instruments }),
+      await runEntry(entries, name, { bus, topicPrefix, partitions, log, instruments }),
     )
   })
   const close = async () => {

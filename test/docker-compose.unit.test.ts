@@ -7,6 +7,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { badModels } from '../apps/demo/reflex-model.ts'
 import { loadAgents } from '../client/weir.ts'
+import { performs } from '../services/reducers.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
@@ -58,7 +59,7 @@ describe('docker-compose.yml', () => {
     const withKeys = ours.filter(([, { environment }]) =>
       Object.keys(environment ?? {}).some((name) => name.endsWith('_API_KEY')),
     )
-    expect(withKeys.map(([name]) => name)).toEqual(['llm-gateway', 'executor'])
+    expect(withKeys.map(([name]) => name)).toEqual(stageNames.filter(performs))
   })
 
   it('waits longer for a stage to stop than that takes at most', () => {

@@ -21,7 +21,7 @@ afterAll(() => project.close())
 describe('what is packed', () => {
   it('is compiled code with the declarations of what is public, and no source, test, bench, map or tool of the checkout', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(services|shared)\/.+)$/.test(
+      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+)$/.test(
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // text, until a browser has it
@@ -275,7 +275,7 @@ const compilerOptions = {
 /** The same program, where the package is installed. */
 function asUsersWrite(source: string): string {
   const written = source.replaceAll(
-    /'\.\.\/\.\.\/services\/weir\.ts'(?: \/\/.*)?/g,
+    /'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/.*)?/g,
     "'weir-agents'",
   )
   expect(written).toContain("from 'weir-agents'")

@@ -1,11 +1,14 @@
 // Weir on the command line, with the one agent that a command names: the stages in this process on
 // the embedded bus, elsewhere on Kafka.
 
+import { choiceOfSettings } from '../../client/bus-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
+import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { isStage, modeOf, registeredGuards } from '../../shared/runtime/guards/register.ts'
+import { alternatives } from '../../shared/settings/mistake.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { withLog } from '../history/open-log.ts'
 import { guardNamed } from '../service/guards/named-guard.ts'
@@ -59,32 +62,30 @@ export async function openAgent(
 
 async function guardsOf(
   { guard: files = [], guardMode: mode }: GuardFiles,
-  { bus }: Settings,
+  settings: Settings,
 ): Promise<Pick<WeirOptions, 'guards'>> {
   if (files.length === 0) return {}
-  if (bus === 'kafka')
+  const { isLocal, title } = busKindOf(settings)
+  if (!isLocal) {
+    const locals = busNamesWhere((kind) => kind.isLocal)
     throw new WeirError(
       'usage',
-      '--guard is for the embedded bus; on Kafka a guard has a process of its own: weir guard run',
+      `--guard needs stages in this process (--bus ${alternatives(locals)}); on ${title} a guard has its own process: weir guard run`,
     )
+  }
   const guards: Guard[] = []
   for (const given of files) guards.push(await guardNamed(given))
   return { guards: { guards, ...(mode && { mode }) } }
 }
 
-/** On Kafka the partitions are those that the topics have. */
+/** Topics that a person creates have their own number of partitions. */
 function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } =
     settings
-  const { bootstrapServer, commandConfig, commandProperty } = settings
-  if (settings.bus === 'embedded')
-    return { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime }
   return {
-    dataFolder,
-    topicPrefix,
-    retention,
-    toleratedDowntime,
-    bus: { kind: 'kafka', bootstrapServer, commandConfig, properties: commandProperty },
+    ...{ dataFolder, synchronous, topicPrefix, retention, toleratedDowntime },
+    ...(busKindOf(settings).ownsTopics && { partitions }),
+    bus: choiceOfSettings(settings),
   }
 }
 

@@ -2,9 +2,9 @@
 // or a bundle of it. Changes nothing.
 
 import { existsSync } from 'node:fs'
-import { logFileIn, openBus, partitionCount } from '../../client/open-bus.ts'
+import { openBusReadOnly, partitionCount } from '../../client/open-bus.ts'
 import { type Bundle, openBundle } from '../../shared/bus/bundle/bus.ts'
-import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
 import type { GuardTopicName, TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -24,7 +24,7 @@ export type OpenLog = {
    */
   hasIndex: boolean
   progress: Progress
-  /** Of a log of the embedded bus. */
+  /** Of a log on this machine. */
   logFile?: string | undefined
   /** Undefined: it is a log, not a bundle of one. */
   bundle?: Bundle | undefined
@@ -49,11 +49,16 @@ export async function withLog<T>(
 ): Promise<T> {
   if (bundle !== undefined) return withBundle(bundle, look, signal)
   const { topicPrefix } = settings
-  const bus = settings.bus === 'embedded' ? await openFile(settings) : await openOverKafka(settings)
+  const kind = busKindOf(settings)
+  assertLogExists(settings)
+  const bus = await openBusReadOnly(settings, createLog({ level: settings.logLevel }), {
+    connectMs,
+    keepsTables: false,
+  })
   const progress = createProgress(process.stderr, systemClock, process.env)
   try {
     const partitions = await partitionsIn(bus, settings)
-    const logFile = settings.bus === 'embedded' ? existingLogFile(settings) : undefined
+    const logFile = kind.isLocal ? kind.logFile(settings) : undefined
     return await look({
       bus,
       topicPrefix,
@@ -98,21 +103,11 @@ const checkingBundle = { doing: 'checking the bundle', what: 'byte' }
 /** Somebody waits for it. */
 const connectMs = 10_000
 
-function openOverKafka(settings: Settings): Promise<Bus> {
-  return openBus(settings, createLog({ level: settings.logLevel }), {
-    connectMs,
-    keepsTables: false,
-  })
-}
-
-async function openFile(settings: Settings): Promise<Bus> {
-  return openEmbeddedBus({ file: existingLogFile(settings), clock: systemClock, readOnly: true })
-}
-
-/** Of the embedded bus. Throws `bus.not-a-database` where no Weir has run. */
-export function existingLogFile({ dataFolder }: Settings): string {
-  const file = logFileIn(dataFolder)
-  if (existsSync(file)) return file
+/** Throws `bus.not-a-database` if the log is a file of this machine and does not exist. */
+export function assertLogExists(settings: Settings): void {
+  const kind = busKindOf(settings)
+  const file = kind.isLocal ? kind.logFile(settings) : undefined
+  if (file === undefined || existsSync(file)) return
   throw new WeirError(
     'bus.not-a-database',
     `there is no log at ${file}: name the folder of a Weir that has run (--data-folder, WEIR_DATA_FOLDER)`,
@@ -120,13 +115,14 @@ export function existingLogFile({ dataFolder }: Settings): string {
 }
 
 async function partitionsIn(bus: Bus, settings: Settings): Promise<number> {
-  const { topicPrefix, dataFolder } = settings
-  if (settings.bus === 'kafka') return partitionCount(bus, topicPrefix)
+  const { topicPrefix } = settings
+  const kind = busKindOf(settings)
+  if (!kind.ownsTopics) return partitionCount(bus, topicPrefix)
   const { length } = await endsOf({ bus, topicPrefix }, 'conversation-events')
   if (length > 0) return length
   throw new WeirError(
     'bus.topic-missing',
-    `${logFileIn(dataFolder)} has no topics that begin with '${topicPrefix}': give the prefix that was set when it was written (--topic-prefix, WEIR_TOPIC_PREFIX)`,
+    `${kind.isLocal ? kind.logFile(settings) : kind.title} has no topics that begin with '${topicPrefix}': give the prefix that was set when it was written (--topic-prefix, WEIR_TOPIC_PREFIX)`,
   )
 }
 

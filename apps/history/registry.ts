@@ -2,6 +2,7 @@
 // embedded bus the process that writes the data folder is asked to write, if there is one.
 
 import { openBusBeside, partitionCount } from '../../client/open-bus.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
@@ -9,7 +10,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Registry } from '../../shared/runtime/guards/register.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { existingLogFile } from './open-log.ts'
+import { assertLogExists } from './open-log.ts'
 
 /** Somebody waits for it. */
 const connectMs = 10_000
@@ -22,7 +23,7 @@ export async function withKnownRegistry<T>(
   settings: Settings,
   work: (registry: Registry & { bus: Bus }) => Promise<T>,
 ): Promise<T> {
-  if (settings.bus === 'embedded') existingLogFile(settings)
+  assertLogExists(settings)
   return withRegistry(settings, work)
 }
 
@@ -39,9 +40,9 @@ export async function withRegistry<T>(
   })
   try {
     await partitionCount(bus, topicPrefix).catch(async (error: unknown) => {
-      // On Kafka it says so; a file of this machine may begin with what is registered in it.
+      // A registration may be the first record of a bus that creates its topics.
       if (
-        settings.bus === 'kafka' ||
+        !busKindOf(settings).ownsTopics ||
         !(error instanceof WeirError && error.code === 'bus.topic-missing')
       )
         throw error

@@ -20,7 +20,8 @@ import {
 } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
-import { createFold, type Fold, type Taken } from '../../shared/runtime/fold.ts'
+import type { Fold, Taken } from '../../shared/runtime/fold.ts'
+import { foldOfLog } from '../../shared/runtime/log-fold.ts'
 import { beginningsIn, wholeLog } from './beginnings.ts'
 import { type Difference, messageIn, sameness } from './difference.ts'
 import { inTurns } from './lanes.ts'
@@ -154,8 +155,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   function begin(stage: AnyStage): void {
     const inbox = range.topics.find(({ name }) => name === stages[stage.name].inbox)
     if (inbox === undefined) return // the log is older than the stage
-    const fold = createFold({
-      ...{ stage, partition, partitions: log.partitions, topicPrefix: log.topicPrefix, marks: {} },
+    const fold = foldOfLog(log, stage, partition, {
       readBack: (from, to) => readBack(inbox, from, to),
     })
     const one: Replayed = { stage, inbox, fold, pairs: new Map(), writtenTo: -1 }

@@ -5,6 +5,7 @@
 
 import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -36,7 +37,7 @@ export type ReplayOptions = {
   json?: boolean
 }
 
-type Asked = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; isKafka: boolean }
+type Asked = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; mayGrow: boolean }
 
 /**
  * `bundle`: a file of weir export; undefined: the log that the settings name. Resolves to the exit
@@ -52,7 +53,7 @@ export async function replay(
   const asked: Asked = {
     ...rest,
     period: periodOf(options, Date.now()),
-    isKafka: bundle === undefined && settings.bus === 'kafka',
+    mayGrow: bundle === undefined && !busKindOf(settings).hasAtomicSteps,
   }
   if (options.output !== undefined && sweep === undefined)
     throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
@@ -76,16 +77,15 @@ export async function replay(
 
 async function compare(
   log: OpenLog,
-  { conversation, json, full = false, period, isKafka }: Asked,
+  { conversation, json, full = false, period, mayGrow }: Asked,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const { progress } = log
-  // Of the embedded bus a step is written whole, so there nothing is on its way.
   const replayed = await replayLog({
     log: readOnly(log),
     conversation,
     ...period,
-    grows: isKafka,
+    grows: mayGrow,
     now: log.bus.clock.now(),
     progress,
   })

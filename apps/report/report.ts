@@ -2,6 +2,7 @@
 // and can be sent to somebody.
 
 import { basename } from 'node:path'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -98,9 +99,9 @@ function turnIn({ turn, conversation }: ReportOptions): number | undefined {
 }
 
 /** Without the folder: a page is sent to others. */
-function sourceOf({ bus }: Settings, bundle: string | undefined): string {
+function sourceOf(settings: Settings, bundle: string | undefined): string {
   if (bundle !== undefined) return `the bundle ${basename(bundle)}`
-  return bus === 'kafka' ? 'Kafka' : 'a data folder'
+  return busKindOf(settings).place
 }
 
 function aboutBundle({

@@ -2,6 +2,7 @@
 // never saw Weir.
 
 import { reasons } from '../../services/conversation/texts.ts'
+import { rules } from '../../services/loop-detector/rules.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../history/inspect/timeline.ts'
@@ -196,27 +197,16 @@ const failureWords: Record<FailureClass, string> = {
 
 // ── Loops ──
 
-const loopWords: Record<string, string> = {
-  'identical-failure': 'kept making the same failing call',
-  'schema-failure': 'kept calling a tool with unusable arguments',
-  'identical-success': 'kept repeating a call that brought the same result',
-  'repeated-round': 'kept repeating the same calls',
-  'same-answer': 'kept rewording a call that brought the same result',
-  cycle: 'went round in a circle',
-  sweep: 'kept reading what it had read before',
-  chanting: 'kept saying the same',
-  monologue: 'kept talking and did nothing',
-  'empty-response': 'kept giving empty responses',
-}
-
 /** Of the longest one. Empty where there is none. */
 function loopText(loops: Loop[], before = ''): Phrase[] {
   const longest = loops.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0]
   if (longest === undefined) return []
-  const { rule, key } = longest
+  const { key } = longest
+  // A log of another Weir may name a rule that this one does not know.
+  const rule = rules.find(({ name }) => name === longest.rule)
   return [
-    `${before}the model ${loopWords[rule] ?? 'made no progress'}`,
-    ...(key === '' || rule === 'empty-response' ? [] : [', ', quoted(key)]),
+    `${before}the model ${rule?.sentence ?? 'made no progress'}`,
+    ...(key === '' || rule?.keyRepeatsSentence === true ? [] : [', ', quoted(key)]),
   ]
 }
 

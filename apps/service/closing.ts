@@ -1,22 +1,22 @@
-// The end of a service: what was opened is closed in order, in bounded time.
+// The end of a service: closes everything in order and in bounded time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { killRunningGroups } from '../../services/executor/tools/tool-process.ts'
 import { limits } from '../../shared/contract/limits.ts'
 
-/** What must be closed, the last one first. */
-export type Open = { what: string; close(): Promise<void> }[]
+/** Open parts of the service. The last one is closed first. */
+export type Open = { name: string; close(): Promise<void> }[]
 
-/** False: something could not be closed, or not in time. */
+/** False: a part failed to close, or did not close in time. */
 export async function closedInOrder(open: Open, log: Logger): Promise<boolean> {
   let isInOrder = true
   const closeAll = async () => {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { what, close } = next
+      const { name, close } = next
       await close().catch((error: unknown) => {
         isInOrder = false
-        log.error({ err: error }, `closing ${what} failed`)
+        log.error({ err: error }, `closing ${name} failed`)
       })
     }
     return true
@@ -28,10 +28,7 @@ export async function closedInOrder(open: Open, log: Logger): Promise<boolean> {
   ])
   late.abort()
   if (!isInTime) {
-    log.error(
-      { afterMs: limits.shutdownMsMax },
-      'closing took too long; the process ends without it',
-    )
+    log.error({ afterMs: limits.shutdownMsMax }, 'closing took too long: the process ends anyway')
     killRunningGroups()
   }
   return isInOrder && isInTime

@@ -1,10 +1,11 @@
-// The metrics of guards that run in this process. The label `guard` holds the names of the guards
-// that it was started with, so it is bounded.
+// The metrics of guards in this process. The label `guard` holds the names that the process was
+// started with, so it is bounded.
 
-import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { GuardVerdict } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
+import { createInstruments, type InstrumentTable } from './instrument-table.ts'
 import { type ReadPartitions, readerOfGuard, readOn } from './read-partitions.ts'
 
 export type GuardMetricsOptions = {
@@ -14,17 +15,48 @@ export type GuardMetricsOptions = {
   clock: Pick<Clock, 'now'>
 }
 
-/** Seconds; a guard that judges for a second is broken off. */
+/** Seconds. A guard is aborted after one second. */
 const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 
-/**
- * What the runner of guards says of an answer of its own making
- * (shared/runtime/guards/judgement.ts).
- */
+/** The codes of answers that the runner of guards makes (shared/runtime/guards/judgement.ts). */
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
 const modes = ['enforce', 'shadow'] as const
 const verdicts = ['pass', 'reject'] as const
+
+const table = {
+  rounds: [
+    'counter',
+    'weir_guard_rounds_total',
+    'Rounds that the guard judged in this process, with an answer in the log.',
+    ['guard'],
+  ],
+  verdicts: [
+    'counter',
+    'weir_guard_verdicts_total',
+    'Verdicts of the guard on calls, by its mode for the call. A shadow rejects nothing.',
+    ['guard', 'mode', 'verdict'],
+  ],
+  late: [
+    'counter',
+    'weir_guard_late_total',
+    "Answers that came after the deadline of a waiting round, by this machine's clock.",
+    ['guard'],
+  ],
+  failures: [
+    'counter',
+    'weir_guard_failures_total',
+    'Rounds on which the guard failed: it threw, ran too long, or gave an unusable answer. Their calls were rejected.',
+    ['guard', 'code'],
+  ],
+  seconds: [
+    'histogram',
+    'weir_guard_judge_seconds',
+    'Time that the guard needed for a round.',
+    ['guard'],
+    judgeBuckets,
+  ],
+} as const satisfies InstrumentTable
 
 export function createGuardMetrics({
   registry,
@@ -32,7 +64,7 @@ export function createGuardMetrics({
   partitions,
   clock,
 }: GuardMetricsOptions): GuardInstruments {
-  const counters = guardCounters(registry)
+  const counters = createInstruments(registry, table)
   for (const guard of guards) {
     for (const counter of [counters.rounds, counters.late]) counter.inc({ guard }, 0)
     for (const mode of modes)
@@ -68,42 +100,5 @@ export function createGuardMetrics({
         closed: () => partitions.remove(read),
       }
     },
-  }
-}
-
-function guardCounters(registry: Registry) {
-  const registers = [registry]
-  return {
-    rounds: new Counter({
-      name: 'weir_guard_rounds_total',
-      help: 'Rounds that the guard judged in this process and whose answer is in the log.',
-      labelNames: ['guard'] as const,
-      registers,
-    }),
-    verdicts: new Counter({
-      name: 'weir_guard_verdicts_total',
-      help: 'Verdicts of the guard on calls: in which mode it was for the call, and what it said. A shadow stops nothing.',
-      labelNames: ['guard', 'mode', 'verdict'] as const,
-      registers,
-    }),
-    late: new Counter({
-      name: 'weir_guard_late_total',
-      help: "Answers to rounds that waited for the guard which were in the log after its deadline, by this machine's clock.",
-      labelNames: ['guard'] as const,
-      registers,
-    }),
-    failures: new Counter({
-      name: 'weir_guard_failures_total',
-      help: 'Rounds that the guard failed on: it threw, took too long, or answered what cannot be used. Their calls were rejected.',
-      labelNames: ['guard', 'code'] as const,
-      registers,
-    }),
-    seconds: new Histogram({
-      name: 'weir_guard_judge_seconds',
-      help: 'How long the guard judged a round.',
-      labelNames: ['guard'] as const,
-      buckets: judgeBuckets,
-      registers,
-    }),
   }
 }

@@ -1,7 +1,6 @@
-// Health and metrics over HTTP, for whoever starts and watches processes. It holds nothing back and
-// changes nothing, so it needs no credentials; by default only this machine can ask. Whoever asks
-// slowly, reads slowly or keeps connections open is dropped: a probe must not be able to hold up
-// the process that it probes.
+// Health and metrics over HTTP, for process managers and monitoring. It reveals no secret and
+// changes nothing, so it needs no credentials. By default only this machine can connect. It drops
+// slow clients and idle connections: a probe must never block the process.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +10,7 @@ import type { Metrics } from './metrics.ts'
 
 export type HealthServer = { readonly url: string; close(): Promise<void> }
 
-/** `port`: 0 for any that is free. */
+/** `port`: 0 for any free port. */
 export type HealthServerOptions = {
   host: string
   port: number
@@ -26,7 +25,7 @@ const idleMs = 10_000
 const connectionsMax = 64
 const headerBytesMax = 8 * 1024
 
-/** Throws `settings.invalid` where it cannot listen there. */
+/** Throws `settings.invalid` if it cannot listen on the address. */
 export async function startHealthServer({
   host,
   port,
@@ -51,7 +50,7 @@ export async function startHealthServer({
     },
     (request, response) => {
       answerTo(request)
-        .catch(() => text(500, 'This could not be found out.\n'))
+        .catch(() => text(500, 'The answer could not be made.\n'))
         .then((answer) => send(request, response, answer))
         .catch(() => response.destroy())
     },
@@ -63,9 +62,9 @@ export async function startHealthServer({
   async function answerTo({ url = '', method = '' }: IncomingMessage): Promise<Answer> {
     const page = Object.hasOwn(pages, pathOf(url)) ? pages[pathOf(url)] : undefined
     if (page === undefined)
-      return text(404, `There is no such page; there are ${Object.keys(pages).join(', ')}.\n`)
+      return text(404, `Unknown page. Pages: ${Object.keys(pages).join(', ')}.\n`)
     if (method !== 'GET' && method !== 'HEAD')
-      return { ...text(405, 'Only GET and HEAD are answered.\n'), headers: { allow: 'GET, HEAD' } }
+      return { ...text(405, 'Only GET and HEAD are allowed.\n'), headers: { allow: 'GET, HEAD' } }
     return page()
   }
 
@@ -77,7 +76,7 @@ export async function startHealthServer({
   } catch (cause) {
     throw cannotListen(host, port, cause as NodeJS.ErrnoException)
   }
-  server.off('error', reject).on('error', () => {}) // of a single connection that could not be accepted
+  server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
   return {
     url: urlOf(server.address() as AddressInfo),
     close: () =>
@@ -125,7 +124,7 @@ function urlOf({ address, port, family }: AddressInfo): string {
 function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): WeirError {
   const reason = reasons[cause.code ?? ''] ?? cause.message
   const advice =
-    'name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)'
+    'give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)'
   return new WeirError(
     'settings.invalid',
     `the health server cannot listen on ${host}, port ${port}: ${reason}; ${advice}`,
@@ -134,8 +133,8 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
 }
 
 const reasons: Record<string, string> = {
-  EADDRINUSE: 'it is in use',
-  EACCES: 'this user may not',
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'this user lacks the permission',
   EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no such host',
+  ENOTFOUND: 'the host is unknown',
 }

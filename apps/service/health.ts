@@ -1,14 +1,14 @@
-// Whether this process lives and whether it is ready, with the reasons. Ready: each of its stages
-// and guards is a member of its group, and has caught up in every partition that the group gave it,
-// perhaps none. A later backlog is a matter of metrics: it makes nobody unready.
+// The liveness and readiness of this process, with reasons. It is ready when each stage and guard
+// is a member of its group and has caught up in its partitions. A later backlog only shows in
+// metrics.
 
 import type { Subscription } from '../../shared/contract/bus.ts'
 import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
 
-/** What the whole process does now. */
+/** The phase of the whole process. */
 export type Phase = 'starting' | 'running' | 'stopping'
 
-/** `partitions`: by number, how far each is. */
+/** `partitions`: the progress of each, by number. */
 export type StageHealth = {
   ready: boolean
   joined: boolean
@@ -17,8 +17,8 @@ export type StageHealth = {
 }
 
 /**
- * The JSON of /readyz; `why`: all that is missing, a sentence each; `notes`: what should be known
- * and keeps nothing from being ready. A guard stands among the stages, as `guard.NAME`.
+ * The JSON of /readyz. `why`: a sentence for each reason not to be ready. `notes`: facts that do not
+ * prevent readiness. A guard is among the stages, as `guard.NAME`.
  */
 export type Readiness = {
   ready: boolean
@@ -36,14 +36,14 @@ export type Health = {
   readonly ready: Readiness
   /** The stages run from now on. */
   started(subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>>): void
-  /** No more of it is wanted: it is not ready from now on. */
+  /** The process is stopping: it is not ready from now on. */
   stopping(): void
-  /** A stage cannot go on. `reason` is shown. */
+  /** A stage cannot go on. Both pages show `reason`. */
   failed(stage: ReaderName, reason: string): void
-  /** What should be known of it; undefined: nothing any more. */
+  /** Sets the note of a stage. Undefined: removes it. */
   noted(stage: ReaderName, text: string | undefined): void
-  /** What it needs of others is away, so it is not ready; undefined: it is there again. */
-  missed(stage: ReaderName, what: string | undefined): void
+  /** Sets a missing need of a stage, which makes it unready. Undefined: it is back. */
+  missed(stage: ReaderName, need: string | undefined): void
 }
 
 export function createHealth(
@@ -66,7 +66,7 @@ export function createHealth(
     if (failure !== undefined) why.push(`${name} cannot go on: ${failure}`)
     else if (!joined)
       why.push(
-        `${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or is being given other partitions'}`,
+        `${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or its partitions are changing'}`,
       )
     const away = missing.get(name)
     if (away !== undefined) why.push(`${name}: ${away}`)
@@ -92,14 +92,14 @@ export function createHealth(
       const stages = Object.fromEntries(names.map((name) => [name, stageHealth(name)]))
       const why = Object.values(stages).flatMap((stage) => stage.why)
       if (phase === 'stopping') why.unshift('this process is stopping')
-      const said = [...notes].flatMap(([name, text]) =>
+      const shown = [...notes].flatMap(([name, text]) =>
         text === undefined ? [] : [`${name}: ${text}`],
       )
       return {
         ready: why.length === 0,
         phase,
         why,
-        ...(said.length > 0 && { notes: said }),
+        ...(shown.length > 0 && { notes: shown }),
         stages,
       }
     },
@@ -112,7 +112,7 @@ export function createHealth(
     },
     failed: (stage, reason) => failures.set(stage, reason),
     noted: (stage, text) => notes.set(stage, text),
-    missed: (stage, what) => missing.set(stage, what),
+    missed: (stage, need) => missing.set(stage, need),
   }
 }
 

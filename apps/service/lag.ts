@@ -1,5 +1,5 @@
-// How far this process is behind in the partitions that it reads. The ends of topics are asked for
-// when somebody wants to know, and kept for a moment: the bus must not be busier for being watched.
+// The lag of this process in its partitions. The ends of topics are read on request and kept for a
+// moment: watching must not load the bus.
 
 import type { Bus, Offset } from '../../shared/contract/bus.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
@@ -9,8 +9,8 @@ const endsKeptMs = 5_000
 const endsWaitMs = 2_000
 
 /**
- * `seconds`: at most so long has the oldest record waited that is not read yet: since the newest
- * one that was read, or since the partition was last seen without a lag.
+ * `seconds`: the longest possible wait of the oldest unread record, counted from the newest record
+ * that was read or from the last look without a lag.
  */
 export type Lag = { stage: ReaderName; partition: number; records: number; seconds: number }
 
@@ -23,8 +23,8 @@ export type LagReaderOptions = {
 type Ends = { at: Milliseconds; byPartition: Map<number, Offset> }
 
 /**
- * Answers for each partition whose end is known. Where the bus does not answer within two seconds
- * nothing is said, instead of something old.
+ * The lag of each partition with a known end. If the bus does not answer within two seconds, the
+ * partition is missing, because an old value would mislead.
  */
 export function createLagReader({
   bus,
@@ -45,9 +45,9 @@ export function createLagReader({
   }
 
   async function lagOf(read: ReadPartition): Promise<Lag | undefined> {
-    const asked = known.get(read.topic) ?? endsOf(read.topic)
-    known.set(read.topic, asked)
-    const ends = await asked
+    const pending = known.get(read.topic) ?? endsOf(read.topic)
+    known.set(read.topic, pending)
+    const ends = await pending
     const end = ends?.byPartition.get(read.partition)
     if (ends === undefined || end === undefined) return undefined
     const records = Math.max(0, end - read.position)

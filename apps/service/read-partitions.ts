@@ -1,19 +1,19 @@
-// The partitions that this process reads right now, and how far it is in each. What health and
-// metrics look at.
+// The partitions that this process reads now, with its position in each. Health and metrics read
+// this list.
 
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { MeasuredPartition } from '../../shared/runtime/instruments.ts'
 
-/** Who reads partitions: a stage, or a guard. */
+/** A reader of partitions: a stage or a guard. */
 export type ReaderName = StageName | `guard.${string}`
 
 export function readerOfGuard(guard: string): ReaderName {
   return `guard.${guard}`
 }
 
-/** `position`: the next record to be read; what came before is acknowledged. */
+/** `position`: the next record to read; all records before it are acknowledged. */
 export type ReadPartition = Omit<MeasuredPartition, 'stage'> & {
   readonly stage: ReaderName
   position: number
@@ -27,7 +27,7 @@ export type ReadPartitions = {
   remove(partition: ReadPartition): void
 }
 
-/** These were read, and what they led to is acknowledged. */
+/** Advances behind these records: their outputs are acknowledged. */
 export function readOn(partition: ReadPartition, records: readonly StoredRecord[]): void {
   const newest = records.at(-1)
   if (newest === undefined) return

@@ -1,10 +1,11 @@
-// The life of `weir up` between its first and its last line: open the bus, start the stages, wait
-// for a signal or a failure, close everything in bounds.
+// The life of `weir up` between its first and its last log line: open the bus, start the stages,
+// wait for a signal or a failure, close everything in bounded time.
 
 import type { Logger } from 'pino'
 import { openBus } from '../../client/open-bus.ts'
 import { startStages } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import type { GuardMode } from '../../shared/contract/messages.ts'
@@ -26,13 +27,13 @@ export type RunOptions = {
   stages: readonly StageName[]
   agents: Agents
   settings: Settings
-  /** Those that run in this process too, and the mode of all of them. */
+  /** The guards of this process, and the mode of all of them. */
   guards: readonly Guard[]
   guardMode?: GuardMode | undefined
   log: Logger
   instruments: Instruments
   guardInstruments: GuardInstruments
-  /** Resolves when the process is to stop. */
+  /** Resolves when the process must stop. */
   stop: Promise<void>
   opened(bus: Bus): void
   started(subscriptions: ReadonlyMap<ReaderName, Subscription>): void
@@ -40,16 +41,15 @@ export type RunOptions = {
 }
 
 /**
- * `stopped`: it was told to, and all was closed in order. `failed`: the bus could not be opened, a
- * stage could not be started or go on, or something did not close within `limits.shutdownMsMax`;
- * the log says what. Rejects never.
+ * `stopped`: on request, with everything closed in order. `failed`: the bus did not open, a stage
+ * failed, or closing took longer than `limits.shutdownMsMax`; the log has the error. Never rejects.
  */
 export async function runStages(options: RunOptions): Promise<'stopped' | 'failed'> {
   const { log, stop } = options
   const open: Open = []
   let isStopping = false
   const ended = run(options, open).catch((error: unknown) => {
-    if (!isStopping) log.fatal({ err: error }, 'the stages cannot be started') // else it is the stopping that keeps them from starting
+    if (!isStopping) log.fatal({ err: error }, 'the stages cannot be started') // a stop also makes a start fail
   })
   const end = await Promise.race([
     stop.then(() => 'stopped' as const),
@@ -59,7 +59,7 @@ export async function runStages(options: RunOptions): Promise<'stopped' | 'faile
   return (await closedInOrder(open, log)) ? end : 'failed'
 }
 
-/** Resolves when a stage cannot go on; rejects when they cannot be started. */
+/** Resolves when a stage cannot go on. Rejects when the stages cannot start. */
 async function run(options: RunOptions, open: Open): Promise<void> {
   const {
     stages,
@@ -79,12 +79,12 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     log,
     guards.length === 0 ? {} : { replicationFactor: settings.replicationFactor },
   )
-  open.push({ what: 'the bus', close: () => bus.close() })
+  open.push({ name: 'the bus', close: () => bus.close() })
   opened(bus)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const partitions =
-    settings.bus === 'kafka' ? await topicsThere(bus, topicPrefix) : settings.partitions
+  const { ownsTopics } = busKindOf(settings)
+  const partitions = ownsTopics ? settings.partitions : await topicsThere(bus, topicPrefix)
   const own = await guardsBeside({
     bus,
     topicPrefix,
@@ -95,7 +95,7 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     log,
     instruments: guardInstruments,
   })
-  if (own !== undefined) open.push({ what: 'the guards', close: () => own.close() })
+  if (own !== undefined) open.push({ name: 'the guards', close: () => own.close() })
   const running = await startStages({
     bus,
     agents,
@@ -106,7 +106,7 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     names: stages,
     instruments,
   })
-  open.push({ what: 'the stages', close: () => running.close() })
+  open.push({ name: 'the stages', close: () => running.close() })
   const guardSubscriptions = [...(own?.subscriptions ?? [])].map(
     ([name, one]) => [readerOfGuard(name), one] as const,
   )
@@ -124,7 +124,7 @@ async function run(options: RunOptions, open: Open): Promise<void> {
   )
 }
 
-/** Before the stages: no turn that was open goes on without them. */
+/** Started before the stages: an open turn must not continue without its guards. */
 async function guardsBeside(options: StartGuardsOptions): Promise<RunningGuards | undefined> {
   const { bus, topicPrefix, partitions, retentionMs, guards } = options
   if (guards.length === 0) return undefined

@@ -3,10 +3,7 @@
 import type { Settings } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 
-/**
- * Whoever runs services looks at their logs, so `info` is enough of a default here. Throws
- * `settings.invalid`.
- */
+/** Operators read the logs of services, so the default level is `info`. Throws `settings.invalid`. */
 export function serviceSettings(flags: SettingFlags): Settings {
   const found = commandSettingsWithOrigins(flags)
   const settings = Object.fromEntries(

@@ -1,15 +1,13 @@
-// Before a stage starts on Kafka, all topics must be there: only a person creates them (`weir
-// topics create`), who knows how many partitions and copies they should have. Whether they are as
-// they must be is judged when the stages start (ensureTopics).
+// Checks that all topics exist before a stage starts on Kafka. Only a person creates them (`weir
+// topics create`), with the right number of partitions and copies. ensureTopics checks their
+// configuration when the stages start.
 
 import { endsOnceAnswered, partitionCount } from '../../client/open-bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
-/**
- * How many partitions they have. Throws `bus.topic-missing` with the name of each that is missing.
- */
+/** The partitions of the topics. Throws `bus.topic-missing` with the name of each missing topic. */
 export async function topicsThere(
   bus: Pick<Bus, 'ends' | 'clock'>,
   topicPrefix: string,
@@ -21,7 +19,7 @@ export async function topicsThere(
   if (missing.length === 0) return partitions
   throw new WeirError(
     'bus.topic-missing',
-    `topics are missing: ${missing.join(', ')}. To do: weir topics create`,
+    `topics are missing: ${missing.join(', ')}. Create them: weir topics create`,
   )
 }
 

@@ -1,15 +1,14 @@
-// `weir up`: stages in this process, all or some, until SIGTERM or SIGINT. Exit codes: 0 it was
-// stopped and ended in order, 1 it could not go on, or not end in order, 2 bad usage. A second
-// signal kills.
-// SERVICE-UP-1. Health answers from before the bus is opened until everything is closed; unready at
-//     once when a signal comes.
-// SERVICE-UP-2. What it does it logs, as JSON lines on standard error, from the first line that
-//     says what was started to the last that says how it ended.
-// SERVICE-UP-3. Its end is bounded, whatever the bus and the tools do.
+// `weir up`: all or some stages in this process, until SIGTERM or SIGINT. Exit codes: 0 stopped and
+// closed in order, 1 failed or not closed in order, 2 bad usage. A second signal kills.
+// SERVICE-UP-1. Health answers from before the bus opens until everything is closed. A signal makes
+//     the process unready at once.
+// SERVICE-UP-2. The log on standard error is JSON lines, from `starting` to the line with the end.
+// SERVICE-UP-3. The end is bounded, whatever the bus and the tools do.
 
 import type { Logger } from 'pino'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -30,10 +29,7 @@ import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
 import { serviceSettings } from './service-settings.ts'
 
-/**
- * `stages`: names with commas between them; default: all. `guards`: a folder of them; `guard`:
- * single ones.
- */
+/** `stages`: names separated by commas; default: all. `guards`: a folder; `guard`: single guards. */
 export type UpOptions = SettingFlags & {
   stages?: string
   guards?: string
@@ -41,10 +37,7 @@ export type UpOptions = SettingFlags & {
   guardMode?: 'shadow' | 'enforce'
 }
 
-/**
- * Resolves to the exit code. Throws what is wrong before anything was started: `usage`,
- * `settings.invalid`, `agent.invalid`.
- */
+/** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
 export async function up(options: UpOptions): Promise<0 | 1> {
   const stages = chosenStages(options.stages)
   const settings = serviceSettings(options)
@@ -74,7 +67,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   const stop = Promise.withResolvers<void>()
   const stopListening = listenForInterrupts((signal) => {
     health.stopping()
-    log.info({ signal }, 'stopping: what runs may end; a second signal kills')
+    log.info({ signal }, 'stopping: running work may end; a second signal kills')
     stop.resolve()
   })
   try {
@@ -95,7 +88,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
       started: (subscriptions) => health.started(subscriptions),
       failed: (stage, reason) => health.failed(stage, reason),
     })
-    log.info({ end }, end === 'stopped' ? 'stopped' : 'ended: it could not go on')
+    log.info({ end }, end === 'stopped' ? 'stopped' : 'ended after a failure')
     return end === 'stopped' ? 0 : 1
   } finally {
     stopListening()
@@ -109,17 +102,14 @@ async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promi
   return guards
 }
 
-/**
- * Those that need none do not read them, so that they need none of the variables that agent files
- * name.
- */
+/** Reads no agent file for stages that need none: then its variables need not be set. */
 function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
   const inNeed = stagesWithAgents(stages)
   if (inNeed.length === 0) return new Map()
   if (agents === '')
     throw new WeirError(
       'usage',
-      `${inNeed.join(' and ')} need agent files: name one or a folder of them with --agents (WEIR_AGENTS), or leave these stages out with --stages`,
+      `${inNeed.join(' and ')} need agent files: give a file or a folder with --agents (WEIR_AGENTS), or leave these stages out with --stages`,
     )
   return loadAgents(agents)
 }
@@ -130,18 +120,21 @@ function logStart(
   settings: Settings,
   health: string,
 ): void {
-  const { bus, dataFolder, bootstrapServer, topicPrefix, partitions } = settings
-  const where = bus === 'embedded' ? { dataFolder, partitions } : { bootstrapServer }
-  log.info({ version: version(), bus, ...where, stages, topicPrefix, health }, 'starting')
-  if (bus !== 'embedded') return
+  const { bus, dataFolder, topicPrefix } = settings
+  const kind = busKindOf(settings)
+  log.info(
+    { version: version(), bus, ...kind.describe(settings), stages, topicPrefix, health },
+    'starting',
+  )
+  if (!kind.isLocal) return
   const missing = stageNames.filter((name) => !stages.includes(name))
   log.warn(
     { dataFolder },
-    'the embedded bus has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; turns that are open go on',
+    `${kind.title} has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; open turns continue`,
   )
   if (missing.length > 0)
     log.warn(
       { missing },
-      'on the embedded bus no other process can run the stages that are missing here: turns stop there',
+      `on ${kind.title} no other process can run the stages that are missing here: turns stop there`,
     )
 }

@@ -1,9 +1,9 @@
 // Where stages run elsewhere, nobody may be there to answer. Who waits is told once, after a while
 // of silence, which stage nobody runs.
 
-import { kafkaClient } from '../../client/open-bus.ts'
 import type { Turn } from '../../client/turn.ts'
 import type { TurnEvent } from '../../client/turn-events.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log.ts'
@@ -13,11 +13,11 @@ import type { Screen } from './live-screen.ts'
 const silentMs = 5_000
 
 /**
- * The same turn; while somebody reads its events, a long silence is spoken of on the screen. On the
- * embedded bus the stages run in this process.
+ * The same turn; while somebody reads its events, a long silence is spoken of on the screen. On a
+ * local bus the stages run in this process.
  */
 export function noticingSilence(turn: Turn, settings: Settings, screen: Screen): Turn {
-  if (settings.bus === 'embedded') return turn
+  if (busKindOf(settings).isLocal) return turn
   return hearingSilence(turn, systemClock, async (heard) => {
     const notice = noticeOf(await missingStages(settings), heard)
     if (notice !== undefined) screen.print(`  ${notice}`)
@@ -77,16 +77,13 @@ export function noticeOf(missing: StageName[] | undefined, heard: boolean): stri
     : `${silence}, though all stages run; perhaps they have much to do, or lost their way to the brokers. ${waiting}`
 }
 
-/** Stages of whose group nobody is a member. Undefined: the brokers do not say. */
+/** Stages whose consumer group has no member. Undefined: the bus does not know. */
 export async function missingStages(settings: Settings): Promise<StageName[] | undefined> {
+  const kind = busKindOf(settings)
+  if (kind.isLocal) return undefined
   try {
-    const { membersOfGroups } = await import('../../shared/bus/kafka/cluster-survey.ts')
     const groups = stageNames.map((stage) => settings.topicPrefix + stage)
-    const members = await membersOfGroups(
-      await kafkaClient(settings),
-      groups,
-      createLog({ level: 'silent' }),
-    )
+    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
     return stageNames.filter((stage) => members.get(settings.topicPrefix + stage) === 0)
   } catch {
     return undefined

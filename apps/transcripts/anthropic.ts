@@ -1,7 +1,7 @@
 // Anthropic's Messages: a request's body, or its list of messages.
 
 import { messagesUsage } from '../../services/llm-gateway/providers/anthropic/usage.ts'
-import { finishWord } from '../../services/llm-gateway/providers/finish-words.ts'
+import { finishWord } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, shown } from '../../shared/settings/mistake.ts'

@@ -1,12 +1,13 @@
-// The formats that transcripts are read in. A format is one file and its line here.
+// The readers of transcripts. To add a format, write its file and add it here and to
+// format-names.ts.
 
 import { piecesOfMessage, readAnthropic } from './anthropic.ts'
 import type { Exchange } from './exchange.ts'
+import type { transcriptFormats } from './format-names.ts'
 import { piecesOfSaid, readOpenai } from './openai.ts'
 import { piecesOfRunItem, readOpenaiAgents } from './openai-agents.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 
-export const transcriptFormats = ['anthropic', 'openai', 'openai-agents'] as const
 export type TranscriptFormat = (typeof transcriptFormats)[number]
 
 /** Both throw `transcript.invalid`, with the path of what is wrong. */

@@ -20,7 +20,7 @@ import { sizeOf } from './file-values.ts'
 import type { TranscriptFormat } from './formats.ts'
 import { createLeftOut, type LeftOut } from './left-out.ts'
 import { transcriptSource } from './made-up-settings.ts'
-import { createPlayer } from './played.ts'
+import { createTranscriptPlayer } from './played.ts'
 import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
 import { invalid, type Transcript } from './transcript.ts'
 
@@ -141,7 +141,7 @@ async function play(
     await othersTurn() // or Ctrl-C would not be heard
     signal.throwIfAborted()
   }
-  const player = createPlayer({ topicPrefix, startAt: systemClock.now(), pause })
+  const player = createTranscriptPlayer({ topicPrefix, startAt: systemClock.now(), pause })
   progress.expect(rounds)
   for (const [name, { kind }] of Object.entries(topics)) bundle.topic(name, kind)
   let conversations = 0

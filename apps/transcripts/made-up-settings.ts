@@ -3,9 +3,11 @@
 // here. They mark it, also where there is no bundle any more, in what `weir inspect --json`
 // printed.
 
+import { rules } from '../../services/loop-detector/rules.ts'
 import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings } from '../../shared/contract/messages.ts'
+import { countsAt, thresholds } from '../../shared/contract/thresholds.ts'
 import type { RoundTimeline } from '../history/inspect/timeline.ts'
 
 /**
@@ -14,8 +16,11 @@ import type { RoundTimeline } from '../history/inspect/timeline.ts'
  */
 export const transcriptSource = 'transcript '
 
-/** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
-const rulesWithoutThreshold = ['chanting', 'monologue', 'unread-call']
+/** No threshold can hold these rules back, so they stay in shadow. */
+const rulesWithoutThreshold = rules
+  .filter(({ thresholds }) => thresholds.length === 0)
+  .map(({ name }) => name)
+  .sort()
 
 /** Beyond what an agent file or an operator may say (agent.schema.json). */
 const outOfReach = 100_000
@@ -31,15 +36,9 @@ export const madeUpSettings: AgentSettings = {
       wallMs: limits.turnWallMsMax,
       tokens: null,
     },
-    loop: {
-      ...policy.loop,
-      identicalFailures: outOfReach,
-      identicalSuccesses: outOfReach,
-      cycleLaps: outOfReach,
-      schemaFailures: outOfReach,
-    },
+    loop: countsAt(thresholds.loop, outOfReach),
     shadowed: rulesWithoutThreshold,
-    empty: { beforeTools: outOfReach, afterTools: outOfReach, perTurn: outOfReach },
+    empty: countsAt(thresholds.empty, outOfReach),
   }),
 }
 

@@ -1,7 +1,7 @@
 // OpenAI's Chat Completions (messages) and Responses (items): a request's body, or its list, and
 // the answer to it.
 
-import { finishWord } from '../../services/llm-gateway/providers/finish-words.ts'
+import { finishWord } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import { usageOf } from '../../services/llm-gateway/providers/openai-chat/usage.ts'
 import { responsesUsage } from '../../services/llm-gateway/providers/openai-responses/usage.ts'
 import type { Declaration, Usage } from '../../shared/contract/messages.ts'

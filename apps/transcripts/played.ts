@@ -17,25 +17,20 @@ import { conversation as conversationStage } from '../../services/conversation/r
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
 import { errorLine } from '../../services/executor/tools/error-line.ts'
-import { meaningOf } from '../../services/llm-gateway/providers/finish-words.ts'
+import { meaningOf } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
-import { encode } from '../../shared/codec/codec.ts'
-import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
 import type {
   AttemptFinished,
   CallResult,
   Declaration,
-  Message,
   PartEvent,
 } from '../../shared/contract/messages.ts'
-import type { Stage } from '../../shared/contract/stage.ts'
-import { keyOf, type StageName, stages, type TopicName } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { version } from '../../shared/lib/version.ts'
-import { createFold, type Fold } from '../../shared/runtime/fold.ts'
+import { createPlayer, type PlayedLog, type PlayedRecord } from '../../shared/runtime/in-memory.ts'
 import { madeUpSettings as settings } from './made-up-settings.ts'
 import {
   declarationOf,
@@ -45,7 +40,7 @@ import {
   type TranscriptTurn,
 } from './transcript.ts'
 
-export type Player = {
+export type TranscriptPlayer = {
   /**
    * The records that a transcript makes, without the prefix in their topics, in the order in which
    * they are written.
@@ -58,7 +53,7 @@ export type Player = {
  * a result; `unknown`: those behind which the model went on.
  */
 export type Played = {
-  records: (StoredRecord & { topic: TopicName })[]
+  records: readonly PlayedRecord[]
   unheard: number
   unanswered: number
   unknown: number
@@ -66,95 +61,42 @@ export type Played = {
 
 const agent = 'transcript'
 const owner = 'transcript'
-const partition = 0
 
 /**
  * `pause`: called behind each step, with the responses that were played in it; playing takes its
  * time. What it throws ends the playing.
  */
-export type PlayerOptions = {
+export type TranscriptPlayerOptions = {
   topicPrefix: string
   startAt: Milliseconds
   pause: (responses: number) => Promise<void>
 }
 
 /** Offsets and time go on from transcript to transcript, all in one partition. */
-export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Player {
-  const log: Log = { now: startAt, ends: new Map() }
+export function createTranscriptPlayer({
+  topicPrefix,
+  startAt,
+  pause,
+}: TranscriptPlayerOptions): TranscriptPlayer {
+  const log: PlayedLog = { now: startAt, ends: new Map() }
   return { play: (transcript) => playOf(log, { topicPrefix, pause })(transcript) }
 }
-
-/** What of a log is left when its records are handed over. */
-type Log = { now: Milliseconds; ends: Map<TopicName, number> }
 
 /**
  * Plays one transcript: conversations know nothing of one another, and there may be more of them
  * than fit into memory.
  */
-function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>): Player['play'] {
-  const inboxes = new Map<StageName, StoredRecord[]>()
-  const written: Played['records'] = []
-  const conversations = foldOf(conversationStage)
-  const gateway = foldOf(llmGateway)
-  const tools = foldOf(executor)
-  const folds: [StageName, { take: Fold<unknown>['take'] }][] = [
-    ['conversation', conversations],
-    ['llm-gateway', gateway],
-    ['accumulator', foldOf(accumulator)],
-    ['validator', foldOf(validator)],
-    ['loop-detector', foldOf(loopDetector)],
-    ['executor', tools],
-  ]
-
-  function foldOf<State, In extends Message, Task>(stage: Stage<State, In, Task>): Fold<State> {
-    const topic = stages[stage.name].inbox
-    async function* readBack(from: number, to: number) {
-      yield written
-        .filter((record) => record.topic === topic && from <= record.offset && record.offset < to)
-        .map(inLog)
-    }
-    return createFold({ stage, partition, topicPrefix, marks: {}, readBack })
-  }
-
-  /** As a stage reads it. */
-  function inLog(record: Played['records'][number]): StoredRecord {
-    return { ...record, topic: topicPrefix + record.topic }
-  }
-
-  function append(
-    topic: TopicName,
-    { key, value, id }: Pick<StoredRecord, 'key' | 'value' | 'id'>,
-  ): void {
-    const offset = log.ends.get(topic) ?? 0
-    log.ends.set(topic, offset + 1)
-    const record = { topic, partition, offset, time: log.now, key, value, id }
-    written.push(record)
-    for (const [name] of folds)
-      if (stages[name].inbox === topic)
-        inboxes.set(name, [...(inboxes.get(name) ?? []), inLog(record)])
-  }
-
-  function observe(topic: TopicName, message: Message): void {
-    log.now += 1
-    append(topic, { key: keyOf(message), value: encode(message), id: undefined })
-  }
-
-  /** Until no stage has anything to read. */
-  async function settle(): Promise<void> {
-    for (let isMoving = true; isMoving; ) {
-      isMoving = false
-      for (const [name, fold] of folds) {
-        const records = inboxes.get(name) ?? []
-        inboxes.delete(name)
-        for (const record of records) {
-          isMoving = true
-          log.now += 1
-          for (const output of (await fold.take(record)).records)
-            append(output.topic.slice(topicPrefix.length) as TopicName, output)
-        }
-      }
-    }
-  }
+function playOf(
+  log: PlayedLog,
+  { topicPrefix, pause }: Omit<TranscriptPlayerOptions, 'startAt'>,
+): TranscriptPlayer['play'] {
+  const player = createPlayer({ log, topicPrefix, isLog: true })
+  const conversations = player.add(conversationStage)
+  const gateway = player.add(llmGateway)
+  player.add(accumulator)
+  player.add(validator)
+  player.add(loopDetector)
+  const tools = player.add(executor)
 
   function answer(
     { request }: AttemptTask,
@@ -169,14 +111,14 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     const { finish, usage } = response
     const named = new Set(response.calls.map(({ name }) => name))
     const declarations = declared.filter(({ name }) => named.has(name))
-    observe('model-requests', {
+    player.append('model-requests', {
       type: 'attempt-started',
       ...place,
       attempt,
       owner,
       weir: version(),
     })
-    if (parts > 0) observe('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
+    if (parts > 0) player.append('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
     const finished = {
       attempt,
       parts,
@@ -187,7 +129,7 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
       policy: settings.policy,
       callsAsText: false,
     }
-    observe('model-requests', { type: 'attempt-finished', ...place, ...finished })
+    player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
   }
 
   /** Plays one turn to its end, or as far as it goes. */
@@ -197,7 +139,7 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     messageId: string,
     declarations: Declaration[],
   ): Promise<number> {
-    observe('conversation-events', {
+    player.append('conversation-events', {
       ...{
         type: 'user-message',
         conversation,
@@ -208,23 +150,23 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
         declarations,
       },
     })
-    await settle()
+    await player.settle()
     const left = [...turn.responses]
     const rounds = new Map<number, TranscriptResponse>()
     for (let isMoving = true; isMoving; ) {
       isMoving = false
-      const task = tasksIn(gateway, llmGateway, conversation)[0]
+      const task = gateway.tasks(conversation)[0]
       const response = task === undefined ? undefined : left.shift()
       if (task !== undefined && response !== undefined) {
         rounds.set(task.request.round, response)
         answer(task, response, declarations)
         isMoving = true
       }
-      for (const tool of tasksIn(tools, executor, conversation)) {
-        if (tool.kind === 'hear') continue
+      for (const tool of tools.tasks(conversation)) {
+        if (tool.kind === 'await-verdict') continue
         if (runTool(tool, rounds.get(tool.round))) isMoving = true
       }
-      await settle()
+      await player.settle()
       await pause(response === undefined ? 0 : 1)
     }
     return left.length
@@ -236,9 +178,9 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     const result = response?.calls[ordinal]?.result
     if (result === undefined) return false // keeps PLAYED-3
     const place = { conversation, turn, round, ordinal, try: task.try }
-    if (task.kind === 'claim') observe('rounds-cleared', { type: 'claim', ...place, owner })
+    if (task.kind === 'claim') player.append('rounds-cleared', { type: 'claim', ...place, owner })
     else
-      observe('rounds-cleared', {
+      player.append('rounds-cleared', {
         type: 'outcome',
         ...place,
         owner,
@@ -253,12 +195,12 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     for (const [at, turn] of turns.entries()) {
       const isOpen = conversations.units.get(conversation)?.state.phase === 'open'
       if (isOpen)
-        observe('conversation-events', {
+        player.append('conversation-events', {
           type: 'cancel-requested',
           conversation,
           messageId: messageIdOf(at - 1),
         })
-      await settle()
+      await player.settle()
       unheard += await playTurn(conversation, turn, messageIdOf(at), declarations)
     }
     const results = turns.flatMap(({ responses }) =>
@@ -266,23 +208,17 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     )
     const having = (wanted: TranscriptResult | undefined) =>
       results.filter((result) => result === wanted).length
-    return { records: written, unheard, unanswered: having(undefined), unknown: having('unknown') }
+    return {
+      records: player.records,
+      unheard,
+      unanswered: having(undefined),
+      unknown: having('unknown'),
+    }
   }
 }
 
 function messageIdOf(turn: number): string {
   return `message ${turn + 1}`
-}
-
-/** What the units of a conversation want done. */
-function tasksIn<State, In extends Message, Task>(
-  fold: Fold<State>,
-  stage: Stage<State, In, Task>,
-  conversation: string,
-): Task[] {
-  return [...fold.units.values()]
-    .filter((unit) => unit.conversation === conversation)
-    .flatMap((unit) => stage.wants(unit.state))
 }
 
 /** Where a transcript lists no tools, each that is called takes any object. */

@@ -7,6 +7,9 @@
 import { limits } from '../../shared/contract/limits.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { plainJson } from '../../shared/lib/json/same-json.ts'
+import { closingQuote, nextMark, unit } from '../../shared/lib/json/tokens.ts'
+
+const { openBrace, openBracket, quote } = unit
 
 /** `pieces`: in the order of the stream, none empty. */
 export function textFrom(pieces: string[]): string {
@@ -93,9 +96,9 @@ export function nameFrom(names: string[], offered: ReadonlySet<string>): string 
 /** Where the brackets of an argument text stand, after each piece of it. */
 export class BracketCount {
   private depth = 0
-  private inString = false
-  private isEscaped = false
   private hasBegun = false
+  /** Undefined outside a string. Inside one: the characters of the next piece to skip. */
+  private skip: number | undefined
 
   /** The object that the text began is whole. Says nothing about a text that is no JSON. */
   get closed(): boolean {
@@ -103,17 +106,24 @@ export class BracketCount {
   }
 
   add(piece: string): void {
-    for (let at = 0; at < piece.length; at += 1) {
-      const found = piece[at]
-      if (this.isEscaped) this.isEscaped = false
-      else if (this.inString) {
-        if (found === '\\') this.isEscaped = true
-        else if (found === '"') this.inString = false
-      } else if (found === '"') this.inString = true
-      else if (found === '{' || found === '[') {
-        this.depth += 1
-        this.hasBegun = true
-      } else if (found === '}' || found === ']') this.depth -= 1
+    let at = this.skip === undefined ? nextMark(piece, 0) : this.afterString(piece, this.skip)
+    while (at < piece.length) {
+      const found = piece.charCodeAt(at)
+      if (found === quote) at = this.afterString(piece, at + 1)
+      else {
+        if (found === openBrace || found === openBracket) {
+          this.depth += 1
+          this.hasBegun = true
+        } else this.depth -= 1
+        at = nextMark(piece, at + 1)
+      }
     }
+  }
+
+  /** The next mark behind the string that is open at `from`. */
+  private afterString(piece: string, from: number): number {
+    const end = closingQuote(piece, from)
+    this.skip = end < piece.length ? undefined : end - piece.length
+    return end < piece.length ? nextMark(piece, end + 1) : piece.length
   }
 }

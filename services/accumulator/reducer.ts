@@ -1,20 +1,18 @@
-// Accumulator: turns the parts of one model response into one finished response. Owns: the parts of
-// an open round, until one attempt is named as the answer. Does not own: mapping a provider's
-// chunks and choosing the attempt (llm-gateway), judging a call (validator), what an empty or
-// thinking-only response means (loop-detector). What is a call, where a format does not mark it, is
-// decided in call-pieces.ts; what its arguments are, in call.ts.
+// Accumulator: folds the parts of one model response into one finished response.
+// Reads: model-deltas. Writes: round-proposed to rounds-proposed.
+// Owns: the parts of an open round, until model-finished names one attempt as the answer.
+// Does not own: mapping a provider's chunks and choosing the attempt (llm-gateway), judging a call
+// (validator), the meaning of an empty or thinking-only response (loop-detector). Two files decide
+// the rest: call-pieces.ts finds calls where a format does not mark them, call.ts their arguments.
 //
-// ACC-1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners
-//     may stream two attempts at once, and they never mix.
-// ACC-2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One
-//     that is missing makes the answer a failure, never a shorter answer: a call whose last bytes
-//     are missing can look complete.
-// ACC-3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is
-//     joined or invented (I1.1, I5.1), and what is mended keeps its value (ACCUMULATOR-CALL-1).
-// ACC-4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit,
-//     the attempt of which nothing came for longest is given up first, then the one that brought
-//     the part: an attempt that failed after most of an answer must not cost its retry the room. An
-//     attempt that was given up can never be folded, so its parts go.
+// ACC-1. Only model-finished decides, and it names the attempt. Two owners may stream two attempts
+//     at once. Two attempts never mix.
+// ACC-2. The parts 0 to parts - 1 of the attempt are folded in order, each once. A missing part
+//     makes the answer a failure: a call without its last bytes can look complete.
+// ACC-3. Arguments come from one source, the best that was sent (source-precedence.ts). Sources are
+//     never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
+// ACC-4. The bytes of all attempts of a round are bounded together (R7). At the bound the attempt
+//     that is silent for longest is dropped first, then the attempt that brought the part.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -112,7 +110,10 @@ function keep(open: OpenRound, part: Part): void {
   }
 }
 
-/** Keeps ACC-4. */
+/**
+ * Keeps ACC-4. An attempt that failed after most of an answer must not cost its retry the room. An
+ * attempt without all its parts can never be folded, so its parts go.
+ */
 function giveUp(open: OpenRound, name: string, attempt: Extract<Attempt, { phase: 'kept' }>): void {
   open.attempts.set(name, { phase: 'over' })
   open.bytes -= attempt.bytes

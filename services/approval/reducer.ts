@@ -1,16 +1,19 @@
-// Approval: asks a person about calls that a rule names, and gives the guard's verdict on their
-// round when all of them are decided. Owns: which calls wait for a person, whose decision counts,
-// when it is too late. Does not own: whether the round still waits (the executor, which takes the
-// verdict as any guard's), who may decide (access to the inbox), the command line.
+// Approval: asks a person about the calls that a rule names, and gives the guard's verdict.
+// Reads: approvals.
+// Writes: guard-verdict to guard-verdicts.approval, approval-pending and approval-decided to
+// activity.
+// Owns: the calls that wait for a person, the decision that counts, the time that is too late.
+// Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
+// the right to decide (access to the inbox), the command line.
 //
-// APPROVAL-REDUCER-1. What is decided is decided by the order of the inbox alone: the first
-//     decision that fits, before the call expires (B1-APPROVAL-3 of approval.ts).
-// APPROVAL-REDUCER-2. A round gets one verdict, on all its calls, when the last one is decided;
-//     none when nobody waits for it any more.
-// APPROVAL-REDUCER-3. The rules come with the round, from its policy; a call that they cannot be
-//     read for does not run (R6).
-// APPROVAL-REDUCER-4. An approval expires before the executor stops to wait, so that the model
-//     reads that nobody approved, and not that a guard was silent.
+// APPROVAL-REDUCER-1. Only the order of the inbox decides: the first fitting decision before the
+//     call expires counts (B1-APPROVAL-3 of approval.ts).
+// APPROVAL-REDUCER-2. A round gets one verdict on all its calls, when the last call is decided. It
+//     gets none if the executor waits no longer.
+// APPROVAL-REDUCER-3. The rules come with the round, in its policy. A call for which they cannot be
+//     read does not run (R6).
+// APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. The model then reads
+//     that nobody approved, and not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import type {

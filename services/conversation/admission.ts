@@ -4,6 +4,7 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
+import { countThresholds } from '../../shared/contract/thresholds.ts'
 import { reasons } from './texts.ts'
 
 /** Why the message is refused; undefined: it is not. */
@@ -65,13 +66,12 @@ const bounds: Record<string, Bound> = {
   'policy.caps.calls': { of: ({ policy }) => policy.caps.calls, min: 1 },
   'policy.caps.wallMs': { of: ({ policy }) => policy.caps.wallMs, min: 1 },
   'policy.caps.tokens': { of: ({ policy }) => policy.caps.tokens, min: 1 },
-  'policy.loop.identicalFailures': { of: ({ policy }) => policy.loop.identicalFailures, min: 1 },
-  'policy.loop.identicalSuccesses': { of: ({ policy }) => policy.loop.identicalSuccesses, min: 1 },
-  'policy.loop.cycleLaps': { of: ({ policy }) => policy.loop.cycleLaps, min: 1 },
-  'policy.loop.schemaFailures': { of: ({ policy }) => policy.loop.schemaFailures, min: 1 },
-  'policy.empty.beforeTools': { of: ({ policy }) => policy.empty.beforeTools, min: 0 },
-  'policy.empty.afterTools': { of: ({ policy }) => policy.empty.afterTools, min: 0 },
-  'policy.empty.perTurn': { of: ({ policy }) => policy.empty.perTurn, min: 0 },
+  ...Object.fromEntries(
+    countThresholds().map(({ key, min, valueIn }): [string, Bound] => [
+      `policy.${key}`,
+      { of: ({ policy }) => valueIn(policy), min },
+    ]),
+  ),
   'policy.startWithinMs': {
     of: ({ policy }) => policy.startWithinMs,
     min: 1,

@@ -1,4 +1,5 @@
 // The decision: what follows from a round of an open turn. First that fits, from top to bottom.
+// CONVERSATION-DECISION-1. After a cap on rounds there is one more request at most (I3).
 
 import type { Response, RoundOutcome } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'

@@ -1,5 +1,9 @@
 // The queue: messages that wait for their turn, and the ids by which a client's repeat is known.
 // Both are bounded (R7).
+// CONVERSATION-QUEUE-1. A client reads exactly one turn-finished for each accepted message, also
+//     after its removal from the queue.
+// CONVERSATION-QUEUE-2. A refused id is not remembered, so a client can send it again. Each refusal
+//     has its own turn-finished.
 
 import { toolRef } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'

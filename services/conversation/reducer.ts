@@ -1,29 +1,23 @@
-// Conversation: opens turns, one for each user's message, asks for model rounds until one is the
-// answer, and says how each turn ended. Owns: the queue, the caps, the fallback, the history's
-// entries, the order of turns. Does not own: attempts of a round and what the model is shown of the
-// history (llm-gateway), what is progress and what an intervention says (loop-detector), whether a
-// call ran (executor).
+// Conversation: opens a turn for each user message, requests model rounds until one is the answer,
+// and reports how each turn ended.
+// Reads: conversation-events.
+// Writes: carried to conversation-events, model-request and cancel to model-requests, turn-ended
+// and cancel to rounds-checked and rounds-cleared, history-entry to history, turn-started,
+// round-started and turn-finished to activity.
+// Owns: the queue (queue.ts), the caps, the fallback, the history's entries, the order of turns.
+// Does not own: attempts of a round and the model's view of the history (llm-gateway), progress and
+// the texts of interventions (loop-detector), whether a call ran (executor).
 //
-// CONV-1. One turn at a time. Each message that is taken opens exactly one turn, in the order of
-//     the log, or is taken out of the queue; a message whose id is known changes nothing. Taken or
-//     taken out: a client reads exactly one turn-finished for it. Refused: one for each time it was
-//     sent, because a refused id is not remembered, so that it can be sent again.
-// CONV-2. A unit ends, or begins anew, only by `carried`, which counts if the unit is not open or
-//     if the unit's last record is the one at which it was written, whatever phase the unit is in:
-//     a fold that begins in the middle finds its way back by that, and from there what is known
-//     depends on nothing before. One is in flight at a time, and until it counts messages only
-//     queue. One that does not count is written again with the state as it is now (R1;
-//     test/services/conversation/refold.unit.test.ts tries all short logs).
-// CONV-3. No turn without caps (I3): each request says when it expires and how many calls are left,
-//     and after a cap on rounds there is one request at most.
-// CONV-4. What an intervention or a cap says is in the very next request, or the turn ends.
-// CONV-5. Every round that was asked for has one entry in the history, written before anything that
-//     follows from it.
-// CONV-6. A turn that ends early is answered at once, but the next one waits until the outstanding
-//     round is over, at most until it certainly is.
-// CONV-7. A round's outcome counts only if it is awaited: the turn and round that were asked for
-//     last.
-// CONV-8. What is written for a round does not grow with the turn or the conversation.
+// CONV-1. One turn is open at a time. Each accepted message opens one turn, in the order of the
+//     log, or a cancel removes it from the queue. A known message id changes nothing.
+// CONV-2. A unit ends or begins anew only by a `carried` that counts: its unit is not open, or no
+//     other record of the unit came since it was written. See `carry`.
+// CONV-3. No turn is without caps (I3): each request has its deadline and the calls left. A text of
+//     an intervention or a cap is in the very next request, or the turn ends.
+// CONV-4. A turn that ends early is answered at once. The next one waits for the outstanding round,
+//     at most until it is certainly over. Only the outcome of that round counts.
+// CONV-5. Each requested round has one entry in the history, written before anything that follows
+//     from it.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -77,7 +71,7 @@ import {
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
-/** The turn has ended for the user; its outstanding round has not (CONV-6). */
+/** The turn has ended for the user; its outstanding round has not (CONV-4). */
 type Waiting = { phase: 'waiting'; outstanding: Outstanding; until: Milliseconds }
 /** A `carried` is on its way through the log (CONV-2). */
 type Carrying = { phase: 'carrying' }
@@ -88,6 +82,7 @@ type In = UserMessage | CancelRequested | RoundOutcome | TurnExtended | TurnFail
 
 export const conversation: Stage<Conversation, In> = {
   name: 'conversation',
+  beginsAnew: (message) => message.type === 'carried',
   unit: (message) => message.conversation,
   wants: () => [],
 
@@ -229,7 +224,7 @@ export const conversation: Stage<Conversation, In> = {
     const place = placeOf(record)
     const ending = internalFailure('conversation', reason)
     if (message.type === 'user-message') {
-      // A repeat of a message that was taken: what became of that is said elsewhere (CONV-1).
+      // A repeat of an accepted message: its turn reports its end (CONV-1).
       if (state !== undefined && isKnown(state, message.messageId)) return { state }
       return { state, records: [neverOpened(place, message, ending)] }
     }
@@ -278,7 +273,7 @@ function isAwaited(
 
 /**
  * `turn` null: a stage failed on a record that names no turn. It ends the one that is open, but
- * never shortens a wait (CONV-6).
+ * never shortens a wait (CONV-4).
  */
 function isTurnOf(
   state: Conversation,
@@ -336,7 +331,7 @@ function goOn(
 
 /**
  * The turn ends although a round is outstanding: the user is answered, and the round is cancelled
- * and waited for (CONV-6).
+ * and waited for (CONV-4).
  */
 function endEarly(
   place: Place,
@@ -373,7 +368,13 @@ function giveUp(
   ])
 }
 
-/** Writes down what must be remembered, so that the unit can begin anew there (CONV-2). */
+/**
+ * Writes the state that the unit can begin anew from (CONV-2). A fold that begins in the middle
+ * finds its way back there: from a `carried` that counts, nothing depends on earlier records. It
+ * counts in any phase. One is in flight at a time, and until it counts, messages only queue. One
+ * that does not count is written again with the current state (R1;
+ * test/services/conversation/refold.unit.test.ts tries all short logs).
+ */
 function carry(
   { conversation, offset }: Place,
   { queue, recentMessageIds }: CarriedState,

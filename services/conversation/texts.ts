@@ -2,7 +2,7 @@
 // reasons that clients read in turn-finished.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
+import { type StageName, stages } from '../../shared/contract/topology.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 
 /**
@@ -44,20 +44,8 @@ export const notes = {
  * know, nobody can say that nothing ran (R8).
  */
 export function brokenIn(stage: string): string {
-  return Object.hasOwn(brokenInStage, stage)
-    ? brokenInStage[stage as StageName]
-    : notes.brokenInTheTools
-}
-
-/** By whether the stage comes before the first call of a round can run. */
-const brokenInStage: Record<StageName, string> = {
-  conversation: notes.brokenInTheTools,
-  'llm-gateway': notes.brokenInTheModel,
-  accumulator: notes.brokenInTheModel,
-  validator: notes.brokenInTheModel,
-  'loop-detector': notes.brokenInTheTools,
-  executor: notes.brokenInTheTools,
-  approval: notes.brokenInTheTools,
+  const mayHaveActed = !Object.hasOwn(stages, stage) || stages[stage as StageName].mayHaveActed
+  return mayHaveActed ? notes.brokenInTheTools : notes.brokenInTheModel
 }
 
 /** Reasons in turn-finished, for people. */

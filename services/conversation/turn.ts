@@ -1,6 +1,6 @@
-// A turn: what it remembers while it is open, and the records that begin it and ask the model for a
-// round. Its state does not grow with its rounds, and neither does what is written for a round:
-// what was said stands in the history (CONV-8).
+// A turn: its state while it is open, and the records that begin it and request a round.
+// CONVERSATION-TURN-1. Neither the state nor the records of a round grow with the turn or the
+//     conversation: the history has the texts.
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { limits } from '../../shared/contract/limits.ts'

@@ -1,23 +1,22 @@
-// Executor: runs the calls of a cleared round and gives each exactly one result. Owns: which guards
-// a call waits for and what their answers mean, who may start a call, when a call counts as lost,
-// and the round's results. Does not own: starting and stopping processes (performer.ts), fetching
-// verdicts (verdict-relay.ts), judging calls and results (guards, loop-detector).
+// Executor: runs the calls of a cleared round and gives each exactly one result.
+// Reads: rounds-cleared.
+// Writes: round-executed to rounds-checked, approval-asked and approval-withdrawn to approvals,
+// calls-waiting, guard-verdict-given and call-finished to activity.
+// Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
+// a call counts as lost, the round's results.
+// Does not own: starting and stopping processes (performer.ts), fetching verdicts
+// (verdict-relay.ts), judging calls and results (guards, loop-detector).
+//
 // EXEC-1. The log is the lock (R4): the first claim of a ready call wins, and only an outcome of
 //     that claim (try, owner) is its outcome.
 // EXEC-2. A call is done once, and a round leaves as one record when all its calls are done (R5).
-// EXEC-3. `skipped` and `rejected` mean that no try ever ran: a try that lapsed may have run, so
-//     what follows it is outcome_unknown at best.
-// EXEC-4. A claimed call is never skipped, whatever is cancelled or expires: its owner may be
+//     Its results never deny a try that may have run (RESULTS-1).
+// EXEC-3. A claimed call is never skipped, whatever is cancelled or expires: its owner may be
 //     starting it now. Its outcome or its deadline decides.
-// EXEC-5. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
+// EXEC-4. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
 //     Time is append time (R2).
-// EXEC-6. A cancel is remembered until the turn expires, because it can overtake the round that it
-//     is meant for. A round that waits for slow guards may run longer than that, but not come
-//     later: by then the cancel may be forgotten.
-// EXEC-7. Whom a call waits for is decided by the policy in its round and by nothing else: a guard
-//     that is registered, switched or removed later changes nothing. The first answer of each guard
-//     before its deadline counts; any rejection is a veto. A verdict at or after the deadline is
-//     none, however late the tick.
+// EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. A round that
+//     waits for slow guards may run longer, but must arrive before that.
 
 import {
   type CallEnding,
@@ -47,13 +46,19 @@ import {
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { askForApproval, withdrawAll, withdrawApproval } from './guards/approval-asking.ts'
-import { admitted, callsWaiting, endWaiting, endWaits, heard } from './guards/waiting.ts'
-import { notRun, rejected, saysNeverRan } from './results.ts'
-import { type CallTry, type HearTask, type ToolTask, tasksOf } from './tasks.ts'
+import {
+  applyVerdict,
+  callsWaiting,
+  endOverdueWaits,
+  finishWaitingCalls,
+  phaseOf,
+} from './guards/waiting.ts'
+import { notRun, promisesNeverRan, rejected } from './results.ts'
+import { type CallTry, type ToolTask, tasksOf, type VerdictTask } from './tasks.ts'
 import {
   callFinished,
-  decide,
-  finish,
+  chargeResult,
+  finishCall,
   type OpenCall,
   opened,
   type Phase,
@@ -63,7 +68,7 @@ import {
 
 type Inbox = RoundCleared | TurnEnded | Cancel | GuardVerdict | Claim | Outcome | Lapsed | Tick
 
-export const executor: Stage<Turn, Inbox, ToolTask | HearTask> = {
+export const executor: Stage<Turn, Inbox, ToolTask | VerdictTask> = {
   name: 'executor',
 
   unit(message) {
@@ -75,21 +80,21 @@ export const executor: Stage<Turn, Inbox, ToolTask | HearTask> = {
   react(turn, { message, time }) {
     switch (message.type) {
       case 'round-cleared':
-        return clear(turn ?? opened(message), message, time)
+        return onCleared(turn ?? opened(message), message, time)
       case 'cancel':
-        return cancel(turn ?? opened(message), message, time)
+        return onCancel(turn ?? opened(message), message, time)
       case 'turn-ended':
         return closed
       case 'guard-verdict':
-        return hear(turn, message, time)
+        return onVerdict(turn, message, time)
       case 'claim':
-        return accept(turn, message, time)
+        return onClaim(turn, message, time)
       case 'outcome':
-        return conclude(turn, message, time)
+        return onOutcome(turn, message, time)
       case 'lapsed':
-        return giveUp(turn, message, time)
+        return onLapsed(turn, message, time)
       case 'tick':
-        return look(turn, time)
+        return onTick(turn, time)
       default:
         return unreachable(message)
     }
@@ -113,7 +118,7 @@ export const executor: Stage<Turn, Inbox, ToolTask | HearTask> = {
   }),
 }
 
-function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<Turn> {
+function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<Turn> {
   if (message.round <= turn.roundNewest) return { state: turn }
   const { agent, policy } = message
   const expiresAt = Math.max(message.expiresAt, message.extendedTo ?? 0)
@@ -140,21 +145,21 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
     message.declarations.map((declaration) => [declaration.name, declaration]),
   )
   const records: Output[] = []
-  const isLate = time >= message.expiresAt // whatever it is extended to (keeps EXEC-6)
+  const isLate = time >= message.expiresAt // whatever it is extended to (keeps EXEC-5)
   for (const call of calls) {
     const ridesAlong = decided.get(call.ordinal)
     const start = ridesAlong ?? admission(turn, isLate, call, declarations.get(call.name))
     if (!('status' in start)) {
-      round.calls.push({ call, phase: admitted(round, call, start) })
+      round.calls.push({ call, phase: phaseOf(round, call, start) })
       continue
     }
-    const result = finish(round, { durationMs: 0, ...start, ordinal: call.ordinal })
+    const result = chargeResult(round, { durationMs: 0, ...start, ordinal: call.ordinal })
     round.calls.push({ call, phase: { kind: 'done', result } })
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }
   if (round.guards.length > 0)
     records.push(callsWaiting(turn, round), ...askForApproval(turn, round))
-  return settle(turn, records, time)
+  return reportFinishedRounds(turn, records, time)
 }
 
 /**
@@ -177,30 +182,34 @@ function admission(
   return declaration
 }
 
-function hear(turn: Turn | undefined, message: GuardVerdict, time: Milliseconds): Reaction<Turn> {
+function onVerdict(
+  turn: Turn | undefined,
+  message: GuardVerdict,
+  time: Milliseconds,
+): Reaction<Turn> {
   const round = turn?.rounds.find(({ round }) => round === message.round)
   if (turn === undefined || round === undefined) return { state: turn }
-  return settle(turn, heard(turn, round, message, time), time)
+  return reportFinishedRounds(turn, applyVerdict(turn, round, message, time), time)
 }
 
-function cancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn> {
+function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn> {
   turn.cancelled = true
   turn.closesAt = Math.max(turn.closesAt, message.expiresAt)
   const records: Output[] = []
   for (const round of turn.rounds) {
-    records.push(...endWaiting(turn, round, 'cancelled'))
+    records.push(...finishWaitingCalls(turn, round, 'cancelled'))
     for (const open of round.calls) {
       const { phase } = open
       if (phase.kind === 'ready')
-        records.push(decide(turn, round, open, notRun('cancelled', phase.lapsed)))
-      else if (phase.kind === 'claimed') phase.cancelled = true // keeps EXEC-4
+        records.push(finishCall(turn, round, open, notRun('cancelled', phase.lapsed)))
+      else if (phase.kind === 'claimed') phase.cancelled = true // keeps EXEC-3
     }
   }
-  return settle(turn, records, time)
+  return reportFinishedRounds(turn, records, time)
 }
 
-function accept(turn: Turn | undefined, message: Claim, time: Milliseconds): Reaction<Turn> {
-  const found = find(turn, message)
+function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Reaction<Turn> {
+  const found = findCall(turn, message)
   if (found === undefined) return { state: turn }
   const { round, open, phase } = found
   if (phase.kind === 'ready' && phase.try === message.try && time < round.expiresAt)
@@ -208,8 +217,8 @@ function accept(turn: Turn | undefined, message: Claim, time: Milliseconds): Rea
   return { state: turn }
 }
 
-function conclude(turn: Turn | undefined, message: Outcome, time: Milliseconds): Reaction<Turn> {
-  const found = find(turn, message)
+function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds): Reaction<Turn> {
+  const found = findCall(turn, message)
   if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
     return { state: turn }
   const { round, open, phase } = found
@@ -218,7 +227,11 @@ function conclude(turn: Turn | undefined, message: Outcome, time: Milliseconds):
   if (result === null) {
     const why = phase.cancelled ? 'cancelled' : time >= round.expiresAt ? 'expired' : undefined
     if (why !== undefined)
-      return settle(turn, [decide(turn, round, open, notRun(why, phase.lapsed))], time)
+      return reportFinishedRounds(
+        turn,
+        [finishCall(turn, round, open, notRun(why, phase.lapsed))],
+        time,
+      )
     open.phase = {
       kind: 'ready',
       declaration: phase.declaration,
@@ -227,48 +240,52 @@ function conclude(turn: Turn | undefined, message: Outcome, time: Milliseconds):
     }
     return { state: turn }
   }
-  if (phase.lapsed && saysNeverRan(result.status)) {
-    // The owner of this try knows only of this try; keeps EXEC-3.
+  if (phase.lapsed && promisesNeverRan(result.status)) {
+    // The owner of this try knows only of this try; keeps RESULTS-1.
     const what = 'An earlier try of this call gave no result, and a further one was refused.'
-    return settle(
+    return reportFinishedRounds(
       turn,
-      [decide(turn, round, open, outcomeUnknown(what, 'no result of an earlier try'))],
+      [finishCall(turn, round, open, outcomeUnknown(what, 'no result of an earlier try'))],
       time,
     )
   }
-  return settle(turn, [decide(turn, round, open, result)], time)
+  return reportFinishedRounds(turn, [finishCall(turn, round, open, result)], time)
 }
 
-function giveUp(turn: Turn | undefined, message: Lapsed, time: Milliseconds): Reaction<Turn> {
-  const found = find(turn, message)
+function onLapsed(turn: Turn | undefined, message: Lapsed, time: Milliseconds): Reaction<Turn> {
+  const found = findCall(turn, message)
   if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
     return { state: turn }
   const ending = outcomeUnknown(
     'What ran this call ended without giving its result.',
     'its executor ended without a result',
   )
-  return settle(turn, lapse(turn, found.round, found.open, found.phase, time, ending), time)
+  return reportFinishedRounds(
+    turn,
+    retryOrFinish(turn, found.round, found.open, found.phase, time, ending),
+    time,
+  )
 }
 
-function look(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
+function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
   if (turn === undefined) return closed
   const records: Output[] = []
   for (const round of turn.rounds) {
-    records.push(...endWaits(turn, round, time))
+    records.push(...endOverdueWaits(turn, round, time))
     for (const open of round.calls) {
       const { phase } = open
       if (time < (deadlineOf(round, open) ?? Number.POSITIVE_INFINITY)) continue
       if (phase.kind === 'ready')
-        records.push(decide(turn, round, open, notRun('expired', phase.lapsed)))
+        records.push(finishCall(turn, round, open, notRun('expired', phase.lapsed)))
       else if (phase.kind === 'claimed')
-        records.push(...lapse(turn, round, open, phase, time, noResultInTime))
+        records.push(...retryOrFinish(turn, round, open, phase, time, noResultInTime))
     }
   }
-  return settle(turn, records, time)
+  return reportFinishedRounds(turn, records, time)
 }
 
 /** The claim's time is over: once more if that can do no harm, else nobody will ever know. */
-function lapse(
+function retryOrFinish(
   turn: Turn,
   round: Round,
   open: OpenCall,
@@ -281,13 +298,13 @@ function lapse(
     phase.try < round.policy.toolTries &&
     !phase.cancelled &&
     time < round.expiresAt
-  if (!again) return [decide(turn, round, open, ending)]
+  if (!again) return [finishCall(turn, round, open, ending)]
   open.phase = { kind: 'ready', declaration: phase.declaration, try: phase.try + 1, lapsed: true }
   return []
 }
 
 /** Reports the rounds that are done, and closes the turn when nothing of it can come any more. */
-function settle(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
+function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
   for (const round of turn.rounds) records.push(...withdrawApproval(turn, round))
   for (const { round, calls, callsLeft, wishes } of turn.rounds) {
@@ -309,7 +326,7 @@ function isClaimOf(phase: Phase, of: { try: number; owner: string }): phase is C
   return phase.kind === 'claimed' && phase.try === of.try && phase.owner === of.owner
 }
 
-function find(
+function findCall(
   turn: Turn | undefined,
   at: CallTry,
 ): { round: Round; open: OpenCall; phase: Phase } | undefined {

@@ -1,7 +1,7 @@
 // The results that Weir itself gives to a call, written for the model that reads them, and the
 // bounds that every result keeps.
-// RESULTS-1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody
-//     else says outcome_unknown (R5).
+// RESULTS-1. `skipped` and `rejected` mean that no try ever ran (R5). After a lapsed try, which may
+//     have run, the result is outcome_unknown at best.
 
 import {
   type CallEnding,
@@ -38,7 +38,7 @@ export function rejected(what: string, reason: string): CallEnding {
 }
 
 /** Statuses that promise that a call never ran in any try. */
-export function saysNeverRan(status: ResultStatus): boolean {
+export function promisesNeverRan(status: ResultStatus): boolean {
   return status === 'rejected' || status === 'vetoed' || status === 'skipped'
 }
 

@@ -41,8 +41,8 @@ export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
  * What a performer is asked for while a round waits: to copy the guard's answer to it into the
  * inbox. `since`: when the round came.
  */
-export type HearTask = {
-  kind: 'hear'
+export type VerdictTask = {
+  kind: 'await-verdict'
   conversation: string
   turn: number
   round: number
@@ -51,9 +51,9 @@ export type HearTask = {
 }
 
 /** All that the turn wants now. */
-export function tasksOf(turn: Turn): (ToolTask | HearTask)[] {
+export function tasksOf(turn: Turn): (ToolTask | VerdictTask)[] {
   return turn.rounds.flatMap((round) => [
-    ...round.guards.map(({ name }) => hearTask(turn, round, name)),
+    ...round.guards.map(({ name }) => verdictTask(turn, round, name)),
     ...round.calls.flatMap((call) => taskOf(turn, round, call) ?? []),
   ])
 }
@@ -82,10 +82,10 @@ function taskOf(
   }
 }
 
-function hearTask(
+function verdictTask(
   { conversation, turn }: Turn,
   { round, clearedAt }: Round,
   guard: string,
-): HearTask {
-  return { kind: 'hear', conversation, turn, round, guard, since: clearedAt }
+): VerdictTask {
+  return { kind: 'await-verdict', conversation, turn, round, guard, since: clearedAt }
 }

@@ -72,13 +72,13 @@ export function opened({ conversation, turn }: RoundCleared | Cancel): Turn {
 }
 
 /** Makes the call done; returns the line of activity that says so. */
-export function decide(
+export function finishCall(
   turn: Turn,
   round: Round,
   open: OpenCall,
   ending: CallEnding | CallResult,
 ): Output {
-  const result = finish(round, { durationMs: 0, ...ending, ordinal: open.call.ordinal })
+  const result = chargeResult(round, { durationMs: 0, ...ending, ordinal: open.call.ordinal })
   open.phase = { kind: 'done', result }
   return callFinished(turn, round, open.call, result)
 }
@@ -88,7 +88,7 @@ export function decide(
  * equal part of what is left for the calls that are not done, so that whoever comes last still has
  * room.
  */
-export function finish(round: Round, result: CallResult): CallResult {
+export function chargeResult(round: Round, result: CallResult): CallResult {
   const within = bounded(result, Math.floor(round.resultBytesLeft / round.callsLeft))
   round.resultBytesLeft -= bytesOf(within)
   round.callsLeft -= 1

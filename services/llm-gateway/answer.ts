@@ -1,7 +1,7 @@
 // The answer of one attempt while it streams: what of it is passed on, how long it may be silent,
 // how much of it is taken. Owns: reading the provider's stream no faster than its parts can be
 // written, and leaving it. Does not own: what is written before and after it (attempt.ts), what the
-// provider's bytes mean (anthropic.ts).
+// provider's bytes mean (providers/).
 //
 // ANSWER-1. While a record's worth of parts lies behind a write, nothing more is read: the
 //     provider's socket fills, and its server waits. That is no silence.
@@ -17,8 +17,8 @@ import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
 import { inItsWords } from './providers/text-calling.ts'
+import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/abortable-wait.ts'
 import { type SilenceWatch, watchSilence } from './wire/silence.ts'
-import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/stopping.ts'
 
 /**
  * What is asked, of whom, and where its parts go. `stallMs`: the agent's. `stop` aborts when nobody
@@ -94,7 +94,7 @@ export async function streamAnswer(
           names.push(event.name)
         if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
       }
-      silence.said()
+      silence.onAnswer()
       if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
       const room = parts.add(next.value.events)
       if (room === undefined) continue
@@ -137,7 +137,7 @@ async function* guarded(
     silence.pause() // what loads here is our own code
     const provider = await connect(agent)
     silence.resume()
-    yield* provider.stream(inItsWords(agent, request), signal, silence.heard)
+    yield* provider.stream(inItsWords(agent, request), signal, silence.onBytes)
     return noEnding
   } catch (error) {
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`

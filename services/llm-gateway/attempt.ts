@@ -1,7 +1,7 @@
 // One attempt to get an answer from the model, from its preparation to the observation of how it
 // went. Owns: the order of what is written. Does not own: whether there is another attempt
 // (reducer.ts), which attempts run (performer.ts), how an answer is read (answer.ts), what the
-// provider's bytes mean (anthropic.ts).
+// provider's bytes mean (providers/).
 //
 // ATTEMPT-1. attempt-started is acknowledged before the provider is called, and all parts before
 //     attempt-finished (R4).
@@ -39,9 +39,9 @@ import {
   type PlainLessons,
 } from './providers/plain-request.ts'
 import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
-import { shortReason } from './providers/reason.ts'
+import { shortReason } from './providers/short-reason.ts'
 import type { AttemptTask } from './reducer.ts'
-import { orStopped, stopped } from './wire/stopping.ts'
+import { orStopped, stopped } from './wire/abortable-wait.ts'
 
 export type GatewayOptions = {
   agents: Agents

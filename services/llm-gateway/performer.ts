@@ -14,7 +14,7 @@ import { type Gateway, type GatewayOptions, runAttempt } from './attempt.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
 import { createPlainLessons } from './providers/plain-request.ts'
 import type { AttemptTask } from './reducer.ts'
-import { noLongerWanted } from './wire/stopping.ts'
+import { noLongerWanted } from './wire/abortable-wait.ts'
 
 /**
  * `key`: the task that was started last for this round. `stop`: of its attempt, while that runs.

@@ -1,21 +1,20 @@
-// llm-gateway: gets one answer of the model for each round, by one attempt after another until one
-// is the answer. Owns: an open round, from its request to model-finished; how many attempts failed
-// and when the next one is due. Does not own: calling the provider (performer.ts), folding an
-// answer's parts (accumulator), the turn's caps (conversation).
+// llm-gateway: gets one answer of the model for each round, by one attempt after another.
+// Reads: model-requests. Writes: model-opened and model-finished to model-deltas.
+// Owns: an open round from its request to model-finished, its failed attempts, and the time of the
+// next attempt.
+// Does not own: calling the provider (performer.ts), folding an answer's parts (accumulator), the
+// turn's caps (conversation).
 //
-// GATE-1. model-opened is written when a round opens and model-finished when it closes, once each:
+// GATE-1. A round writes model-opened when it opens and model-finished when it closes, once each:
 //     the accumulator's unit lives exactly between.
-// GATE-2. The first attempt-finished while the round is open is the answer, whoever wrote it; parts
-//     are never looked at, so two attempts cannot mix.
-// GATE-3. Only attempt-failed counts as a try, and each attempt once. An attempt that was started
-//     and never heard of again costs nothing: its owner is gone, and the next one starts its own at
-//     once.
-// GATE-4. A cancel that comes before its round is remembered until the round could not start any
-//     more; else the round would run afterwards.
-// GATE-5. Nothing is tried again at or after expiresAt.
-// GATE-6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are
-//     left (I5.4); so is, in plain text, a request that it refuses because no tool may be called in
-//     it. What was sent so and is refused again is an ordinary refusal: it ends the round.
+// GATE-2. The first attempt-finished while the round is open is the answer, from any owner. Parts
+//     play no role here, so two attempts cannot mix.
+// GATE-3. Only attempt-failed counts as a try, and each attempt once. An attempt without an end
+//     costs nothing: its owner is gone, and the next owner starts another at once.
+// GATE-4. Nothing starts at or after expiresAt. A cancel that comes before its round is remembered
+//     until then; otherwise the round would run afterwards.
+// GATE-5. A refused history is rebuilt once, and a request refused because no tool may be called in
+//     it becomes plain text, at once and beyond the tries (I5.4). A second refusal ends the round.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -151,7 +150,7 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
 }
 
 /**
- * Keeps GATE-6. Of an attempt that was on its way before another one's refusal was heard there is
+ * Keeps GATE-5. Of an attempt that was on its way before another one's refusal was heard there is
  * nothing more to learn.
  */
 function sentOtherwise(

@@ -1,21 +1,22 @@
-// Loop-detector: stands before and behind the executor, and owns every account of no progress.
-// Owns: which calls of a round are cleared, the response of a round while it runs, the judgement of
-// its outcome, the ladder. Does not own: checking a call against its schema (validator), running it
-// (executor), what follows from an intervention, and the caps (conversation).
+// Loop-detector: clears each round before it runs, and judges its results afterwards.
+// Reads: rounds-checked.
+// Writes: round-outcome and turn-extended to conversation-events, round-cleared to rounds-cleared,
+// call-rejected and intervention-raised to activity.
+// Owns: the calls of a round that are cleared, the response of a round while it runs, the judgement
+// of its outcome, the ladder. Its memory is that of one turn, and a new turn begins without any.
+// Does not own: checking a call against its schema (validator), running it (executor), the caps and
+// the reaction to an intervention (conversation).
 //
-// LOOP-1. One round of a turn is outstanding at a time. Each round is cleared at most once and
-//     answered by exactly one round-outcome, with one result for each call (R5).
-// LOOP-2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is
-//     remembered until the turn expires, because it can overtake the round that it is meant for.
-// LOOP-3. What is outstanding keeps its response and its real results, through a cancel too, until
+// LOOP-1. One round of a turn is outstanding at a time. A round is cleared at most once, and one
+//     round-outcome with a result for each call answers it (R5).
+// LOOP-2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel can overtake
+//     its round, so it is remembered until the turn expires.
+// LOOP-3. An outstanding round keeps its response and its real results, through a cancel too, until
 //     the executor reports it or certainly cannot any more.
-// LOOP-4. An intervention rides in the round's own outcome, so it is in the very next request. What
-//     no longer can have one is not judged. What a rule in shadow would have done is told in
-//     activity only.
-// LOOP-5. A unit is one turn: a new turn begins with an empty memory.
-// LOOP-6. A round that must wait for slow guards makes its turn longer by their deadline, so that a
-//     person's time is not the agent's. The conversation hears of it before anything that follows;
-//     all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
+// LOOP-4. An intervention is in the round's own outcome, so it is in the very next request. A round
+//     that cannot have one is not judged. A rule in shadow reports to activity only.
+// LOOP-5. A round that waits for slow guards extends its turn by their deadline, up to
+//     limits.turnExtensionMsMax for a turn. The conversation reads that before anything else.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {

@@ -1,24 +1,39 @@
-// The contract of a rule. Adding one is a file in rules/ and a line in rules.ts; it needs to know
-// nothing of records, units or other rules.
+// The contract of a rule: one record with its judgement and with everything that people read of it.
+// A rule knows nothing of records, units or other rules.
+// To add one, write a file in rules/, add a line to rules.ts and run `make schemas`, which writes
+// its part of agent.schema.json and its row in docs/guides/policies.md.
 
 import type { EvidenceRef, FailureClass, Policy, Rung } from '../../shared/contract/messages.ts'
+import type { ThresholdKey } from '../../shared/contract/thresholds.ts'
 import type { RoundEvidence } from './evidence.ts'
 import type { News } from './novelty.ts'
 
 export type JudgedRound = RoundEvidence & { news: News }
 
+/** The category of an intervention, as labels of scenarios and `weir judge` name it. */
+export type RuleKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop'
+
 export type Rule<Memory> = {
-  /**
-   * Also a key of `loop.rules` in shared/agents/file/agent.schema.json, where people set its mode.
-   */
+  /** Also the key in an agent file's `loop.rules`, where people set its mode. */
   readonly name: string
   /** Goes up when the rule would decide anything differently; it stands in every intervention. */
   readonly version: number
+  readonly kind: RuleKind
+  /** The thresholds that its docs name; a rule may share one. Empty: no setting moves it. */
+  readonly thresholds: readonly ThresholdKey[]
+  /** One sentence on its loop, for the agent file's schema. */
+  readonly description: string
+  /** When it intervenes by default, for the docs. */
+  readonly firesWhen: string
   /**
-   * What ends its streaks beside a new message of the user: for people, shown with each
-   * intervention.
+   * The events that end its streaks, beside a new message of the user. The docs and each
+   * intervention show it.
    */
   readonly endedBy: string
+  /** The report's words for its loop; completes "the model". */
+  readonly sentence: string
+  /** The key of its findings adds nothing to the sentence, so the report leaves it out. */
+  readonly keyRepeatsSentence?: true
   /**
    * What it remembers at the beginning of a turn. Plain data, bounded (R7); where it climbs a
    * ladder, the rung is called `rung` (stepDown in ladder.ts).

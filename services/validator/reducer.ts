@@ -1,16 +1,16 @@
-// Validator: checks each call of a response against the declaration that this very request offered.
-// Owns: which calls are refused before they can run, and what the model reads about it. Does not
-// own: what the arguments are (accumulator), how often a mistake may be repeated (loop-detector),
-// whether the turn has calls left (loop-detector), running (executor).
+// Validator: checks each call of a response against the declaration that its request offered.
+// Reads: rounds-proposed. Writes: round-checked to rounds-checked.
+// Owns: the calls that are rejected before they can run, and the text that the model then reads.
+// Does not own: the arguments (accumulator), the number of repeated mistakes and the turn's calls
+// (loop-detector), running (executor).
 //
-// VAL-1. Stateless: the judgement of a round is a function of its record alone.
-// VAL-2. What cannot be judged does not run (R6): a tool that was not offered, a schema that cannot
-//     be used, arguments that are not one JSON object or that two readers would read differently.
-// VAL-3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool
-//     accepts `{}`. Then its problem is taken away, and its source still says that nothing came.
-// VAL-4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it.
-//     The exception loses nothing and is recorded as a repair: a whole number that is written like
-//     a fraction (30.0) where the schema wants an integer.
+// VAL-1. Stateless: the judgement of a round depends on its record alone.
+// VAL-2. A call that cannot be judged does not run (R6): a tool that was not offered, an unusable
+//     schema, arguments that are no JSON object or that two readers would read differently.
+// VAL-3. A call without a byte of arguments runs only by the rule of I1.1: its tool accepts `{}`.
+//     Then it loses its problem, and its source still shows that nothing came.
+// VAL-4. A call that passes keeps its text. The one repair, on record, loses nothing: a whole
+//     number written as a fraction (30.0) where the schema wants an integer.
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'

@@ -4,6 +4,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import type { AgentSettings, Declaration, Policy, ToolRef } from '../contract/messages.ts'
+import { defaultsOf, thresholds } from '../contract/thresholds.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /**
@@ -74,14 +75,9 @@ export type Tool = {
   concurrency?: number
 }
 
-/**
- * Every provider that an agent file can name and a gateway can ask
- * (services/llm-gateway/providers/providers.ts).
- */
-export type ProviderName = 'anthropic' | 'openai-chat' | 'openai-responses'
-
 export type Model = {
-  provider: ProviderName
+  /** The name of a record in services/llm-gateway/providers/providers.ts. */
+  provider: string
   name: string
   /** Default: the provider's own. */
   baseUrl?: string
@@ -184,14 +180,8 @@ const minute = 60 * second
 /** The policy that is in force where an agent says nothing. */
 export const defaultPolicy: Policy = policyOf({
   caps: { rounds: 25, calls: 100, wallMs: 30 * minute, tokens: null },
-  loop: {
-    identicalFailures: 3,
-    identicalSuccesses: 5,
-    cycleLaps: 3,
-    schemaFailures: 3,
-    schemaFailureEndsTurn: false,
-  },
-  empty: { beforeTools: 2, afterTools: 3, perTurn: 10 },
+  loop: defaultsOf(thresholds.loop),
+  empty: defaultsOf(thresholds.empty),
   startWithinMs: 10 * second,
   graceMs: 5 * second,
   toolTries: 3,

@@ -39,6 +39,11 @@ export type Stage<State, In extends Message, Task = never> = {
    */
   unit(message: In): string
   /**
+   * Whether this record begins its unit anew: the unit's time is then the record's, because a fold
+   * that begins here knows no earlier one (R1). Left out: no record does.
+   */
+  beginsAnew?(message: In): boolean
+  /**
    * No clock, randomness, I/O or module state. It owns `state` and may change it in place; nobody
    * else holds a reference. `state` is undefined when the unit is not open: then answering with a
    * state opens it, and anything else drops the record. If it throws, the runtime folds the unit

@@ -13,14 +13,8 @@ import { limits } from './limits.ts'
 import type { Message, MessageType } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
 
-export type StageName =
-  | 'conversation'
-  | 'llm-gateway'
-  | 'accumulator'
-  | 'validator'
-  | 'loop-detector'
-  | 'executor'
-  | 'approval'
+/** The keys of the table of stages below. */
+export type StageName = keyof typeof wirings
 
 /**
  * Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the
@@ -194,9 +188,13 @@ export const guardKeyPrefix = 'guard:'
 export const policyKeyPrefix = 'policy:'
 export const everyAgent = '*'
 
+/**
+ * `mayHaveActed`: whether a call of a round may have run by the time this stage works on the round.
+ */
 type StageWiring = {
   inbox: TopicName
   unit: 'conversation' | 'turn' | 'round' | 'none'
+  mayHaveActed: boolean
   ports: Partial<Record<Port, TopicName>>
 }
 
@@ -206,10 +204,11 @@ type StageWiring = {
  */
 const common = { conversation: 'conversation-events', 'dead-letters': 'dead-letters' } as const
 
-export const stages: Record<StageName, StageWiring> = {
+const wirings = {
   conversation: {
     inbox: 'conversation-events',
     unit: 'conversation',
+    mayHaveActed: true,
     ports: {
       ...common,
       self: 'conversation-events',
@@ -223,26 +222,31 @@ export const stages: Record<StageName, StageWiring> = {
   'llm-gateway': {
     inbox: 'model-requests',
     unit: 'round',
+    mayHaveActed: false,
     ports: { ...common, self: 'model-requests', response: 'model-deltas', history: 'history' },
   },
   accumulator: {
     inbox: 'model-deltas',
     unit: 'round',
+    mayHaveActed: false,
     ports: { ...common, self: 'model-deltas', next: 'rounds-proposed' },
   },
   validator: {
     inbox: 'rounds-proposed',
     unit: 'none',
+    mayHaveActed: false,
     ports: { ...common, next: 'rounds-checked' },
   },
   'loop-detector': {
     inbox: 'rounds-checked',
     unit: 'turn',
+    mayHaveActed: true,
     ports: { ...common, self: 'rounds-checked', tools: 'rounds-cleared', activity: 'activity' },
   },
   executor: {
     inbox: 'rounds-cleared',
     unit: 'turn',
+    mayHaveActed: true,
     ports: {
       ...common,
       self: 'rounds-cleared',
@@ -254,6 +258,7 @@ export const stages: Record<StageName, StageWiring> = {
   approval: {
     inbox: 'approvals',
     unit: 'round',
+    mayHaveActed: true,
     ports: {
       ...common,
       self: 'approvals',
@@ -261,7 +266,9 @@ export const stages: Record<StageName, StageWiring> = {
       activity: 'activity',
     },
   },
-}
+} satisfies Record<string, StageWiring>
+
+export const stages: Record<StageName, StageWiring> = wirings
 
 export const stageNames = Object.keys(stages) as StageName[]
 

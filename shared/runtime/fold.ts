@@ -89,11 +89,12 @@ export type FoldOptions<State, In extends Message, Task> = {
   decode?: ((value: Uint8Array) => Message) | undefined
   /** Whether what is written is wanted as bytes too; default: yes. Without, `records` are empty. */
   encodes?: boolean
-  /**
-   * Take the records of this unit only, to fold it again; `failures` are those of its records that
-   * are known to make the reducer throw.
-   */
-  only?: { unit: string; failures: ReadonlyMap<Offset, string> | undefined }
+  /** Whether errors of the reducer and of records are thrown. Default: they are handled (FOLD-4). */
+  throws?: boolean
+  /** The records that are known to make the reducer throw, with the reasons. */
+  failures?: ReadonlyMap<Offset, string> | undefined
+  /** Apply the records of this unit only, to fold it again. */
+  only?: string
 }
 
 /** A record that the reducer could not take, and the unit as it is in memory. */
@@ -111,7 +112,7 @@ export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
 ): Fold<State> {
   const { stage, partition, topicPrefix, decode: read = decode } = options
-  const { inbox } = stages[stage.name]
+  const { inbox, ports } = stages[stage.name]
   const admission = admissionOf(inbox)
   const outlets = outletsOf(stage.name, topicPrefix)
   const marks: Marks = { ...options.marks }
@@ -140,21 +141,22 @@ export function createFold<State, In extends Message, Task>(
       key = message.type === 'tick' ? message.unit : stage.unit(message)
       assertAtHome(record, message, key)
     } catch (error) {
+      if (options.throws) throw error
       return options.only === undefined
         ? written(record, undefined, [deadLetter(record, stage.name, error)])
         : nothing
     }
     if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
-    if (options.only !== undefined && key !== options.only.unit) return nothing
+    if (options.only !== undefined && key !== options.only) return nothing
     const unit = units.get(key)
-    // What begins a unit anew brings its own time: a fold that begins there knows no other (R1).
-    const time = message.type === 'carried' ? record.time : Math.max(record.time, unit?.time ?? 0)
+    const time =
+      stage.beginsAnew?.(message) === true ? record.time : Math.max(record.time, unit?.time ?? 0)
     if (message.type === 'tick' && !isDue(unit, time)) {
       if (unit !== undefined) unit.last = record.offset // also a tick that came too early is a record of the unit; without, a carried would count that must not
       return nothing
     }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
-    const failure = options.only?.failures?.get(record.offset)
+    const failure = options.failures?.get(record.offset)
     if (failure !== undefined)
       return settle({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
     try {
@@ -164,6 +166,7 @@ export function createFold<State, In extends Message, Task>(
       keep(key, reaction, received, unit, marksBefore)
       return taken
     } catch (error) {
+      if (options.throws) throw error
       return fail({ record, key, received, unit, marksBefore }, error)
     }
   }
@@ -246,7 +249,7 @@ export function createFold<State, In extends Message, Task>(
     const conversation =
       'conversation' in received.message ? received.message.conversation : record.key
     const told: Output[] = [deadLetter(record, stage.name, error)]
-    if (stage.name !== 'conversation')
+    if (ports.conversation !== inbox)
       told.unshift({
         to: 'conversation',
         message: {
@@ -279,7 +282,8 @@ export function createFold<State, In extends Message, Task>(
       if (open !== undefined)
         open.failures = (open.failures ?? new Map()).set(record.offset, reason)
       return taken
-    } catch {
+    } catch (error) {
+      if (options.throws) throw error
       units.delete(key)
       return written(record, key, told)
     }
@@ -296,7 +300,8 @@ export function createFold<State, In extends Message, Task>(
     const again = createFold({
       ...options,
       marks: unit.marksAtFirst,
-      only: { unit: key, failures: unit.failures },
+      only: key,
+      failures: unit.failures,
     })
     for await (const records of options.readBack(unit.first, upTo))
       for (const record of records) await again.take(record)

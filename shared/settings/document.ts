@@ -1,12 +1,10 @@
-// The text of an agent file as a value, and where in the text each part of it stands. YAML 1.2 and
-// JSON, which is read as the YAML that it is.
-// DOCUMENT-1. The value is plain data: no tag, alias or number in it that JSON could not say.
-// DOCUMENT-2. Work is bounded by the size of the text: aliases expand a bounded number of times;
-//     what is nested too deeply is refused before it is composed, which is recursive and takes a
-//     minute to find out; the check for repeated keys, which takes the square of their number, is
-//     our own.
-// DOCUMENT-3. What the parser says of a text may quote the text, where a secret can stand; so only
-//     its words are passed on, never its quotes.
+// The text of an agent file or a settings file as a value, with the place of each part. It reads
+// YAML 1.2, and JSON as YAML.
+// DOCUMENT-1. The value is plain data: nothing in it that JSON cannot express.
+// DOCUMENT-2. The size of the text bounds the work. Aliases are counted, deep nesting is refused
+//     before composing (the parser is recursive), and the check for repeated keys is our own.
+// DOCUMENT-3. A message of the parser may quote a secret of the text, so only its words are passed
+//     on, never its quotes.
 
 import {
   isAlias,
@@ -29,16 +27,13 @@ import type { Mistake, Path, Place } from './mistake.ts'
 export type Document = {
   value: unknown
   /**
-   * Where the value under a path stands, or its key; where there is none, the key of the innermost
-   * one around it that is there.
+   * The place of the value at a path, or of its key. Without such a value: the key of the innermost
+   * existing part around it.
    */
   placeOf(path: Path, part?: 'key' | 'value'): Place
 }
 
-/**
- * `file`: as mistakes name it. There is no document where the text cannot be read at all; mistakes
- * beside one do not hinder to look further.
- */
+/** `file`: the name in mistakes. No document: the text cannot be read at all. */
 export function readDocument(
   file: string,
   text: string,
@@ -69,10 +64,10 @@ export function readDocument(
   if (yaml.errors.length > 0)
     return { mistakes: yaml.errors.map((error) => at(error.pos[0], [], wordsOf(error, text))) }
 
-  const looked = look(yaml, at)
+  const checked = check(yaml, at)
   const strange = yaml.warnings.map((warning) => at(warning.pos[0], [], wordsOf(warning, text)))
-  const mistakes = [...strange, ...looked.mistakes]
-  if (looked.aliasesBroken) return { mistakes }
+  const mistakes = [...strange, ...checked.mistakes]
+  if (checked.aliasesBroken) return { mistakes }
   try {
     return {
       document: {
@@ -82,12 +77,12 @@ export function readDocument(
       mistakes,
     }
   } catch {
-    // Only aliases can be what it refuses: the rest was looked at above.
+    // Only aliases can fail here: everything else was checked above.
     return {
       mistakes: [
         ...mistakes,
         at(
-          looked.firstAlias,
+          checked.firstAlias,
           [],
           `its aliases stand for too much; repeat at most ${aliasesMax} parts by alias`,
         ),
@@ -97,7 +92,7 @@ export function readDocument(
 }
 
 const aliasesMax = 100
-/** A schema may be as deep as that, and stands a few levels deep in its file. */
+/** The deepest schema, plus the few levels of the file around it. */
 const depthMax = limits.schemaDepthMax + 8
 
 const jsonFaults = {
@@ -106,18 +101,18 @@ const jsonFaults = {
   'too-deep': `is nested deeper than ${depthMax} levels`,
 }
 
-/** Where the text opens one level too many; undefined: nowhere. */
+/** The offset at which the text is nested too deeply. Undefined: nowhere. */
 function tooDeepAt(text: string): number | undefined {
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(text)) {
     for (const _ of parser.next(lexeme));
-    // A level takes up to two places: the collection, and what is read of it.
+    // A level takes up to two places: the collection and its current item.
     if (parser.stack.length > 2 * depthMax) return parser.offset
   }
   return undefined
 }
 
-/** Our words where the parser's do not say what to do. */
+/** Our words for errors whose message names no remedy. */
 function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): string {
   switch (code) {
     case 'TAB_AS_INDENT':
@@ -135,10 +130,7 @@ function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): str
   }
 }
 
-/**
- * The braces of a variable are read as a mapping, where they stand inside of [ ] or { } without
- * quotes.
- */
+/** Without quotes, YAML reads the braces of a variable inside [ ] or { } as a mapping. */
 function hintAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   const end = text.indexOf('\n', offset)
@@ -146,22 +138,22 @@ function hintAt(text: string, offset: number): string {
   return /[[{][^\n]*\$\{/.test(line) ? ` (inside of [ ] and { }, put quotes around "\${NAME}")` : ''
 }
 
-// ── What the parser lets pass ──
+// ── Checks beyond the parser's ──
 
-type Looked = { mistakes: Mistake[]; aliasesBroken: boolean; firstAlias: number }
+type Checked = { mistakes: Mistake[]; aliasesBroken: boolean; firstAlias: number }
 
-function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mistake): Looked {
-  const looked: Looked = { mistakes: [], aliasesBroken: false, firstAlias: -1 }
+function check(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mistake): Checked {
+  const checked: Checked = { mistakes: [], aliasesBroken: false, firstAlias: -1 }
   const anchors = new Set<string>()
-  lookAt(yaml.contents, [], [])
-  return looked
+  checkNode(yaml.contents, [], [])
+  return checked
 
-  /** `around`: the anchors of what the node stands in. */
-  function lookAt(node: unknown, path: Path, around: readonly string[]): void {
+  /** `around`: the anchors of the nodes around this one. */
+  function checkNode(node: unknown, path: Path, around: readonly string[]): void {
     if (!isNode(node)) return
     const offset = node.range?.[0] ?? 0
     if (isAlias(node)) {
-      if (looked.firstAlias < 0) looked.firstAlias = offset
+      if (checked.firstAlias < 0) checked.firstAlias = offset
       if (!anchors.has(node.source))
         refuseAlias(
           offset,
@@ -174,9 +166,9 @@ function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mis
     }
     if (node.anchor !== undefined) anchors.add(node.anchor)
     const inside = node.anchor === undefined ? around : [...around, node.anchor]
-    if (isScalar(node)) lookAtScalar(node.value, offset, path)
+    if (isScalar(node)) checkScalar(node.value, offset, path)
     if (isSeq(node))
-      for (const [index, item] of node.items.entries()) lookAt(item, [...path, index], inside)
+      for (const [index, item] of node.items.entries()) checkNode(item, [...path, index], inside)
     if (isMap(node)) {
       const seen = new Map<string, number>()
       for (const { key, value } of node.items) {
@@ -185,31 +177,31 @@ function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mis
         const first = seen.get(name)
         if (first === undefined) seen.set(name, keyOffset)
         else
-          complain(
+          addMistake(
             keyOffset,
             [...path, name],
             `is given twice, first in line ${at(first, [], '').line}; keep one`,
           )
-        lookAtScalar(name, keyOffset, path)
-        lookAt(value, [...path, name], inside)
+        checkScalar(name, keyOffset, path)
+        checkNode(value, [...path, name], inside)
       }
     }
   }
 
-  function lookAtScalar(value: unknown, offset: number, path: Path): void {
+  function checkScalar(value: unknown, offset: number, path: Path): void {
     if (typeof value === 'number' && !Number.isFinite(value))
-      complain(offset, path, 'is no number that JSON can hold')
+      addMistake(offset, path, 'is no number that JSON can hold')
     if (typeof value === 'string' && !value.isWellFormed())
-      complain(offset, path, 'has half of a surrogate pair (\\ud800 to \\udfff) in it')
+      addMistake(offset, path, 'has half of a surrogate pair (\\ud800 to \\udfff) in it')
   }
 
   function refuseAlias(offset: number, path: Path, words: string): void {
-    looked.aliasesBroken = true
-    complain(offset, path, words)
+    checked.aliasesBroken = true
+    addMistake(offset, path, words)
   }
 
-  function complain(offset: number, path: Path, words: string): void {
-    looked.mistakes.push(at(offset, path, words))
+  function addMistake(offset: number, path: Path, words: string): void {
+    checked.mistakes.push(at(offset, path, words))
   }
 }
 
@@ -223,7 +215,7 @@ function place(yaml: Yaml, lines: LineCounter, path: Path, part: 'key' | 'value'
     const found = member(resolved(node, yaml), step)
     if (found === undefined) return placeAt(lines, key)
     key = offsetOf(found.key ?? found.value)
-    // A value that is not written stands behind its colon, maybe lines below.
+    // A missing value stands behind its colon, perhaps lines below.
     value =
       isScalar(found.value) && found.value.source === '' && found.value.type === 'PLAIN'
         ? key

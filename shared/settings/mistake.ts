@@ -1,18 +1,18 @@
-// A mistake in an agent file, and the one error that lists them all. It is read on a terminal by
-// who wrote the file, so it says where, what, and what would be accepted; it may show what the file
-// says, except where secrets can stand, and never what a variable of the environment holds.
+// A mistake in an agent file, and the one error that lists them all. The author of the file reads
+// it on a terminal, so it names the place, the problem and the accepted values. It may quote the
+// file, except where secrets can stand, and never the value of an environment variable.
 
 import { WeirError } from '../lib/errors.ts'
 
-/** Keys and indexes from the top of a file. */
+/** Keys and indexes, from the top of a file. */
 export type Path = readonly (string | number)[]
 
-/** Both from 1. */
+/** Both count from 1. */
 export type Place = { line: number; column: number }
 
 /**
- * `text` completes the path to a sentence: "is missing; must be ...". An empty path is the file as
- * a whole.
+ * `text` completes the path to a sentence: "is missing; must be ...". An empty path means the whole
+ * file.
  */
 export type Mistake = Place & { file: string; path: Path; text: string }
 
@@ -20,14 +20,14 @@ const mistakesShownMax = 100
 const shownCharactersMax = 60
 
 /**
- * The error `agent.invalid`, with a line `file:line:column path: text` for each mistake, in the
- * order of the files given and of their lines.
+ * The error `agent.invalid`, with a line `file:line:column path: text` for each mistake, ordered by
+ * file and line.
  */
 export function cannotUse(mistakes: readonly Mistake[]): WeirError {
   const files = [...new Set(mistakes.map(({ file }) => file))]
   const sorted = mistakes.toSorted(
     (a, b) =>
-      files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column, // stable: same place, as found
+      files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column, // stable: mistakes of one place keep their order
   )
   const lines = sorted.slice(0, mistakesShownMax).map(lineOf)
   if (sorted.length > mistakesShownMax) lines.push(`and ${sorted.length - mistakesShownMax} more`)
@@ -43,10 +43,7 @@ function lineOf({ file, line, column, path, text }: Mistake): string {
   return path.length === 0 ? `${where}: ${text}` : `${where} ${pathText(path)}: ${text}`
 }
 
-/**
- * The steps of a JSON pointer. It does not tell a key of digits from an index, and what is found
- * under both is the same.
- */
+/** The steps of a JSON pointer. A key of digits becomes an index: both find the same value. */
 export function pathOf(pointer: string): Path {
   const steps = pointer.split('/').slice(1)
   return steps.map((step) =>
@@ -62,13 +59,13 @@ export function pathText(path: Path): string {
   return visible(text.replace(/^\./, ''))
 }
 
-/** A value as a mistake shows it: short, on one line. */
+/** A value in a mistake: short, on one line. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return visible(JSON.stringify(bounded(value)))
   return value === null ? 'empty' : typeof value === 'object' ? kindOf(value) : String(value)
 }
 
-/** What can be said of a value that may be a secret. */
+/** The kind of a value that may be a secret. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'empty'
   if (Array.isArray(value)) return `a list of ${value.length}`
@@ -89,7 +86,7 @@ function bounded(text: string): string {
     : text
 }
 
-// What a terminal would obey, or what makes a text look like another one, is escaped. */
+/** Escapes control characters and characters that make a text look like another one. */
 function visible(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,

@@ -1,14 +1,13 @@
-// The name that somebody may have meant who wrote another one: spelled differently, a few letters
-// off, or shortened.
+// The known name nearest to an unknown one: spelled differently, a few letters off, or shortened.
 
 const charactersCompared = 64
 
-/** Undefined: none is near. Of names that are as near, the first. */
+/** Undefined: no name is near. Of equally near names, the first. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const wanted = plain(name)
+  const written = plain(name)
   let nearest: { name: string; distance: number } | undefined
   for (const candidate of known) {
-    const distance = distanceOf(wanted, plain(candidate))
+    const distance = distanceOf(written, plain(candidate))
     if (distance < (nearest?.distance ?? Number.POSITIVE_INFINITY))
       nearest = { name: candidate, distance }
   }
@@ -24,22 +23,22 @@ function plain(name: string): string {
 }
 
 /**
- * Edits; a name that was shortened (`env`, `maxTokens`) counts as further than any that is a few
- * letters off. Infinity: another name.
+ * The number of edits. A shortened name (`env`, `maxTokens`) counts as further than any name that
+ * is a few letters off. Infinity: another name.
  */
-function distanceOf(wanted: string, candidate: string): number {
-  const edits = editDistance(wanted, candidate)
-  if (edits <= Math.max(1, Math.floor(Math.min(wanted.length, candidate.length) / 3))) return edits
+function distanceOf(written: string, candidate: string): number {
+  const edits = editDistance(written, candidate)
+  if (edits <= Math.max(1, Math.floor(Math.min(written.length, candidate.length) / 3))) return edits
   const isShortened =
-    wanted.length >= 3 && wanted[0] === candidate[0] && isSubsequence(wanted, candidate)
+    written.length >= 3 && written[0] === candidate[0] && isSubsequence(written, candidate)
   const isPart =
-    wanted.length >= 3 &&
+    written.length >= 3 &&
     candidate.length >= 3 &&
-    (candidate.includes(wanted) || wanted.includes(candidate))
+    (candidate.includes(written) || written.includes(candidate))
   return isShortened || isPart ? charactersCompared + edits : Number.POSITIVE_INFINITY
 }
 
-/** Levenshtein's. */
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (const [i, letter] of [...a].entries()) {

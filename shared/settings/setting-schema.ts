@@ -1,5 +1,5 @@
-// What a setting may be, and what is wrong with a value that is given for it. Judged by hand: a
-// library for it would cost every command a tenth of a second at its start.
+// The schema of a setting, and the check of a value against it. Written by hand: a library would
+// cost every command a tenth of a second at its start.
 
 /** `properties`: names with texts, written `NAME=VALUE`. */
 export type SettingSchema = {
@@ -18,16 +18,10 @@ export type Properties = Readonly<Record<string, string>>
 
 export type SettingContent = string | number | Properties
 
-/**
- * `value` is of use only where there is no fault. `fault` never holds the value, which may be a
- * secret.
- */
+/** `value`: only usable without a fault. `fault` never holds the value, which may be a secret. */
 export type Judgement = { value: SettingContent; fault: string | undefined }
 
-/**
- * A flag and a variable are texts, also where a number is meant. `texts`: of a flag that is given
- * more than once, or the lines of a variable.
- */
+/** Judges a flag or a variable. `texts`: all values of a repeated flag, or the lines of a variable. */
 export function judgeTexts(texts: readonly string[], schema: SettingSchema): Judgement {
   if (schema.type === 'properties') return judgeLines(texts)
   const text = texts.at(-1) ?? ''
@@ -37,7 +31,7 @@ export function judgeTexts(texts: readonly string[], schema: SettingSchema): Jud
   )
 }
 
-/** A value of a settings file. */
+/** Judges a value of a settings file. */
 export function judgeValue(value: unknown, schema: SettingSchema): Judgement {
   return schema.type === 'properties'
     ? judgeMapping(value)

@@ -1,6 +1,6 @@
-// The settings file: `weir.yaml` or `weir.json` in the working folder, or the one that --config or
-// WEIR_CONFIG names. A mapping from keys of settings.ts to values. Which values are acceptable is
-// judged there, with those of flags and variables, so that all mistakes come at once.
+// The settings file: `weir.yaml` or `weir.json` in the working folder, or the file of --config or
+// WEIR_CONFIG. It maps keys of settings.ts to values. settings.ts judges the values together with
+// flags and variables, so that you get all mistakes at once.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,16 +11,14 @@ import { nearestName } from './nearest-name.ts'
 import { type SettingKey, settingKeys } from './settings.ts'
 import { readText } from './text-file.ts'
 
-/**
- * `name`: the file's path as people know it. `mistakes`: of the file itself, each with its place.
- */
+/** `name`: the path as the user gave it. `mistakes`: of the file itself, each with its place. */
 export type SettingsFile = {
   name: string
   values: Partial<Record<SettingKey, { value: unknown; line: number }>>
   mistakes: string[]
 }
 
-/** `config`: the value of --config. Undefined: there is none, and nobody asked for one. */
+/** `config`: the value of --config. */
 export type FindOptions = {
   config?: string | undefined
   environment: NodeJS.ProcessEnv
@@ -29,7 +27,10 @@ export type FindOptions = {
 
 const defaultNames = ['weir.yaml', 'weir.json']
 
-/** Never throws: what is wrong with it is told with the other mistakes of the settings. */
+/**
+ * Never throws: its mistakes are reported with the other mistakes of the settings. Undefined: there
+ * is no file.
+ */
 export function findSettingsFile({
   config,
   environment,
@@ -67,20 +68,20 @@ function read(name: string, folder: string, by: string): SettingsFile {
   if ('fault' in content) return refused([`${name}:${content.line}${by} ${content.fault}`])
 
   const { document, mistakes } = readDocument(name, content.text)
-  const told = mistakes.map(lineOf)
-  if (document === undefined) return refused(told)
+  const lines = mistakes.map(lineOf)
+  if (document === undefined) return refused(lines)
   const { value } = document
-  if (value === null) return refused(told) // nothing in it, or comments only
+  if (value === null) return refused(lines) // an empty file, or only comments
   if (typeof value !== 'object' || Array.isArray(value))
-    return refused([...told, `${name}:1:1: is ${kindOf(value)}; must be a mapping of settings`])
+    return refused([...lines, `${name}:1:1: is ${kindOf(value)}; must be a mapping of settings`])
 
   const values: SettingsFile['values'] = {}
   for (const [key, given] of Object.entries(value)) {
     const place = document.placeOf([key], 'key')
     if (isSettingKey(key)) values[key] = { value: given, line: place.line }
-    else told.push(lineOf({ file: name, ...place, path: [key], text: unknownKey(key) }))
+    else lines.push(lineOf({ file: name, ...place, path: [key], text: unknownKey(key) }))
   }
-  return { name, values, mistakes: told }
+  return { name, values, mistakes: lines }
 }
 
 function isSettingKey(key: string): key is SettingKey {

@@ -1,7 +1,7 @@
-// What people turn: one table with key, environment variable, unit, default and bounds. Read once,
-// at the start; the order is flag, environment, settings file (settings-file.ts), default. What
-// nobody needs to turn is a constant in limits.ts; what belongs to an agent stands in its agent
-// file.
+// The settings of a deployment: one table with key, environment variable, unit, default and bounds.
+// They are read once, at the start. A flag wins over the environment, then the settings file
+// (settings-file.ts), then the default. A number that nobody tunes is a constant in limits.ts.
+// Agents have their own file.
 
 import { isAbsolute, join } from 'node:path'
 import { downtimeDaysDefault, retentionDaysDefault, retentionFault } from '../contract/retention.ts'
@@ -15,12 +15,16 @@ import {
 } from './setting-schema.ts'
 import type { SettingsFile } from './settings-file.ts'
 
+/** shared/bus/kinds.ts has a record for each name. The first name is the default. */
+export const busNames = ['embedded', 'kafka'] as const
+export type BusName = (typeof busNames)[number]
+
 export type Settings = {
-  bus: 'embedded' | 'kafka'
+  bus: BusName
   dataFolder: string
-  /** Empty: none is named. */
+  /** Empty: none is given. */
   bootstrapServer: string
-  /** Empty: there is none. */
+  /** Empty: none is given. */
   commandConfig: string
   commandProperty: Properties
   topicPrefix: string
@@ -33,19 +37,16 @@ export type Settings = {
   toleratedDowntime: number
   synchronous: 'off' | 'normal' | 'full'
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-  /** Empty: none are named. */
+  /** Empty: none are given. */
   agents: string
   healthHost: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   healthPort: number
 }
 
 export type SettingKey = keyof Settings
 
-/**
- * `schema` bounds the value; `unit` says how a number counts; `secret`: its value is never shown or
- * logged.
- */
+/** `schema`: bounds the value. `unit`: of a number. `secret`: the value is never shown or logged. */
 export type Setting = {
   variable: string
   description: string
@@ -53,28 +54,31 @@ export type Setting = {
   secret: boolean
   /** A path: in a settings file it starts at the file's folder. */
   isPath?: true
+  /** The only bus that reads the setting. Absent: all do. */
+  onlyFor?: BusName
   schema: SettingSchema
 }
 
 export const settingTable: Record<SettingKey, Setting> = {
   bus: {
     variable: 'WEIR_BUS',
-    description: 'where the log is: in a file of this machine, or on Kafka',
+    description: 'the place of the log: a file on this machine, or Kafka',
     secret: false,
-    schema: { type: 'string', enum: ['embedded', 'kafka'], default: 'embedded' },
+    schema: { type: 'string', enum: [...busNames], default: busNames[0] },
   },
   dataFolder: {
     variable: 'WEIR_DATA_FOLDER',
     description:
-      'the folder of the embedded bus, whose file is weir.db; on Kafka, of the local copies of tables',
+      'the folder of the embedded bus, with its file weir.db; on Kafka, of local copies of tables',
     secret: false,
     isPath: true,
     schema: { type: 'string', minLength: 1, default: '.weir' },
   },
   bootstrapServer: {
     variable: 'WEIR_BOOTSTRAP_SERVER',
-    description: 'the brokers of Kafka to begin with, HOST:PORT, several with commas between them',
+    description: 'the first Kafka brokers to contact, as HOST:PORT, separated by commas',
     secret: false,
+    onlyFor: 'kafka',
     schema: {
       type: 'string',
       pattern: '^([^\\s,]+:\\d{1,5}(,[^\\s,]+:\\d{1,5})*)?$',
@@ -84,44 +88,44 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   commandConfig: {
     variable: 'WEIR_COMMAND_CONFIG',
-    description: "a client.properties of Kafka: security, credentials, the client's id",
+    description: 'a client.properties file of Kafka: security, credentials, client id',
     secret: false,
     isPath: true,
+    onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
   },
   commandProperty: {
     variable: 'WEIR_COMMAND_PROPERTY',
     description:
-      'properties NAME=VALUE of the Kafka client, over those of commandConfig: the flag once for each, in the variable one a line',
+      'properties of the Kafka client, which win over commandConfig: repeat the flag, or give one per line in the variable',
     unit: 'NAME=VALUE',
     secret: true,
+    onlyFor: 'kafka',
     schema: { type: 'properties', default: {} },
   },
   topicPrefix: {
     variable: 'WEIR_TOPIC_PREFIX',
-    description: 'put before the names of topics and consumer groups',
+    description: 'the start of all names of topics and consumer groups',
     secret: false,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,100}$', default: 'weir.' },
   },
   partitions: {
     variable: 'WEIR_PARTITIONS',
-    description: 'partitions of every topic; cannot change once the topics exist',
+    description: 'partitions of every topic; fixed once the topics exist',
     unit: 'partitions',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
   },
   replicationFactor: {
     variable: 'WEIR_REPLICATION_FACTOR',
-    description:
-      "copies that Kafka keeps of each partition of a topic that is created; 0: as many as the brokers' default says",
+    description: "copies of each partition of a new topic on Kafka; 0: the brokers' default",
     unit: 'copies',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
   },
   retention: {
     variable: 'WEIR_RETENTION',
-    description:
-      'how long records of logs are kept, and the history of a conversation in which nothing happens',
+    description: 'how long to keep records of logs, and the history of an idle conversation',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: retentionDaysDefault },
@@ -129,7 +133,7 @@ export const settingTable: Record<SettingKey, Setting> = {
   toleratedDowntime: {
     variable: 'WEIR_TOLERATED_DOWNTIME',
     description:
-      'how long all of Weir may stand still and still go on with every open turn; retention must be longer by a turn',
+      'how long all of Weir may be down and still continue every open turn; retention must be longer by a turn',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: downtimeDaysDefault },
@@ -137,14 +141,13 @@ export const settingTable: Record<SettingKey, Setting> = {
   synchronous: {
     variable: 'WEIR_SYNCHRONOUS',
     description:
-      'when the embedded bus waits for the disk; all three survive a killed process, only full survives a power loss at any moment',
+      'when the embedded bus waits for the disk: all values survive a killed process, only full survives a power loss at any moment',
     secret: false,
     schema: { type: 'string', enum: ['off', 'normal', 'full'], default: 'normal' },
   },
   logLevel: {
     variable: 'WEIR_LOG_LEVEL',
-    description:
-      'the least severe log line that is written; tool arguments are written at debug only',
+    description: 'the lowest level to log; tool arguments are logged only at debug',
     secret: false,
     schema: {
       type: 'string',
@@ -155,7 +158,7 @@ export const settingTable: Record<SettingKey, Setting> = {
   agents: {
     variable: 'WEIR_AGENTS',
     description:
-      'for weir up: an agent file or a folder of them, which the stages llm-gateway and executor need',
+      'for weir up: an agent file or a folder of them; the stages llm-gateway and executor need it',
     secret: false,
     isPath: true,
     schema: { type: 'string', default: '' },
@@ -163,14 +166,14 @@ export const settingTable: Record<SettingKey, Setting> = {
   healthHost: {
     variable: 'WEIR_HEALTH_HOST',
     description:
-      'for weir up and weir guard run: the address on which /livez, /readyz and /metrics are answered',
+      'for weir up and weir guard run: the address that serves /livez, /readyz and /metrics',
     secret: false,
     schema: { type: 'string', minLength: 1, default: '127.0.0.1' },
   },
   healthPort: {
     variable: 'WEIR_HEALTH_PORT',
     description:
-      'for weir up and weir guard run: its port; 0: any that is free, and the first line of the log says which',
+      'for weir up and weir guard run: the port of that address; 0: any free port, named in the first log line',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
   },
@@ -178,18 +181,17 @@ export const settingTable: Record<SettingKey, Setting> = {
 
 export const settingKeys = Object.keys(settingTable) as SettingKey[]
 
-/** Where a value came from; `name`: of the flag, the variable, or the file with its line. */
+/** The source of a value. `name`: of the flag, the variable, or the file with its line. */
 export type Origin = { kind: 'flag' | 'environment' | 'file'; name: string } | { kind: 'default' }
 
 export type SettingValue = { value: SettingContent; origin: Origin }
 
-/** A flag that may be given more than once has a list. */
+/** A flag that can be repeated has a list. */
 export type SettingFlagValues = Partial<Record<SettingKey, string | readonly string[]>>
 
 /**
- * Flags win over the environment, that over the file, that over defaults. `file`: what
- * findSettingsFile gave. Throws `settings.invalid` that names every bad value, where it came from
- * and what would be accepted, and every other mistake of the file.
+ * `file`: the result of findSettingsFile. Throws `settings.invalid` with every bad value, its
+ * source and the accepted values, and with every other mistake of the file.
  */
 export function readSettings(
   flags: SettingFlagValues,
@@ -202,7 +204,7 @@ export function readSettings(
   return Object.fromEntries(values) as Settings
 }
 
-/** As readSettings, with the origin of each value. */
+/** As readSettings, with the source of each value. */
 export function settingsWithOrigins(
   flags: SettingFlagValues,
   environment: NodeJS.ProcessEnv,
@@ -236,12 +238,12 @@ export function settingsWithOrigins(
   return values
 }
 
-/** `dataFolder` is given on the command line as `--data-folder`. */
+/** The flag of `dataFolder` is `--data-folder`. */
 export function flagOf(key: SettingKey): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** Also where a flag or a variable wins: a mistake in the file is one in any case. */
+/** Checked even if a flag or a variable wins: a mistake in the file stays a mistake. */
 function valueInFile(
   key: SettingKey,
   file: SettingsFile,
@@ -251,7 +253,7 @@ function valueInFile(
   if (found === undefined) return undefined
   const origin: Origin = { kind: 'file', name: `${file.name}:${found.line}` }
   const { value, fault } = judgeValue(found.value, settingTable[key].schema)
-  if (fault !== undefined) mistakes.push(complaint(key, found.value, origin, fault))
+  if (fault !== undefined) mistakes.push(mistakeText(key, found.value, origin, fault))
   const isRelative =
     settingTable[key].isPath === true &&
     typeof value === 'string' &&
@@ -267,51 +269,59 @@ function judged(
   mistakes: string[],
 ): SettingValue {
   const { value, fault } = judgeTexts(texts, settingTable[key].schema)
-  if (fault !== undefined) mistakes.push(complaint(key, texts.at(-1), origin, fault))
+  if (fault !== undefined) mistakes.push(mistakeText(key, texts.at(-1), origin, fault))
   return { value, origin }
 }
 
-/** One line for each property; what a shell leaves at the end is none. */
+/** One property per line. A shell may leave an empty line at the end. */
 function linesOf(text: string, { type }: SettingSchema): string[] {
   return type === 'properties' ? text.split(/\r?\n/).filter((line) => line.trim() !== '') : [text]
 }
 
-function complaint(key: SettingKey, value: unknown, origin: Origin, fault: string): string {
+function mistakeText(key: SettingKey, value: unknown, origin: Origin, fault: string): string {
   const shown = settingTable[key].secret
     ? 'not acceptable'
     : (JSON.stringify(value)?.slice(0, 100) ?? 'empty')
   return `${key} is ${shown} (from ${originText(origin)}); ${fault}`
 }
 
-const ofKafka = ['bootstrapServer', 'commandConfig', 'commandProperty'] as const
-
-/** Values that are acceptable each, and not together. */
-function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
-  const { bus } = values
-  const said = `bus is ${bus.value} (from ${originText(bus.origin)})`
-  const given = ofKafka.filter((key) => !isEmpty(values[key].value))
-  if (bus.value === 'embedded')
-    return given.map((key) => {
-      const where = originText(values[key].origin)
-      return `${said}, and ${key} is given (from ${where}); give --bus kafka (${settingTable.bus.variable}=kafka), or leave ${key} out`
-    })
-  if (given.length > 0) return [] // what the file and the properties say is judged by who reads them
-  const { variable } = settingTable.bootstrapServer
-  return [`${said}, and no broker is named; give --bootstrap-server HOST:9092 (${variable})`]
+/** A bus that needs one of its own settings, and the mistake if none is given. */
+const withoutOwnSettings: Partial<Record<BusName, string>> = {
+  kafka: `no broker is named; give --bootstrap-server HOST:9092 (${settingTable.bootstrapServer.variable})`,
 }
 
-/** R7: nothing starts with a retention that could take away what an open turn is folded from. */
+/** Values that are each acceptable, but not together. */
+function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
+  const bus = values.bus.value as BusName
+  const start = `bus is ${bus} (from ${originText(values.bus.origin)})`
+  const given = settingKeys.flatMap((key) => {
+    const { onlyFor } = settingTable[key]
+    return onlyFor === undefined || isEmpty(values[key].value) ? [] : [{ key, onlyFor }]
+  })
+  const mistakes = given
+    .filter(({ onlyFor }) => onlyFor !== bus)
+    .map(({ key, onlyFor }) => {
+      const where = originText(values[key].origin)
+      return `${start}, and ${key} is given (from ${where}); give --bus ${onlyFor} (${settingTable.bus.variable}=${onlyFor}), or leave ${key} out`
+    })
+  const missing = withoutOwnSettings[bus]
+  if (missing !== undefined && !given.some(({ onlyFor }) => onlyFor === bus))
+    mistakes.push(`${start}, and ${missing}`)
+  return mistakes
+}
+
+/** R7: retention must never remove the records that an open turn is folded from. */
 function retentionContradictions({
   retention,
   toleratedDowntime,
 }: Record<SettingKey, SettingValue>): string[] {
   const fault = retentionFault(Number(retention.value), Number(toleratedDowntime.value))
   if (fault === undefined) return []
-  const said = [`retention is ${retention.value} days (from ${originText(retention.origin)})`]
-  said.push(
+  const values = [`retention is ${retention.value} days (from ${originText(retention.origin)})`]
+  values.push(
     `toleratedDowntime is ${toleratedDowntime.value} days (from ${originText(toleratedDowntime.origin)})`,
   )
-  return [`${said.join(', ')}: ${fault}`]
+  return [`${values.join(', ')}: ${fault}`]
 }
 
 function isEmpty(value: SettingContent): boolean {

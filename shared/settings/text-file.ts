@@ -1,16 +1,16 @@
-// Reads a text that a person wrote: a regular file of bounded size, in UTF-8.
+// Reads a text file that a person wrote: a regular file of bounded size, in UTF-8.
 
 import { readFileSync, statSync } from 'node:fs'
 
-/** `fault` completes the file's name to a sentence; `line`: where its bytes stop being a text. */
+/** `fault` completes the file's name to a sentence. `line`: of the first byte that is no UTF-8. */
 export type TextFile = { text: string } | { fault: string; line: number }
 
-/** A byte order mark is left out. Never throws. */
+/** Drops a byte order mark. Never throws. */
 export function readText(file: string, bytesMax: number): TextFile {
   let bytes: Buffer
   try {
     const stat = statSync(file)
-    // Not only to be clear: opening a named pipe would wait for ever.
+    // Opening a named pipe would wait for ever.
     if (!stat.isFile())
       return {
         fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file',
@@ -29,7 +29,7 @@ export function readText(file: string, bytesMax: number): TextFile {
   }
 }
 
-/** Why the system gave us nothing of it. */
+/** The reason of a failed read, as the end of a sentence. */
 export function unreadable(error: unknown): string {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
@@ -40,7 +40,7 @@ function tooLarge(bytes: number, bytesMax: number): TextFile {
   return { fault: `has ${bytes} bytes; must have at most ${bytesMax}`, line: 1 }
 }
 
-/** Decoding replaces what is not UTF-8, so the bytes differ from there on. */
+/** Decoding replaces bad bytes, so encoding the result differs from there on. */
 function firstBadLine(bytes: Buffer): number {
   const replaced = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const at = bytes.findIndex((byte, index) => byte !== replaced[index])

@@ -65,14 +65,14 @@ async function settled(): Promise<void> {
 }
 
 describe('a client', () => {
-  it('writes one user-message and hears until the turn of that message is over', async () => {
+  it('writes one user-message and reads until its turn is over', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
-    const heard = edge.reply(question('c'))
+    const reply = edge.reply(question('c'))
     await settled()
     await finish('d', 'm1', 'conversation/0/0/0')
     await finish('c', 'm0', 'conversation/0/1/0')
     await finish('c', 'm1', 'conversation/0/2/0')
-    expect(await heard).toMatchObject({ conversation: 'c', messageId: 'm1', reply: 'reply to m1' })
+    expect(await reply).toMatchObject({ conversation: 'c', messageId: 'm1', reply: 'reply to m1' })
     const [message, ...more] = await bus.read({
       topic: 'conversation-events',
       partition: 0,
@@ -88,7 +88,7 @@ describe('a client', () => {
     expect(more).toEqual([])
   })
 
-  it('hears a record that was written twice once', async () => {
+  it('yields a record once even if it was written twice', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
     const activity: string[] = []
     const asking = (async () => {
@@ -103,26 +103,26 @@ describe('a client', () => {
     expect(activity).toEqual(['m1', 'm2'])
   })
 
-  it('stops waiting when its signal aborts, with the reason of that', async () => {
+  it('stops waiting with the reason of its signal when the signal aborts', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
     const stop = new AbortController()
-    const heard = edge.reply(question('c'), stop.signal)
+    const reply = edge.reply(question('c'), stop.signal)
     await settled()
     stop.abort(new Error('enough'))
-    await expect(heard).rejects.toThrow('enough')
+    await expect(reply).rejects.toThrow('enough')
     await expect(edge.reply(question('c'), stop.signal)).rejects.toThrow('enough')
   })
 
-  it('is told when the bus closes', async () => {
+  it('rejects when the bus closes', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
-    const heard = edge.reply(question('c'))
-    const told = expect(heard).rejects.toMatchObject({ code: 'bus.closed' })
+    const reply = edge.reply(question('c'))
+    const rejection = expect(reply).rejects.toMatchObject({ code: 'bus.closed' })
     await settled()
     await bus.close()
-    await told
+    await rejection
   })
 
-  it('that asks again hears how its turn ended where that was just before, and a table may answer with what it had a moment ago', async () => {
+  it('gets the end of an earlier turn even if a table lags a moment behind', async () => {
     const late: Bus = { ...bus, list: async (table) => (table.upToNow ? bus.list(table) : []) }
     const { send, earlierAnswer } = openEdge({ bus: late, topicPrefix: '', partitions: 1 })
     await send(question('c'))
@@ -146,7 +146,7 @@ describe('a client', () => {
     })
   })
 
-  it('writes a cancel for its message', async () => {
+  it('writes a cancel-requested for its message', async () => {
     await openEdge({ bus, topicPrefix: '', partitions: 1 }).cancel({
       conversation: 'c',
       messageId: 'm1',

@@ -22,8 +22,8 @@ async function rest(queue: EventQueue): Promise<TurnEvent[]> {
   }
 }
 
-describe('the events that a reader has not taken', () => {
-  it('come in order, and then the end', async () => {
+describe('the queue of unread events', () => {
+  it('yields events in order and then the end', async () => {
     const queue = createEventQueue()
     queue.add([roundStarted(), text('a')])
     queue.add([turnFinished()])
@@ -35,14 +35,14 @@ describe('the events that a reader has not taken', () => {
     ])
   })
 
-  it('come to who waits already', async () => {
+  it('yields an event to a waiting reader', async () => {
     const queue = createEventQueue()
     const next = queue.next()
     queue.add([text('a')])
     expect((await next).value).toEqual(text('a'))
   })
 
-  it('are put together where they are pieces of one text', async () => {
+  it('joins pieces of one text', async () => {
     const queue = createEventQueue()
     queue.add([text('a'), text('b')])
     queue.add([text('c'), text('d', 2)])
@@ -50,7 +50,7 @@ describe('the events that a reader has not taken', () => {
     expect(await rest(queue)).toEqual([text('abc'), text('d', 2)])
   })
 
-  it('come before an error, and the error comes every time', async () => {
+  it('yields events before an error, and then the error every time', async () => {
     const queue = createEventQueue()
     queue.add([text('a')])
     queue.end({ error: new Error('the disk is full') })
@@ -59,7 +59,7 @@ describe('the events that a reader has not taken', () => {
     await expect(queue.next()).rejects.toThrow('the disk is full')
   })
 
-  it('are dropped when the reader has left', async () => {
+  it('drops events when the reader has left', async () => {
     const queue = createEventQueue()
     queue.add([text('a')])
     queue.leave()
@@ -67,7 +67,7 @@ describe('the events that a reader has not taken', () => {
     expect(await queue.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('are bounded: too much text becomes a reset, and the rest of that attempt is left out', async () => {
+  it('turns too much text into a reset and drops the rest of that attempt', async () => {
     const queue = createEventQueue({ charactersMax: 10, eventsMax: 100 })
     queue.add([roundStarted(), text('12345'), text('67890'), text('!'), text('more')])
     queue.add([reset, text('again'), text('next', 2), turnFinished()])
@@ -82,7 +82,7 @@ describe('the events that a reader has not taken', () => {
     ])
   })
 
-  it('are bounded in their number: the oldest go, never the end, and what goes does not count any more', async () => {
+  it('drops the oldest of too many events, never the end, and counts only the rest', async () => {
     const queue = createEventQueue({ charactersMax: 10, eventsMax: 3 })
     queue.add([
       text('12345'),
@@ -96,7 +96,7 @@ describe('the events that a reader has not taken', () => {
     expect(await rest(queue)).toEqual([reset, text('12345', 3), turnFinished()])
   })
 
-  it('are bounded by what waits, not by what came', async () => {
+  it('bounds the waiting events, not all events', async () => {
     const queue = createEventQueue({ charactersMax: 10, eventsMax: 100 })
     for (const piece of ['12345678', '12345678', '12345678']) {
       queue.add([text(piece)])

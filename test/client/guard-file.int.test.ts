@@ -1,4 +1,4 @@
-// What a guard is called on the command line, and what is said of a name that is none.
+// Names of guards on the command line, and the errors for unknown names.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('a guard on the command line', () => {
-  it('is a file, with its options behind =, or one that ships', () => {
+  it('is a file with its options after =, or a guard that ships', () => {
     expect(namedGuard(join(folder, 'strict.ts'))).toEqual({
       file: join(folder, 'strict.ts'),
       options: undefined,
@@ -31,25 +31,22 @@ describe('a guard on the command line', () => {
     ['strict.js', 'there is no file', 'did you mean', 'strict.ts?'],
     ['lose.mjs', 'there is no file', 'did you mean', 'loose.mjs?'],
     ['more', 'is a folder, and a guard is a file'],
-  ])(
-    'that is no file (%s) is refused with where it was looked for, and the nearest there is',
-    (name, ...words) => {
-      const given = join(folder, name)
-      const refused = () => namedGuard(given)
-      expect(refused).toThrow(
-        expect.objectContaining({ code: 'usage', message: expect.stringContaining(given) }),
-      )
-      for (const word of words) expect(refused).toThrow(word)
-    },
-  )
+  ])('is refused if it is no file (%s), with the path and the nearest name', (name, ...words) => {
+    const given = join(folder, name)
+    const refused = () => namedGuard(given)
+    expect(refused).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(given) }),
+    )
+    for (const word of words) expect(refused).toThrow(word)
+  })
 
-  it('that nothing is near is refused without a guess', () => {
+  it('is refused without a guess if no name is near', () => {
     expect(() => namedGuard(join(folder, 'nowhere', 'x.ts'))).toThrow(
       /there is no file [^;]*x\.ts$/,
     )
   })
 
-  it('that is a name is looked for among those that ship, too', () => {
+  it('is compared with the guards that ship', () => {
     expect(() => namedGuard('spent')).toThrow(
       /there is no file \S+spent, and no guard of that name ships with Weir \(.*\); did you mean spend\?/,
     )

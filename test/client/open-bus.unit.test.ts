@@ -1,4 +1,4 @@
-// What a service asks before it starts, of a broker that is just starting itself.
+// A service asks a broker that is just starting for the ends of a topic.
 
 import { describe, expect, it } from '@jest/globals'
 import { endsOnceAnswered } from '../../client/open-bus.ts'
@@ -36,7 +36,7 @@ function busThat(failure: (time: number) => WeirError | undefined) {
 const leaderless = new WeirError('bus.refused', 'there is no leader', { retryable: true })
 
 describe('the ends of a topic', () => {
-  it('are waited for while the broker leads nothing yet', async () => {
+  it('are retried while the broker leads no partition yet', async () => {
     expect(
       await endsOnceAnswered(
         busThat((time) => (time < 40_000 ? leaderless : undefined)),
@@ -45,7 +45,7 @@ describe('the ends of a topic', () => {
     ).toBe(known)
   })
 
-  it('are not waited for without end', async () => {
+  it('are retried for a bounded time', async () => {
     await expect(
       endsOnceAnswered(
         busThat(() => leaderless),
@@ -54,7 +54,7 @@ describe('the ends of a topic', () => {
     ).rejects.toBe(leaderless)
   })
 
-  it('are not asked for again where that cannot help', async () => {
+  it('are not retried after an error that is not retryable', async () => {
     const missing = new WeirError('bus.topic-missing', 'there is no topic a')
     await expect(
       endsOnceAnswered(

@@ -14,7 +14,7 @@ import {
 let ids = 0
 
 /** All that is passed on, as far as these tests look at it. */
-function heard(events: TurnEvents, ...records: (Activity | Part)[]): string[] {
+function eventsOf(events: TurnEvents, ...records: (Activity | Part)[]): string[] {
   return records
     .flatMap((record) => {
       ids += 1
@@ -30,10 +30,10 @@ function brief(event: TurnEvent): string {
 }
 
 describe('the events of a turn', () => {
-  it('are its activity, from the first to the turn-finished', () => {
+  it('are its activity from the first record to turn-finished', () => {
     const events = createTurnEvents('m')
     const activity = [turnStarted(), roundStarted(), toolStarted(), callFinished(), turnFinished()]
-    expect(heard(events, ...activity)).toEqual([
+    expect(eventsOf(events, ...activity)).toEqual([
       'turn-started',
       'round-started',
       'tool-started',
@@ -41,33 +41,41 @@ describe('the events of a turn', () => {
       'turn-finished',
     ])
     expect(events.isOver).toBe(true)
-    expect(heard(events, roundStarted())).toEqual([])
+    expect(eventsOf(events, roundStarted())).toEqual([])
   })
 
-  it('leave out other turns, but for one word that they are waited for', () => {
+  it('skip other turns except for one turn-waiting', () => {
     const events = createTurnEvents('m')
     const earlier = [
       toolStarted(0, { turn: 3 }),
       callFinished(0, { turn: 3 }),
       turnFinished({ turn: 3, messageId: 'other' }),
     ]
-    expect(heard(events, ...earlier, turnStarted(), roundStarted())).toEqual([
+    expect(eventsOf(events, ...earlier, turnStarted(), roundStarted())).toEqual([
       'turn-waiting',
       'turn-started',
       'round-started',
     ])
     expect(
-      heard(events, roundStarted(2, { turn: 9 }), turnFinished({ turn: 9, messageId: 'another' })),
+      eventsOf(
+        events,
+        roundStarted(2, { turn: 9 }),
+        turnFinished({ turn: 9, messageId: 'another' }),
+      ),
     ).toEqual([])
   })
 
-  it('say nothing of a wait when only the end of another turn is heard', () => {
-    expect(heard(createTurnEvents('m'), turnFinished({ turn: 3, messageId: 'other' }))).toEqual([])
+  it('have no turn-waiting if only the end of another turn comes', () => {
+    expect(eventsOf(createTurnEvents('m'), turnFinished({ turn: 3, messageId: 'other' }))).toEqual(
+      [],
+    )
   })
 
-  it('are one turn-finished for a message that opened no turn', () => {
+  it('are one turn-finished if the message opened no turn', () => {
     const events = createTurnEvents('m')
-    expect(heard(events, turnFinished({ turn: 12, outcome: 'failed' }))).toEqual(['turn-finished'])
+    expect(eventsOf(events, turnFinished({ turn: 12, outcome: 'failed' }))).toEqual([
+      'turn-finished',
+    ])
     expect(events.finished).toMatchObject({ outcome: 'failed' })
   })
 
@@ -81,11 +89,11 @@ describe('the events of a turn', () => {
 describe('streamed text', () => {
   const started = () => {
     const events = createTurnEvents('m')
-    heard(events, turnStarted(), roundStarted())
+    eventsOf(events, turnStarted(), roundStarted())
     return events
   }
 
-  it('is passed on as it comes, neighbours of one kind put together', () => {
+  it('comes in order, with neighbours of one kind joined', () => {
     const events = started()
     const first = part(0, [
       { kind: 'reasoning', text: 'hm' },
@@ -98,18 +106,18 @@ describe('streamed text', () => {
       { kind: 'call_start', name: 'exec', text: '' },
       { kind: 'call_arguments', text: '{}' },
     ])
-    expect(heard(events, first, second)).toEqual([
+    expect(eventsOf(events, first, second)).toEqual([
       'reasoning-delta hm',
       'text-delta Let me ',
       'text-delta look',
     ])
   })
 
-  it('begins anew with a new attempt of the round', () => {
+  it('begins again with a new attempt of the round', () => {
     const events = started()
     const again = part(0, ['new'], { attempt: 'b' })
     expect(
-      heard(
+      eventsOf(
         events,
         part(0, ['old']),
         again,
@@ -119,14 +127,16 @@ describe('streamed text', () => {
     ).toEqual(['text-delta old', 'text-reset', 'text-delta new', 'text-delta  text'])
   })
 
-  it('needs no reset where the attempt before had no text', () => {
+  it('has no reset if the attempt before had no text', () => {
     const call = part(0, [{ kind: 'call_start', name: 'exec' }])
-    expect(heard(started(), call, part(0, ['text'], { attempt: 'b' }))).toEqual(['text-delta text'])
+    expect(eventsOf(started(), call, part(0, ['text'], { attempt: 'b' }))).toEqual([
+      'text-delta text',
+    ])
   })
 
-  it('says so when the new attempt has no text', () => {
+  it('has a reset even if the new attempt has no text', () => {
     expect(
-      heard(
+      eventsOf(
         started(),
         part(0, ['old']),
         part(0, [{ kind: 'call_start', name: 'exec' }], { attempt: 'b' }),
@@ -134,9 +144,9 @@ describe('streamed text', () => {
     ).toEqual(['text-delta old', 'text-reset'])
   })
 
-  it('needs no reset in the next round, and forgets the round before', () => {
+  it('has no reset in the next round and ignores the round before', () => {
     expect(
-      heard(
+      eventsOf(
         started(),
         part(0, ['one']),
         part(0, ['two'], { round: 2, attempt: 'b' }),
@@ -145,9 +155,9 @@ describe('streamed text', () => {
     ).toEqual(['text-delta one', 'text-delta two'])
   })
 
-  it('is left out where its beginning was not heard, until a new attempt', () => {
+  it('is skipped until a new attempt if its beginning is missing', () => {
     expect(
-      heard(
+      eventsOf(
         started(),
         part(3, ['the middle']),
         part(4, ['the end']),
@@ -157,20 +167,20 @@ describe('streamed text', () => {
   })
 
   it('comes once, however often a part was written', () => {
-    expect(heard(started(), part(0, ['one']), part(0, ['one']), part(1, ['two']))).toEqual([
+    expect(eventsOf(started(), part(0, ['one']), part(0, ['one']), part(1, ['two']))).toEqual([
       'text-delta one',
       'text-delta two',
     ])
   })
 
-  it('of other turns is left out', () => {
-    expect(heard(started(), part(0, ['other'], { turn: 3 }))).toEqual([])
+  it('is skipped if it belongs to another turn', () => {
+    expect(eventsOf(started(), part(0, ['other'], { turn: 3 }))).toEqual([])
   })
 
-  it('that is heard before the turn is known waits for it', () => {
+  it('waits for the turn if it comes before the turn is known', () => {
     const events = createTurnEvents('m')
     expect(
-      heard(
+      eventsOf(
         events,
         part(0, ['early']),
         part(0, ['other'], { turn: 3 }),
@@ -182,22 +192,22 @@ describe('streamed text', () => {
 })
 
 describe('the end of a turn', () => {
-  it('that was cancelled waits for the calls that were running', () => {
+  it('waits for running calls if the turn was cancelled', () => {
     const events = createTurnEvents('m')
     const cancelled = turnFinished({ outcome: 'cancelled', class: 'cancelled' })
     expect(
-      heard(events, turnStarted(), toolStarted(0), toolStarted(1), callFinished(0), cancelled),
+      eventsOf(events, turnStarted(), toolStarted(0), toolStarted(1), callFinished(0), cancelled),
     ).not.toContain('turn-finished')
     expect(events.finished).toMatchObject({ outcome: 'cancelled' })
     expect(
-      heard(events, part(0, ['late']), callFinished(1, { status: 'outcome_unknown' })),
+      eventsOf(events, part(0, ['late']), callFinished(1, { status: 'outcome_unknown' })),
     ).toEqual(['call-finished', 'turn-finished'])
     expect(events.isOver).toBe(true)
   })
 
-  it('comes without them when they are not waited for any longer', () => {
+  it('comes without the running calls after endNow', () => {
     const events = createTurnEvents('m')
-    heard(
+    eventsOf(
       events,
       turnStarted(),
       toolStarted(0),
@@ -207,7 +217,7 @@ describe('the end of a turn', () => {
     expect(events.endNow()).toEqual([])
   })
 
-  it('cannot be had before it was heard', () => {
+  it('does not come from endNow before it is known', () => {
     expect(createTurnEvents('m').endNow()).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// What a turn reads of the log, and until when.
+// The records that a turn reads, and until when.
 
 import { setImmediate as later } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -54,7 +54,7 @@ function ask(): Turn & { fail(error: unknown): void } {
     question,
     isNew: true,
     signal: undefined,
-    over: () => {},
+    onOver: () => {},
   })
 }
 
@@ -67,7 +67,7 @@ async function write(topic: string, message: Message & { conversation: string })
 }
 
 describe('a turn', () => {
-  it('reads what models stream only while its events are read, and nothing when it is over', async () => {
+  it('reads parts only while its events are read, and nothing after its end', async () => {
     const turn = ask()
     await settled()
     expect(followed).toEqual(['activity'])
@@ -83,7 +83,7 @@ describe('a turn', () => {
     expect(followed).toEqual([])
   })
 
-  it('misses no text when it is read at once', async () => {
+  it('misses no text if its events are read at once', async () => {
     const turn = ask()
     const texts: string[] = []
     const reading = (async () => {
@@ -99,7 +99,7 @@ describe('a turn', () => {
     expect(texts.join('')).toBe('Hello.')
   })
 
-  it('that is read late has its events from the beginning, and text from the next attempt or round on', async () => {
+  it('yields all events to a late reader, and text from the next attempt or round on', async () => {
     const turn = ask()
     await settled()
     await write('activity', turnStarted())
@@ -120,14 +120,14 @@ describe('a turn', () => {
     expect(heard).toEqual(['turn-started', 'round-started', 'Next.', 'turn-finished'])
   })
 
-  it('ends with the error when nothing more can be heard', async () => {
+  it('ends with the error when the activity cannot be read any further', async () => {
     const turn = ask()
     await settled()
     await bus.close()
     await expect(turn.finished).rejects.toMatchObject({ code: 'bus.closed' })
   })
 
-  it('that has ended ends as it did, also where nothing more can be heard of its last calls', async () => {
+  it('keeps its end even if the results of its last calls cannot be read', async () => {
     const turn = ask()
     const types: string[] = []
     const reading = (async () => {
@@ -146,7 +146,7 @@ describe('a turn', () => {
     expect(types).toEqual(['turn-started', 'tool-started', 'turn-finished'])
   })
 
-  it('ends with the error when its message cannot be sent', async () => {
+  it('ends with the error if its message cannot be sent', async () => {
     await bus.close()
     await expect(ask().finished).rejects.toMatchObject({ code: 'bus.closed' })
   })

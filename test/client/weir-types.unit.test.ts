@@ -1,5 +1,5 @@
-// The types of the package, as a program sees them. What is wrong here is found by `make types`;
-// the test only says that they are looked at.
+// The types of the package, as a program sees them. `make types` finds the mistakes. The test only
+// shows that this file is part of the check.
 
 import { expect, it } from '@jest/globals'
 import {
@@ -107,7 +107,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   return (await turn.finished).reply
 }
 
-it('is a program that compiles', () => {
+it('compiles a program against the types of the package', () => {
   expect(program).toHaveLength(2)
   expect(Object.keys(Weir)).toEqual(['open'])
   expect(new WeirError('bus.locked', 'in use')).toBeInstanceOf(Error)

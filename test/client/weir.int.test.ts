@@ -72,7 +72,7 @@ const said = (events: TurnEvent[]) =>
   events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
 
 describe('a turn', () => {
-  it('is a stream of events, text as it comes among them, and ends with its reply', async () => {
+  it('streams its events and text, and ends with its reply', async () => {
     answer = (_, number) =>
       number === 1
         ? says(thinking('Hm.'), text('I look.'), call('act', {}))
@@ -99,27 +99,27 @@ describe('a turn', () => {
     expect(events.at(-1)).toEqual(await turn.finished)
   })
 
-  it('has an end for who reads no events', async () => {
+  it('finishes even if the caller reads no events', async () => {
     expect(await (await open()).ask({ agent, text: 'go' }).finished).toMatchObject({
       outcome: 'answered',
       reply: 'Hello.',
     })
   })
 
-  it('goes on when its events are read no further', async () => {
+  it('continues when its reader leaves', async () => {
     const turn = (await open()).ask({ agent, text: 'go' })
     for await (const event of turn) if (event.type === 'turn-started') break
     expect(await turn.finished).toMatchObject({ reply: 'Hello.' })
   })
 
-  it('has its events for one reader only', async () => {
+  it('yields its events to one reader only', async () => {
     const turn = (await open()).ask({ agent, text: 'go' })
     const events = all(turn)
     await expect(all(turn)).rejects.toThrow('can be read once')
     expect(typesOf(await events)).toContain('turn-finished')
   })
 
-  it('goes on with its conversation, and not with others', async () => {
+  it('continues its own conversation only', async () => {
     const opened = await open()
     const first = opened.ask({ agent, text: 'one' })
     await first.finished
@@ -128,7 +128,7 @@ describe('a turn', () => {
     expect(server.requests.map(textsOf)).toEqual([['one'], ['one', 'Hello.', 'two'], ['three']])
   })
 
-  it('waits for the one before it in its conversation, and says so', async () => {
+  it('waits for the earlier turn of its conversation with a turn-waiting', async () => {
     answer = ({ messages }) =>
       messages.length === 1 ? says(call('act', { sleepMs: 300 })) : says(text('Hello.'))
     const opened = await open()
@@ -138,7 +138,7 @@ describe('a turn', () => {
     expect(await first.finished).toMatchObject({ outcome: 'answered' })
   })
 
-  it('that broke off while it streamed begins its text anew', async () => {
+  it('begins its text again after a broken stream', async () => {
     answer = (_, number) =>
       number === 1 ? { kind: 'cut', blocks: [text('Half an')] } : says(text('The whole answer.'))
     const events = await all((await open()).ask({ agent, text: 'go' }))
@@ -163,7 +163,7 @@ describe('a cancelled turn', () => {
     throw new Error('no tool was started')
   }
 
-  it('ends when its signal aborts, and its last events say what became of what ran', async () => {
+  it('ends when its signal aborts, and its last events are the results of running calls', async () => {
     answer = () => says(call('act', { sleepMs: 20_000 }))
     const stop = new AbortController()
     const turn = (await open()).ask({ agent, text: 'go', signal: stop.signal })
@@ -180,12 +180,12 @@ describe('a cancelled turn', () => {
     })
   })
 
-  it('ends before it began when its signal was aborted already', async () => {
+  it('ends before it begins if its signal is already aborted', async () => {
     const turn = (await open()).ask({ agent, text: 'go', signal: AbortSignal.abort() })
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('can be cancelled by its ids, by who did not ask', async () => {
+  it('can be cancelled by its ids from another program', async () => {
     answer = () => says(call('act', { sleepMs: 20_000 }))
     const opened = await open()
     const turn = opened.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' })
@@ -194,7 +194,7 @@ describe('a cancelled turn', () => {
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('is not bothered by a cancel that comes too late', async () => {
+  it('ignores a late cancel', async () => {
     const turn = (await open()).ask({ agent, text: 'go' })
     await turn.finished
     await turn.cancel()
@@ -203,7 +203,7 @@ describe('a cancelled turn', () => {
 })
 
 describe('a message that is sent again under its id', () => {
-  it('gets the answer that it had, and the model is not asked again', async () => {
+  it('gets its earlier answer without a new model request', async () => {
     const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
     const opened = await open()
     await opened.ask({ agent, text: 'before', conversation: 'c' }).finished
@@ -214,7 +214,7 @@ describe('a message that is sent again under its id', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('gets the answer also where it had waited in the queue', async () => {
+  it('gets its answer even if it waited in the queue', async () => {
     answer = ({ messages }) =>
       messages.length === 1
         ? says(call('act', { sleepMs: 100 }))
@@ -226,7 +226,7 @@ describe('a message that is sent again under its id', () => {
     expect(await opened.ask(queued).finished).toEqual(first)
   })
 
-  it('hears the end of its turn, once it has one', async () => {
+  it('gets the end of its turn once the turn ends', async () => {
     answer = () => says(call('act', { sleepMs: 300 }))
     const opened = await open()
     const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
@@ -237,10 +237,10 @@ describe('a message that is sent again under its id', () => {
   })
 })
 
-describe('what cannot be asked', () => {
+describe('an invalid question', () => {
   it.each([
     [
-      'an agent that is not there',
+      'an unknown agent',
       { agent: 'other', text: 'go' },
       'agent.unknown',
       'the agents are test-agent',
@@ -275,12 +275,12 @@ describe('what cannot be asked', () => {
 })
 
 describe('opening', () => {
-  it('refuses a data folder that is in use', async () => {
+  it('refuses a data folder in use', async () => {
     await open()
     await expect(open()).rejects.toMatchObject({ code: 'bus.locked' })
   })
 
-  it('refuses what is no agent file, and bad options, in words of the program', async () => {
+  it('refuses a broken agent file and bad options, and names the options', async () => {
     await expect(open({ agents: join(folder, 'no.yaml') })).rejects.toMatchObject({
       code: 'agent.invalid',
     })
@@ -301,7 +301,7 @@ describe('opening', () => {
 })
 
 describe('closing', () => {
-  it('lets a running tool end, fails the open turn, and the turn goes on when it is opened again', async () => {
+  it('lets a running tool end, and the open turn continues after the next open', async () => {
     const closing = join(folder, 'closing')
     const act: Block = call('act', { until: closing, answer: 'acted' })
     answer = ({ messages }) => (messages.length === 1 ? says(act) : says(text('Acted.')))
@@ -325,7 +325,7 @@ describe('closing', () => {
     expect(JSON.stringify(second)).toContain('acted')
   })
 
-  it('can be done twice', async () => {
+  it('works twice', async () => {
     const opened = await open()
     await Promise.all([opened.close(), opened.close()])
   })
@@ -352,7 +352,7 @@ describe('options that do not go together', () => {
 })
 
 describe('a stage that cannot go on', () => {
-  it('fails every open turn, and whatever is asked afterwards', async () => {
+  it('fails every open turn and every later question', async () => {
     const held = join(folder, 'held')
     answer = () => says(call('act', { until: held }))
     const opened = await open()

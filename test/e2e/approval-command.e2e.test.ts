@@ -38,7 +38,7 @@ describe('weir approvals, approve and reject', () => {
     expect(set).toMatchObject({
       code: 0,
       out: expect.stringContaining(
-        '1 rule for act: from the next model response on, calls wait up to 60 min',
+        '1 rule for act: from the next model response, calls wait up to 60 min',
       ),
     })
     expect(JSON.parse((await run(['approvals', 'rules'])).out)).toMatchObject({

@@ -75,8 +75,8 @@ async function start(model: (request: ModelCall, number: number) => Reply): Prom
     clock: systemClock,
     keepFrom: foldFrom,
     log: logger,
-    onLog: (opened) => {
-      limitPages = opened.limitPages
+    onDatabase: (database) => {
+      limitPages = (pages) => database.exec(`PRAGMA max_page_count = ${pages}`)
     },
   })
   const running = await startStages({

@@ -59,7 +59,7 @@ describe('weir guard', () => {
     expect(await starts(here)).toHaveLength(1)
 
     expect((await run(['guard', 'list'])).out).toContain(
-      'no call waits for it; where it enforces it has 10000 ms to answer, else its calls are vetoed',
+      'no call waits for it; where it enforces it has 10000 ms to answer, otherwise its calls are vetoed',
     )
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({
       code: 0,
@@ -199,19 +199,19 @@ describe('weir guard', () => {
       await until(async () => 'notes' in (await ready()))
       expect(await ready()).toMatchObject({
         ready: true,
-        notes: ['guard.no-removal: it is removed: it is asked about no call any more'],
+        notes: ['guard.no-removal: it is removed: no further call waits for it'],
       })
       up.signal('SIGTERM')
       expect((await up.ended).code).toBe(0)
       await until(async () => !(await ready()).ready)
       expect((await ready()).why).toEqual([
-        'guard.no-removal: no process writes .weir: its answers wait',
+        'guard.no-removal: no process writes .weir: answers wait',
       ])
       second.signal('SIGTERM')
       const { code, ...said } = await second.ended
       expect(code).toBe(0)
       expect(JSON.stringify(said)).toContain('the guard is now 1: shadow for exec')
-      expect(JSON.stringify(said)).toContain('it is removed: it is asked about no call any more')
+      expect(JSON.stringify(said)).toContain('it is removed: no further call waits for it')
     } finally {
       await bus.close()
     }
@@ -226,7 +226,7 @@ describe('weir guard', () => {
     const first = await register(...tools)
     expect(first).toMatchObject({
       code: 0,
-      errors: expect.stringContaining('what is in another language cannot, and needs Kafka'),
+      errors: expect.stringContaining('a guard in another language needs Kafka'),
     })
     expect(first.out).toBe(
       'remote enforces for exec\nremote is a shadow for mail_*\nit reads weir.rounds-cleared as the group weir.guard.remote, and writes weir.guard-verdicts.remote\n',
@@ -249,7 +249,7 @@ describe('weir guard', () => {
       const refused = await register('--tools', mistyped, '--replace')
       expect(refused).toMatchObject({ code: 2, out: '' })
       expect(refused.errors).toMatch(
-        /behind the = must stand enforce or shadow|names have no blanks and no =/,
+        /the mode after = must be enforce or shadow|names have no blanks and no =/,
       )
     }
     expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain(
@@ -260,7 +260,7 @@ describe('weir guard', () => {
     )
     expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')
     expect((await run(['doctor'])).out).toMatch(
-      /^odd +guards +calls wait for remote \(mixed\), and nobody runs it now: run it/m,
+      /^odd +guards +calls wait for remote \(mixed\), and no process runs it now: run it/m,
     )
     const vetoed = await run([...ask, 'nobody answers for it'])
     expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
@@ -296,12 +296,12 @@ describe('weir guard', () => {
     expect(stage).toMatchObject({
       code: 2,
       errors: expect.stringContaining(
-        'approval is a stage and no guard to run: put its rules in force with',
+        'approval is a stage, not a guard to run: set its rules with',
       ),
     })
     await writeFile(join(folder, 'shell'), 'export default {}')
     expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain(
-      'shell is a file here, and a guard that ships with Weir',
+      'shell is a file here and also a guard that ships with Weir',
     )
   })
 
@@ -372,7 +372,7 @@ describe('weir guard', () => {
       'there is a guard no-removal already, and it is version 1, this is 2',
     )
     expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain(
-      'and none writes .weir: start weir up first',
+      'and no process writes .weir: start weir up first',
     )
   })
 })

@@ -302,10 +302,10 @@ describe('weir doctor over Kafka', () => {
       lines: [
         expect.stringMatching(/^ok +brokers/),
         expect.stringMatching(
-          /^wrong +topics +there is none that begins with 'nobody\.': weir topics create/,
+          /^wrong +topics +no topic begins with 'nobody\.': weir topics create/,
         ),
         expect.stringMatching(
-          /^odd +stages +nobody runs conversation, llm-gateway, .*: weir up --stages/,
+          /^odd +stages +no process runs conversation, llm-gateway, .*: weir up --stages/,
         ),
         expect.stringMatching(/^wrong +records +there is no topic nobody\./),
       ],

@@ -124,7 +124,7 @@ describe('weir guard over Kafka', () => {
           expect(checked).toMatchObject({ code: 0, out: '14 topics, all as Weir needs them\n' })
           const doctor = (await run('doctor')).out
           expect(doctor).toContain('14 topics that begin with')
-          expect(doctor).toMatch(/odd +guards +nobody runs remote \(shadow\)/)
+          expect(doctor).toMatch(/odd +guards +no process runs remote \(shadow\)/)
           guard.signal('SIGTERM')
           expect((await guard.ended).code).toBe(0)
         },

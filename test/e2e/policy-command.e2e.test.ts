@@ -177,10 +177,7 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
       ['set', 'coder', 'loop.cycleLaps=0'],
       'loop.cycleLaps is 0; must be a whole number from 1 to 1000',
     ],
-    [
-      ['set', 'loop.cycleLaps=2', 'x=1'],
-      "'loop.cycleLaps=2' stands where the agent's name must stand",
-    ],
+    [['set', 'loop.cycleLaps=2', 'x=1'], "'loop.cycleLaps=2' is in the place of the agent's name"],
     [['set', 'coder'], 'nothing to set: give KEY=VALUE'],
     [['unset', 'coder', 'rule.cycel'], 'did you mean rule.cycle?'],
     [['diff', 'coder', '--file', 'missing.json'], 'missing.json does not exist'],

@@ -300,7 +300,7 @@ describe('weir doctor', () => {
 
     it.each([
       [401, /^wrong .*refuses the key \(401\): put a valid key/],
-      [404, /^odd .*says nothing of a model some-model: check model\.name/],
+      [404, /^odd .*does not know a model some-model: check model\.name/],
       [503, /^odd .*answers with 503: try again later/],
     ])('says what a %d means', async (status, words) => {
       expect(await answering(() => status)).toEqual([expect.stringMatching(words)])

@@ -211,7 +211,7 @@ describe('a weir up that cannot go on', () => {
       stage: expect.any(String),
       err: { code: expect.stringMatching(/^bus\.(full|unwritable)$/) },
     })
-    expect(up.lines.at(-1)).toMatchObject({ msg: 'ended: it could not go on', end: 'failed' })
+    expect(up.lines.at(-1)).toMatchObject({ msg: 'ended after a failure', end: 'failed' })
   })
 
   it('ends with 1 and says who writes the file, when another process does', async () => {
@@ -266,7 +266,7 @@ describe('a weir up that is asked for what cannot be', () => {
   it('ends with 2 and names the stage that was perhaps meant', async () =>
     expect(await refused(['--stages', 'validatr'])).toEqual({
       code: 2,
-      errors: "weir: --stages: 'validatr' is no stage; did you mean validator?\n",
+      errors: "weir: unknown stage 'validatr' (--stages). Did you mean validator?\n",
     }))
 
   it('ends with 2 where a stage needs agent files and none are named', async () =>
@@ -289,7 +289,7 @@ describe('a weir up that is asked for what cannot be', () => {
     const { code, errors } = await refused(['--stages', 'validator', '--health-port', port])
     expect({ code, errors }).toEqual({
       code: 2,
-      errors: expect.stringContaining(`port ${port}: it is in use`),
+      errors: expect.stringContaining(`port ${port}: the port is in use`),
     })
   })
 

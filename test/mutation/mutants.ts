@@ -4,16 +4,14 @@
 /** `change`: what the line becomes; null: it is taken out. Lines from 1. */
 export type Mutant = { file: string; line: number; was: string; change: string | null }
 
-const thresholdsInForce = 'shared/agents/agents.ts'
+const thresholdsInForce = 'shared/contract/thresholds.ts'
 const patience = 'services/loop-detector/patience.ts'
 const masks = 'services/loop-detector/mask.ts'
 
 /** `read`: the text of a source file. */
 export function mutantsOf(read: (file: string) => string): Mutant[] {
   return [
-    ...numbersIn(thresholdsInForce, read(thresholdsInForce), (line) =>
-      /^ {2}(?:loop|empty): \{/.test(line),
-    ),
+    ...numbersIn(thresholdsInForce, read(thresholdsInForce), (line) => /^ *default: \d/.test(line)),
     ...numbersIn(patience, read(patience), (line) => !/^\s*(?:\/\/|\/?\*)|^import/.test(line)),
     ...elementsIn(masks, read(masks)),
   ]

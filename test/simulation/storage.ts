@@ -2,12 +2,9 @@
 // that do the same ten times faster. Every seed must give the same bytes on both
 // (simulation.e2e.test.ts), so the arrays are also the model that the embedded log is held against.
 
-import {
-  type GroupCommit,
-  type Log,
-  openLog,
-  type PartitionName,
-} from '../../shared/bus/embedded/log.ts'
+import { type Log, openLog } from '../../shared/bus/embedded/log.ts'
+import type { GroupCommit } from '../../shared/bus/embedded/log-commits.ts'
+import type { PartitionName } from '../../shared/bus/embedded/log-partition.ts'
 import type {
   Appended,
   Commit,

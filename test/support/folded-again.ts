@@ -2,29 +2,11 @@
 // makes of the records in its inbox, against the records that stand in the log under the same ids.
 
 import type { OpenLog } from '../../apps/history/open-log.ts'
-import { accumulator } from '../../services/accumulator/reducer.ts'
-import { approval } from '../../services/approval/reducer.ts'
-import { conversation } from '../../services/conversation/reducer.ts'
-import { executor } from '../../services/executor/reducer.ts'
-import { llmGateway } from '../../services/llm-gateway/reducer.ts'
-import { loopDetector } from '../../services/loop-detector/reducer.ts'
-import { validator } from '../../services/validator/reducer.ts'
+import { type AnyStage, reducers } from '../../services/reducers.ts'
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { RecordToAppend } from '../../shared/contract/bus.ts'
-import type { Message } from '../../shared/contract/messages.ts'
-import type { Stage } from '../../shared/contract/stage.ts'
 import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
-import { createFold } from '../../shared/runtime/fold.ts'
-
-const reducers = [
-  conversation,
-  llmGateway,
-  accumulator,
-  validator,
-  loopDetector,
-  executor,
-  approval,
-] as unknown as Stage<unknown, Message, unknown>[]
+import { foldOfLog } from '../../shared/runtime/log-fold.ts'
 
 export type FoldedAgain = { compared: number; missing: string[]; differing: string[] }
 
@@ -39,11 +21,9 @@ export async function foldedAgain(log: OpenLog): Promise<FoldedAgain> {
     for await (const record of all(topic))
       if (record.id !== undefined) written.set(record.id, record)
   const found: FoldedAgain = { compared: 0, missing: [], differing: [] }
-  for (const stage of reducers)
+  for (const stage of Object.values(reducers) as AnyStage[])
     for (let partition = 0; partition < partitions; partition += 1) {
-      const readBack = (from: number, to: number) =>
-        batchesOf(bus, { topic: topicPrefix + stages[stage.name].inbox, partition, from, to })
-      const fold = createFold({ stage, partition, partitions, topicPrefix, marks: {}, readBack })
+      const fold = foldOfLog(log, stage, partition)
       for await (const record of all(stages[stage.name].inbox, partition))
         for (const output of (await fold.take(record)).records) {
           const id = output.id as string

@@ -1,11 +1,11 @@
-// Reducers as sentences: given these records, when this one, then those. It folds as the runtime
-// does where a reducer could notice: `previous` is kept, a unit's time never goes back, and a tick
-// reaches `react` only for an open unit at a time >= due. Kinder than the runtime: nothing is
-// encoded, nothing is repeated, and what throws is thrown. Each step works on a copy of the state,
-// so that one history can go on in two ways.
+// Reducers as sentences: given these records, when this one, then those. The in-memory player folds
+// them as the runtime does. It is kinder than the runtime: nothing is encoded or delivered, and
+// errors are thrown. Each step works on a copy of the state, so one history can go on in two ways.
 
 import type { Message } from '../../shared/contract/messages.ts'
-import type { Output, Received, Stage } from '../../shared/contract/stage.ts'
+import type { Output, Stage } from '../../shared/contract/stage.ts'
+import { stages } from '../../shared/contract/topology.ts'
+import { createPlayer, type PlayedStage, type Player } from '../../shared/runtime/in-memory.ts'
 
 /**
  * A message, and when it was appended: `at(1000, message)`; without, each record comes one
@@ -42,61 +42,53 @@ export function given<State, In extends Message, Task>(
   stage: Stage<State, In, Task>,
   ...records: (In | Timed<In>)[]
 ): Folded<State, In, Task> {
-  let folded = start(stage)
+  let folded = after({ stage, run: begin(stage), steps: [], all: [] })
   for (const record of records) folded = folded.when(record)
   return folded
 }
 
-type Unit<State> = { state: State; last: number; time: number }
+type Step<In extends Message> = Timed<In> & { failing: string | undefined }
 
-function start<State, In extends Message, Task>(
-  stage: Stage<State, In, Task>,
-): Folded<State, In, Task> {
-  return after(stage, new Map(), 0, 0, '', [], [])
+/** A player with the steps that it has applied. */
+type Run<State, Task> = { player: Player; played: PlayedStage<State, Task>; applied: number }
+
+type History<State, In extends Message, Task> = {
+  stage: Stage<State, In, Task>
+  run: Run<State, Task>
+  steps: Step<In>[]
+  all: Output[]
 }
 
+function begin<State, In extends Message, Task>(stage: Stage<State, In, Task>): Run<State, Task> {
+  const player = createPlayer({ delivers: false })
+  const played = player.add<State, In, Task>({
+    ...stage,
+    react: (state, received) => stage.react(structuredClone(state), received),
+    failed: (state, received, reason) => stage.failed(structuredClone(state), received, reason),
+  })
+  return { player, played, applied: 0 }
+}
+
+/** The history after its last step. A run that another history has taken further is repeated. */
 function after<State, In extends Message, Task>(
-  stage: Stage<State, In, Task>,
-  units: Map<string, Unit<State>>,
-  offset: number,
-  time: number,
-  key: string,
-  records: Output[],
-  all: Output[],
+  history: History<State, In, Task>,
 ): Folded<State, In, Task> {
-  const state = units.get(key)?.state
-  const step = (
-    given: In | Timed<In>,
-    react: (
-      state: State | undefined,
-      record: Received<In>,
-    ) => { state?: State | undefined; records?: Output[] },
-  ) => {
-    const timed: Timed<In> = 'message' in given ? given : { message: given, time: time + 1 }
-    const unitKey = timed.message.type === 'tick' ? timed.message.unit : stage.unit(timed.message)
-    const unit = units.get(unitKey)
-    const unitTime =
-      timed.message.type === 'carried' ? timed.time : Math.max(timed.time, unit?.time ?? 0)
-    const due = unit && stage.due(unit.state)
-    if (
-      timed.message.type === 'tick' &&
-      (unit === undefined || due === undefined || unitTime < due)
-    ) {
-      const moved =
-        unit === undefined ? units : new Map(units).set(unitKey, { ...unit, last: offset })
-      return after(stage, moved, offset + 1, timed.time, unitKey, [], all)
-    }
-    const reaction = react(structuredClone(unit?.state), {
-      message: timed.message,
-      offset,
-      previous: unit?.last,
-      time: unitTime,
+  const { stage, steps, run } = history
+  const records: Output[] = []
+  for (const { message, time, failing } of steps.slice(run.applied)) {
+    run.player.append(stages[stage.name].inbox, message, { time, failing })
+    run.applied += 1
+    records.splice(0, records.length, ...run.player.settleNow())
+  }
+  const all = [...history.all, ...records]
+  const state = stateAfter(history)
+  const next = (given: In | Timed<In>, failing?: string) => {
+    const timed =
+      'message' in given ? given : { message: given, time: (steps.at(-1)?.time ?? 0) + 1 }
+    return after({
+      ...{ stage, all, steps: [...steps, { ...timed, failing }] },
+      run: run.applied === steps.length ? run : begin(stage),
     })
-    const next = new Map(units)
-    if (reaction.state === undefined) next.delete(unitKey)
-    else next.set(unitKey, { state: reaction.state, last: offset, time: unitTime })
-    const written = reaction.records ?? []
-    return after(stage, next, offset + 1, timed.time, unitKey, written, [...all, ...written])
   }
   return {
     state,
@@ -105,8 +97,18 @@ function after<State, In extends Message, Task>(
     to: (port) => records.filter((record) => record.to === port).map((record) => record.message),
     wants: state === undefined ? [] : stage.wants(state),
     due: state === undefined ? undefined : stage.due(state),
-    when: (record) => step(record, (state, received) => stage.react(state, received)),
-    whenFails: (record, reason = 'it threw') =>
-      step(record, (state, received) => stage.failed(state, received, reason)),
+    when: (record) => next(record),
+    whenFails: (record, reason = 'it threw') => next(record, reason),
   }
+}
+
+/** Of the last step's unit. */
+function stateAfter<State, In extends Message, Task>({
+  stage,
+  run,
+  steps,
+}: History<State, In, Task>): State | undefined {
+  const message = steps.at(-1)?.message
+  if (message === undefined) return undefined
+  return run.played.units.get(message.type === 'tick' ? message.unit : stage.unit(message))?.state
 }

@@ -2,6 +2,8 @@
 // are spelled (`\u00fc`), keys and doubled keys too, whole JSON or a piece of it. What lies between
 // them stays as it was written.
 
+import { closingQuote, nextMark } from '../../../shared/lib/json/tokens.ts'
+
 /** In a text that is no JSON as a whole, only what stands in quotes is taken for JSON. */
 export function changedStrings(text: string, change: (leaf: string) => string): string {
   const isWhole = parsedJson(text) !== undefined
@@ -50,14 +52,16 @@ function asWritten(_: string, value: unknown, { source }: { source?: string } = 
 export function parsedPiece(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   const open: string[] = []
-  let from = 0
   let isCutInString = false
-  for (const { begin, end, isClosed } of stringsIn(text)) {
-    noteBrackets(text.slice(from, begin - 1), open)
-    from = end + 1
-    isCutInString = !isClosed
+  for (let at = nextMark(text, 0); at < text.length; at = nextMark(text, at + 1)) {
+    const found = text[at]
+    if (found === '"') {
+      at = closingQuote(text, at + 1)
+      isCutInString = at >= text.length
+    } else if (found === '{') open.push('}')
+    else if (found === '[') open.push(']')
+    else open.pop()
   }
-  noteBrackets(text.slice(from), open)
   const cut = isCutInString ? `${withoutCutEscape(text)}"` : text.trimEnd()
   const ends = [
     cut,
@@ -74,14 +78,6 @@ export function parsedPiece(text: string): object | undefined {
   return undefined
 }
 
-/** `open`: what closes those that are open. */
-function noteBrackets(piece: string, open: string[]): void {
-  for (const [bracket] of piece.matchAll(/[{}[\]]/g))
-    if (bracket === '{') open.push('}')
-    else if (bracket === '[') open.push(']')
-    else open.pop()
-}
-
 /** Texts in quotes that are no keys: of what only looks like JSON. */
 export function quotedIn(text: string): string[] {
   const values = [...stringsIn(text)].filter(({ end }) => !/^"\s*:/.test(text.slice(end, end + 10)))
@@ -93,18 +89,14 @@ export function beginsLikeJson(text: string): boolean {
   return /^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[-"{[\]\d]|$))/.test(text)
 }
 
-/**
- * Between its quotes. By hand, because a regular expression for it runs out of stack on a few
- * megabytes.
- */
+/** The positions between the quotes of each string. */
 function* stringsIn(text: string): Generator<{ begin: number; end: number; isClosed: boolean }> {
-  for (let quote = text.indexOf('"'); quote >= 0; ) {
-    const begin = quote + 1
-    let end = begin
-    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  for (let opening = text.indexOf('"'); opening >= 0; ) {
+    const begin = opening + 1
+    const end = closingQuote(text, begin)
     const isClosed = end < text.length
     yield { begin, end: Math.min(end, text.length), isClosed }
-    quote = isClosed ? text.indexOf('"', end + 1) : -1
+    opening = isClosed ? text.indexOf('"', end + 1) : -1
   }
 }
 

@@ -12,10 +12,9 @@ import {
   type Conversation,
   conversation as conversationStage,
 } from '../../../services/conversation/reducer.ts'
-import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { createFold } from '../../../shared/runtime/fold.ts'
+import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 import { scan } from '../../history/scan.ts'
 
@@ -46,15 +45,7 @@ export async function* stretchesOf(
   since: Milliseconds,
   signal: AbortSignal,
 ): AsyncGenerator<Stretch> {
-  const topic = log.topicPrefix + inbox
-  const fold = createFold({
-    stage: conversationStage,
-    partition,
-    partitions: log.partitions,
-    topicPrefix: log.topicPrefix,
-    marks: {},
-    readBack: (from, to) => batchesOf(log.bus, { topic, partition, from, to }),
-  })
+  const fold = foldOfLog(log, conversationStage, partition)
   const open = new Map<string, Stretch>()
   for await (const records of scan(log, { topic: inbox, partition, since })) {
     if (signal.aborted) return

@@ -13,10 +13,10 @@
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import { logFileIn } from '../../../client/open-bus.ts'
 import { type Bundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
-import { importLog } from '../../../shared/bus/embedded/import.ts'
-import type { GroupCommit } from '../../../shared/bus/embedded/log.ts'
+import type { GroupCommit } from '../../../shared/bus/embedded/log-commits.ts'
+import type { LocalBus } from '../../../shared/bus/kind.ts'
+import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
@@ -44,12 +44,13 @@ export async function importBundle(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 130> {
-  if (settings.bus !== 'embedded')
+  const kind = busKindOf(settings)
+  if (!kind.isLocal)
     throw new WeirError(
       'usage',
-      'weir import makes a log of the embedded bus: a topic of Kafka cannot be given offsets. Leave --bus kafka out',
+      `weir import makes a log of the embedded bus: a topic of ${kind.title} cannot be given offsets. Leave --bus ${settings.bus} out`,
     )
-  const log = logFileIn(settings.dataFolder)
+  const log = kind.logFile(settings)
   if (existsSync(log))
     throw new WeirError(
       'output.exists',
@@ -61,7 +62,7 @@ export async function importBundle(
   try {
     const told = await withBundle(
       file,
-      (open) => write(open, log, settings, stop.signal),
+      (open) => write(open, { kind, file: log }, settings, stop.signal),
       stop.signal,
     )
     out.write(`${log}: ${told}\n`)
@@ -77,7 +78,7 @@ export async function importBundle(
 
 async function write(
   log: OpenLog,
-  file: string,
+  { kind, file }: { kind: LocalBus; file: string },
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string> {
@@ -99,7 +100,7 @@ async function write(
   const events = await endsOf(log, stages.conversation.inbox)
   const from = events.map(({ partition, end }) => ({ partition, offset: end }))
   const whole = [...bundle.turns()].filter((turn) => turn.whole)
-  await importLog({
+  await kind.importLog({
     file,
     clock: systemClock,
     topics,

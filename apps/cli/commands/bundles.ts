@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { findsConversations } from '../../terminal/ending.ts'
+import { transcriptFormats } from '../../transcripts/format-names.ts'
 import {
   bundleOption,
   listed,
@@ -67,7 +68,7 @@ export function addBundles(program: Command): void {
     .argument('<file>', 'JSON or JSON lines; docs/guides/import-transcripts.md says which shapes')
     .addOption(
       new Option('--format <format>', 'whose words it is written in')
-        .choices(['anthropic', 'openai', 'openai-agents'])
+        .choices(transcriptFormats)
         .makeOptionMandatory(),
     )
     .option(

@@ -23,7 +23,8 @@ export function addDemo(program: Command): void {
     )
     .action(async (options) => {
       const settings = await settingsOf(options)
-      if (settings.bus === 'kafka')
+      const { busKindOf } = await import('../../../shared/bus/kinds.ts')
+      if (!busKindOf(settings).isLocal)
         return (await import('../../demo/over-stages.ts')).runDemoOverStages(
           options.bad,
           settings,

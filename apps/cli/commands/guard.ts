@@ -79,9 +79,11 @@ export function addGuard(program: Command): void {
         settings,
         process.stdout,
       )
-      if (settings.bus === 'embedded')
+      const { busKindOf } = await import('../../../shared/bus/kinds.ts')
+      const { isLocal, title } = busKindOf(settings)
+      if (isLocal)
         process.stderr.write(
-          'on the embedded bus only weir guard run can read and answer: what is in another language cannot, and needs Kafka\n',
+          `on ${title} only weir guard run can read and answer: a guard in another language needs Kafka\n`,
         )
     })
 
@@ -124,7 +126,7 @@ export function addGuard(program: Command): void {
     .description('takes a guard out of force, from the next model response on; its topic stays')
     .argument('<name>', 'the guard')
     .action(async (name, options) =>
-      (await import('../../service/guards/change.ts')).takeGuardOut(
+      (await import('../../service/guards/change.ts')).removeRegisteredGuard(
         name,
         await settingsOf(options),
         process.stdout,

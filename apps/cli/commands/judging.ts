@@ -1,12 +1,9 @@
 // weir normalize, judge, replay: the stages over what was recorded, offline.
 
 import { type Command, Option } from 'commander'
-import type { ProviderName } from '../../../shared/agents/agents.ts'
+import { providerNames } from '../../../services/llm-gateway/providers/providers.ts'
 import { answers } from '../../terminal/ending.ts'
 import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
-
-/** Those that an agent file can name. */
-const providerNames: ProviderName[] = ['anthropic', 'openai-chat', 'openai-responses']
 
 export function addJudging(program: Command): void {
   answers(program.command('normalize'), {

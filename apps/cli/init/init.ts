@@ -5,6 +5,7 @@ import { constants } from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { makeFolders } from '../../../shared/lib/make-folders.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -69,13 +70,14 @@ function refuse(file: string, cause: NodeJS.ErrnoException): never {
 }
 
 function next(folder: string, environment: NodeJS.ProcessEnv): string {
+  const [{ keyVariable }] = providers
   const steps = [
     ...(folder === '.'
       ? []
       : [`cd ${/^[\w./-]+$/.test(folder) ? folder : `'${printable(folder)}'`}`]),
-    ...(environment.ANTHROPIC_API_KEY
+    ...(environment[keyVariable]
       ? []
-      : ['export ANTHROPIC_API_KEY=...   # or another model: see agent.yaml']),
+      : [`export ${keyVariable}=...   # or another model: see agent.yaml`]),
     'weir doctor --agent agent.yaml',
     'weir ask --agent agent.yaml "Which files are here, and what is in agent.yaml?"',
   ]

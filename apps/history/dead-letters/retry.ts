@@ -19,7 +19,7 @@ import { printable } from '../../terminal/printable.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { count } from '../../terminal/quantities.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
-import { existingLogFile, type OpenLog } from '../open-log.ts'
+import { assertLogExists, type OpenLog } from '../open-log.ts'
 import { withRegistry } from '../registry.ts'
 import { type Copies, copiesOf } from './copies.ts'
 import {
@@ -50,7 +50,7 @@ export async function retryDeadLetters(
       'usage',
       'nobody can be asked here whether these records are to be written again: give --yes',
     )
-  if (settings.bus === 'embedded') existingLogFile(settings)
+  assertLogExists(settings)
   return withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
     const progress = createProgress(process.stderr, systemClock, process.env)

@@ -27,7 +27,8 @@ import {
 } from '../../../shared/runtime/guards/guard-partition.ts'
 import { fickleRound } from './fickle-round.ts'
 import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
-import { holdMoments, type Moment, moments } from './moment.ts'
+import type { Moment } from './held-moment.ts'
+import { holdMoments, moments } from './moment.ts'
 import { seal } from './seal.ts'
 
 export type Question =

@@ -3,7 +3,7 @@
 // nor what they add to a signature or an encryption.
 
 import crypto from 'node:crypto'
-import type { Moment } from './moment.ts'
+import type { Moment } from './held-moment.ts'
 
 type Told = (error: null, value: unknown) => void
 

@@ -4,7 +4,7 @@
 
 import os from 'node:os'
 import { performance } from 'node:perf_hooks'
-import type { Moment } from './moment.ts'
+import type { Moment } from './held-moment.ts'
 
 /** For as long as the process lives. `held`: undefined is the true time. */
 export function holdClocks(held: () => Moment | undefined): void {

@@ -10,17 +10,7 @@ import { createHash } from 'node:crypto'
 import type { GuardedRound } from '../../../shared/contract/guard.ts'
 import { holdChance } from './held-chance.ts'
 import { holdClocks } from './held-clocks.ts'
-
-/**
- * `time`: milliseconds since 1970. `elapsed`: milliseconds since the process began. `draw`: from 0
- * to below 1, as Math.random. `fill`: with bytes of chance; gives back what it was given.
- */
-export type Moment = {
-  time: number
-  elapsed: number
-  draw(): number
-  fill(bytes: Uint8Array): Uint8Array
-}
+import type { Moment } from './held-moment.ts'
 
 /**
  * Another year, month, weekday, time of day and millisecond, whatever the first ones are. Odd ones

@@ -10,6 +10,7 @@
 //     make, where the scenario or the caller names one.
 
 import { createHash } from 'node:crypto'
+import { errorLine } from '../../../services/executor/tools/error-line.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import type {
@@ -18,14 +19,11 @@ import type {
   CallResult,
   Declaration,
   Intervention,
-  Message,
   Policy,
-  RoundChecked,
-  RoundExecuted,
   RoundProposed,
   ToolHints,
 } from '../../../shared/contract/messages.ts'
-import type { Stage } from '../../../shared/contract/stage.ts'
+import { createPlayer, type Player } from '../../../shared/runtime/in-memory.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
 /**
@@ -42,7 +40,9 @@ export type Caps = { calls: number | undefined; rounds: number | undefined }
 
 /** All interventions, ordinary reminders aside, in the order of the steps. */
 export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps: Caps): Raised[] {
-  const detect = folded(loopDetector)
+  const player = createPlayer()
+  player.add(validator)
+  player.add(loopDetector)
   const sessions = new Map<string, Session>()
   const raised: Raised[] = []
   for (const { step, end, siblings } of responsesOf(scenario.steps)) {
@@ -59,7 +59,11 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
         siblings,
       )
       if (isNew) session.calls += siblings.length
-      const findings = judged(detect, proposed, siblings)
+      const findings = judged(
+        player,
+        proposed,
+        siblings.map((step, ordinal) => resultOf(scenario, step, ordinal)),
+      )
       if (findings.refused && left.cap !== undefined) raised.push({ step: end, ...left.cap })
       for (const { intervention, shadow } of findings.interventions)
         raised.push({ step: end, intervention, shadow })
@@ -158,65 +162,28 @@ type Findings = {
   interventions: { intervention: Intervention; shadow: boolean }[]
 }
 
-function judged(
-  detect: (message: RoundChecked | RoundExecuted) => Message[],
-  proposed: RoundProposed,
-  siblings: ToolStep[],
-): Findings {
-  const checked = checkedOf(proposed)
-  const { conversation, turn, round } = checked
-  const written = detect(checked)
-  const cleared = written.find((message) => message.type === 'round-cleared')
-  if (cleared !== undefined) {
+function judged(player: Player, proposed: RoundProposed, results: CallResult[]): Findings {
+  const { conversation, turn, round } = proposed
+  player.append('rounds-proposed', proposed)
+  const outputs = player.settleNow()
+  const cleared = outputs.find(({ message }) => message.type === 'round-cleared')?.message
+  if (cleared?.type === 'round-cleared') {
     const decided = new Set(cleared.decided.map(({ ordinal }) => ordinal))
-    const results = siblings.map(resultOf).filter(({ ordinal }) => !decided.has(ordinal))
-    written.push(
-      ...detect({ type: 'round-executed', conversation, turn, round, results, wishes: [] }),
-    )
+    player.append('rounds-checked', {
+      ...{ type: 'round-executed', conversation, turn, round, wishes: [] },
+      results: results.filter(({ ordinal }) => !decided.has(ordinal)),
+    })
+    outputs.push(...player.settleNow())
   }
   return {
-    refused: written.some(
-      (message) =>
+    refused: outputs.some(
+      ({ message }) =>
         message.type === 'round-outcome' &&
         message.results.some(({ status }) => status === 'skipped'),
     ),
-    interventions: written.flatMap((message) =>
+    interventions: outputs.flatMap(({ message }) =>
       message.type === 'intervention-raised' && !message.intervention.ordinary ? [message] : [],
     ),
-  }
-}
-
-function checkedOf(proposed: RoundProposed): RoundChecked {
-  const [output] =
-    validator.react(undefined, { message: proposed, offset: 0, previous: undefined, time: 0 })
-      .records ?? []
-  if (output?.message.type !== 'round-checked')
-    throw new Error('the validator answers each round with one that is checked')
-  return output.message
-}
-
-/**
- * What a stage makes of messages, one after the other, as the runtime would fold them: no time
- * passes.
- */
-function folded<State, In extends Message, Task>(
-  stage: Stage<State, In, Task>,
-): (message: In) => Message[] {
-  const units = new Map<string, { state: State; last: number }>()
-  let offset = 0
-  return (message) => {
-    const key = stage.unit(message)
-    const unit = units.get(key)
-    const { state, records = [] } = stage.react(unit?.state, {
-      message,
-      offset,
-      previous: unit?.last,
-      time: 0,
-    })
-    if (state === undefined) units.delete(key)
-    else units.set(key, { state, last: offset })
-    offset += 1
-    return records.map((record) => record.message)
   }
 }
 
@@ -326,7 +293,9 @@ function problemOf(raw: string): CallProblem | null {
   }
 }
 
-function resultOf({ outcome, result }: ToolStep, ordinal: number): CallResult {
-  const reason = outcome === 'ok' ? '' : (result.split('\n')[0] ?? '')
-  return { ordinal, status: outcome, text: result, reason, durationMs: 1 }
+/** A failure has the short reason that the executor gave it, or would give it. */
+function resultOf({ reasonOf }: Scenario, step: ToolStep, ordinal: number): CallResult {
+  const { outcome: status, result: text } = step
+  const reason = status === 'ok' ? '' : (reasonOf?.(step) ?? errorLine(text) ?? '')
+  return { ordinal, status, text, reason, durationMs: 1 }
 }

@@ -89,13 +89,17 @@ export function scenarioOf({
 }: Pick<Timeline, 'conversation' | 'turns'>): Scenario {
   let response = 0
   const settings = new Map<Step, OwnSettings>()
+  const reasons = new Map<Step, string>()
   const steps = turns.flatMap(({ rounds }): Step[] => [
     { kind: 'user' },
     ...rounds.flatMap((round) => {
       response += 1
       const own = stepsOf(round, response)
-      for (const step of own) settings.set(step, round.policy?.differs ?? {})
-      return own
+      for (const { step, reason } of own) {
+        settings.set(step, round.policy?.differs ?? {})
+        if (reason !== undefined) reasons.set(step, reason)
+      }
+      return own.map(({ step }) => step)
     }),
   ])
   const declared = turns.flatMap(({ rounds }) =>
@@ -107,31 +111,33 @@ export function scenarioOf({
       mutates === null ? hints : { ...hints, mutates },
     ]),
   )
-  const scenario = { id: conversation, steps, tool_hints }
+  const reasonOf = (step: Step) => reasons.get(step)
+  const scenario = { id: conversation, steps, tool_hints, reasonOf }
   const isImported = isPlayed(turns)
   return isImported
     ? { ...scenario, isImported }
     : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
 }
 
-function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {
+/** `reason`: of a call, as the log has it. */
+type RecordedStep = { step: Step; reason?: string }
+
+function stepsOf({ response, calls }: RoundTimeline, turn: number): RecordedStep[] {
   if (response === null) return []
   if (calls.length > 0) return calls.flatMap((call) => toolStep(call, turn))
   const cut = response.stop === 'length' ? { finish: 'length' } : {}
-  if (response.text.trim() !== '') return [{ kind: 'text', text: response.text, ...cut }]
-  return [{ kind: response.reasoning === null ? 'empty' : 'thinking_only', ...cut }]
+  if (response.text.trim() !== '') return [{ step: { kind: 'text', text: response.text, ...cut } }]
+  return [{ step: { kind: response.reasoning === null ? 'empty' : 'thinking_only', ...cut } }]
 }
 
-/** What never ran, because the turn had no time or budget for it, says nothing. */
-function toolStep({ name, raw, result }: CallTimeline, turn: number): ToolStep[] {
+/** Skips calls that never ran because the turn had no time or budget left. */
+function toolStep({ name, raw, result }: CallTimeline, turn: number): RecordedStep[] {
   if (result === null || result.status === 'skipped') return []
-  const failed = result.reason === '' ? result.text : result.reason
-  return [
-    {
-      kind: 'tool',
-      ...{ tool: name, args: {}, raw_args: raw, turn },
-      outcome: result.status === 'ok' ? 'ok' : 'error',
-      result: result.status === 'ok' ? result.text : failed,
-    },
-  ]
+  const outcome = result.status === 'ok' ? 'ok' : 'error'
+  const { text, reason } = result
+  const step: ToolStep = {
+    ...{ kind: 'tool', tool: name, args: {}, raw_args: raw, turn },
+    ...{ outcome, result: text },
+  }
+  return [{ step, reason }]
 }

@@ -1,6 +1,8 @@
 // What the judges made of a scenario, against its label. `weir judge --json` prints a line for
 // each: fields are added, none changes its meaning.
 
+import type { RuleKind } from '../../../services/loop-detector/rule.ts'
+import { rules } from '../../../services/loop-detector/rules.ts'
 import type { Intervention, Policy } from '../../../shared/contract/messages.ts'
 import { play, type Raised } from './play.ts'
 import type { Expectation, OwnSettings, Scenario, Step } from './scenario.ts'
@@ -39,14 +41,7 @@ export type ToldIntervention = {
   reason: string
 }
 
-export type InterventionKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop' | 'budget'
-
-/** The other rules are about calls. */
-const kinds: Record<string, InterventionKind> = {
-  'empty-response': 'empty_cap',
-  monologue: 'monologue',
-  chanting: 'content_loop',
-}
+export type InterventionKind = RuleKind | 'budget'
 
 /**
  * `policyWith`: what judges under a conversation's own settings, or under none. Caps named by
@@ -97,7 +92,12 @@ export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedSc
 }
 
 function told(step: number, { rule, ruleVersion, rung, reason }: Intervention): ToldIntervention {
-  return { step, rule: `${rule}@${ruleVersion}`, kind: kinds[rule] ?? 'tool_loop', rung, reason }
+  return { step, rule: `${rule}@${ruleVersion}`, kind: kindOf(rule), rung, reason }
+}
+
+/** Of a rule that this Weir does not know, most likely a loop of calls. */
+function kindOf(name: string): RuleKind {
+  return rules.find((rule) => rule.name === name)?.kind ?? 'tool_loop'
 }
 
 function latestSettings({ steps, settingsOf }: Scenario): OwnSettings | null {

@@ -4,11 +4,10 @@
 //     change alone.
 
 import type { AnyStage } from '../../../services/reducers.ts'
-import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import { createFold } from '../../../shared/runtime/fold.ts'
+import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 
 export type Variants = {
@@ -18,7 +17,7 @@ export type Variants = {
 
 export function createVariants(
   log: ReadLog,
-  { topic, partition }: TopicRange,
+  { partition }: TopicRange,
   stage: AnyStage,
   changes: readonly ((message: Message) => Message)[],
 ): Variants {
@@ -34,9 +33,7 @@ export function createVariants(
   }
 
   const folds = [(same: Message) => same, ...changes].map((change) =>
-    createFold({
-      ...{ stage, partition, partitions: log.partitions, topicPrefix: log.topicPrefix, marks: {} },
-      readBack: (from, to) => batchesOf(log.bus, { topic, partition, from, to }),
+    foldOfLog(log, stage, partition, {
       // A copy, because a reducer may keep what it was given: the others must not see what becomes
       // of it.
       encodes: false,

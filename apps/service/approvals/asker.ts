@@ -1,10 +1,9 @@
-// Asks whoever sits at the terminal about calls of their own turn that wait for a person: the
-// beginning of the call's id, or n and why. One call after the other; what was decided elsewhere
-// meanwhile is not asked for any more. Only the id approves. What was typed before the question
-// stood there is read as its answer, and a model can write text that looks like a question: a `y`
-// that was meant for something else would approve a call that nobody has read. Neither knows the
-// id. Standard input is read only while a question is open, so that Ctrl-C reaches the process all
-// the rest of the time; in a question it is passed on.
+// Asks the person at the terminal about the waiting calls of their turn, one after the other. The
+// start of the call's id approves; n and a reason rejects. A call that was decided elsewhere is no
+// longer asked about.
+// Only the id approves: text typed before the question counts as its answer, and a model can write
+// text that looks like a question. Neither knows the id.
+// Standard input is read only during a question, so Ctrl-C reaches the process otherwise.
 
 import { createInterface } from 'node:readline/promises'
 import type { TurnEvent } from '../../../client/turn-events.ts'
@@ -16,19 +15,19 @@ import { printable } from '../../terminal/printable.ts'
 import type { Streams } from '../../terminal/streams.ts'
 
 export type Asker = {
-  /** A question stands on the terminal's last line. */
+  /** A question is on the terminal's last line. */
   readonly isAsking: boolean
-  /** Takes back what this event makes needless to ask; before it is shown. */
+  /** Withdraws questions that this event makes needless. Call it before showing the event. */
   stopFor(event: TurnEvent): void
-  /** Asks what this event wants to be asked; after it is shown. */
+  /** Asks about the calls of this event. Call it after showing the event. */
   askFor(event: TurnEvent): void
-  /** Asks nothing more. */
+  /** Ends all questions. */
   close(): void
 }
 
 type Decide = Pick<Weir, 'approve' | 'reject'>
 
-/** Undefined: nobody sits there who could be asked. */
+/** Undefined: there is no terminal. */
 export function createAsker(
   weir: Decide,
   screen: Screen,
@@ -50,7 +49,7 @@ export function createAsker(
         return answer === undefined ? undefined : decide(weir, call, answer)
       })
       .then(
-        (told) => told !== undefined && screen.print(`  ${printable(told)}`),
+        (late) => late !== undefined && screen.print(`  ${printable(late)}`),
         (error: unknown) =>
           screen.print(
             `  the decision was not written: ${printable(error instanceof Error ? error.message : String(error))}`,
@@ -59,7 +58,7 @@ export function createAsker(
       .then(next)
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: the question was withdrawn or closed. */
   async function answerTo(
     { name, id }: PendingCall,
     signal: AbortSignal,
@@ -118,10 +117,7 @@ export function createAsker(
 
 type Answer = { approve: true } | { approve: false; reason: string }
 
-/**
- * `k7f3` or more of the id, `n`, `no: not today`; undefined: none of these. A no is looked for
- * first; no id reads as one.
- */
+/** Reads `k7f3` or more of the id, `n`, or `no: not today`. Undefined: none of these. */
 export function answerIn(line: string, id: string): Answer | undefined {
   const no = /^\s*no?(?:\b[\s:,;.-]*(.*))?$/i.exec(line)
   if (no !== null) return { approve: false, reason: (no[1] ?? '').trim() }
@@ -129,13 +125,10 @@ export function answerIn(line: string, id: string): Answer | undefined {
   return typed.length >= idCharactersMin && id.startsWith(typed) ? { approve: true } : undefined
 }
 
-/** 20 bits: as many as nobody types by chance, and few enough to be typed. */
+/** 20 bits: too many to type by chance, and few enough to type. */
 const idCharactersMin = 4
 
-/**
- * What to say of it; undefined: it counted, and an event will say so. `hash`: of exactly what was
- * shown.
- */
+/** The text of a decision that does not count. Undefined: it counts, and an event reports it. */
 async function decide(
   weir: Decide,
   { id, hash }: PendingCall,

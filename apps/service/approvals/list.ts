@@ -1,5 +1,5 @@
-// `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing;
-// also beside a running Weir.
+// `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing,
+// and works beside a running Weir.
 
 import { openDesk, type WaitingApproval } from '../../../services/approval/desk.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
@@ -10,7 +10,7 @@ import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { second, took } from '../../terminal/quantities.ts'
 
-/** `json`: one WaitingApproval (services/approval/desk.ts) a line. */
+/** `json`: one WaitingApproval (services/approval/desk.ts) per line. */
 export async function listApprovals(
   { json = false }: { json?: boolean },
   settings: Settings,

@@ -1,5 +1,5 @@
-// `weir approvals rules`: which calls wait for a person. With a file it puts the rules of the file
-// in force, without one it shows those that are.
+// `weir approvals rules`: the calls that wait for a person. With a file, it sets the rules of the
+// file; without one, it shows the rules in force.
 
 import { readFileSync } from 'node:fs'
 import { type ApprovalSettings, setApprovalRules } from '../../../services/approval/registration.ts'
@@ -22,20 +22,20 @@ export async function approvalRules(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   if (file === undefined) return showRules(settings, out)
-  const wanted = settingsIn(file)
+  const rules = settingsIn(file)
   const { tools, deadlineMs, wasOff } = await withRegistry(settings, async (registry) => {
-    await registry.bus.ends(`${registry.topicPrefix}approvals`) // or it says that there is no such topic: nobody would be asked
+    await registry.bus.ends(`${registry.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
     const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
     const wasOff = known !== undefined && modeOf(known) !== 'enforce'
-    return { ...(await setApprovalRules(registry, wanted)), wasOff }
+    return { ...(await setApprovalRules(registry, rules)), wasOff }
   })
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(
-    `${printable(`${count(wanted.rules.length, 'rule')} for ${patterns}`)}: from the next model response on, calls wait up to ${took(deadlineMs)} for weir approve\n`,
+    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${took(deadlineMs)} for weir approve\n`,
   )
   if (wasOff)
     out.write(
-      'some rules were switched off until now, and all are in force: weir guard mode approval shadow switches them off again\n',
+      'some rules were switched off until now; all are in force now. To switch them off: weir guard mode approval shadow\n',
     )
 }
 
@@ -48,12 +48,12 @@ async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<v
   }
   const { rules, deadlineMs, tools } = guard
   if (modeOf({ tools }) !== 'enforce')
-    out.write('some of these rules are switched off: weir guard list says which\n')
+    out.write('some of these rules are switched off: weir guard list names them\n')
   const shown = JSON.stringify({ waitMs: deadlineMs, rules: rulesOf(rules) }, null, 2)
   for (const line of printableLines(shown)) out.write(`${line}\n`)
 }
 
-/** As they ride in a round; whoever writes `policies` may have written what is none. */
+/** The rules as they travel in a round. Another program may have written bad JSON. */
 function rulesOf(text: string | null): unknown {
   try {
     return JSON.parse(text ?? '[]')
@@ -63,11 +63,11 @@ function rulesOf(text: string | null): unknown {
 }
 
 function unreadableRules(cause: unknown): WeirError {
-  const what =
-    'the registration of the guard approval in policies holds rules that are no JSON, so each call of its tools is rejected'
+  const fault =
+    'the registration of the guard approval in policies has rules that are no JSON, so each call of its tools is rejected'
   const remedy =
     'set them again with weir approvals rules FILE, or remove it with weir guard remove approval'
-  return new WeirError('policies.unreadable', `${what}: ${remedy}`, { cause })
+  return new WeirError('policies.unreadable', `${fault}: ${remedy}`, { cause })
 }
 
 function settingsIn(file: string): ApprovalSettings {
@@ -80,7 +80,7 @@ function settingsIn(file: string): ApprovalSettings {
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new WeirError(
       'settings.invalid',
-      `${file}: it must be an object with rules, and waitMs if you like`,
+      `${file}: it must be an object with rules and, optionally, waitMs`,
     )
   return content as ApprovalSettings
 }

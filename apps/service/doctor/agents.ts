@@ -1,5 +1,5 @@
-// Agent files, their keys, and their tools: whether each could be started. A module is imported, as
-// its first call would do it; nothing is called.
+// Agent files, their keys and their tools: whether each can be started. A module is imported, as for
+// its first call. No tool is called.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +16,7 @@ const defaultFile = 'agent.yaml'
 
 export type AgentsFound = { agents: Agents; checks: Check[] }
 
-/**
- * `path`: an agent file or a folder of them; undefined: agent.yaml, if it is in the working folder.
- */
+/** `path`: an agent file or a folder. Default: agent.yaml, if it is in the working folder. */
 export function agentChecks(
   path: string | undefined,
   folder: string,
@@ -48,7 +46,7 @@ export function agentChecks(
     const checks = mistakes.map(mistakeCheck)
     return {
       agents: none,
-      checks: [...checks, skipped('tools', 'not looked at until the agent files are right')],
+      checks: [...checks, skipped('tools', 'not checked until the agent files are right')],
     }
   }
 }
@@ -57,7 +55,7 @@ function mistakeCheck(mistake: string): Check {
   return {
     name: / model\.apiKey: /.test(mistake) ? 'key' : 'agent',
     state: 'wrong',
-    said: mistake.trim(),
+    finding: mistake.trim(),
   }
 }
 
@@ -68,11 +66,11 @@ function agentCheck({ name, model, tools }: Agent): Check {
   )
 }
 
-/** One that is missing is a mistake of the agent file. */
+/** A missing key is a mistake of the agent file. */
 function keyCheck({ name, model }: Agent): Check {
   return ok(
     'key',
-    model.apiKey === '' ? `${name}: none is sent to the server of its own` : `${name}: it is set`,
+    model.apiKey === '' ? `${name}: no key is sent to its own server` : `${name}: it is set`,
   )
 }
 
@@ -87,11 +85,11 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
   const name = 'tool'
   switch (run.kind) {
     case 'command':
-      return ok(name, `${tool}: ${run.argv[0]} can be executed`) // loadAgents has looked
+      return ok(name, `${tool}: ${run.argv[0]} can be executed`) // loadAgents checked it
     case 'http':
       return ok(
         name,
-        `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online asks whether it can be reached`,
+        `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online checks whether it can be reached`,
       )
     case 'module': {
       const fault = await importFault(run)
@@ -103,10 +101,7 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
   }
 }
 
-/**
- * In a process of its own, that sees what it would see in a call. Undefined: it has a function as
- * its default export.
- */
+/** Imports the module in its own process, as a call would. Undefined: it exports a function. */
 async function importFault(run: ModuleTool): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const process = startModuleProcess(run, systemClock, {

@@ -1,34 +1,35 @@
-// One thing that the doctor looked at.
+// The result of one check of the doctor.
 
-/**
- * odd: it works, and may not be what is meant. skipped: it could not be looked at, for another
- * reason that is told.
- */
+/** odd: it works, but perhaps not as intended. skipped: another problem prevents the check. */
 export type Check = {
   name: string
   state: 'ok' | 'odd' | 'wrong' | 'skipped'
-  /** What was found. Printable it is made by who prints it. No secret is ever in it. */
-  said: string
-  /** What to do about it, where it is odd or wrong and `said` does not say so itself. */
+  /** The finding, without secrets. It is made printable when it is printed. */
+  finding: string
+  /** The remedy, if `finding` does not contain it. */
   remedy?: string
 }
 
-export const ok = (name: string, said: string): Check => ({ name, state: 'ok', said })
-export const odd = (name: string, said: string, remedy: string): Check => ({
+export const ok = (name: string, finding: string): Check => ({ name, state: 'ok', finding })
+export const odd = (name: string, finding: string, remedy: string): Check => ({
   name,
   state: 'odd',
-  said,
+  finding,
   remedy,
 })
-export const wrong = (name: string, said: string, remedy: string): Check => ({
+export const wrong = (name: string, finding: string, remedy: string): Check => ({
   name,
   state: 'wrong',
-  said,
+  finding,
   remedy,
 })
-export const skipped = (name: string, said: string): Check => ({ name, state: 'skipped', said })
+export const skipped = (name: string, finding: string): Check => ({
+  name,
+  state: 'skipped',
+  finding,
+})
 
-/** Messages of our errors say what to do, too. */
+/** Messages of our errors contain the remedy. */
 export function wrongBy(name: string, error: unknown): Check {
-  return { name, state: 'wrong', said: error instanceof Error ? error.message : String(error) }
+  return { name, state: 'wrong', finding: error instanceof Error ? error.message : String(error) }
 }

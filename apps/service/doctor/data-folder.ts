@@ -1,21 +1,32 @@
-// The data folder: whether Weir can write there, whether another one does, and whether the file is
-// one that this Weir can go on with.
+// The data folder: whether Weir can write there, whether another process writes there, and whether
+// this Weir can continue the file.
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { logFileIn } from '../../../client/open-bus.ts'
-import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
+import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { endsOf, type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText } from '../../terminal/quantities.ts'
 import { type Check, odd, ok, wrong, wrongBy } from './check.ts'
+import { guardsCheck } from './guards.ts'
+import { clockCheck } from './machine.ts'
 
 const MiB = 1024 * 1024
-/** What may wait to be written at once, and as much again for the write-ahead log. */
+/** The bytes that may wait to be written, and as much again for the write-ahead log. */
 const freeBytesMin = 512 * MiB
 
-export function folderCheck({ dataFolder }: Settings): Check {
+export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGenerator<Check> {
+  yield folderCheck(settings)
+  yield lockCheck(kind, settings)
+  yield spaceCheck(settings)
+  const { check, newest } = await fileCheck(kind.logFile(settings), settings)
+  yield check
+  if (newest !== undefined) yield await guardsCheck(settings)
+  yield clockCheck(Date.now(), newest)
+}
+
+function folderCheck({ dataFolder }: Settings): Check {
   const name = 'data folder'
   const found = existing(dataFolder)
   try {
@@ -31,21 +42,21 @@ export function folderCheck({ dataFolder }: Settings): Check {
     return wrong(
       name,
       `${found} cannot be written (${code})`,
-      'give this user the right to, or name another one: --data-folder, WEIR_DATA_FOLDER',
+      'give this user the permission, or name another one: --data-folder, WEIR_DATA_FOLDER',
     )
   }
   return ok(
     name,
     existsSync(dataFolder)
       ? `${dataFolder} can be written`
-      : `${dataFolder} is not there yet, and can be made`,
+      : `${dataFolder} does not exist yet and can be created`,
   )
 }
 
-export function lockCheck({ dataFolder }: Settings): Check {
+function lockCheck(kind: LocalBus, settings: Settings): Check {
   const name = 'lock'
   try {
-    const lock = lockStateOf(logFileIn(dataFolder))
+    const lock = kind.lockState(settings)
     if (lock.kind === 'free') return ok(name, 'no other process writes there')
     const who = lock.pid === undefined ? 'another process' : `process ${lock.pid}`
     return odd(
@@ -58,7 +69,7 @@ export function lockCheck({ dataFolder }: Settings): Check {
   }
 }
 
-export function spaceCheck({ dataFolder }: Settings): Check {
+function spaceCheck({ dataFolder }: Settings): Check {
   const name = 'disk space'
   const folder = existing(dataFolder)
   const { bavail, bsize } = statfsSync(folder)
@@ -71,14 +82,14 @@ export function spaceCheck({ dataFolder }: Settings): Check {
   )
 }
 
-/** `newest`: the newest time in the log; undefined where there is none. */
-export async function fileCheck(
+/** `newest`: the newest time in the log. Undefined: there is no log. */
+async function fileCheck(
+  file: string,
   settings: Settings,
 ): Promise<{ check: Check; newest?: number | undefined }> {
   const name = 'log file'
-  const file = logFileIn(settings.dataFolder)
   if (!existsSync(file))
-    return { check: ok(name, `${file} is not there yet; the first run makes it`) }
+    return { check: ok(name, `${file} does not exist yet; the first run creates it`) }
   try {
     return await withLog(settings, async (log) => ({
       check: topicsCheck(name, file, settings, log),
@@ -90,17 +101,17 @@ export async function fileCheck(
 }
 
 function topicsCheck(name: string, file: string, { partitions }: Settings, log: OpenLog): Check {
-  const said = `${file}, ${bytesText(statSync(file).size)}, in a format that this Weir knows`
-  if (log.partitions === partitions) return ok(name, said)
+  const finding = `${file}, ${bytesText(statSync(file).size)}, in a format that this Weir reads`
+  if (log.partitions === partitions) return ok(name, finding)
   const differs = `its topics have ${log.partitions} partitions, and the setting is ${partitions}`
   return wrong(
     name,
     `${file}: ${differs}`,
-    `set partitions to ${log.partitions} (weir settings shows where it comes from)`,
+    `set partitions to ${log.partitions} (weir settings shows its source)`,
   )
 }
 
-/** Times never go back in it, so the last record of each partition tells. */
+/** Times never go back in a partition, so its last record is the newest. */
 async function newestTime(log: OpenLog): Promise<number> {
   let newest = 0
   for (const topic of Object.keys(topics) as TopicName[])
@@ -116,7 +127,7 @@ async function newestTime(log: OpenLog): Promise<number> {
   return newest
 }
 
-/** The folder, or the innermost one around it that is there. */
+/** The folder, or the innermost existing one around it. */
 function existing(folder: string): string {
   let found = resolve(folder)
   while (!existsSync(found) && found !== dirname(found)) found = dirname(found)

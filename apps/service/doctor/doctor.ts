@@ -1,7 +1,7 @@
-// `weir doctor`: what is missing or odd on this machine, each with its remedy. It changes nothing,
-// and shows no secret. Exit codes: 0 all that was looked at is well (odd things may be), 1
-// something is wrong, 2 it could not look.
+// `weir doctor`: the problems of this machine, each with its remedy. Changes nothing and shows no
+// secret. Exit codes: 0 nothing is wrong (odd things may be), 1 something is wrong, 2 it failed.
 
+import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { type Settings, type SettingValue, settingKeys } from '../../../shared/settings/settings.ts'
 import {
@@ -15,14 +15,14 @@ import { count } from '../../terminal/quantities.ts'
 import { wrapped } from '../../terminal/word-wrap.ts'
 import { agentChecks, toolChecks } from './agents.ts'
 import { type Check, ok, skipped } from './check.ts'
-import { fileCheck, folderCheck, lockCheck, spaceCheck } from './data-folder.ts'
-import { guardsCheck } from './guards.ts'
+import { clusterChecks } from './cluster.ts'
+import { folderChecks } from './data-folder.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { onlineChecks } from './online.ts'
 
 export type DoctorOptions = { agent?: string; online?: boolean } & SettingFlags
 
-/** Prints a line for each check as it is done. Resolves to the exit code. */
+/** Prints a line after each check. Resolves to the exit code. */
 export async function doctor(options: DoctorOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
   let wrongs = 0
   for await (const check of checks(options)) {
@@ -40,19 +40,11 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   const { settings, found } = settingsChecks(flags)
   yield* found
   if (settings === undefined) {
-    yield skipped('data folder', 'not looked at until the settings are right')
+    yield skipped('data folder', 'not checked until the settings are right')
     yield clockCheck(Date.now(), undefined)
-  } else if (settings.bus === 'kafka') {
-    yield clockCheck(Date.now(), undefined)
-    yield* (await import('./kafka.ts')).kafkaChecks(settings)
   } else {
-    yield folderCheck(settings)
-    yield lockCheck(settings)
-    yield spaceCheck(settings)
-    const { check, newest } = await fileCheck(settings)
-    yield check
-    if (newest !== undefined) yield await guardsCheck(settings)
-    yield clockCheck(Date.now(), newest)
+    const kind = busKindOf(settings)
+    yield* kind.isLocal ? folderChecks(kind, settings) : clusterChecks(kind, settings)
   }
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)
   yield* agentsFound
@@ -71,7 +63,7 @@ function settingsChecks(flags: SettingFlags): { settings?: Settings; found: Chec
     const [, ...mistakes] = error.message.split('\n')
     return {
       found: mistakes.map(
-        (mistake): Check => ({ name: 'settings', state: 'wrong', said: mistake.trim() }),
+        (mistake): Check => ({ name: 'settings', state: 'wrong', finding: mistake.trim() }),
       ),
     }
   }
@@ -97,14 +89,14 @@ const tones: Record<Check['state'], Tone> = {
 const stateColumns = 9
 const nameColumns = 13
 
-/** One line where the output is piped; on a terminal it goes on below itself. */
-function print({ state, name, said, remedy }: Check, out: NodeJS.WriteStream): void {
+/** One line for a pipe; on a terminal the text is wrapped in its column. */
+function print({ state, name, finding, remedy }: Check, out: NodeJS.WriteStream): void {
   const columns =
     out.isTTY === true
       ? columnsOfOutput(out) - stateColumns - nameColumns
       : Number.POSITIVE_INFINITY
   const [first = '', ...rest] = wrapped(
-    printable(remedy === undefined ? said : `${said}: ${remedy}`),
+    printable(remedy === undefined ? finding : `${finding}: ${remedy}`),
     columns,
   )
   out.write(

@@ -1,7 +1,8 @@
-// With --online only: whether the servers that an agent needs can be reached. A model's server is
-// asked about the model, which costs nothing; a tool's is asked what it allows, without its
-// credentials, so nothing happens there.
+// With --online only: whether the servers of an agent can be reached. A model's server gets a free
+// request for the model's description. A tool's server gets OPTIONS without credentials, so nothing
+// happens there.
 
+import { providerNamed } from '../../../services/llm-gateway/providers/providers.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 
@@ -40,14 +41,14 @@ async function providerCheck({ name, model }: Agent): Promise<Check> {
   if (status === 404)
     return odd(
       'provider',
-      `${name}: ${host} answers, and says nothing of a model ${model.name}`,
+      `${name}: ${host} answers, but does not know a model ${model.name}`,
       'check model.name and model.baseUrl in the agent file',
     )
   if (status >= 400)
     return odd(
       'provider',
       `${name}: ${host} answers with ${status}`,
-      'try again later, or ask who runs it',
+      'try again later, or ask its operator',
     )
   return ok('provider', `${name}: ${host} answers, and knows ${model.name}`)
 }
@@ -56,25 +57,11 @@ function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): {
   url: string
   headers: Record<string, string>
 } {
-  const model = encodeURIComponent(name)
-  switch (provider) {
-    case 'anthropic':
-      return {
-        url: `${withoutSlash(baseUrl ?? 'https://api.anthropic.com')}/v1/models/${model}`,
-        headers: {
-          'anthropic-version': '2023-06-01',
-          ...(apiKey === '' ? {} : { 'x-api-key': apiKey }),
-        },
-      }
-    case 'openai-chat':
-    case 'openai-responses':
-      return {
-        url: `${withoutSlash(baseUrl ?? 'https://api.openai.com/v1')}/models/${model}`,
-        headers: apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` },
-      }
-    default:
-      return provider satisfies never
-  }
+  return providerNamed(provider).modelCheck({
+    baseUrl: baseUrl?.replace(/\/+$/, ''),
+    apiKey,
+    path: encodeURIComponent(name),
+  })
 }
 
 async function serverCheck(tool: string, url: string): Promise<Check> {
@@ -111,13 +98,9 @@ async function ask(url: string, method: string, headers: Record<string, string>)
   }
 }
 
-/** A code, never a message: that could quote the address, with credentials in it. */
+/** A code, never a message: a message could quote credentials in the address. */
 function faultOf(error: unknown): string {
   const { name, cause } = error as Error
   const { code } = (cause ?? {}) as NodeJS.ErrnoException
   return name === 'TimeoutError' ? `no answer within ${answerMsMax / 1000} s` : (code ?? name)
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '')
 }

@@ -1,5 +1,5 @@
-// `weir guard mode` and `weir guard remove`: one record in `policies` each, in force from the next
-// model response on.
+// `weir guard mode` and `weir guard remove`: each writes one record to `policies`, effective from
+// the next model response.
 
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { removeGuard, switchGuard } from '../../../shared/runtime/guards/register.ts'
@@ -7,7 +7,7 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { withKnownRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 
-/** `tools`: patterns that it was registered with; none: all. Throws `guard.unknown`. */
+/** `tools`: registered patterns; default: all. Throws `guard.unknown`. */
 export async function setGuardMode(
   name: string,
   mode: GuardMode,
@@ -25,11 +25,13 @@ export async function setGuardMode(
 }
 
 /** Throws `guard.unknown`. */
-export async function takeGuardOut(
+export async function removeRegisteredGuard(
   name: string,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   await withKnownRegistry(settings, (registry) => removeGuard(registry, name))
-  out.write(`${printable(name)} is removed; rounds that wait for it do so until its deadline\n`)
+  out.write(
+    `${printable(name)} is removed; rounds that wait for it already wait until its deadline\n`,
+  )
 }

@@ -1,4 +1,4 @@
-// A folder of guards: each module in it is one.
+// A folder of guards: each module is one guard.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { loadGuard } from '../../../client/load-guard.ts'
 import type { Guard } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
-/** In the order of their files. Throws `guard.invalid`; `usage` where the folder has none. */
+/** In the order of the files. Throws `guard.invalid`, and `usage` for a folder without guards. */
 export async function guardsIn(folder: string): Promise<Guard[]> {
   const files = filesIn(folder)
   if (files.length === 0)
     throw new WeirError(
       'usage',
-      `there is no guard in ${folder}: its files must end with ${moduleEndings.join(', ')}`,
+      `no guard in ${folder}: the names of modules end with ${moduleEndings.join(', ')}`,
     )
   const guards: Guard[] = []
   for (const file of files) guards.push(await loadGuard(join(folder, file)))

@@ -1,5 +1,5 @@
-// Whether the guard that this process runs is still the one in force: others may remove it, take
-// its place or switch it at any time, and it goes on answering.
+// Watches the registration of the guard in this process. Others may remove it, replace it or switch
+// its mode at any time; the guard continues to answer.
 
 import type { Logger } from 'pino'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -14,13 +14,11 @@ export type WatchOptions = {
   inForce: GuardInForce
   log: Pick<Logger, 'warn'>
   signal: AbortSignal
-  /** What became of it, in words, at each change; undefined: it is in force as it runs. */
+  /** Called on each change with its text. Undefined: the guard is in force as it runs. */
   changed(text: string | undefined): void
 }
 
-/**
- * Logs each change at `warn`. Resolves when it is aborted; rejects where `policies` cannot be read.
- */
+/** Logs each change at `warn`. Resolves on abort. Rejects if `policies` cannot be read. */
 export async function watchRegistration({
   bus,
   topicPrefix,
@@ -32,11 +30,11 @@ export async function watchRegistration({
   const { name, version } = inForce
   const topic = `${topicPrefix}policies`
   const key = guardKeyPrefix + name
-  const wordOf = (guard: Pick<GuardInForce, 'tools'>) =>
+  const modesOf = (guard: Pick<GuardInForce, 'tools'>) =>
     guard.tools.map(({ pattern, mode }) => `${mode} for ${pattern}`).join(', ')
-  let known = `${version}: ${wordOf(inForce)}`
-  const look = (now: GuardInForce | undefined): void => {
-    const next = now === undefined ? 'removed' : `${now.version}: ${wordOf(now)}`
+  let known = `${version}: ${modesOf(inForce)}`
+  const compare = (now: GuardInForce | undefined): void => {
+    const next = now === undefined ? 'removed' : `${now.version}: ${modesOf(now)}`
     if (next === known) return
     known = next
     const text = outOfForce(now, version)
@@ -44,7 +42,7 @@ export async function watchRegistration({
     log.warn({ guard: name, version }, text ?? `the guard is now ${next}`)
   }
   const [policies] = await bus.ends(topic)
-  look((await registeredGuards({ bus, topicPrefix })).find((guard) => guard.name === name)) // what came between
+  compare((await registeredGuards({ bus, topicPrefix })).find((guard) => guard.name === name)) // changes since the start
   for await (const records of bus.follow({
     topic,
     partition: 0,
@@ -54,12 +52,12 @@ export async function watchRegistration({
     for (const record of records) {
       if (record.key !== key) continue
       const message = messageOf(record.value)
-      look(message?.type === 'guard-registration' ? message : undefined)
+      compare(message?.type === 'guard-registration' ? message : undefined)
     }
   }
 }
 
 function outOfForce(now: GuardInForce | undefined, version: string): string | undefined {
-  if (now === undefined) return 'it is removed: it is asked about no call any more'
+  if (now === undefined) return 'it is removed: no further call waits for it'
   return now.version === version ? undefined : `it is superseded by version ${now.version}`
 }

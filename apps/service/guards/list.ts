@@ -1,5 +1,5 @@
-// `weir guard list`: the guards that are registered, and what each has done lately. Changes
-// nothing; also beside a running Weir.
+// `weir guard list`: the registered guards with their recent counts. Changes nothing, and works
+// beside a running Weir.
 
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -16,9 +16,7 @@ import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { createTally, type GuardTally } from './tally.ts'
 
-/**
- * `--json`: one such object a line. `mode`: `mixed` where it enforces for some of its tools only.
- */
+/** `--json`: one object per line. `mode`: `mixed` if it enforces for some of its tools only. */
 export type ListedGuard = Pick<
   GuardRegistration,
   'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'
@@ -44,11 +42,11 @@ async function listed(log: OpenLog, since: Milliseconds): Promise<ListedGuard[]>
   const tally = createTally()
   for (const { name } of guards)
     await eachSince(log, guardTopicName(name), since, (message, time) => {
-      if (message.type === 'guard-verdict') tally.heard(name, message, time)
+      if (message.type === 'guard-verdict') tally.addVerdict(name, message, time)
     })
   if (guards.length > 0)
     await eachSince(log, 'activity', since, (message) => {
-      if (message.type === 'guard-verdict-given') tally.decided(message)
+      if (message.type === 'guard-verdict-given') tally.addDecision(message)
     })
   return guards.map(({ name, version, tools, deadlineMs, onTimeout }) => ({
     ...{ name, version, tools, deadlineMs, onTimeout, mode: modeOf({ tools }) ?? 'mixed' },
@@ -56,12 +54,12 @@ async function listed(log: OpenLog, since: Milliseconds): Promise<ListedGuard[]>
   }))
 }
 
-/** A topic that is not there has no records; what cannot be decoded is left out. */
+/** A missing topic has no records. Skips records that cannot be decoded. */
 async function eachSince(
   { bus, topicPrefix }: OpenLog,
   name: string,
   since: Milliseconds,
-  take: (message: Message, time: Milliseconds) => void,
+  visit: (message: Message, time: Milliseconds) => void,
 ) {
   const topic = topicPrefix + name
   const ends = await bus.ends(topic).catch((error: unknown) => {
@@ -73,7 +71,7 @@ async function eachSince(
     for await (const records of batchesOf(bus, { topic, partition, from, to: end })) {
       for (const { value, time } of records) {
         const message = value === null ? undefined : decoded(value)
-        if (message !== undefined) take(message, time)
+        if (message !== undefined) visit(message, time)
       }
     }
   }
@@ -115,17 +113,17 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
       : mode === 'mixed'
         ? 'where it enforces it'
         : 'it'
-  out.write(`    ${wherever} has ${deadlineMs} ms to answer, else ${otherwise}\n`)
+  out.write(`    ${wherever} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )
   const { p50Ms, p99Ms, agreement } = guard
   if (p50Ms !== undefined)
     out.write(
-      `    of its answers in time half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`,
+      `    of its answers in time, half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`,
     )
   if (agreement !== undefined)
     out.write(
-      `    says the same as other guards of ${Math.round(agreement * 1000) / 10} % of the calls that they judge too\n`,
+      `    agrees with other guards on ${Math.round(agreement * 1000) / 10} % of the calls that they also judge\n`,
     )
 }

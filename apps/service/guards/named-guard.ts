@@ -1,10 +1,10 @@
-// A guard as somebody names it on the command line, loaded into this process.
+// A guard named on the command line, loaded into this process.
 
 import { namedGuard } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
 import type { Guard } from '../../../shared/contract/guard.ts'
 
-/** As namedGuard. Throws `guard.invalid` too. */
+/** Errors: as namedGuard and loadGuard. */
 export async function guardNamed(given: string): Promise<Guard> {
   const { file, options } = namedGuard(given)
   return loadGuard(file, options)

@@ -1,5 +1,5 @@
-// `weir guard register`: puts a guard in force that runs elsewhere, in whichever language, and
-// makes the topic that it writes to. One that Weir runs registers itself.
+// `weir guard register`: registers a guard that runs elsewhere, in any language, and creates its
+// topic. A guard that Weir runs registers itself.
 
 import { partitionCount } from '../../../client/open-bus.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
@@ -11,7 +11,7 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 
-/** `tools`: patterns, each perhaps with `=enforce` or `=shadow`. */
+/** `tools`: patterns, optionally with `=enforce` or `=shadow`. */
 export type GuardRegisterOptions = {
   version: string
   tools: string[]
@@ -21,7 +21,7 @@ export type GuardRegisterOptions = {
   replace?: boolean
 }
 
-/** The same again changes nothing. Throws `guard.invalid`, `guard.taken`, `usage`. */
+/** An equal registration changes nothing. Throws `guard.invalid`, `guard.taken`, `usage`. */
 export async function registerElsewhere(
   name: string,
   { version, tools, deadlineMs, onTimeout, mode, replace = false }: GuardRegisterOptions,
@@ -51,8 +51,8 @@ export async function registerElsewhere(
 }
 
 /**
- * By pattern; undefined: as it was, or what --mode says. A mode that is misspelled must not become
- * a part of the pattern, which would then match no tool.
+ * The mode by pattern. Undefined: the mode of --mode, or the mode before. A misspelled mode must not
+ * become a part of the pattern, which would then match no tool.
  */
 function modesOf(tools: string[]): Map<string, GuardMode | undefined> {
   return new Map(
@@ -63,7 +63,7 @@ function modesOf(tools: string[]): Map<string, GuardMode | undefined> {
       if (mode === 'enforce' || mode === 'shadow') return [given.slice(0, at), mode]
       throw new WeirError(
         'usage',
-        `--tools is '${printable(given)}'; behind the = must stand enforce or shadow, without blanks`,
+        `--tools is '${printable(given)}'; the mode after = must be enforce or shadow, without blanks`,
       )
     }),
   )

@@ -1,17 +1,14 @@
-// `weir guard run`: one guard in a process of its own, until SIGTERM or SIGINT; health and metrics
-// on a port of its own. On Kafka as many of it as there are partitions share the work. On the
-// embedded bus it runs beside the process that runs the stages and has that one write its answers;
-// a further one of it there repeats the first.
+// `weir guard run`: one guard in its own process, until SIGTERM or SIGINT, with health and metrics
+// on its own port. On Kafka, up to one process per partition shares the work. On the embedded bus
+// the guard runs beside the process of the stages, which writes its answers; a second instance
+// there repeats the first.
 
 import type { Logger } from 'pino'
 import { guardFile, guardOptions } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
-import {
-  openBesideWriter,
-  openBus,
-  partitionCount,
-  writerListens,
-} from '../../../client/open-bus.ts'
+import { openBus, partitionCount } from '../../../client/open-bus.ts'
+import type { LocalBus } from '../../../shared/bus/kind.ts'
+import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
@@ -40,7 +37,7 @@ export type GuardRunOptions = SettingFlags & {
 
 /**
  * `given`: a file, or the name of a guard that ships. Resolves to the exit code. Throws
- * `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and what keeps the bus from opening.
+ * `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and the errors of openBus.
  */
 export async function runGuardProcess(
   given: string,
@@ -67,7 +64,7 @@ export async function runGuardProcess(
       health,
       metrics,
     })
-    open.push({ what: 'the health server', close: () => server.close() })
+    open.push({ name: 'the health server', close: () => server.close() })
     log.info(
       {
         guard: guard.name,
@@ -79,7 +76,7 @@ export async function runGuardProcess(
       'starting',
     )
     const bus = await busFor(settings, log)
-    open.push({ what: 'the bus', close: () => bus.close() })
+    open.push({ name: 'the bus', close: () => bus.close() })
     readLags = createLagReader({ bus, clock: systemClock, partitions })
     const place = {
       bus,
@@ -95,7 +92,7 @@ export async function runGuardProcess(
       log,
       instruments: metrics.guardInstruments,
     })
-    open.push({ what: 'the guard', close: () => running.close() })
+    open.push({ name: 'the guard', close: () => running.close() })
     const watching = new AbortController()
     const [inForce] = running.inForce
     const watched =
@@ -109,17 +106,17 @@ export async function runGuardProcess(
             signal: watching.signal,
             changed: (text) => health.noted(reader, text),
           }).catch((error: unknown) =>
-            log.warn({ err: error }, 'whether the guard is still registered is not known any more'),
+            log.warn({ err: error }, 'the registration of the guard can no longer be watched'),
           )
-    const stopLooking =
-      settings.bus === 'embedded'
-        ? lookForWriter(settings, (what) => health.missed(reader, what))
-        : undefined
+    const kind = busKindOf(settings)
+    const stopWatchingWriter = kind.isLocal
+      ? watchWriter(kind, settings, (need) => health.missed(reader, need))
+      : undefined
     open.push({
-      what: 'what is watched',
+      name: 'the watch on the registration',
       async close() {
         watching.abort()
-        stopLooking?.()
+        stopWatchingWriter?.()
         await watched
       },
     })
@@ -135,7 +132,7 @@ export async function runGuardProcess(
   })
   try {
     const started = start()
-    started.catch(() => {}) // when it is being stopped meanwhile, that is why
+    started.catch(() => {}) // a stop may make the start fail
     const running = await Promise.race([started, stop.promise])
     const end =
       running === 'stopped' ? running : await Promise.race([stop.promise, failureOf(running)])
@@ -147,26 +144,27 @@ export async function runGuardProcess(
     return end === 'stopped' && isInOrder ? 0 : 1
   } finally {
     stopListening()
-    await closedInOrder(open, log) // what a start that failed had opened
+    await closedInOrder(open, log) // the parts of a failed start
   }
 }
 
-const writerLookedForMs = 2_000
+const writerCheckMs = 2_000
 
-/**
- * On the embedded bus it has the other process write its answers. While it has none to write, only
- * looking tells that nobody would.
- */
-function lookForWriter(settings: Settings, missed: (what: string | undefined) => void): () => void {
+/** Another process writes the guard's answers. Without answers, only this check notices its end. */
+function watchWriter(
+  kind: LocalBus,
+  settings: Settings,
+  missed: (need: string | undefined) => void,
+): () => void {
   let isOver = false
   let stop = () => {}
-  const look = async (): Promise<void> => {
-    const isThere = await writerListens(settings).catch(() => false)
-    missed(isThere ? undefined : `no process writes ${settings.dataFolder}: its answers wait`)
+  const check = async (): Promise<void> => {
+    const isThere = await kind.writerListens(settings).catch(() => false)
+    missed(isThere ? undefined : `no process writes ${settings.dataFolder}: answers wait`)
     if (!isOver) again()
   }
   const again = () => {
-    stop = systemClock.after(writerLookedForMs, () => void look())
+    stop = systemClock.after(writerCheckMs, () => void check())
   }
   again()
   return () => {
@@ -180,13 +178,14 @@ function failureOf({ failed }: RunningGuards): Promise<{ error: unknown }> {
 }
 
 async function busFor(settings: Settings, log: Logger): Promise<Bus> {
-  if (settings.bus === 'kafka')
+  const kind = busKindOf(settings)
+  if (!kind.isLocal)
     return openBus(settings, log, { replicationFactor: settings.replicationFactor })
-  const beside = await openBesideWriter(settings, log)
+  const beside = await kind.openBesideWriter(settings, log)
   if (beside !== undefined) return beside
   throw new WeirError(
     'usage',
-    `on the embedded bus a guard runs beside the process that runs the stages, and none writes ${settings.dataFolder}: start weir up first, ` +
-      'or have the guard run in the same process: weir up --guard, weir ask --guard',
+    `on ${kind.title} a guard runs beside the process of the stages, and no process writes ${settings.dataFolder}: start weir up first, ` +
+      'or run the guard in the same process: weir up --guard, weir ask --guard',
   )
 }

@@ -1,36 +1,36 @@
-// What guards have done, from their own words and from the executor's: counts, latencies,
-// agreement. A round counts once for each guard, by its first answer, as it does for the executor.
+// Counts, latencies and agreement of guards, from their own topics and the executor's activity. A
+// round counts once for each guard, by its first answer, as it does for the executor.
 
 import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-guard.ts'
 import type { GuardVerdict, GuardVerdictGiven } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type GuardTally = {
-  /** Rounds that it answered. */
+  /** Rounds with an answer of the guard. */
   rounds: number
-  /** Calls that it stopped, and calls that it would have stopped where it is a shadow. */
+  /** Calls that it rejected, and calls that it would have rejected as a shadow. */
   rejected: number
   wouldHaveRejected: number
   /**
-   * Rounds whose answer came after the deadline, or that were decided by on-timeout, each once; and
-   * calls that on-timeout let through.
+   * Rounds whose answer came after the deadline or that on-timeout decided, each once. Then: calls
+   * that on-timeout allowed.
    */
   late: number
   letThrough: number
   /**
-   * From the round to the answer, by append time, where it was in time: what it catches up with
-   * after a pause says how long it was away. Undefined: none.
+   * From the round to the answer, by append time. Late answers are excluded: they measure a pause of
+   * the guard. Undefined: no answer was in time.
    */
   p50Ms: Milliseconds | undefined
   p99Ms: Milliseconds | undefined
   /**
-   * Share of its calls on which each other guard that judged them said the same, from 0 to 1;
-   * undefined: no other judged them.
+   * The share of equal verdicts among all comparisons with other guards on the same call, from 0 to
+   * 1. Undefined: no other guard judged its calls.
    */
   agreement: number | undefined
 }
 
-type Kept = {
+type Counts = {
   rounds: Set<string>
   silent: Set<string>
   late: Set<string>
@@ -41,49 +41,49 @@ type Kept = {
 }
 
 export function createTally() {
-  const guards = new Map<string, Kept>()
-  /** By call: what each guard said of it. */
+  const guards = new Map<string, Counts>()
+  /** The verdict of each guard, by call. */
   const calls = new Map<string, Map<string, 'pass' | 'reject'>>()
 
   return {
-    /** A record of the guard's own topic. */
-    heard(guard: string, verdict: GuardVerdict, time: Milliseconds): void {
-      const kept = keptOf(guard)
+    /** Adds a record of the guard's own topic. */
+    addVerdict(guard: string, verdict: GuardVerdict, time: Milliseconds): void {
+      const counts = countsOf(guard)
       const round = placeOf(verdict)
-      if (kept.rounds.has(round)) return
-      kept.rounds.add(round)
+      if (counts.rounds.has(round)) return
+      counts.rounds.add(round)
       const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
       const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
-      if (tookMs !== undefined && !isLate) kept.latencies.push(tookMs)
-      if (isLate) kept.late.add(round)
-      for (const { ordinal, verdict: said, code } of verdict.verdicts) {
-        if (guard === approvalGuard && code === withdrawnCode) continue // nobody judged the call; its word is there because it needs one
+      if (tookMs !== undefined && !isLate) counts.latencies.push(tookMs)
+      if (isLate) counts.late.add(round)
+      for (const { ordinal, verdict: own, code } of verdict.verdicts) {
+        if (guard === approvalGuard && code === withdrawnCode) continue // nobody judged the call: this verdict only fills its place
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, 'pass' | 'reject'>()
-        calls.set(call, others.set(guard, said))
-        if (said === 'pass') continue
-        if (!verdict.enforces.includes(ordinal)) kept.wouldHaveRejected += 1
-        else if (!isLate) kept.rejected += 1
+        calls.set(call, others.set(guard, own))
+        if (own === 'pass') continue
+        if (!verdict.enforces.includes(ordinal)) counts.wouldHaveRejected += 1
+        else if (!isLate) counts.rejected += 1
       }
     },
 
-    /** A line of activity: only the silent ones are not in the guard's own topic. */
-    decided(given: GuardVerdictGiven): void {
+    /** Adds a line of activity: only silent guards are missing in their own topics. */
+    addDecision(given: GuardVerdictGiven): void {
       if (given.answer !== 'silent') return
-      const kept = keptOf(given.guard)
+      const counts = countsOf(given.guard)
       const round = placeOf(given)
-      if (kept.silent.has(round)) return
-      kept.silent.add(round)
-      kept.late.add(round)
-      kept.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'pass').length
+      if (counts.silent.has(round)) return
+      counts.silent.add(round)
+      counts.late.add(round)
+      counts.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'pass').length
     },
 
     of(guard: string): GuardTally {
-      const { rounds, rejected, wouldHaveRejected, late, letThrough, latencies } = keptOf(guard)
+      const { rounds, rejected, wouldHaveRejected, late, letThrough, latencies } = countsOf(guard)
       const sorted = latencies.toSorted((a, b) => a - b)
       const quantile = (share: number) =>
         sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
-      const counts = {
+      const totals = {
         rounds: rounds.size,
         rejected,
         wouldHaveRejected,
@@ -91,7 +91,7 @@ export function createTally() {
         letThrough,
       }
       return {
-        ...counts,
+        ...totals,
         p50Ms: quantile(0.5),
         p99Ms: quantile(0.99),
         agreement: agreementOf(guard),
@@ -99,7 +99,7 @@ export function createTally() {
     },
   }
 
-  function keptOf(guard: string): Kept {
+  function countsOf(guard: string): Counts {
     const known = guards.get(guard)
     if (known !== undefined) return known
     const fresh = {
@@ -118,10 +118,10 @@ export function createTally() {
   function agreementOf(guard: string): number | undefined {
     let compared = 0
     let same = 0
-    for (const said of calls.values()) {
-      const own = said.get(guard)
+    for (const verdicts of calls.values()) {
+      const own = verdicts.get(guard)
       if (own === undefined) continue
-      for (const [other, verdict] of said) {
+      for (const [other, verdict] of verdicts) {
         if (other === guard) continue
         compared += 1
         if (verdict === own) same += 1

@@ -1,5 +1,5 @@
-// `weir policy set` and `weir policy unset`: one record in `policies` each, in force from the next
-// model response on.
+// `weir policy set` and `weir policy unset`: each writes one record to `policies`, effective from
+// the next model response.
 
 import { personHere } from '../../../services/approval/person.ts'
 import { policyKey, unknownKey } from '../../../shared/agents/policy/entries.ts'
@@ -26,9 +26,9 @@ export async function setPolicy(
   if (change.changes.length === 0 && change.file === undefined)
     throw new WeirError(
       'usage',
-      'nothing to set: give KEY=VALUE, as loop.identicalFailures=2 or rule.cycle=shadow, or --file',
+      'nothing to set: give KEY=VALUE, such as loop.identicalFailures=2 or rule.cycle=shadow, or --file',
     )
-  changed([], change) // before anything is opened
+  changed([], change) // checks the change before the log is opened
   const differences = await withRegistry(settings, async (registry) => {
     const policies = await storedPolicies(registry)
     const stored = policies.get(agent)?.entries ?? []
@@ -37,12 +37,12 @@ export async function setPolicy(
       await storePolicy(registry, { agent, entries, setBy: by })
     return differencesOf(effective(agent, stored, policies), effective(agent, entries, policies))
   })
-  tell(agent, differences, { json, out })
+  print(agent, differences, { json, out })
 }
 
 /**
- * Without keys all that is set for the agent. Throws `policy.unknown`, and `usage` for a key that
- * there is none of.
+ * Without keys, it removes all values of the agent. Throws `policy.unknown`, and `usage` for an
+ * unknown key.
  */
 export async function unsetPolicy(
   agent: string,
@@ -51,13 +51,13 @@ export async function unsetPolicy(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const meant = keys.map((key) => {
+  const removed = keys.map((key) => {
     const known = policyKey(key)
     if (known === undefined) throw new WeirError('usage', `'${printable(key)}' ${unknownKey(key)}`)
     return known
   })
   const differences = await withKnownRegistry(settings, async (registry) => {
-    if (meant.length === 0 && !(await isReadable(registry))) {
+    if (removed.length === 0 && !(await isReadable(registry))) {
       await removePolicy(registry, agent)
       return []
     }
@@ -65,16 +65,18 @@ export async function unsetPolicy(
     const stored = policies.get(agent)?.entries
     if (stored === undefined) throw nothingSet(agent, [...policies.keys()])
     const entries =
-      meant.length === 0 ? [] : stored.filter(({ key }) => !meant.includes(policyKey(key) ?? key))
+      removed.length === 0
+        ? []
+        : stored.filter(({ key }) => !removed.includes(policyKey(key) ?? key))
     if (entries.length === 0) await removePolicy(registry, agent)
     else if (entries.length < stored.length)
       await storePolicy(registry, { agent, entries, setBy: by })
     return differencesOf(effective(agent, stored, policies), effective(agent, entries, policies))
   })
-  tell(agent, differences, { json, out })
+  print(agent, differences, { json, out })
 }
 
-/** A record that cannot be read must not keep anybody from removing it. */
+/** An unreadable record must stay removable. */
 async function isReadable(registry: Parameters<typeof storedPolicies>[0]): Promise<boolean> {
   return storedPolicies(registry).then(
     () => true,
@@ -82,7 +84,7 @@ async function isReadable(registry: Parameters<typeof storedPolicies>[0]): Promi
   )
 }
 
-function tell(
+function print(
   agent: string,
   differences: PolicyDifference[],
   { json, out }: { json: boolean; out: NodeJS.WriteStream },

@@ -1,14 +1,14 @@
-// What changes between two states of an agent's policy, key by key.
+// The difference between two states of an agent's policy, key by key.
 
 import type { Effective, EffectiveValue } from '../../history/effective.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/printable.ts'
 import { valueWithOrigin } from './words.ts'
 
-/** `weir policy diff --json`: one such object a line. */
+/** `weir policy diff --json`: one object per line. */
 export type PolicyDifference = { key: string; before: EffectiveValue; after: EffectiveValue }
 
-/** A key whose origin alone changes is none: what is in force stays. */
+/** A key with only a new origin is no difference: its value stays in force. */
 export function differencesOf(before: Effective, after: Effective): PolicyDifference[] {
   return [...after].flatMap(([key, now]) => {
     const then = before.get(key)
@@ -16,7 +16,7 @@ export function differencesOf(before: Effective, after: Effective): PolicyDiffer
   })
 }
 
-/** What nobody set may be anything in the agent file, so it is never the same as what is set. */
+/** The agent file may override a default, so a default never equals a set value. */
 function isSame(one: EffectiveValue, other: EffectiveValue): boolean {
   return one.value === other.value && (one.origin === 'default') === (other.origin === 'default')
 }

@@ -1,5 +1,5 @@
-// `weir policy get` and `weir policy diff`: what is set for agents, what that comes to, and what a
-// change would come to. Change nothing; also beside a running Weir.
+// `weir policy get` and `weir policy diff`: the values set for agents, the effective values, and the
+// effect of a change. They change nothing and work beside a running Weir.
 
 import type { AgentPolicy } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -14,9 +14,9 @@ import { nameOf, storedPolicies } from './stored.ts'
 import { originText, valueText } from './words.ts'
 
 /**
- * `--json`: one such object a line. `set`: what is set for the agent, by key; `effective`: all
- * keys, where an agent was named; `leftAside`: what of it cannot be used. `setAt`: milliseconds
- * since 1970, null where nothing is set.
+ * `--json`: one object per line. `set`: the values of the agent, by key. `effective`: all keys, if an
+ * agent was named. `leftAside`: ignored entries. `setAt`: milliseconds since 1970; null: nothing is
+ * set.
  */
 export type ShownPolicy = {
   agent: string
@@ -27,7 +27,7 @@ export type ShownPolicy = {
   setAt: number | null
 }
 
-/** Without an agent all records, as they are set. Throws `usage`. */
+/** Without an agent, it shows all records. Throws `usage`. */
 export async function getPolicy(
   agent: string | undefined,
   { json = false }: { json?: boolean },
@@ -42,13 +42,13 @@ export async function getPolicy(
       : [effectiveOf(agent, policies)]
   if (json) for (const policy of shown) out.write(`${printableJson(policy)}\n`)
   else if (shown.length === 0)
-    out.write('nothing is set for any agent: all is as the agent files say (weir policy set)\n')
+    out.write('nothing is set for any agent: the agent files apply (weir policy set)\n')
   else for (const policy of shown) print(policy, out)
 }
 
 /**
- * Without a change: what the agent's record changes; else what the change would. Resolves to the
- * exit code: 1 where something differs. Throws `usage`.
+ * Shows the effect of the agent's record, or of a given change on it. Resolves to the exit code: 1
+ * if something differs. Throws `usage`.
  */
 export async function diffPolicy(
   agent: string,
@@ -57,7 +57,7 @@ export async function diffPolicy(
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   checkAgent(agent)
-  changed([], change) // before anything is opened
+  changed([], change) // checks the change before the log is opened
   const policies = await withLog(settings, storedPolicies)
   const stored = policies.get(agent)?.entries ?? []
   const isChange = change.file !== undefined || change.changes.length > 0
@@ -105,5 +105,5 @@ function print(
     out.write(`${painted(out, value.origin === 'default' ? 'faint' : 'plain', printable(line))}\n`)
   }
   for (const { key, text } of leftAside)
-    out.write(`${painted(out, 'bad', printable(`  left aside: ${key} ${text}`))}\n`)
+    out.write(`${painted(out, 'bad', printable(`  ignored: ${key} ${text}`))}\n`)
 }

@@ -1,4 +1,4 @@
-// The agent of a command, and the entries that it is given: as KEY=VALUE, or as a file.
+// The agent of a command and its entries, as KEY=VALUE or as a file.
 
 import { schemaMistakes } from '../../../shared/agents/file/schema-mistakes.ts'
 import { policyKey } from '../../../shared/agents/policy/entries.ts'
@@ -10,7 +10,7 @@ import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { printable } from '../../terminal/printable.ts'
 
 /**
- * `changes`: KEY=VALUE over what is set; `file`: in the place of all that is set, a JSON object by
+ * `changes`: KEY=VALUE, added to the set values. `file`: replaces all set values; a JSON object by
  * key, as `set` of `weir policy get --json`.
  */
 export type Change = { changes: readonly string[]; file?: string | undefined }
@@ -18,33 +18,30 @@ export type Change = { changes: readonly string[]; file?: string | undefined }
 const fileBytesMax = 64 * 1024
 
 /**
- * Throws `usage` for what cannot be an agent's name, and for a change in its place: nobody would
- * ever read what is set under it.
+ * Throws `usage` for a bad agent name and for a change in its place: no agent would ever read
+ * values under such a name.
  */
 export function checkAgent(agent: string): void {
   const at = agent.indexOf('=')
   if (at > 0 && policyKey(agent.slice(0, at)) !== undefined)
     throw new WeirError(
       'usage',
-      `'${printable(agent)}' stands where the agent's name must stand: name the agent first, or '*' for all`,
+      `'${printable(agent)}' is in the place of the agent's name: name the agent first, or '*' for all`,
     )
   const mistake = agent === everyAgent ? undefined : nameMistake(agent)
   if (mistake !== undefined)
     throw new WeirError('usage', `the agent's name ${printable(mistake)}, or '*' for all`)
 }
 
-/** What an agent file would be told of it. */
+/** The mistake of such a name in an agent file. */
 function nameMistake(name: string): string | undefined {
   return schemaMistakes({ name }).complaints.find(({ path }) => path[0] === 'name')?.text
 }
 
-/** What would be set for the agent. Throws `usage`. */
+/** The entries of the agent after the change. Throws `usage`. */
 export function changed(stored: readonly PolicyEntry[], { changes, file }: Change): PolicyEntry[] {
   if (file !== undefined && changes.length > 0)
-    throw new WeirError(
-      'usage',
-      'give changes or --file: a file stands in the place of all that is set',
-    )
+    throw new WeirError('usage', 'give changes or --file: a file replaces all set values')
   const given =
     file === undefined ? entriesOf(changes) : entriesOf(pairsIn(file), { flag: `${file}: ` })
   const kept =

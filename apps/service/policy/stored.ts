@@ -1,5 +1,5 @@
-// What an operator has set for agents, in the table `policies`: one record for each agent, and one
-// for all of them.
+// The values that an operator set for agents, in the table `policies`: one record for each agent,
+// and one for all agents.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -10,7 +10,7 @@ import { toRecord } from '../../../shared/runtime/record.ts'
 
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 
-/** By agent, in the order of their names. Throws `policies.unreadable`, with what to do. */
+/** By agent, in the order of their names. Throws `policies.unreadable` with the remedy. */
 export async function storedPolicies({
   bus,
   topicPrefix,
@@ -36,7 +36,7 @@ function policyIn(key: string, value: Uint8Array): AgentPolicy {
   )
 }
 
-/** In the place of what was set for the agent. */
+/** Replaces all values of the agent. */
 export async function storePolicy(
   { bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'clock'>; topicPrefix: string },
   policy: Omit<AgentPolicy, 'type' | 'setAt'>,
@@ -45,7 +45,7 @@ export async function storePolicy(
   await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
 }
 
-/** By its key, so that a record that cannot be read can be removed too. Throws `policy.unknown`. */
+/** Removes a record by its key, even an unreadable one. Throws `policy.unknown`. */
 export async function removePolicy(
   { bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'list'>; topicPrefix: string },
   agent: string,
@@ -59,7 +59,7 @@ export async function removePolicy(
   await bus.append([{ topic, partition: 0, key: policyKeyPrefix + agent, value: null }])
 }
 
-/** `agents`: those for which something is. */
+/** `agents`: the agents with set values. */
 export function nothingSet(agent: string, agents: string[]): WeirError {
   const others =
     agents.length === 0 ? 'and for no other either' : `it is for ${agents.map(nameOf).join(', ')}`

@@ -1,4 +1,4 @@
-// Values of a policy in words.
+// The values of a policy as text.
 
 import type { EffectiveValue, Origin } from '../../history/effective.ts'
 
@@ -8,7 +8,7 @@ const origins: Record<Origin, string> = {
   default: 'default or agent file',
 }
 
-/** A cap counts where it is lower than the agent file's. */
+/** A cap applies if it is lower than the agent file's. */
 export function valueText(key: string, { value, origin }: EffectiveValue): string {
   if (value === null) return 'not capped'
   return key.startsWith('caps.') && origin !== 'default' ? `at most ${value}` : value

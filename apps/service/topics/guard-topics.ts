@@ -1,5 +1,4 @@
-// The topics of the guards that are registered on a cluster, for whoever plans, makes or checks
-// topics.
+// The topics of the guards that are registered on a cluster.
 
 import { openBus } from '../../../client/open-bus.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
@@ -9,13 +8,10 @@ import { createLog } from '../../../shared/lib/log.ts'
 import { registeredGuardNames } from '../../../shared/runtime/guards/register.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
-/** Somebody waits for it. */
+/** Short, because a person waits. */
 const connectMs = 10_000
 
-/**
- * In the order of the guards' names; also of those whose registration cannot be read. `policies`
- * must be there.
- */
+/** In the order of the names, including guards with unreadable registrations. Needs `policies`. */
 export async function guardTopicsOn(settings: Settings): Promise<TopicSpec[]> {
   const bus = await openBus(settings, createLog({ level: 'silent' }), {
     connectMs,

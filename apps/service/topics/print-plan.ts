@@ -1,5 +1,5 @@
-// The plan of the topics for people: the topics, then each entry of their configuration with its
-// reason, then the lines that create them.
+// Prints the plan of the topics: the topics, each entry of their configuration with its reason, and
+// the lines that create them.
 
 import type { PlannedTopic } from '../../../shared/bus/kafka/topic-plan.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
@@ -28,7 +28,7 @@ export function printPlan(topics: PlannedTopic[], lines: string[], out: NodeJS.W
       out.write(`    ${painted(out, 'faint', line)}\n`)
   }
   out.write(
-    `\n${painted(out, 'title', "weir topics create creates what is missing; so do these lines, with Kafka's own tool:")}\n`,
+    `\n${painted(out, 'title', "weir topics create creates missing topics; so do these lines, with Kafka's own tool:")}\n`,
   )
   for (const line of lines) out.write(`${printable(line)}\n`)
 }

@@ -1,8 +1,7 @@
-// `weir topics`: what the topics of a deployment must be, as a plan to read or to hand on; creating
-// those that are missing; and what is wrong with those that are there. Nothing that exists is ever
-// changed.
+// `weir topics`: the plan of the topics, creating missing topics, and checking existing ones. It
+// never changes an existing topic.
 
-import { kafkaClient } from '../../../client/open-bus.ts'
+import { kafkaClient } from '../../../shared/bus/kafka/client-of-settings.ts'
 import { asAdmin } from '../../../shared/bus/kafka/cluster-survey.ts'
 import {
   createTopics,
@@ -14,13 +13,14 @@ import {
   type PlannedTopic,
   topicPlan,
 } from '../../../shared/bus/kafka/topic-plan.ts'
+import { busNamesWhere } from '../../../shared/bus/kinds.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard-registration.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
+import { type BusName, busNames, type Settings } from '../../../shared/settings/settings.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
@@ -31,26 +31,23 @@ import { printPlan } from './print-plan.ts'
 /** `json`: one object. */
 type Options = { json?: boolean }
 
-/** `guard`: names of guards whose topics are planned too. */
+/** `guard`: names of guards, to plan their topics too. */
 type PlanOptions = Options & { guard?: string[] }
 
-/**
- * `--json` of `create` and `check`: `created` is empty for a check, `differences` are the mistakes
- * that remain.
- */
+/** `--json` of `create` and `check`. `created`: empty for a check. `differences`: remaining mistakes. */
 export type TopicsReport = { created: string[]; differences: TopicDifference[] }
 
-/** Asks no broker. With `json`: `{ topics, lines }`, the lines being those for kafka-topics.sh. */
+/** Contacts no broker. With `json`: `{ topics, lines }`, with the lines for kafka-topics.sh. */
 export function showPlan(
   { guard = [], ...flags }: SettingFlags & PlanOptions,
   out: NodeJS.WriteStream,
 ): void {
   const settings = planSettings(flags)
-  const unfit = guard.find((name) => !isGuardName(name))
-  if (unfit !== undefined)
+  const badName = guard.find((name) => !isGuardName(name))
+  if (badName !== undefined)
     throw new WeirError(
       'usage',
-      `--guard is '${printable(unfit)}'; the name of a guard has 1 to 63 of a-z, 0-9 and -`,
+      `--guard is '${printable(badName)}'; the name of a guard has 1 to 63 of a-z, 0-9 and -`,
     )
   const topics = [...planOf(settings), ...guardPlan(settings, guardTopicsOf(guard, settings))]
   const lines = kafkaTopicsLines(topics, connectionFlags(settings))
@@ -58,9 +55,7 @@ export function showPlan(
   else printPlan(topics, lines, out)
 }
 
-/**
- * Creates what is missing. The exit code: 0 when all topics are then as Weir needs them, else 1.
- */
+/** Creates missing topics. The exit code: 0 if all topics are then as Weir needs them, otherwise 1. */
 export async function createMissing(
   flags: SettingFlags & Options,
   out: NodeJS.WriteStream,
@@ -77,19 +72,19 @@ export async function createMissing(
         return { created, differences: await topicDifferences(admin, plan) }
       },
     )
-  const { plan, ...report } = await withThoseOfGuards(settings, create)
+  const { plan, ...report } = await withGuardTopics(settings, create)
   if (!flags.json) {
     for (const topic of report.created) out.write(`created ${printable(topic)}\n`)
     const before = plan.length - report.created.length
     if (before > 0)
       out.write(
-        `${count(before, 'topic')} ${before === 1 ? 'was' : 'were'} there before, and not changed\n`,
+        `${count(before, 'topic')} existed before and ${before === 1 ? 'was' : 'were'} not changed\n`,
       )
   }
-  return told(report, plan, flags, out)
+  return printReport(report, plan, flags, out)
 }
 
-/** The exit code: 0 when all topics are as Weir needs them, else 1. */
+/** The exit code: 0 if all topics are as Weir needs them, otherwise 1. */
 export async function checkTopics(
   flags: SettingFlags & Options,
   out: NodeJS.WriteStream,
@@ -97,20 +92,22 @@ export async function checkTopics(
 ): Promise<number> {
   const { client, settings } = await clusterOf(flags, errors)
   const check = async (plan: PlannedTopic[]): Promise<TopicsReport> => {
-    const looking = 'look at the topics'
     return {
       created: [],
-      differences: await asAdmin(client, createLog({ level: 'silent' }), looking, (admin) =>
-        topicDifferences(admin, plan),
+      differences: await asAdmin(
+        client,
+        createLog({ level: 'silent' }),
+        'look at the topics',
+        (admin) => topicDifferences(admin, plan),
       ),
     }
   }
-  const { plan, ...report } = await withThoseOfGuards(settings, check)
-  return told(report, plan, flags, out)
+  const { plan, ...report } = await withGuardTopics(settings, check)
+  return printReport(report, plan, flags, out)
 }
 
-/** Weir's own first: which guards there are stands in one of them. */
-async function withThoseOfGuards(
+/** Handles Weir's own topics first, because one of them names the guards. */
+async function withGuardTopics(
   settings: Settings,
   work: (plan: PlannedTopic[]) => Promise<TopicsReport>,
 ): Promise<TopicsReport & { plan: PlannedTopic[] }> {
@@ -130,7 +127,7 @@ async function withThoseOfGuards(
   }
 }
 
-function told(
+function printReport(
   report: TopicsReport,
   plan: PlannedTopic[],
   { json }: Options,
@@ -156,26 +153,26 @@ function printDifferences(
     out.write(`${painted(out, 'good', `${count(plan.length, 'topic')}, all as Weir needs them`)}\n`)
 }
 
+/** The plan, the administration and the printed lines of this command are Kafka's. */
+const busOfTopics: BusName = 'kafka'
+
 async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
-  if (flags.bus === 'embedded')
+  if (busNamesWhere((kind) => kind.ownsTopics).some((name) => name === flags.bus))
     throw new WeirError(
       'usage',
-      '--bus embedded: it makes its topics by itself; weir topics is for Kafka',
+      `--bus ${flags.bus}: this bus creates its own topics; weir topics is for Kafka`,
     )
-  const settings = commandSettings({ ...flags, bus: 'kafka' }) // there are no topics to create anywhere else
+  const settings = commandSettings({ ...flags, bus: busOfTopics })
   const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
   return { client, settings }
 }
 
-/**
- * A plan needs no broker, which the settings of Kafka do. What else is wrong with them is wrong in
- * both cases.
- */
+/** The settings of Kafka need a broker, but a plan does not. All other mistakes throw in both cases. */
 function planSettings(flags: SettingFlags): Settings {
   try {
-    return commandSettings({ ...flags, bus: 'kafka' })
+    return commandSettings({ ...flags, bus: busOfTopics })
   } catch {
-    return commandSettings({ ...flags, bus: 'embedded' })
+    return commandSettings({ ...flags, bus: busNames[0] })
   }
 }
 
@@ -194,7 +191,7 @@ function guardPlan({ replicationFactor }: Settings, specs: TopicSpec[]): Planned
   return topicPlan(specs, { replicationFactor })
 }
 
-/** Single properties are left out: they may be secrets, and Kafka's tool takes a file only. */
+/** Without single properties: they may be secrets, and Kafka's tool accepts only a file. */
 function connectionFlags({ bootstrapServer, commandConfig }: Settings): string[] {
   const server = ['--bootstrap-server', bootstrapServer || 'HOST:9092']
   return commandConfig === '' ? server : [...server, '--command-config', commandConfig]

@@ -1,6 +1,5 @@
-// What Weir makes of one response, offline: its events folded by the accumulator and judged by the
-// validator, as they are live. Of what fails live the calls are shown all the same: a stream that
-// was cut is what one wants to look at.
+// One response, offline: the accumulator folds its events and the validator checks its calls, as
+// they do live. Its calls are shown even if the stream was cut.
 
 import { accumulator } from '../../../services/accumulator/reducer.ts'
 import type { Failed, Finished } from '../../../services/llm-gateway/providers/provider.ts'
@@ -13,6 +12,7 @@ import type {
   RoundChecked,
   RoundProposed,
 } from '../../../shared/contract/messages.ts'
+import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 
 /** A tool as a request offers it. */
 export type OfferedTool = { name: string; schema: unknown }
@@ -30,8 +30,6 @@ export type StreamedRound = {
 const place = { conversation: 'normalize', turn: 0, round: 1 }
 const attempt = 'file'
 const expiresAt = Number.MAX_SAFE_INTEGER
-/** Where a record stands that is the only one in the world. */
-const alone = { offset: 0, previous: undefined, time: 0 }
 const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
 /**
@@ -45,8 +43,10 @@ export function judgedRound({ events, ending, tools }: StreamedRound): RoundChec
     declarationOf,
   )
   const round = { ...proposed, declarations, offered: declarations.map(({ name }) => name) }
-  return validator.react(undefined, { message: round, ...alone }).records?.[0]
-    ?.message as RoundChecked
+  const player = createPlayer()
+  player.add(validator)
+  player.append('rounds-proposed', round)
+  return player.settleNow()[0]?.message as RoundChecked
 }
 
 /** As a request declares it. */
@@ -93,8 +93,8 @@ function proposedRound({
     ...stamped,
   }
 
-  const { state } = accumulator.react(undefined, { message: opened, ...alone })
-  accumulator.react(state, { message: part, ...alone })
-  return accumulator.react(state, { message: finished, ...alone }).records?.[0]
-    ?.message as RoundProposed
+  const player = createPlayer()
+  player.add(accumulator)
+  for (const message of [opened, part, finished]) player.append('model-deltas', message)
+  return player.settleNow()[0]?.message as RoundProposed
 }

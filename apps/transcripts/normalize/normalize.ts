@@ -2,8 +2,8 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
+import { providerNamed } from '../../../services/llm-gateway/providers/providers.ts'
 import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
-import type { ProviderName } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -23,15 +23,16 @@ export type NormalizeOutput = Writable & { columns?: number }
  */
 export async function normalize(
   files: string[],
-  options: { provider: ProviderName; tools?: string; json?: boolean },
+  options: { provider: string; tools?: string; json?: boolean },
   out: NormalizeOutput,
 ): Promise<number> {
+  const provider = providerNamed(options.provider)
   const tools = options.tools === undefined ? undefined : await offeredTools(options.tools)
   let exitCode = 0
   for (const file of files) {
     const bytes = await bytesOf(file)
     const answer = Buffer.isBuffer(bytes)
-      ? await normalized({ file, bytes, provider: options.provider, tools })
+      ? await normalized({ file, bytes, provider, tools })
       : { normalized: unreadable(file, bytes), streamed: { events: [], rounds: [], refusal: '' } }
     if (answer.normalized.error?.code === 'recording.invalid') exitCode = 1
     if (options.json) out.write(`${printableJson(answer.normalized)}\n`)

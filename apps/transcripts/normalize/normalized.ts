@@ -1,10 +1,13 @@
 // What `weir normalize` says about a file: the same SDK, gateway, accumulator and validator as
 // live, and the SDK's fetch answers from the file.
 
-import type { Failed, Finished } from '../../../services/llm-gateway/providers/provider.ts'
-import { connect } from '../../../services/llm-gateway/providers/providers.ts'
+import type {
+  Failed,
+  Finished,
+  ProviderRecord,
+} from '../../../services/llm-gateway/providers/provider.ts'
 import { parseJson, withExactNumbers } from '../../../services/llm-gateway/wire/exact-json.ts'
-import { defaultSettings, type ProviderName } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/agents.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type {
   ArgumentSource,
@@ -64,7 +67,7 @@ export type Streamed = { events: PartEvent[]; rounds: RoundChecked[]; refusal: s
 export type NormalizeOptions = {
   file: string
   bytes: Buffer
-  provider: ProviderName
+  provider: ProviderRecord
   tools: OfferedTool[] | undefined
 }
 
@@ -124,7 +127,7 @@ type Answer = { events: PartEvent[]; ending: Finished | Failed | undefined }
 
 async function answerOf(
   { contentType, bytes }: RecordedBody,
-  provider: ProviderName,
+  provider: ProviderRecord,
   tools: OfferedTool[] | undefined,
 ): Promise<Answer> {
   const answer: typeof globalThis.fetch = () =>
@@ -132,12 +135,12 @@ async function answerOf(
   // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not
   // in the file.
   const model = {
-    provider,
+    provider: provider.name,
     name: 'recorded',
     apiKey: 'none',
     maxOutputTokens: Number.MAX_SAFE_INTEGER,
   }
-  const client = await connect(
+  const client = await provider.connect(
     { name: 'normalize', system: '', model, tools: [], settings: defaultSettings },
     answer,
   )

@@ -7,8 +7,12 @@
 //
 // A file may hold several responses one after another; a body ends where the next response begins.
 
+import type {
+  ProviderRecord,
+  RecordingFormat,
+} from '../../../services/llm-gateway/providers/provider.ts'
+import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
-import type { ProviderName } from '../../../shared/agents/agents.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 
@@ -18,7 +22,7 @@ export type RecordedBody = {
 }
 
 /** At least one. Throws a WeirError where the bytes are no recorded stream. */
-export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+export function recordedBodies(bytes: Buffer, { recording }: ProviderRecord): RecordedBody[] {
   if (bytes.subarray(0, 2).equals(gzipMark))
     throw invalid('it is compressed with gzip: unpack it first')
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
@@ -27,9 +31,9 @@ export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedB
   if (isObject(whole) && isWholeBody(whole)) return [{ contentType: 'application/json', bytes }]
 
   const [first = ''] = meaningfulLines(text)
-  if (/^(?:data|event|id|retry)?:/.test(first)) return eventBodies(bytes, provider)
+  if (/^(?:data|event|id|retry)?:/.test(first)) return eventBodies(bytes, recording)
   if (typeof (parseJson(first) ?? '') === 'object' || first === endMark)
-    return lineBodies(text, provider)
+    return lineBodies(text, recording)
   throw invalid(
     `it is neither a stream of server-sent events nor JSON lines: its first line is '${first.slice(0, 60)}'`,
   )
@@ -39,18 +43,11 @@ const gzipMark = Buffer.from([0x1f, 0x8b])
 const endMark = '[DONE]'
 
 /** Rather than the only line of a stream. */
-function isWholeBody({ object, type, choices, content, error }: Record<string, unknown>): boolean {
-  if (
-    object === 'response' ||
-    object === 'chat.completion' ||
-    (type === 'message' && Array.isArray(content))
-  )
-    return true
+function isWholeBody(body: Record<string, unknown>): boolean {
+  const { type, choices, error } = body
   if (isObject(error) && choices === undefined && (type === undefined || type === 'error'))
     return true
-  return (
-    Array.isArray(choices) && choices.some((choice) => isObject(choice) && isObject(choice.message))
-  )
+  return providers.some(({ recording }) => recording.isWhole(body))
 }
 
 function meaningfulLines(text: string): string[] {
@@ -59,7 +56,7 @@ function meaningfulLines(text: string): string[] {
     .flatMap((line) => (line.trim() === '' || line.startsWith('#') ? [] : line.trim()))
 }
 
-function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
+function lineBodies(text: string, { hasNamedEvents, lastTypes }: RecordingFormat): RecordedBody[] {
   const bodies: string[] = ['']
   let isOver = false
   for (const line of meaningfulLines(text)) {
@@ -76,45 +73,18 @@ function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
           : JSON.stringify(envelope.data)
     const type = envelope?.event ?? (isObject(payload) ? payload.type : undefined)
     if (isOver) bodies.push('')
-    isOver = data === endMark || endings[provider].has(`${type}`)
-    const name = provider === 'openai-chat' || typeof type !== 'string' ? '' : `event: ${type}\n`
+    isOver = data === endMark || lastTypes.has(`${type}`)
+    const name = hasNamedEvents && typeof type === 'string' ? `event: ${type}\n` : ''
     bodies.push(`${bodies.pop()}${name}data: ${data}\n\n`)
   }
   return bodies.map((body) => ({ contentType: 'text/event-stream', bytes: Buffer.from(body) }))
-}
-
-/** The events after which nothing more of a response comes. */
-const endings: Record<ProviderName, ReadonlySet<string>> = {
-  anthropic: new Set(['message_stop']),
-  'openai-chat': new Set(),
-  'openai-responses': new Set([
-    'response.completed',
-    'response.incomplete',
-    'response.failed',
-    'response.cancelled',
-    'response.done',
-  ]),
-}
-
-/** What only the first event of a response has. */
-const beginnings: Record<ProviderName, RegExp> = {
-  anthropic: /"type":\s*"message_start"/,
-  'openai-chat': /"choices":/,
-  'openai-responses': /"type":\s*"response\.created"/,
-}
-
-/** What only the last one has. */
-const ends: Record<ProviderName, RegExp> = {
-  anthropic: /"type":\s*"message_stop"/,
-  'openai-chat': /^data: ?\[DONE\]/m,
-  'openai-responses': /"type":\s*"response\.(?:completed|incomplete|failed|cancelled|done)"/,
 }
 
 /**
  * The bytes of each response as they are: one character is one byte here, so that places in the
  * text are places in the bytes.
  */
-function eventBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+function eventBodies(bytes: Buffer, { first, last }: RecordingFormat): RecordedBody[] {
   const text = bytes.toString('latin1')
   const bodies: RecordedBody[] = []
   let from = 0
@@ -124,35 +94,27 @@ function eventBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
     blank.lastIndex = at
     const end = blank.exec(text) === null ? text.length : blank.lastIndex
     const event = text.slice(at, end)
-    if (isOver && beginnings[provider].test(event)) {
+    if (isOver && first.test(event)) {
       bodies.push({ contentType: 'text/event-stream', bytes: bytes.subarray(from, at) })
       from = at
       isOver = false
     }
-    isOver ||= ends[provider].test(event)
+    isOver ||= last.test(event)
     at = end
   }
   return [...bodies, { contentType: 'text/event-stream', bytes: bytes.subarray(from) }]
-}
-
-/** What some event of each format has, or its whole body. */
-const marks: Record<ProviderName, RegExp> = {
-  anthropic:
-    /"type":\s*"(?:ping|content_block_\w+|message_\w+)"|^event: ?(?:ping|content_block_|message_)|^\s*\{[^{}]*"type":\s*"message"/m,
-  'openai-chat': /"choices":/,
-  'openai-responses': /"type":\s*"response\.|^event: ?response\.|"object":\s*"response"/m,
 }
 
 /**
  * Why nothing of a recording can be the provider's, in words; undefined: something is. A recording
  * without a payload is one that was cut early.
  */
-export function foreignTo(bytes: Buffer, provider: ProviderName): string | undefined {
+export function foreignTo(bytes: Buffer, { name, recording }: ProviderRecord): string | undefined {
   const text = bytes.toString('utf8')
   const isBare = !/^(?:data: ?)?\s*\{/m.test(text)
-  if (isBare || marks[provider].test(text)) return undefined
-  const other = (Object.keys(marks) as ProviderName[]).find((name) => marks[name].test(text))
-  return `it has no event of ${provider}${other === undefined ? '' : `; by its events it was recorded from ${other}: try --provider ${other}`}`
+  if (isBare || recording.any.test(text)) return undefined
+  const other = providers.find((provider) => provider.recording.any.test(text))?.name
+  return `it has no event of ${name}${other === undefined ? '' : `; by its events it was recorded from ${other}: try --provider ${other}`}`
 }
 
 function invalid(message: string): WeirError {

@@ -83,7 +83,7 @@ export function vetoReason(guard: string): string {
 }
 
 /** A guard's wish for an intervention, within its bounds. */
-export function wishOf(guard: string, { reason, text }: GuardWish): GuardWish {
+export function boundedWish(guard: string, { reason, text }: GuardWish): GuardWish {
   return {
     guard,
     reason: shortened(onOneLine(reason), limits.reasonBytesMax),

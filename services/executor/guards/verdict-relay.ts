@@ -19,11 +19,11 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import type { HearTask } from '../tasks.ts'
+import type { VerdictTask } from '../tasks.ts'
 
 export type VerdictRelay = {
   /** All that a unit wants to hear of now; [] when it wants nothing. */
-  reconcile(unit: string, tasks: HearTask[]): void
+  reconcile(unit: string, tasks: VerdictTask[]): void
   close(): void
 }
 
@@ -34,7 +34,7 @@ export function createRelay(
 ): VerdictRelay {
   const followers = new Map<string, Follower>()
   /** By unit: what it waits for. */
-  const units = new Map<string, Map<string, HearTask>>()
+  const units = new Map<string, Map<string, VerdictTask>>()
 
   return {
     reconcile(unit, tasks) {
@@ -63,7 +63,7 @@ export function createRelay(
   }
 }
 
-type Follower = { wait(task: HearTask): void; forget(place: string): void; close(): void }
+type Follower = { wait(task: VerdictTask): void; forget(place: string): void; close(): void }
 
 /**
  * Reads one guard's topic from the oldest round on that waits for it, for as long as any does and

@@ -1,5 +1,9 @@
-// Calls that wait for guards: whom they wait for, what an answer, a silence or the end of the turn
-// does to them. Part of the reducer, which has the branches; keeps its EXEC-5 and EXEC-7.
+// Calls that wait for guards: the guards they wait for, and the effect of an answer, a silence or
+// the end of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
+// EXECUTOR-WAITING-1. A call waits only for the guards in its round's policy: a guard that is
+//     registered, switched or removed later changes nothing.
+// EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any rejection
+//     is a veto. A verdict at or after the deadline is none, however late the tick.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type {
@@ -12,21 +16,21 @@ import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { notRun } from '../results.ts'
-import { decide, type Phase, type Round, type Turn } from '../turn.ts'
+import { finishCall, type Phase, type Round, type Turn } from '../turn.ts'
 import {
   type Answer,
   type AwaitedGuard,
   answerOf,
+  boundedWish,
   silenceOf,
   vetoed,
-  wishOf,
 } from './guard-answer.ts'
 
 /**
  * A call that may run: at once, or when the guards that enforce for its tool have let it pass.
  * Notes the call with each of them.
  */
-export function admitted(round: Round, call: Call, declaration: Declaration): Phase {
+export function phaseOf(round: Round, call: Call, declaration: Declaration): Phase {
   const guards = round.policy.guards.filter((guard) => modeFor(guard, call.name) === 'enforce')
   if (guards.length === 0) return { kind: 'ready', declaration, try: 1, lapsed: false }
   for (const { name, version, onTimeout, deadlineMs } of guards) {
@@ -48,37 +52,38 @@ export function admitted(round: Round, call: Call, declaration: Declaration): Ph
  * A guard's word on a round. What comes too late, a second time or from nobody that is waited for
  * changes nothing.
  */
-export function heard(
+export function applyVerdict(
   turn: Turn,
   round: Round,
   message: GuardVerdict,
   time: Milliseconds,
 ): Output[] {
-  const records = endWaits(turn, round, time)
+  const records = endOverdueWaits(turn, round, time)
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
   if (guard.name === approvalGuard) round.asked = [] // answered, so there is nothing to withdraw
-  if (message.intervention !== null) round.wishes.push(wishOf(guard.name, message.intervention))
-  return [...records, ...answered(turn, round, guard, answerOf(guard, message), time)]
+  if (message.intervention !== null)
+    round.wishes.push(boundedWish(guard.name, message.intervention))
+  return [...records, ...applyAnswer(turn, round, guard, answerOf(guard, message), time)]
 }
 
 /**
- * Waits that are over by time: nothing may start any more, or a guard was silent (keeps EXEC-5,
- * EXEC-7). Of several silent ones the first whose time was over speaks first, so that it is told
+ * Waits that are over by time: nothing may start any more, or a guard was silent (keeps EXEC-4,
+ * EXECUTOR-WAITING-2). Of several silent ones the first whose time was over speaks first, so that it is told
  * who stopped a call, and not who would have let it go on later.
  */
-export function endWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
-  if (time >= round.expiresAt) return endWaiting(turn, round, 'expired')
+export function endOverdueWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
+  if (time >= round.expiresAt) return finishWaitingCalls(turn, round, 'expired')
   const silent = round.guards
     .filter(({ due }) => time >= due)
     .sort((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
   return silent.flatMap((guard) =>
-    round.guards.includes(guard) ? answered(turn, round, guard, silenceOf(guard), time) : [],
+    round.guards.includes(guard) ? applyAnswer(turn, round, guard, silenceOf(guard), time) : [],
   )
 }
 
 /** What a guard's answer, or its silence, does to the calls that wait for it. */
-function answered(
+function applyAnswer(
   turn: Turn,
   round: Round,
   { name }: AwaitedGuard,
@@ -112,7 +117,8 @@ function answered(
     const { phase } = open
     const verdict = counting.find(({ ordinal }) => ordinal === open.call.ordinal)
     if (verdict === undefined || phase.kind !== 'waiting') continue
-    if (verdict.verdict === 'reject') records.push(decide(turn, round, open, vetoed(name, verdict)))
+    if (verdict.verdict === 'reject')
+      records.push(finishCall(turn, round, open, vetoed(name, verdict)))
     else {
       const guards = phase.guards.filter((other) => other !== name)
       if (guards.length > 0) open.phase = { ...phase, guards }
@@ -132,9 +138,13 @@ function forgetAnswered(round: Round, answered?: string): void {
 }
 
 /** No guard's word can let these calls run any more. */
-export function endWaiting(turn: Turn, round: Round, why: 'cancelled' | 'expired'): Output[] {
+export function finishWaitingCalls(
+  turn: Turn,
+  round: Round,
+  why: 'cancelled' | 'expired',
+): Output[] {
   const records = round.calls.flatMap((open) =>
-    open.phase.kind === 'waiting' ? [decide(turn, round, open, notRun(why, false))] : [],
+    open.phase.kind === 'waiting' ? [finishCall(turn, round, open, notRun(why, false))] : [],
   )
   round.guards = []
   return records

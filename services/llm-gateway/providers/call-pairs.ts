@@ -1,17 +1,16 @@
-// Which result belongs to which call, in any list of messages, whatever was lost, doubled or moved
-// in it.
+// Pairs results with calls in any list of messages, even if some are lost, doubled or out of place.
 //
-// CALL-PAIRS-1. A result belongs to the call of its id that stands last before it; of several in
-//     one message, the first result to the first call. Models reuse ids.
-// CALL-PAIRS-2. A call that got none that way takes one of its id that stands before every call of
+// CALL-PAIRS-1. A result belongs to the last call of its id before it. Of several in one message,
+//     the first result goes to the first call, because models reuse ids.
+// CALL-PAIRS-2. A call without such a result takes one of its id that stands before every call of
 //     that id: the order was lost.
-// CALL-PAIRS-3. Each result belongs to one call at most. What is left over is a duplicate, or its
-//     call is gone.
+// CALL-PAIRS-3. Each result belongs to at most one call. The rest are duplicates or lost their
+//     call.
 
 /** `at`: the place of its message in the list. */
 export type Placed<T> = { id: string; at: number; value: T }
 
-/** The result of each call that has one. Both lists are in the order of the messages. */
+/** Maps each call to its result, if it has one. Both lists are in message order. */
 export function pairs<C, R>(calls: Placed<C>[], results: Placed<R>[]): Map<C, R> {
   const callsById = grouped(calls)
   const resultsById = grouped(results)
@@ -46,14 +45,14 @@ function grouped<T>(placed: Placed<T>[]): Map<string, Placed<T>[]> {
   return groups
 }
 
-/** Stands where a call has no result. */
+/** The result of a call without one. */
 export const unknownResult = 'The result of this call is not known.'
-/** Stands where the model would speak last. */
+/** Follows a model message that would be last. */
 export const goOn = 'Please continue.'
 
 /**
- * Ids that nobody else has: one that has another's form, or that an earlier call has, becomes one
- * of ours. `made`: of a form that is taken.
+ * Returns each id unchanged if the provider accepts its form and no earlier call has it, otherwise
+ * a new one. `made` builds an id of an accepted form.
  */
 export function uniqueIds(
   taken: RegExp,

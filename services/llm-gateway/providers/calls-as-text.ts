@@ -1,13 +1,12 @@
-// A round with calls as text: what the model wrote, and what it was told. For models and servers
-// that get no calls in their history.
+// Turns a round with calls into text, for models and servers that accept no calls in a history.
 
 import type { Call, CallResult, HistoryEntry } from '../../../shared/contract/messages.ts'
 import { unknownResult } from './call-pairs.ts'
-import { inputOf } from './spoken-history.ts'
+import { inputOf } from './utterances.ts'
 
 /**
- * The entry itself where it has no calls, else two: the model's words, and the results as the
- * user's. `write`: the calls as paragraphs of the model's.
+ * Returns the entry itself if it has no calls, otherwise two entries: the model's text, and the
+ * results as a user message. `write` turns the calls into paragraphs.
  */
 export function callsAsText(
   entry: HistoryEntry,
@@ -26,7 +25,7 @@ export function callsAsText(
   ]
 }
 
-/** As the model wrote them; those that are no JSON object cannot be shown as one. */
+/** As the model wrote them if they are a usable JSON object, otherwise as inputOf returns them. */
 export function argumentsOf(call: Call): string {
   const isUsable = call.problem === null && call.raw.trimStart().startsWith('{')
   return isUsable ? call.raw : JSON.stringify(inputOf(call))

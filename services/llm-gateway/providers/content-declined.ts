@@ -1,12 +1,11 @@
-// A provider's filter that declines what stands in the conversation: how that is known where it is
-// said as an error and not as the end of a response (finish-words.ts). There is no standard for it;
-// each code and wording below is one that such a server uses, and a new one is a line here and in
-// the test. What is not recognised stays a refusal, or an error that is tried again, with the
-// provider's own text.
+// Recognizes an error in which a provider's filter declines the content of a conversation.
+// finish-reasons.ts recognizes it at the end of a response. There is no standard: servers use each
+// code and wording below. Add a new one here and to the test. An unknown wording stays a refusal or
+// a retried error, with the provider's text.
 
 import type { Failed } from './provider.ts'
 
-/** What a provider said: its types and codes, and its message. */
+/** `words`: types and codes of the error. `said`: its message. */
 export type DeclineWords = { words: unknown[]; said: string }
 
 const codes = new Set([
@@ -34,7 +33,7 @@ export function saysContentDeclined({ words, said }: DeclineWords): boolean {
   )
 }
 
-/** The same conversation will be declined again. `detail`: how we know, in a clause. */
+/** A retry of the same conversation would be declined too. `detail`: a clause with the evidence. */
 export function contentDeclined(detail: string): Failed {
   return {
     kind: 'failed',

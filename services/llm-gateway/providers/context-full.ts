@@ -1,23 +1,22 @@
-// Context full: how a request that does not fit into its model's context is known, and what is said
-// about it. There is no standard for it: Anthropic and most servers of Chat Completions say it in
-// words only. Each wording below is one that such a server uses today; a new one is a line here and
-// in the test. What is not recognised stays a refusal with the provider's own text.
+// Recognizes a request that exceeds the model's context, and describes it to the user. There is no
+// standard: Anthropic and most servers of Chat Completions only use words. Servers use each wording
+// below today. Add a new one here and to the test. An unknown wording stays a refusal with the
+// provider's text.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry } from '../../../shared/contract/messages.ts'
 import type { Failed } from './provider.ts'
 
 /**
- * What a provider said about a request. `status`: of HTTP, if there is one; `words`: its types and
- * codes; `said`: its message.
+ * `status`: the HTTP status, if any. `words`: types and codes of the error. `said`: its message.
  */
 export type ProviderWords = { status: number | undefined; words: unknown[]; said: string }
 
-/** Types and codes that mean nothing else. */
+/** Types and codes with no other meaning. */
 const codes = new Set([
-  'context_length_exceeded', // OpenAI, and who follows it
+  'context_length_exceeded', // OpenAI and compatible servers
   'exceed_context_size_error', // llama.cpp
-  'request_too_large', // Anthropic: over 32 MB, whatever the model takes
+  'request_too_large', // Anthropic: over 32 MB, for any model
   'model_max_prompt_tokens_exceeded', // GitHub
 ])
 
@@ -37,10 +36,7 @@ const wordings = [
   /\breduce the length of (?:the|your) (?:messages|input|prompt)\b/i, // OpenAI, Groq, vLLM
 ]
 
-/**
- * 413 is about the size of the request whoever says it; 429 is about a rate, also where it counts
- * tokens.
- */
+/** 413 is always about the size of the request. 429 is about a rate, even if it counts tokens. */
 export function saysContextFull({ status, words, said }: ProviderWords): boolean {
   if (status === 413) return true
   if (status === 401 || status === 403 || status === 429) return false
@@ -51,8 +47,8 @@ export function saysContextFull({ status, words, said }: ProviderWords): boolean
 }
 
 /**
- * The same request will be refused again, and a longer one too. `detail`: how we know, in a clause.
- * The advice comes first: reasons are cut.
+ * A retry would be refused too, and so would a longer request. `detail`: a clause with the
+ * evidence. The advice comes first, because long reasons are truncated.
  */
 export function contextFull(detail: string): Failed {
   const advice =
@@ -67,15 +63,12 @@ export function contextFull(detail: string): Failed {
   }
 }
 
-/** The provider's word for a response that ended where the context did. */
+/** The finish reason of a response that filled the context. */
 export function isContextEnd(finish: string): boolean {
   return finish === 'model_context_window_exceeded'
 }
 
-/**
- * Of what a request would have to say of its history; undefined: it is within
- * `limits.historyBytesMax`.
- */
+/** The failure of a history that exceeds `limits.historyBytesMax`; undefined: it fits. */
 export function historyTooLarge(history: HistoryEntry[]): Failed | undefined {
   const bytes = history.reduce((sum, entry) => sum + bytesOf(entry), 0)
   if (bytes <= limits.historyBytesMax) return undefined

@@ -1,11 +1,8 @@
-// A request that is refused because its calls and their results are not in pairs (I5.4): how that
-// is known. There is no code for it, so each wording below is one that such a server uses; a new
-// one is a line here and in the test. What is not recognised stays a refusal with the provider's
-// own text.
+// Recognizes a refusal of calls and results that do not pair up (I5.4). Providers have no code for
+// it, so servers use each wording below. Add a new one here and to the test. An unknown wording
+// stays a refusal with the provider's text.
 
-/**
- * What a provider said about a request. `status`: of HTTP, if there is one; `said`: its message.
- */
+/** `status`: the HTTP status, if any. `said`: the provider's message. */
 export type Refusal = { status: number | undefined; said: string }
 
 const wordings = [
@@ -30,7 +27,7 @@ const wordings = [
   /missing corresponding tool call for tool response/i, // LiteLLM
 ]
 
-/** Only where the request itself was refused, or the server does not say what its error is of. */
+/** Only if the server refused the request itself, or its error has no status. */
 export function saysHistoryRefused({ status, said }: Refusal): boolean {
   return (
     (status === undefined || status === 400 || status === 422) &&

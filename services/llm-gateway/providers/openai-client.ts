@@ -1,18 +1,18 @@
-// OpenAI's SDK for an agent's model, whichever of its APIs is spoken.
+// The client of OpenAI's SDK, for both of its APIs.
 
 import OpenAI from 'openai'
 import type { Agent } from '../../../shared/agents/agents.ts'
 import { withErrorsShown } from './openai-chat/errors.ts'
 import { sdkOptions } from './sdk-options.ts'
 
-/** `fetch`: how HTTP is spoken. */
+/** `fetch` sends the requests. */
 export function openaiClient({ model }: Agent, fetch: typeof globalThis.fetch): OpenAI {
   return new OpenAI({
     ...sdkOptions,
-    // The SDK insists on a key; servers on one's own machine have none and look at none.
+    // The SDK requires a key. Local servers have none and ignore it.
     apiKey: model.apiKey || 'none',
-    // null, not undefined: a variable of the environment must not send an agent's conversations
-    // elsewhere, or as somebody else.
+    // null, not undefined: with undefined, a variable of the environment could redirect
+    // conversations to another server or account.
     baseURL: model.baseUrl ?? null,
     adminAPIKey: null,
     organization: null,

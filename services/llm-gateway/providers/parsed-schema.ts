@@ -1,12 +1,10 @@
-// The schema of a tool as the object that SDKs want. An agent's declarations stay the same objects,
-// and each request offers them again.
+// Parses a tool's schema for an SDK, once per declaration: every request offers the same objects.
 
 import type { Declaration } from '../../../shared/contract/messages.ts'
 
-/** A cache. */
 const parsed = new WeakMap<Declaration, Record<string, unknown>>()
 
-/** Nobody may change it. Throws where the schema is no JSON: the agent's file was not checked. */
+/** Callers must not change the result. Throws if the schema is not JSON, in an unchecked agent. */
 export function parsedSchema(declaration: Declaration): Record<string, unknown> {
   const known = parsed.get(declaration)
   if (known !== undefined) return known

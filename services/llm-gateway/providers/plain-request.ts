@@ -1,17 +1,14 @@
-// A request in which no tool may be called, for servers that cannot be told so: some refuse
-// `tool_choice: none` (Bedrock has no such word, and what is built on it passes that on), some
-// refuse calls in the history where no tools are declared. So the calls become text, and the tools
-// are left out. Owns: what such a request looks like, which refusals it may help against, and what
-// they teach. Does not own: when it is sent (attempt.ts), how often (reducer.ts).
+// Requests that forbid tool calls, for servers that cannot express this. Some refuse `tool_choice:
+// none` (Bedrock lacks it, and so do its gateways). Some refuse calls in a history without declared
+// tools. For them the calls become text and the tools are left out. Owns: the form of such a
+// request, which refusals may need it, and the lessons from them. Does not own: when it is sent
+// (attempt.ts), how often (reducer.ts).
 //
-// PLAIN-REQUEST-1. The calls are told as what was done, in no shape that a parser of calls knows:
-//     the model should answer and not write calls.
-// PLAIN-REQUEST-2. A refusal teaches only where it speaks of tools, and a request in plain text was
-//     taken then: else an agent whose provider has refused a request for another reason would be
-//     asked without its tools for as long as the process runs. It is forgotten when plain text is
-//     refused too, or the other form taken.
-// PLAIN-REQUEST-3. The same entries always give the same texts, and more entries only add to the
-//     end (SPOKEN-HISTORY-2).
+// PLAIN-REQUEST-1. The text describes calls in a form that no parser of calls accepts: the model
+//     should answer and not write calls.
+// PLAIN-REQUEST-2. A lesson needs a refusal that mentions tools and then a plain request that
+//     succeeds. It ends if a plain request is refused, or if the other form succeeds.
+// PLAIN-REQUEST-3. Equal entries give equal texts, and more entries only append (UTTERANCES-2).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../shared/contract/messages.ts'
@@ -19,14 +16,13 @@ import { argumentsOf, callsAsText } from './calls-as-text.ts'
 import type { Failed, ProviderRequest } from './provider.ts'
 
 /**
- * What such a server does not take: that no tool may be called of those that are declared, or that
- * calls were made and no tool is declared.
+ * The part that a server refuses: declared tools that must not be called, or calls without declared
+ * tools.
  */
 export type Obstacle = 'no-choice' | 'no-declarations'
 
 /**
- * What of a request that asks for no call may be refused; undefined: nothing. A model whose calls
- * are text anyway is never told of any.
+ * The obstacle in a request that forbids calls; undefined: none. A model with text calls has none.
  */
 export function obstacleIn(
   { model }: Agent,
@@ -39,7 +35,7 @@ export function obstacleIn(
     : undefined
 }
 
-/** How a request was asked, and what came of it. */
+/** The form of a request, and its outcome. */
 type Asked = {
   agent: Agent
   obstacle: Obstacle
@@ -48,11 +44,11 @@ type Asked = {
 }
 
 /**
- * What a process learns of the providers of its agents (PLAIN-REQUEST-2), for each obstacle by
- * itself.
+ * What a process knows about its agents' providers, for each obstacle (PLAIN-REQUEST-2). Without
+ * the second condition, one unrelated refusal would cost an agent its tools until a restart.
  */
 export type PlainLessons = {
-  /** Whether the provider takes such a request in plain text only. */
+  /** Whether the provider accepts such a request only in plain text. */
   has(agent: Agent, obstacle: Obstacle): boolean
   note(asked: Asked): void
 }
@@ -75,8 +71,8 @@ export function createPlainLessons(): PlainLessons {
 }
 
 /**
- * The same in plain text: without tools, and with calls and results as words. Thinking goes with
- * the calls that it led to, so it is left out with them.
+ * The same request in plain text, without tools. Thinking belongs to the calls that followed it and
+ * is left out with them.
  */
 export function inPlainText(request: ProviderRequest): ProviderRequest {
   return {
@@ -100,9 +96,9 @@ function asSentences(calls: Call[]): string[] {
 }
 
 /**
- * Whether the provider may have refused what stands in the request, and not who sent it. Any 400
- * may be about the tools: servers say it in all words, and the request is sent once more at most.
- * `tools`: it speaks of them. `status`: of HTTP, undefined where the error came in the answer.
+ * Whether the provider may have refused the content of the request and not its sender. Any 400 may
+ * be about tools: wordings vary, and the request is sent at most once more. `tools`: the message
+ * mentions them. `status`: undefined if the error came inside the answer.
  */
 export function formRefusedBy({
   status,

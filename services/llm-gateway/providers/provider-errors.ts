@@ -1,6 +1,5 @@
-// What goes wrong between us and a provider, and what it means for the attempt: whether another one
-// can help, and when. The texts of SDKs are not passed on: they may quote a URL or, for a key with
-// a line end in it, the key. The provider's message is, bounded.
+// Classifies errors between gateway and provider: whether a retry can help, and when. Never passes
+// on an SDK's text, which may quote a URL or a key. The provider's message is passed on, bounded.
 
 import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -10,12 +9,9 @@ import { contextFull, saysContextFull } from './context-full.ts'
 import { saysHistoryRefused } from './history-refused.ts'
 import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'
-import { shortReason } from './reason.ts'
+import { shortReason } from './short-reason.ts'
 
-/**
- * The provider answered, but with an error. `words`: its types and codes; `said`: its message or
- * its body, empty: nothing.
- */
+/** An HTTP error. `words`: its types and codes. `said`: its message or body; empty: none. */
 export function httpFailure(
   {
     status,
@@ -45,8 +41,8 @@ export function httpFailure(
 }
 
 /**
- * To where http-fetch.ts does not go. Of the address only the server is said: the rest may hold a
- * key.
+ * A redirect that http-fetch.ts does not follow. Names only the server, because the rest of the
+ * address may hold a key.
  */
 function redirected(
   { status, headers }: { status: number; headers: Headers | undefined },
@@ -66,17 +62,15 @@ function redirected(
   }
 }
 
-/** Codes that come with a 429 and are not about a rate: somebody has to pay first. */
+/** Codes that accompany a 429 but mean an unpaid bill, not a rate. */
 const spent = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'])
 
-/**
- * 408, 409 and 429 say "not now"; any other 4xx says that the same request will be refused again.
- */
+/** 408, 409 and 429 are temporary. Any other 4xx would be refused again. */
 export function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 409 && status !== 429
 }
 
-/** There was no answer: no connection, or not even a request. */
+/** No answer: no connection, or not even a request. */
 export function connectionFailure(error: unknown, timedOut: boolean): Failed {
   const code = timedOut ? 'timeout' : systemCode(error)
   return code === undefined
@@ -84,7 +78,7 @@ export function connectionFailure(error: unknown, timedOut: boolean): Failed {
     : transient('provider.unavailable', `no connection to the provider (${code})`)
 }
 
-/** In the middle of a response. */
+/** The connection broke during a response. */
 export function interruptionOf(error: unknown): Failed {
   if (error instanceof WeirError)
     return { ...transient(error.code, error.message), class: 'provider' }
@@ -94,7 +88,7 @@ export function interruptionOf(error: unknown): Failed {
   )
 }
 
-/** What came cannot be read or cannot be right; another attempt may fare better. */
+/** The stream is unreadable or inconsistent. A retry may succeed. */
 export function brokenStream(reason: string): Failed {
   return transient('provider.stream', reason)
 }
@@ -102,8 +96,8 @@ export function brokenStream(reason: string): Failed {
 type Reported = { type: string; words: unknown[]; message: unknown; refused: boolean }
 
 /**
- * An error that the provider reports after it has answered 200. `words`: its types and codes;
- * `refused`: the same request will be refused again.
+ * An error inside an answer with status 200. `words`: its types and codes. `refused`: a retry would
+ * be refused too.
  */
 export function reportedError({ type, words, message, refused }: Reported): Failed {
   const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
@@ -118,7 +112,7 @@ export function reportedError({ type, words, message, refused }: Reported): Fail
 
 type Said = { status: number | undefined; said: string }
 
-/** What another request may do better: one with a history of other ids, or one in plain text. */
+/** The change that may help: new ids in the history, or plain text. */
 function whatIsRefused(
   refused: boolean,
   said: Said,
@@ -132,10 +126,7 @@ function transient(code: ErrorCode, reason: string): Failed {
   return { kind: 'failed', code, class: 'transient', reason, retryable: true, retryAfterMs: null }
 }
 
-/**
- * Nothing was sent: what the agent's file says cannot be made into a request, so neither can it
- * next time.
- */
+/** Nothing was sent: the agent file does not make a valid request, so a retry would fail too. */
 function notMade(error: unknown): Failed {
   const what = error instanceof Error ? error.name : typeof error
   return {
@@ -149,8 +140,8 @@ function notMade(error: unknown): Failed {
 }
 
 /**
- * The code of the system or of Node's HTTP client, from wherever in the chain of causes it stands:
- * ECONNREFUSED, UND_ERR_SOCKET. That an argument was invalid is no news from the network.
+ * The code of the system or of Node's HTTP client, from anywhere in the chain of causes:
+ * ECONNREFUSED, UND_ERR_SOCKET. ERR_INVALID codes come from our own call, not from the network.
  */
 function systemCode(error: unknown): string | undefined {
   let cause = error

@@ -1,6 +1,6 @@
-// What the gateway knows of a model's provider: one request goes in, a stream of normalized events
-// and one ending come out. A provider's file maps its wire to this and decides nothing else: no
-// retries, no deadlines, no folding of arguments.
+// The interface between gateway and provider: one request in, a stream of normalized events and one
+// ending out. An implementation only maps its wire format. It has no retries, no deadlines and no
+// assembly of arguments.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type {
@@ -14,41 +14,37 @@ import type {
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { ErrorCode } from '../../../shared/lib/errors.ts'
 
-/**
- * One round as the model is asked for it, in our words; a provider's file makes its own messages of
- * it.
- */
+/** One model round in the gateway's terms. The implementation builds its messages from it. */
 export type ProviderRequest = {
-  /** The instructions, in place of the agent's own; undefined: those. */
+  /** Instructions that replace the agent's; undefined: the agent's. */
   system?: string
-  /** A text that stands at the top of this one request (I1); null: none. */
+  /** A text at the top of this request only (I1); null: none. */
   nudge: string | null
-  /** The tools offered. */
+  /** The tools on offer. */
   tools: Declaration[]
   /**
-   * The model must not call a tool in this round; the tools stay declared, because the history
-   * speaks of them.
+   * The model must not call a tool in this round. The tools stay declared, because the history
+   * refers to them.
    */
   textOnly: boolean
-  /** In order of turn and round; the user's messages are round 0. */
+  /** In order of turn and round. User messages are round 0. */
   history: HistoryEntry[]
   /**
-   * The provider has refused this history (I5.4): it is to be said once more with all that may be
-   * foreign in it replaced.
+   * The provider refused this history (I5.4): send it again and replace everything that may be
+   * foreign to the provider.
    */
   rebuilt: boolean
 }
 
 /**
- * The response is over. `finish`: the provider's own word for why the model stopped, empty when
- * none came. `stop` is `cut` where the stream just ended: then the gateway takes nothing of it.
+ * The response is over. `finish`: the provider's finish reason; empty: none. `stop` is `cut` if the
+ * stream just ended, and the gateway then discards the response.
  */
 export type Finished = { kind: 'finished'; stop: Stop; finish: string; usage: Usage }
 
 /**
- * There is no answer. `retryAfterMs`: what the provider asked for; null: nothing. `reason` holds no
- * key and no URL of the agent's file. `finish`: the provider's own word for the end, if it gave
- * one.
+ * There is no answer. `retryAfterMs`: the provider's hint; null: none. `reason` holds no key and no
+ * URL of the agent file. `finish`: the provider's finish reason, if any.
  */
 export type Failed = {
   kind: 'failed'
@@ -58,11 +54,11 @@ export type Failed = {
   retryable: boolean
   retryAfterMs: Milliseconds | null
   finish?: string
-  /** The provider says that calls and results of the history do not go together (I5.4). */
+  /** The provider reports that calls and results of the history do not pair up (I5.4). */
   historyRefused?: true
   /**
-   * It may be what stands in the request that is refused: its tools, or its calls where no tool may
-   * be called. `tools`: the provider speaks of them.
+   * The content of the request may be the cause: its tools, or its calls if no tool may be called.
+   * `tools`: the provider mentions them.
    */
   formRefused?: 'tools' | 'unsaid'
 }
@@ -70,17 +66,55 @@ export type Failed = {
 /** Some events of the stream, or its end. */
 export type Streamed = { kind: 'events'; events: PartEvent[] } | Finished | Failed
 
-/** How an agent's model is asked. A promise, where the provider's SDK has to be loaded first. */
+/** Connects an agent to its provider. A promise if the SDK must be loaded first. */
 export type Connect = (agent: Agent) => Provider | Promise<Provider>
 
 export type Provider = {
   /**
-   * Asks for one round. Yields events in the order of the stream, then exactly one `finished` or
-   * `failed`. Must not throw: what the world does is a `failed`. After `signal` aborts it ends
-   * soon, with or without an ending, and nobody reads what it still yields. `heard` is to be called
-   * for every piece of the response that arrives, whatever it holds: silence is how a stall is
-   * known (I5.3). A keep-alive comment or a ping is a sign of life too: a provider that queues a
-   * request sends nothing else. For how long that is enough is not for a provider's file to say.
+   * Sends one round. Yields events in stream order, then exactly one `finished` or `failed`. Must
+   * not throw: every outside error is a `failed`. After `signal` aborts it ends soon, with or
+   * without an ending, and nobody reads the rest. Must call `onBytes` for every piece of the
+   * response: silence reveals a stall (I5.3). Comments and pings count, because a provider with a
+   * queue sends nothing else. The caller decides how long they suffice.
    */
-  stream(request: ProviderRequest, signal: AbortSignal, heard: () => void): AsyncIterable<Streamed>
+  stream(
+    request: ProviderRequest,
+    signal: AbortSignal,
+    onBytes: () => void,
+  ): AsyncIterable<Streamed>
+}
+
+/** `baseUrl`: without a final slash; undefined: the provider's own. `path`: the encoded model. */
+export type ModelCheck = (model: { baseUrl: string | undefined; apiKey: string; path: string }) => {
+  url: string
+  headers: Record<string, string>
+}
+
+/** How a recorded stream of a provider is recognized. */
+export type RecordingFormat = {
+  /** Each event of a stream repeats the type of its payload as its name. */
+  hasNamedEvents: boolean
+  /** Whether a JSON object is the body of a server that does not stream. */
+  isWhole(body: Record<string, unknown>): boolean
+  /** The types of the events that end a response. */
+  lastTypes: ReadonlySet<string>
+  /** Matches only the first event of a response. */
+  first: RegExp
+  /** Matches only its last event. */
+  last: RegExp
+  /** Matches some event of every response, or its whole body. */
+  any: RegExp
+}
+
+/** A provider as agent files, `doctor`, `normalize` and `init` know it. Loads no SDK. */
+export type ProviderRecord = {
+  /** As `model.provider` of an agent file. */
+  name: string
+  /** The variable that holds the key if an agent file names none. */
+  keyVariable: string
+  /** Loads the SDK. `fetch` sends the requests; default: over the network. */
+  connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider>
+  /** A request that costs nothing and fails if the provider does not know the model. */
+  modelCheck: ModelCheck
+  recording: RecordingFormat
 }

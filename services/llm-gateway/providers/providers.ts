@@ -1,15 +1,36 @@
-// The providers that an agent's file can name. A new one is its own file and a line here. Each is
-// loaded when an agent that uses it asks for the first time: an SDK takes a third of a second, more
-// than all else that Weir needs to start.
+// The providers that an agent file can name. To add one, write its folder and add its record to the
+// list below. A record is light: its SDK takes a third of a second to load, more than the rest of a
+// start, and is loaded when an agent first sends a request.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
-import type { Provider } from './provider.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { alternatives } from '../../../shared/settings/mistake.ts'
+import { anthropic } from './anthropic/provider.ts'
+import { openaiChat } from './openai-chat/provider.ts'
+import { openaiResponses } from './openai-responses/provider.ts'
+import type { Provider, ProviderRecord } from './provider.ts'
 
-/**
- * As `connect`, once for each agent: making an SDK's client costs more than an answer's worth of
- * reading.
- */
-export function providers(): (agent: Agent) => Promise<Provider> {
+/** `weir init` writes an agent file for the first one. */
+export const providers: readonly [ProviderRecord, ...ProviderRecord[]] = [
+  anthropic,
+  openaiChat,
+  openaiResponses,
+]
+
+export const providerNames = providers.map(({ name }) => name)
+
+/** Throws `agent.invalid` if no provider has this name. */
+export function providerNamed(name: string): ProviderRecord {
+  const found = providers.find((provider) => provider.name === name)
+  if (found !== undefined) return found
+  throw new WeirError(
+    'agent.invalid',
+    `unknown provider ${JSON.stringify(name)}: must be ${alternatives(providerNames)}`,
+  )
+}
+
+/** Connects each agent once: an SDK's client costs more than reading a response. */
+export function connectOnce(): (agent: Agent) => Promise<Provider> {
   const connected = new WeakMap<Agent, Promise<Provider>>()
   return (agent) => {
     const provider = connected.get(agent) ?? connect(agent)
@@ -18,19 +39,7 @@ export function providers(): (agent: Agent) => Promise<Provider> {
   }
 }
 
-/**
- * How an agent's model is asked. Its key and its address stay in here. `fetch`: how HTTP is spoken;
- * default: over the network.
- */
+/** `fetch` sends the requests; default: over the network. */
 export async function connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider> {
-  switch (agent.model.provider) {
-    case 'anthropic':
-      return (await import('./anthropic/provider.ts')).anthropic(agent, fetch)
-    case 'openai-chat':
-      return (await import('./openai-chat/provider.ts')).openaiChat(agent, fetch)
-    case 'openai-responses':
-      return (await import('./openai-responses/provider.ts')).openaiResponses(agent, fetch)
-    default:
-      return agent.model.provider satisfies never
-  }
+  return providerNamed(agent.model.provider).connect(agent, fetch)
 }

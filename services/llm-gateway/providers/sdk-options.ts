@@ -1,9 +1,6 @@
-// What every provider's SDK is told alike: retries, deadlines and logs are ours.
+// Options of every SDK: the gateway owns retries, deadlines and logs.
 
-/**
- * The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not
- * the SDK's.
- */
+/** The longest wait of a timer. The gateway watches deadlines itself, byte by byte. */
 const never = 2 ** 31 - 1
 
 export const sdkOptions = { maxRetries: 0, timeout: never, logLevel: 'off' } as const

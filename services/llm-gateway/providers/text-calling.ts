@@ -1,19 +1,19 @@
-// A model that has no tool calls of its own (`toolCalls: text` of an agent file) is told in its
-// instructions how to write one, and reads its calls and their results as text. Works for every
-// provider: it changes the request before a provider's file sees it. Owns: what such a model is
-// told. Does not own: reading the calls that it writes (accumulator).
+// Tool calls as text, for models without native calls (`toolCalls: text` in an agent file). The
+// instructions explain the form, and the history shows calls and results as text. Changes the
+// request before the provider maps it, so it works for every provider. Owns: these instructions.
+// Does not own: parsing the calls (accumulator).
 //
-// TEXT-CALLING-1. One shape, stated with an example (I2): the name and the arguments of a call as a
-//     JSON object, or an array of them. Calls of the history have it too.
-// TEXT-CALLING-2. The same tools give the same instructions, the same entries the same texts, and
-//     more entries only add to the end (SPOKEN-HISTORY-2): the provider's prompt cache holds.
+// TEXT-CALLING-1. One form, shown with an example (I2): a JSON object with name and arguments, or
+//     an array of them. The history uses the same form.
+// TEXT-CALLING-2. Equal tools and entries give equal texts, and more entries only append
+//     (UTTERANCES-2), so the provider's prompt cache holds.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../shared/contract/messages.ts'
 import { argumentsOf, callsAsText } from './calls-as-text.ts'
 import type { ProviderRequest } from './provider.ts'
 
-/** The request as this agent's model can be asked it. */
+/** The request in the form that this agent's model accepts. */
 export function inItsWords({ model, system }: Agent, request: ProviderRequest): ProviderRequest {
   if (model.toolCalls !== 'text') return request
   const instructions = request.tools.length === 0 ? [] : [callingInstructions(request.tools)]
@@ -59,7 +59,7 @@ function shapeOf(name: string, args: string): string {
 
 type Schema = Record<string, unknown>
 
-/** Something for each required argument: of its type, where that is plain. */
+/** A value for each required argument, of its type if the schema names one. */
 function exampleOf({ schema }: Declaration): Schema {
   const { required, properties } = JSON.parse(schema) as Schema
   if (!Array.isArray(required)) return {}

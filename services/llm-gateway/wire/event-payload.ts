@@ -1,4 +1,4 @@
-// What stands in the data of one server-sent event, alike for every provider.
+// The payload of one server-sent event, parsed in the same way for every provider.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { type ExactValues, exactValues, parseJson } from './exact-json.ts'
@@ -6,17 +6,17 @@ import { type ExactValues, exactValues, parseJson } from './exact-json.ts'
 type Json = Record<string, unknown>
 
 /**
- * `object`: an event of the provider's protocol, or an error; `exact`: what stands in it as it was
- * written. `end`: the mark that closes a stream of Chat Completions, and at some servers every
- * stream. `nothing`: there is none. `error`: one that is no JSON. `unread`: it cannot even be the
- * beginning of an object, so nothing of one is lost. `broken`: it can.
+ * `object`: an event of the provider's protocol, or an error. `exact` gives its values as the
+ * server wrote them. `end`: the mark that closes a stream of Chat Completions, and at some servers
+ * every stream. `error`: an error that is not JSON. `broken`: an object may have been lost.
+ * `unread`: no object can begin like this, so none was lost.
  */
 export type Payload =
   | { kind: 'object'; value: Json; exact: ExactValues }
   | { kind: 'end' | 'nothing' | 'unread' | 'broken' }
   | { kind: 'error'; said: string }
 
-/** `name`: the event's `event:` line. */
+/** `name`: the `event:` line. */
 export function payloadOf(name: string | null, data: string): Payload {
   const text = data.trim()
   if (text === '') return { kind: 'nothing' }

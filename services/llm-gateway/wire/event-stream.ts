@@ -1,35 +1,34 @@
-// The server-sent events of a provider's response, before anybody parses them: so text arrives
-// exactly as it was sent. Read by eventsource-parser and not by an SDK: OpenAI's hands out parsed
-// JSON only and cannot tell a stream that ended from one that was cut, and Anthropic's takes a
-// handful of promises for each event, where a piece of the body mostly holds many
-// (test/bench/README.md has the figures).
+// Splits a provider's response into server-sent events and leaves their text exactly as the server
+// sent it. Uses eventsource-parser and no SDK. OpenAI's SDK returns parsed JSON only and cannot
+// tell a finished stream from a truncated one. Anthropic's needs several promises per event,
+// although one piece of the body mostly holds many events (test/bench/README.md has the figures).
 
 import { createParser } from 'eventsource-parser'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { parseJson } from './exact-json.ts'
-import { textOf, textReader } from './sent-text.ts'
+import { textOf, textReader } from './utf8-text.ts'
 
-/** `event`: its `event:` line, null where it has none. */
+/** `event`: its `event:` line; null: none. */
 export type SentEvent = { event: string | null; data: string }
 
 /**
- * The events in order, those that came together together. `heard` is called for each piece of the
- * body, whatever it holds. Throws what the connection throws. Whoever leaves early leaves the body
+ * Yields the events in order, with one batch for each piece of the body. Calls `onBytes` for every
+ * piece. Throws the errors of the connection. A caller that stops early leaves the rest of the body
  * to the connection (http-fetch.ts).
  */
 export async function* sentEvents(
   response: Response,
-  heard: () => void,
+  onBytes: () => void,
 ): AsyncGenerator<SentEvent[], void> {
   const reader = eventReader()
   let sinceEvent = 0
   let hasEvents = false
   for await (const piece of response.body ?? []) {
-    heard()
+    onBytes()
     sinceEvent += piece.byteLength
-    // A reader would gather a line without an end (R7).
+    // The parser would buffer a line without an end (R7).
     if (sinceEvent > limits.streamEventBytesMax) throw tooLong(sinceEvent)
     const events = reader.take(piece)
     if (events.length === 0) continue
@@ -47,30 +46,30 @@ export async function* sentEvents(
 }
 
 /**
- * As sentEvents, also of a server that does not stream and answers with one body of JSON.
- * `eventsOf`: the events that such a body stands for, from its value and its text.
+ * Like sentEvents, but also accepts a server that does not stream and sends one JSON body.
+ * `eventsOf` turns the value and text of such a body into events.
  */
 export async function* answeredEvents(
   response: Response,
-  heard: () => void,
+  onBytes: () => void,
   eventsOf: (whole: unknown, body: string) => SentEvent[],
 ): AsyncGenerator<SentEvent[], void> {
   if (!response.headers.get('content-type')?.includes('application/json'))
-    yield* sentEvents(response, heard)
+    yield* sentEvents(response, onBytes)
   else {
-    const body = await wholeBody(response, heard)
+    const body = await wholeBody(response, onBytes)
     const whole = parseJson(body)
-    if (whole === undefined) yield* sentEvents(new Response(body), heard)
+    if (whole === undefined) yield* sentEvents(new Response(body), onBytes)
     else yield eventsOf(whole, body)
   }
 }
 
-/** A body that is no stream of events, as text; bounded and heard alike. */
-export async function wholeBody(response: Response, heard: () => void): Promise<string> {
+/** Reads the whole body as text, with the same bound and the same `onBytes` calls. */
+export async function wholeBody(response: Response, onBytes: () => void): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of response.body ?? []) {
-    heard()
+    onBytes()
     bytes += piece.byteLength
     if (bytes > limits.streamEventBytesMax) throw tooLong(bytes)
     pieces.push(piece)
@@ -92,10 +91,9 @@ function notText(): WeirError {
 }
 
 /**
- * As the HTML standard says; an event without data is none. More is read where servers break it in
- * ways that show: an error in the middle of a stream as a field `error` of its own, handed on as an
- * event of that name; JSON on lines of its own, without `data:`; events without a blank line
- * between them.
+ * Follows the HTML standard and drops an event without data. It also accepts three deviations of
+ * servers: an error in a field `error`, JSON on lines without `data:`, and events without a blank
+ * line between them. Emits such a field as an event named `error`.
  */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
   const texts = textReader()
@@ -131,8 +129,7 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
       const whole = taken(text)
       return broken ? [...whole, { event: 'error', data: notText().message }] : whole
     },
-    // The last event counts also where the server left out the blank line after it; one that is
-    // half there is no JSON.
+    // Accept the last event without its blank line. A truncated one is not JSON.
     end: () => {
       const last = taken(`${texts.end()}\n\n`)
       endBare()
@@ -142,7 +139,7 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
 }
 
 /**
- * Lines of data that are each an event and together none came without the blank lines between them.
+ * Splits data of several lines if each line is an event and the server left out the blank lines.
  */
 function eventsIn(event: string | null, data: string): SentEvent[] {
   const sent = { event, data: withoutPrefix(data) }
@@ -158,15 +155,15 @@ function eventsIn(event: string | null, data: string): SentEvent[] {
 }
 
 /**
- * Keeps a line that is or may become one of those beside the standard until its end came: of fields
- * that it does not know the parser takes whole lines only.
+ * Holds back a line that may be one of these deviations until its end arrives. The parser reports
+ * an unknown field only if it gets the whole line.
  */
 function oddLines(): { whole(text: string): string } {
   let kept: string[] = []
   let head = ''
   let isInLine = false
 
-  /** What goes on to the parser. */
+  /** Returns the text that goes on to the parser. */
   function whole(text: string): string {
     const lastEnd = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'))
     if (lastEnd >= 0) {
@@ -187,12 +184,12 @@ function oddLines(): { whole(text: string): string } {
   return { whole }
 }
 
-/** JSON that is written over several lines has them begin with brackets, quotes and blanks. */
+/** The lines of a JSON text begin with brackets, quotes or blanks. */
 function mayBeOdd(head: string): boolean {
   return 'error'.startsWith(head) || /^[{}[\]" \t]/.test(head)
 }
 
-/** Some proxies put the field's name before a payload that has it already. */
+/** Some proxies repeat the field name in front of the payload. */
 function withoutPrefix(data: string): string {
   return data.startsWith('data:') ? data.replace(/^data:\s?/, '') : data
 }

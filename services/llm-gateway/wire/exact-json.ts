@@ -1,32 +1,37 @@
-// What stands in a JSON text as it was written. JSON.parse changes it: an id beyond 2^53 is another
-// id afterwards, and of two members with the same name the first is gone, so that nobody after it
-// could refuse the call that said two things.
+// Values of a JSON text exactly as written. JSON.parse changes ids beyond 2^53. It also drops the
+// first of two members with one name, and then no later check could refuse such a call.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import {
+  closingQuote,
+  nextMark,
+  spaceEnd,
+  stringValue,
+  unit,
+} from '../../../shared/lib/json/tokens.ts'
 
-/**
- * Numbers as they were written (ECMAScript's JSON.parse source text access, which TypeScript's
- * library does not describe yet).
- */
+const { openBrace, openBracket, quote } = unit
+
+/** JSON.parse source text access of ECMAScript, which TypeScript's library lacks. */
 type Raw = { rawJSON(text: string): unknown }
 
 export type Path = (string | number)[]
 /**
- * The text of the value at a path, character by character; undefined where there is none. Of
- * members with the same name the last is on the path.
+ * Returns the text of the value at a path; undefined: no such value. Of members with one name, the
+ * path leads to the last.
  */
 export type ExactValues = (path: Path) => string | undefined
 
 type Span = { from: number; to: number }
 
 /**
- * For as many values of one text as there are: each array and object on the way to one is looked
- * through once. `text` must be JSON.
+ * Looks up any number of values in one text and scans each array and object only once. `text` must
+ * be JSON.
  */
 export function exactValues(text: string): ExactValues {
   const insides = new Map<number, Map<string | number, Span>>()
   return (path) => {
-    let span: Span | undefined = { from: afterBlanks(text, 0), to: text.length }
+    let span: Span | undefined = { from: spaceEnd(text, 0), to: text.length }
     for (const step of path) {
       const inside: Map<string | number, Span> = insides.get(span.from) ?? insideOf(text, span.from)
       insides.set(span.from, inside)
@@ -37,61 +42,57 @@ export function exactValues(text: string): ExactValues {
   }
 }
 
-/** The members or items of the array or object that begins at `from`; a scalar has none. */
+/** The members or items of the array or object that begins at `from`. A scalar has none. */
 function insideOf(text: string, from: number): Map<string | number, Span> {
   const inside = new Map<string | number, Span>()
   const isObject = text[from] === '{'
   if (!isObject && text[from] !== '[') return inside
-  let at = afterBlanks(text, from + 1)
+  let at = spaceEnd(text, from + 1)
   while (text[at] !== '}' && text[at] !== ']') {
-    const nameEnd = isObject ? stringEnd(text, at) : at
-    const name: string | number = isObject
-      ? String(JSON.parse(text.slice(at, nameEnd)))
-      : inside.size
-    // Behind a name and its blanks there is a colon.
-    const begin = isObject ? afterBlanks(text, afterBlanks(text, nameEnd) + 1) : at
+    const nameEnd = isObject ? closingQuote(text, at + 1) : at
+    const name: string | number = isObject ? stringValue(text, at + 1, nameEnd) : inside.size
+    // A colon follows the name and its blanks.
+    const begin = isObject ? spaceEnd(text, spaceEnd(text, nameEnd + 1) + 1) : at
     const to = valueEnd(text, begin)
     inside.set(name, { from: begin, to })
-    at = afterBlanks(text, to)
-    if (text[at] === ',') at = afterBlanks(text, at + 1)
+    at = spaceEnd(text, to)
+    if (text[at] === ',') at = spaceEnd(text, at + 1)
   }
   return inside
 }
 
 function valueEnd(text: string, from: number): number {
-  let depth = 0
-  for (let at = from; ; at += 1) {
-    const found = text[at]
-    if (found === '"') {
-      at = stringEnd(text, at) - 1
-      if (depth === 0) return at + 1
-    } else if (found === '{' || found === '[') depth += 1
-    else if (depth === 0) {
-      if (found === undefined || ',}] \n\r\t'.includes(found)) return at
-    } else if (found === '}' || found === ']') {
-      depth -= 1
-      if (depth === 0) return at + 1
+  switch (text.charCodeAt(from)) {
+    case quote:
+      return closingQuote(text, from + 1) + 1
+    case openBrace:
+    case openBracket:
+      return containerEnd(text, from)
+    default: {
+      let at = from
+      while (at < text.length && !',}] \n\r\t'.includes(text.charAt(at))) at += 1
+      return at
     }
   }
 }
 
-/** After the closing quote of the string that opens at `from`. */
-function stringEnd(text: string, from: number): number {
-  let at = from + 1
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at + 1
-}
-
-function afterBlanks(text: string, from: number): number {
+function containerEnd(text: string, from: number): number {
+  let depth = 0
   let at = from
-  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at += 1
+  do {
+    const found = text.charCodeAt(at)
+    if (found === quote) at = closingQuote(text, at + 1)
+    else depth += found === openBrace || found === openBracket ? 1 : -1
+    at += 1
+    if (depth > 0) at = nextMark(text, at)
+  } while (depth > 0 && at < text.length)
   return at
 }
 
 /**
- * The value of a JSON text as it can be sent on with JSON.stringify: a number that a double would
- * change keeps its digits, one beyond every double is null, and half a character is replaced, in
- * names too. `text` must be JSON that is not nested too deeply.
+ * The value of a JSON text in a form that JSON.stringify can send on. Keeps the digits of a number
+ * that a double would change. Replaces a number beyond every double by null, and half a character
+ * by U+FFFD, also in names. `text` must be JSON without deep nesting.
  */
 export function sendableJson(text: string): unknown {
   return JSON.parse(text, (_key: string, value: unknown, context?: { source: string }): unknown => {
@@ -107,8 +108,8 @@ export function sendableJson(text: string): unknown {
 }
 
 /**
- * The value of a JSON text, of which JSON.stringify writes each number as it was written; undefined
- * where it is no JSON.
+ * The value of a JSON text, whose numbers JSON.stringify writes as in the text; undefined: not
+ * JSON.
  */
 export function withExactNumbers(text: string): unknown {
   try {
@@ -134,7 +135,7 @@ function withWellFormedNames(value: Record<string, unknown>): Record<string, unk
   )
 }
 
-/** The value, or undefined where the text is no JSON. */
+/** The value; undefined: not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,16 +1,15 @@
-// How SDKs speak HTTP here: their `fetch`, on Node's own HTTP client. Connections are Node's global
-// ones: kept a few seconds for the next request, and through a proxy where Node was told to use one
-// (NODE_USE_ENV_PROXY). Node's fetch is not used: it gives up after five minutes without a byte
-// whatever an agent's stallMs says, it closes the connection where the last event is read and the
-// end of the body is not, and each piece of a stream takes it three times as long
-// (test/bench/README.md).
-// HTTP-FETCH-1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort,
-//     headers, compressed answers.
-// HTTP-FETCH-2. An aborted request is off the network at once. One that its reader left may end by
-//     itself, for a moment, so that its connection can be kept.
-// HTTP-FETCH-3. Where a conversation and its key go is the agent file's decision: a redirect is
-//     followed within its server only. A `fetch` would take the conversation anywhere, and every
-//     key that is not called Authorization.
+// The `fetch` of the SDKs, built on Node's HTTP client. It uses Node's global connection pool,
+// which keeps connections for a few seconds and follows NODE_USE_ENV_PROXY.
+// Not Node's fetch: it fails after five minutes without a byte, whatever an agent's stallMs is. It
+// closes a connection whose reader stops at the last event, and it takes three times as long for
+// each piece of a stream (test/bench/README.md).
+//
+// HTTP-FETCH-1. It offers what SDKs use of `fetch`: a text body, abort, headers, compressed
+//     answers.
+// HTTP-FETCH-2. An aborted request leaves the network at once. An answer that its reader left may
+//     end within a moment, which keeps its connection usable.
+// HTTP-FETCH-3. Redirects are followed within one server only: the agent file decides where a
+//     conversation and its key go.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -18,10 +17,7 @@ import { pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { limits } from '../../../shared/contract/limits.ts'
 
-/**
- * As `fetch`; `body` is a text or nothing. The response has what the SDKs look at: status, headers,
- * body, text().
- */
+/** Like `fetch`, with a text body or none. The response has only the parts that SDKs use. */
 export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
   let url = new URL(input instanceof Request ? input.url : input)
   let message = await send(url, init)
@@ -48,8 +44,9 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
 const redirectsMax = 5
 
 /**
- * Keeps HTTP-FETCH-3. Others than these two ask for the answer to another request: that one would
- * not be a model's.
+ * Keeps HTTP-FETCH-3. Other redirect codes change the request, and its answer would not be a
+ * model's. A real `fetch` would send the conversation anywhere, with every key outside
+ * Authorization.
  */
 function redirectOf(
   from: URL,
@@ -61,8 +58,8 @@ function redirectOf(
 }
 
 /**
- * Resolves when the headers have come; rejects as `fetch` does, with the cause in it, or with the
- * reason of the abort.
+ * Resolves when the headers arrive. Rejects like `fetch`, with the cause inside, or with the reason
+ * of the abort.
  */
 function send(
   url: URL,
@@ -72,7 +69,7 @@ function send(
     signal?.throwIfAborted()
     if (url.username !== '' || url.password !== '')
       throw new TypeError('a URL with a name and a password in it is not asked, as in fetch')
-    // As a list, which Node takes as it is: one by one they cost more than the rest of the request.
+    // One list, which Node uses as it is: single headers cost more than the rest of the request.
     const list = ['host', url.host, 'accept-encoding', 'identity']
     for (const [name, value] of headers instanceof Headers ? headers : new Headers(headers))
       list.push(name, value)
@@ -98,7 +95,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers
 }
 
-/** A server that does not answer at all is worth another attempt sooner than one that is silent. */
+/** A missing connection deserves a retry sooner than a silent server. */
 function giveUpConnecting(request: ClientRequest): void {
   request.once('socket', (socket) => {
     if (!socket.connecting) return
@@ -119,10 +116,7 @@ const decoders: Record<string, () => zlib.Gunzip | zlib.BrotliDecompress> = {
   br: () => zlib.createBrotliDecompress(),
 }
 
-/**
- * What came together comes together: a stream of small pieces is read a few times and not for each
- * of them.
- */
+/** Yields all bytes that are ready as one piece, which saves reads on a stream of small pieces. */
 async function* piecesOf(message: IncomingMessage): AsyncGenerator<Buffer, void> {
   const decoder = decoders[message.headers['content-encoding']?.toLowerCase() ?? '']?.()
   try {
@@ -134,10 +128,7 @@ async function* piecesOf(message: IncomingMessage): AsyncGenerator<Buffer, void>
   }
 }
 
-/**
- * SDKs ask for the text of an answer where it is an error. One that does not end tells no more than
- * its beginning (R7).
- */
+/** SDKs read the text of an error. Of an endless one, only the beginning is kept (R7). */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
@@ -149,7 +140,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, limits.providerErrorBytesMax))
 }
 
-/** Keeps HTTP-FETCH-2: what is left of the body is mostly its end. */
+/** Keeps HTTP-FETCH-2: the rest of the body is mostly just its end. */
 function leave(message: IncomingMessage): void {
   if (message.readableEnded || message.destroyed) return
   const timer = setTimeout(() => message.destroy(), limits.modelLeaveMs)

@@ -1,10 +1,10 @@
-// The events of parts that every format makes alike.
+// Constructors of part events, shared by all formats.
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 
 /**
- * Our own count of blocks, items and calls in a response: providers reuse their indexes. Changes it
- * in place.
+ * The next index of a block, item or call. Counted here, because providers reuse indexes. Changes
+ * `stream` in place.
  */
 export function newIndex(stream: { count: number }): number {
   stream.count += 1
@@ -15,7 +15,7 @@ export function partEvent(kind: PartEvent['kind'], index: number, text: string):
   return { kind, index, id: null, name: null, text }
 }
 
-/** None, where nothing is said. */
+/** Returns no event for an empty text. */
 export function textEvents(kind: PartEvent['kind'], index: number, text: unknown): PartEvent[] {
   return typeof text === 'string' && text !== '' ? [partEvent(kind, index, text)] : []
 }

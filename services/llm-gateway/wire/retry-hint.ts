@@ -1,14 +1,12 @@
-// When a provider wants to be asked again, in the words of its headers or of its message. What it
-// says is never believed without bounds (retryDelay in reducer.ts), and a number that is no wait is
-// none.
+// Reads from headers or message how long a provider wants clients to wait before a retry. The
+// reducer bounds the value (retryDelay), and a number that cannot be a wait is ignored.
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 /**
- * `retry-after-ms`, else `retry-after` in seconds or as a date, else, after a 429, when the limits
- * that are used up are full again, else a wait that the message names. Null: nothing of it. `said`:
- * the message. A date is read against the server's own `date`, so that a clock of ours that is
- * wrong does not matter; without one it says nothing.
+ * Prefers `retry-after-ms`, then `retry-after` in seconds or as a date. After a 429 come the resets
+ * of exhausted limits, and last a wait in the message. Null: no hint. A date is compared with the
+ * server's `date`, because the local clock may be wrong. Without `date` it is ignored.
  */
 export function retryHint({
   status,
@@ -39,7 +37,7 @@ export function waitIn(said: string): Milliseconds | null {
   return wait === undefined ? null : durationOf(wait)
 }
 
-/** The longest that is worth writing down; far beyond what is ever waited. */
+/** Larger values are not worth recording; retries wait far less. */
 const waitMsMax = 365 * 24 * 3600 * 1000
 
 function waitOf(milliseconds: number): Milliseconds {
@@ -54,14 +52,14 @@ function untilDate(
   given: string | null | undefined,
   headers: Headers | undefined,
 ): Milliseconds | null {
-  if (!given || !/\d\d:\d\d/.test(given)) return null // Date.parse makes a date of -5 too
+  if (!given || !/\d\d:\d\d/.test(given)) return null // Date.parse accepts even -5
   const until = Date.parse(given) - Date.parse(headers?.get('date') ?? '')
   return Number.isFinite(until) ? waitOf(until) : null
 }
 
-// ── Limits that are used up ──
+// ── Exhausted limits ──
 
-/** The headers of one limit: how much is left, and when it is full again. */
+/** The headers of one limit: the amount left, and the time of its reset. */
 const limitHeaders: { remaining: string; reset: string }[] = [
   ...['requests', 'tokens'].map((what) => ({
     remaining: `x-ratelimit-remaining-${what}`,
@@ -76,8 +74,8 @@ const limitHeaders: { remaining: string; reset: string }[] = [
 ]
 
 /**
- * The longest of them. A limit of which something is left is not why the request was refused, and
- * its reset may be hours away.
+ * The longest wait among the exhausted limits. A limit with an amount left did not cause the
+ * refusal, and its reset may be hours away.
  */
 function untilReset(headers: Headers | undefined): Milliseconds | null {
   const waits = limitHeaders.flatMap(({ remaining, reset }) => {
@@ -89,8 +87,8 @@ function untilReset(headers: Headers | undefined): Milliseconds | null {
 }
 
 /**
- * From here on a number is a point in time, in seconds or milliseconds since 1970, and no wait:
- * both are later than 2001.
+ * From here on a number is a point in time since 1970, in seconds or milliseconds: both are later
+ * than 2001.
  */
 const epochSecondsMin = 1_000_000_000
 const epochMsMin = 1_000_000_000_000
@@ -117,7 +115,7 @@ const unitsMs: [RegExp, number][] = [
   [/^(?:d|days?)$/, 86_400_000],
 ]
 
-/** `6m0s`, `20ms`, `1.5 seconds`; null: it is none of that. */
+/** `6m0s`, `20ms`, `1.5 seconds`; null: no duration. */
 function durationOf(text: string): Milliseconds | null {
   const parts = [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?) ?([a-z]{1,12})/gi)]
   const isWhole =

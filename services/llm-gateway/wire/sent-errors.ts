@@ -1,5 +1,4 @@
-// Errors that a server reports inside a stream it has begun with 200, in whichever of their many
-// shapes. Needs no provider's SDK.
+// Errors that a server reports inside a stream that began with 200, in the many shapes of servers.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { Failed } from '../providers/provider.ts'
@@ -7,7 +6,7 @@ import { isRefusal, reportedError } from '../providers/provider-errors.ts'
 
 type Json = Record<string, unknown>
 
-/** The error that a chunk is or has, also in one of its choices; undefined: none. */
+/** The error in a chunk or in one of its choices; undefined: none. */
 export function errorIn(
   chunk: Json,
   eventName: string | null,
@@ -30,8 +29,8 @@ export function errorIn(
 }
 
 /**
- * What stands where an error would and only says that there is none, is none: `{}`, `false`, a code
- * of 0, an object of nothing but such.
+ * False for a value that only states that there is no error: `{}`, `false`, a code of 0, or an
+ * object of such values.
  */
 function saysSomething(value: unknown): boolean {
   return isObject(value)
@@ -48,14 +47,14 @@ function isBlank(value: unknown): boolean {
   )
 }
 
-/** A body of an error, sent in the place of a chunk, in the words of many servers. */
+/** The body of an error in the place of a chunk, as many servers write it. */
 function errorBody(chunk: Json): Json | undefined {
   const { message, detail, errors, success, status } = chunk
   const first: unknown = Array.isArray(errors) ? errors[0] : errors
   if (saysSomething(first)) return isObject(first) ? first : { ...chunk, message: first }
   const exception = Object.keys(chunk).find(
     (name) => name.endsWith('Exception') && isObject(chunk[name]),
-  ) // Bedrock names its errors so
+  ) // Bedrock's error names
   if (exception !== undefined) return { type: exception, ...(chunk[exception] as Json) }
   const said = [chunk.error_msg, chunk.error_message, chunk.msg].find(
     (words) => typeof words === 'string',
@@ -71,7 +70,7 @@ function errorBody(chunk: Json): Json | undefined {
   return undefined
 }
 
-/** What such an error means. */
+/** Classifies such an error. */
 export function faultOf(error: Json): Failed {
   const type =
     [error.type, error.code].find((word) => typeof word === 'string' && word !== '') ?? 'error'
@@ -92,9 +91,7 @@ export function faultOf(error: Json): Failed {
   })
 }
 
-/**
- * The request was good and what the model made of it was not, so the next answer may be another.
- */
+/** The request was valid and the model's output was not, so the next response may be good. */
 const modelsFaults = new Set(['tool_use_failed', 'json_validate_failed', 'output_parse_failed'])
 
 const refusals = new Set([

@@ -1,79 +1,83 @@
-// The stall limit: tells when nothing was heard for too long (I5.3), and when there were only signs
-// of life for too long: a server that sends a comment every few seconds and never an answer would
-// else hold a round for as long as its turn may last. Bytes only move a time; one timer looks at it
-// now and then, because a stream of small pieces would otherwise set a timer for each of them.
+// The stall limit (I5.3). It fires if no byte arrives for too long, or if only keep-alives arrive
+// for too long. Without the second limit, a server that sends only comments could hold a round as
+// long as its turn may last.
+// A byte only moves a timestamp, which one timer checks: a timer for each small piece would cost
+// more.
 
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type SilenceWatch = {
-  /** Something came, whatever it was. */
-  heard(): void
-  /** Something of an answer came. */
-  said(): void
-  /** Not the other side but we are slow now; the silence counts from `resume` on. */
+  /** A byte arrived. */
+  onBytes(): void
+  /** A piece of the answer arrived. */
+  onAnswer(): void
+  /** Stops the count while this process is slow; `resume` starts it anew. */
   pause(): void
   resume(): void
   stop(): void
 }
 
-/** In milliseconds on the monotonic clock: without a byte, and without anything of an answer. */
+/** Monotonic milliseconds without a byte, and without a piece of the answer. */
 export type SilenceLimits = { silent: Milliseconds; wordless: Milliseconds }
 
 /**
- * A timer that is so late says that this process stood still: that time does not count, and what
- * came meanwhile waits in its socket, which is read only after the timers. So the silence is looked
- * at once more, when it has been read.
+ * A timer this late means that the process stood still. That time does not count, and bytes may
+ * wait in the socket, which Node reads only after the timers. So the watch checks once more after
+ * that read.
  */
 const lateMsMax = 10
 
 /**
- * Calls `tooLong` once, with the limit that was reached, counted from the start or from what was
- * heard or said last.
+ * Calls `tooLong` once with the limit that was reached. Each limit counts from the start or from
+ * the last event of its kind.
  */
 export function watchSilence(
   clock: Clock,
   limits: SilenceLimits,
   tooLong: (limit: keyof SilenceLimits) => void,
 ): SilenceWatch {
-  let heardAt = clock.monotonic()
-  let saidAt = heardAt
+  let bytesAt = clock.monotonic()
+  let answerAt = bytesAt
   let paused = false
-  let dueAt = heardAt + Math.min(limits.silent, limits.wordless)
-  let isSecondLook = false
-  let cancel = clock.after(dueAt - heardAt, look)
+  let dueAt = bytesAt + Math.min(limits.silent, limits.wordless)
+  let isSecondCheck = false
+  let cancel = clock.after(dueAt - bytesAt, check)
 
-  function look(): void {
+  function check(): void {
     const now = clock.monotonic()
     if (paused) countAnew()
     const late = now - dueAt
     if (late > lateMsMax) {
-      heardAt = Math.min(now, heardAt + late)
-      saidAt = Math.min(now, saidAt + late)
+      bytesAt = Math.min(now, bytesAt + late)
+      answerAt = Math.min(now, answerAt + late)
     }
-    const left = { silent: heardAt + limits.silent - now, wordless: saidAt + limits.wordless - now }
+    const left = {
+      silent: bytesAt + limits.silent - now,
+      wordless: answerAt + limits.wordless - now,
+    }
     const wait = Math.min(left.silent, left.wordless)
-    if (wait > 0) lookIn(wait)
-    else if (late > lateMsMax && !isSecondLook) lookIn(0)
+    if (wait > 0) checkIn(wait)
+    else if (late > lateMsMax && !isSecondCheck) checkIn(0)
     else tooLong(left.silent <= 0 ? 'silent' : 'wordless')
   }
 
-  function lookIn(wait: Milliseconds): void {
-    isSecondLook = wait === 0
+  function checkIn(wait: Milliseconds): void {
+    isSecondCheck = wait === 0
     dueAt = clock.monotonic() + wait
-    cancel = clock.after(wait, look)
+    cancel = clock.after(wait, check)
   }
 
   function countAnew(): void {
-    heardAt = clock.monotonic()
-    saidAt = heardAt
+    bytesAt = clock.monotonic()
+    answerAt = bytesAt
   }
 
   return {
-    heard() {
-      heardAt = clock.monotonic()
+    onBytes() {
+      bytesAt = clock.monotonic()
     },
-    said() {
-      saidAt = clock.monotonic()
+    onAnswer() {
+      answerAt = clock.monotonic()
     },
     pause() {
       paused = true

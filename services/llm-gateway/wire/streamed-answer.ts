@@ -1,44 +1,41 @@
-// One request and its streamed answer, alike for every provider: ask, read event by event until it
-// is over, end. Owns: that there is exactly one ending, and that nothing is read behind it. Does
-// not own: what is asked, what an event means, what an error means.
+// One request and its streamed answer, the same for every provider: send, read events to the end,
+// finish. Owns: exactly one ending, and nothing is read after it. Does not own: the request, the
+// meaning of events and errors.
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import type { Failed, Finished, Streamed } from '../providers/provider.ts'
 import type { SentEvent } from './event-stream.ts'
 
 /**
- * `stream`: what a provider's file knows of the answer so far. `over`: the provider said that it
- * is; `fault`: it cannot be one any more.
+ * `stream`: the state that the provider's reader keeps. `over`: the provider ended the answer.
+ * `fault`: the answer has failed.
  */
 export type Answering<Stream extends { over: boolean; fault: Failed | undefined }> = {
   stream: Stream
-  /** Resolves with the beginning of the answer; rejects as the SDK does. */
-  ask(): Promise<Response>
-  /** Why there is no answer. */
+  /** Resolves with the beginning of the answer. Rejects like the SDK. */
+  send(): Promise<Response>
+  /** Classifies the rejection of `send`. */
   refused(error: unknown): Failed
   sent(response: Response): AsyncIterable<SentEvent[]>
   read(stream: Stream, event: string | null, data: string): PartEvent[]
-  /**
-   * What is left to say at the end, whether the provider or an `interruption` (undefined: none)
-   * brought it.
-   */
+  /** The last events, after the end of the stream or an `interruption` (undefined: none). */
   end(stream: Stream, interruption: unknown): PartEvent[]
   ending(stream: Stream, interruption: unknown): Finished | Failed
 }
 
-/** As Provider's `stream`. `heard`: called when the answer begins. */
+/** Implements Provider's `stream`. Calls `onBytes` when the answer begins. */
 export async function* streamedAnswer<Stream extends { over: boolean; fault: Failed | undefined }>(
-  { stream, ask, refused, sent, read, end, ending }: Answering<Stream>,
-  heard: () => void,
+  { stream, send, refused, sent, read, end, ending }: Answering<Stream>,
+  onBytes: () => void,
 ): AsyncGenerator<Streamed, void> {
   let response: Response
   try {
-    response = await ask()
+    response = await send()
   } catch (error) {
     yield refused(error)
     return
   }
-  heard()
+  onBytes()
 
   const isDone = () => stream.over || stream.fault !== undefined
   let interruption: unknown

@@ -1,22 +1,19 @@
-// A character beyond the first 65,536, an emoji for example, is two halves in a text. A provider
-// that sends its tokens may send the halves in two pieces, and the log holds UTF-8, which knows no
-// halves: each would become U+FFFD for ever. So a first half waits for the piece with the second.
+// Joins characters that a provider cut in half. A character beyond U+FFFF has two halves in a
+// JavaScript string, and a provider may send them in two pieces. The log is UTF-8, which has no
+// halves: each would become U+FFFD for good. So a first half waits for its second.
 
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 
 const cutKinds = new Set<PartKind>(['text', 'refusal', 'reasoning', 'call_arguments'])
 
-/**
- * The events of one attempt, so that no piece of a text ends in half a character whose other half
- * comes.
- */
+/** Applied to the events of one attempt. */
 export class WholeCharacters {
   /** First halves that wait, by kind and index: pieces of other texts may come between. */
   private readonly halves = new Map<string, PartEvent>()
-  /** That of a call without blocks. */
+  /** The same for a piece of a call without blocks. */
   private piece: PartEvent | undefined
 
-  /** What can be written now, in order. */
+  /** Returns the events that can be written now, in order. */
   pass(event: PartEvent): PartEvent[] {
     if (event.kind === 'call_piece') return this.passPiece(event)
     const { kind, index } = event
@@ -32,8 +29,8 @@ export class WholeCharacters {
   }
 
   /**
-   * Whose a piece is, the accumulator finds out: so a half waits only for a piece that comes next
-   * and looks like going on with it.
+   * Only the accumulator knows the call of such a piece. So a half waits for the very next piece,
+   * and only if that one seems to continue it.
    */
   private passPiece(event: PartEvent): PartEvent[] {
     const half = this.piece
@@ -61,7 +58,7 @@ export class WholeCharacters {
     return waiting
   }
 
-  /** The halves that never became whole, of one index or of all; they wait no longer. */
+  /** Returns the halves that stayed alone, of one index or of all, and forgets them. */
   waiting(index?: number): PartEvent[] {
     if (this.halves.size === 0) return index === undefined ? this.waitingPiece() : []
     const left = [...this.halves].filter(

@@ -16,7 +16,12 @@ type Memory = { rung: Finding['rung'] | 'none' }
 export const chanting: Rule<Memory> = {
   name: 'chanting',
   version: 3,
+  kind: 'content_loop',
+  thresholds: [],
+  description: 'A response repeats itself.',
+  firesWhen: 'one response repeats the same words again and again',
   endedBy: 'a new result of a tool',
+  sentence: 'kept saying the same',
   begin: () => ({ rung: 'none' }),
 
   judge(memory, { round, called, text, news }) {

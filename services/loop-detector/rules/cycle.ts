@@ -33,7 +33,12 @@ type Ladder = { rung: Rung | 'none' }
 export const cycle: Rule<Memory> = {
   name: 'cycle',
   version: 2,
+  kind: 'tool_loop',
+  thresholds: ['loop.cycleLaps'],
+  description: 'Rounds come back in the same order, with the same results.',
+  firesWhen: '2 to 6 rounds come in the same order with the same results, for the 3rd lap',
   endedBy: 'a round that breaks the order; laps count anew behind it',
+  sentence: 'went round in a circle',
   begin: () => ({
     rounds: [],
     repeats: Array.from({ length: periodMax + 1 }, () => 0),

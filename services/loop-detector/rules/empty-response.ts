@@ -16,7 +16,14 @@ type Memory = { called: boolean; inRow: number; inTurn: number; evidence: Eviden
 export const emptyResponse: Rule<Memory> = {
   name: 'empty-response',
   version: 1,
+  kind: 'empty_cap',
+  thresholds: ['empty.beforeTools', 'empty.afterTools', 'empty.perTurn'],
+  description: 'Responses have neither visible text nor a call.',
+  firesWhen:
+    'responses have neither text nor call: a reminder follows each, and a last request without tools follows the one over the allowance',
   endedBy: 'a call or visible text, for those in a row; nothing, for those of the turn',
+  sentence: 'kept giving empty responses',
+  keyRepeatsSentence: true,
   begin: () => ({ called: false, inRow: 0, inTurn: 0, evidence: [] }),
 
   judge(memory, { round, called, spoke, cut, textOnly }, { empty }) {

@@ -25,7 +25,13 @@ type Memory = { waits: number; streaks: Map<string, SuccessStreak> }
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
   version: 2,
+  kind: 'tool_loop',
+  thresholds: ['loop.identicalSuccesses'],
+  description: 'The same call keeps succeeding with the same result.',
+  firesWhen:
+    'the same call has the same result for the 5th time and nothing else was new; a poller, or a look after a wait, for the 25th',
   endedBy: 'any new result',
+  sentence: 'kept repeating a call that brought the same result',
   begin: () => ({ waits: 0, streaks: new Map() }),
 
   judge(memory, { calls, news }, { loop }) {

@@ -17,7 +17,13 @@ type Memory = Pick<Streak, 'rung' | 'evidence'> & { inRow: number; same: number;
 export const monologue: Rule<Memory> = {
   name: 'monologue',
   version: 1,
+  kind: 'monologue',
+  thresholds: [],
+  description: 'Responses announce and do nothing.',
+  firesWhen:
+    '3 responses in a row have the same text and do nothing, or 6 have any text and do nothing',
   endedBy: 'a call',
+  sentence: 'kept talking and did nothing',
   begin: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
 
   judge(memory, { round, called, spoke, text }) {

@@ -25,7 +25,14 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
   version: 4,
+  kind: 'tool_loop',
+  thresholds: ['loop.identicalSuccesses'],
+  description:
+    'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
+  firesWhen:
+    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. Calls of a poller: the 25th',
   endedBy: 'a result that is new, or a call that differs in more',
+  sentence: 'made no progress',
   begin: () => ({ known: new Set(), streaks: new Map() }),
 
   judge(memory, { round, calls }, { loop }) {

@@ -13,7 +13,12 @@ type Memory = { print: string; rounds: number; streak: Streak }
 export const repeatedRound: Rule<Memory> = {
   name: 'repeated-round',
   version: 2,
+  kind: 'tool_loop',
+  thresholds: ['loop.cycleLaps'],
+  description: 'Several calls are made together again and again, with the same results.',
+  firesWhen: 'a round brings the same set of calls for the 4th time with the same results',
   endedBy: 'a round with other calls or other results',
+  sentence: 'kept repeating the same calls',
   begin: () => ({ print: '', rounds: 0, streak: beginStreak() }),
 
   judge(memory, { round, calls, print }, { loop }) {

@@ -28,7 +28,13 @@ type Memory = Map<string, AnswerStreak>
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
   version: 4,
+  kind: 'tool_loop',
+  thresholds: ['loop.identicalSuccesses'],
+  description: 'Reworded calls keep getting the same answer.',
+  firesWhen:
+    'calls in ever new words have one answer for the 8th time; about ever new files, hosts or ids for the 16th',
   endedBy: 'an answer that the turn has not seen, or a change',
+  sentence: 'kept rewording a call that brought the same result',
   begin: () => new Map(),
 
   judge(memory, { round, calls, news }, { loop }) {

@@ -18,7 +18,13 @@ type Memory = Map<string, number>
 export const schemaFailure: Rule<Memory> = {
   name: 'schema-failure',
   version: 1,
+  kind: 'tool_loop',
+  thresholds: ['loop.schemaFailures', 'loop.schemaFailureEndsTurn'],
+  description: 'A tool keeps being called against its schema.',
+  firesWhen:
+    'calls of one tool break its schema in 3 rounds in a row: the rejection gets a sharper text, and the turn ends if the policy sets that',
   endedBy: 'a call of the tool that ran',
+  sentence: 'kept calling a tool with unusable arguments',
   begin: () => new Map(),
 
   judge(memory, { calls, rejections }, { loop }) {

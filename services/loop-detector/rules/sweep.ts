@@ -31,7 +31,12 @@ type Memory = {
 export const sweep: Rule<Memory> = {
   name: 'sweep',
   version: 3,
+  kind: 'tool_loop',
+  thresholds: ['loop.identicalSuccesses'],
+  description: 'Reads that differ bring no line that was not read before.',
+  firesWhen: 'reads that differ bring no new line for the 8th time',
   endedBy: 'a line that the turn has not read, another new result, or a change',
+  sentence: 'kept reading what it had read before',
   begin: () => ({
     lines: new Set(),
     results: new Set(),

@@ -14,7 +14,12 @@ type Memory = { evidence: EvidenceRef[] }
 export const unreadCall: Rule<Memory> = {
   name: 'unread-call',
   version: 1,
+  kind: 'tool_loop',
+  thresholds: [],
+  description: 'A response is written like a call, and cannot be run.',
+  firesWhen: 'a text is built like a call and cannot run',
   endedBy: 'nothing: two of a turn are answered',
+  sentence: 'made no progress',
   begin: () => ({ evidence: [] }),
 
   judge(memory, { round, textOnly, unread }) {

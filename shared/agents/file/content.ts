@@ -2,7 +2,7 @@
 // there at all. What the schema refused is undefined under its key, so that the rest can still be
 // checked and every mistake is reported at once.
 
-import type { ProviderName } from '../agents.ts'
+import type { EmptyAllowance, LoopThresholds } from '../../contract/messages.ts'
 
 export type AgentContent = {
   name?: string
@@ -11,15 +11,8 @@ export type AgentContent = {
   model?: ModelContent
   fallback?: string
   caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
-  loop?: {
-    identicalFailures?: number
-    identicalSuccesses?: number
-    cycleLaps?: number
-    schemaFailures?: number
-    schemaFailureEndsTurn?: boolean
-    rules?: Record<string, RuleMode | undefined>
-  }
-  empty?: { beforeTools?: number; afterTools?: number; perTurn?: number }
+  loop?: Partial<LoopThresholds> & { rules?: Record<string, RuleMode | undefined> }
+  empty?: Partial<EmptyAllowance>
   attempts?: number
   stallMs?: number
   startWithinMs?: number
@@ -31,7 +24,7 @@ export type AgentContent = {
 export type RuleMode = 'enforce' | 'shadow'
 
 export type ModelContent = {
-  provider?: ProviderName
+  provider?: string
   name?: string
   baseUrl?: string
   apiKey?: string

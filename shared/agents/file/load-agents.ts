@@ -17,7 +17,7 @@ import type { AgentContent } from './content.ts'
 import { modelOf } from './model-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import { settingsOf } from './settings-part.ts'
-import { exists, type LoadOptions, referred, type Source } from './source.ts'
+import { exists, type KnownRecords, type LoadOptions, referred, type Source } from './source.ts'
 import { toolsOf } from './tool-part.ts'
 
 /**
@@ -28,10 +28,11 @@ import { toolsOf } from './tool-part.ts'
 export function loadAgents(
   path: string,
   environment: NodeJS.ProcessEnv,
-  options: LoadOptions = {},
+  options: LoadOptions,
+  known: KnownRecords,
 ): Agents {
   const found = agentFilesAt(path)
-  const readings = found.files.map((file) => read(file, environment, options))
+  const readings = found.files.map((file) => read(file, environment, options, known))
   const mistakes = [
     ...found.mistakes,
     ...readings.flatMap((reading) => reading.mistakes),
@@ -47,16 +48,22 @@ export function loadAgents(
 export function loadAgentFile(
   file: string,
   environment: NodeJS.ProcessEnv,
-  options: LoadOptions = {},
+  options: LoadOptions,
+  known: KnownRecords,
 ): Agent {
-  const { agent, mistakes } = read(file, environment, options)
+  const { agent, mistakes } = read(file, environment, options, known)
   if (agent === undefined || mistakes.length > 0) throw cannotUse(mistakes)
   return agent
 }
 
 type Reading = { file: string; agent?: Agent; namePlace: Place; mistakes: Mistake[] }
 
-function read(file: string, environment: NodeJS.ProcessEnv, options: LoadOptions): Reading {
+function read(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  options: LoadOptions,
+  known: KnownRecords,
+): Reading {
   const start: Place = { line: 1, column: 1 }
   const refused = (mistakes: Mistake[]): Reading => ({ file, namePlace: start, mistakes })
   const complaint = (text: string, line = 1): Mistake => ({ file, line, column: 1, path: [], text })
@@ -76,7 +83,7 @@ function read(file: string, environment: NodeJS.ProcessEnv, options: LoadOptions
   const checked = schemaMistakes(document.value)
   for (const { path, text, part } of checked.complaints)
     mistakes.push({ file, ...document.placeOf(path, part), path, text })
-  const source = sourceOf({ file, document, mistakes, environment, options })
+  const source = sourceOf({ file, document, mistakes, environment, options, known })
   return {
     file,
     agent: agentOf(source, checked.content),
@@ -91,11 +98,13 @@ type Parts = {
   mistakes: Mistake[]
   environment: NodeJS.ProcessEnv
   options: LoadOptions
+  known: KnownRecords
 }
 
-function sourceOf({ file, document, mistakes, environment, options }: Parts): Source {
+function sourceOf({ file, document, mistakes, environment, options, known }: Parts): Source {
   return {
     ...options,
+    ...known,
     file,
     folder: resolve(dirname(file)),
     environment,
@@ -116,7 +125,7 @@ function agentOf(source: Source, content: AgentContent): Agent {
 }
 
 const askedElsewhere: Agent['model'] = {
-  provider: 'anthropic',
+  provider: '',
   name: '',
   apiKey: '',
   maxOutputTokens: 1,

@@ -1,20 +1,13 @@
 // The model of an agent file: which one, where, and with which key.
 
-import type { Model, ProviderName } from '../agents.ts'
+import type { Model } from '../agents.ts'
 import type { ModelContent } from './content.ts'
 import { expanded, type Source } from './source.ts'
 import { urlOf } from './url.ts'
 import { variableValue } from './variables.ts'
 
-/** The variables that the providers' own programs read. */
-const keyVariables: Record<ProviderName, string> = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  'openai-chat': 'OPENAI_API_KEY',
-  'openai-responses': 'OPENAI_API_KEY',
-}
-
 export function modelOf(source: Source, content: ModelContent): Model {
-  const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature, toolCalls } = content
+  const { provider = '', name = '', maxOutputTokens = 1, temperature, toolCalls } = content
   const baseUrl =
     content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
   return {
@@ -36,8 +29,8 @@ function apiKeyOf(source: Source, content: ModelContent): string {
   const { provider, apiKey } = content
   const path = ['model', 'apiKey']
   if (apiKey !== undefined) return checkedKey(source, expanded(source, path, apiKey))
-  if ('apiKey' in content || 'baseUrl' in content || provider === undefined) return ''
-  const variable = keyVariables[provider]
+  const variable = source.providers.find(({ name }) => name === provider)?.keyVariable
+  if ('apiKey' in content || 'baseUrl' in content || variable === undefined) return ''
   const key = variableValue(variable, source.environment) ?? ''
   if (key !== '') return checkedKey(source, key)
   source.complain(

@@ -23,16 +23,22 @@ export type LoadOptions = {
   forMessages?: boolean
 }
 
-export type Source = LoadOptions & {
-  /** As mistakes name it. */
-  file: string
-  /** Its folder: where relative paths start. */
-  folder: string
-  environment: NodeJS.ProcessEnv
-  complain(path: Path, text: string): void
-  /** Mistakes in a file that this one refers to. */
-  report(mistakes: Mistake[]): void
+/** Records from higher folders that agent files name. The caller passes them in. */
+export type KnownRecords = {
+  providers: readonly { name: string; keyVariable: string }[]
 }
+
+export type Source = LoadOptions &
+  KnownRecords & {
+    /** As mistakes name it. */
+    file: string
+    /** Its folder: where relative paths start. */
+    folder: string
+    environment: NodeJS.ProcessEnv
+    complain(path: Path, text: string): void
+    /** Mistakes in a file that this one refers to. */
+    report(mistakes: Mistake[]): void
+  }
 
 /** The text with its variables replaced; undefined after a complaint. */
 export function expanded(source: Source, path: Path, text: string): string | undefined {

@@ -26,7 +26,7 @@ import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import { openEmbeddedBus } from './bus.ts'
 import { type OutsideRequest, outsideRecord } from './outside-requests.ts'
-import { askOwner, ownerListens } from './owner-socket.ts'
+import { ownerListens, requestFromOwner } from './owner-socket.ts'
 
 export type BesideOptions = {
   file: string
@@ -60,7 +60,7 @@ export async function openBesideOwner({
         topicPrefix,
         records: piece.map(outsideRecord),
       }
-      appended.push(...((await askOwner(file, request, signal)) as Appended[]))
+      appended.push(...((await requestFromOwner(file, request, signal)) as Appended[]))
     }
     return appended
   }
@@ -177,7 +177,7 @@ export async function openBesideOwner({
         partitions,
         retentionMs,
       }
-      if (isMissing) await askOwner(file, request, closed.signal)
+      if (isMissing) await requestFromOwner(file, request, closed.signal)
       else await reading.ensureTopics([spec]) // it compares
     }
   }

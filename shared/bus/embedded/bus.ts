@@ -20,7 +20,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { createChanges } from './changes.ts'
 import { type FileLock, lockFile } from './lock.ts'
-import { type Log, openLog } from './log.ts'
+import { type Log, openLog, type TestedDatabase } from './log.ts'
 import { createReading } from './reading.ts'
 import { startRetention } from './retention.ts'
 import { checkBeforeWriting, makeFolder, type Synchronous } from './schema.ts'
@@ -63,8 +63,8 @@ export type EmbeddedBusOptions = {
   log?:
     | { warn(fields: object, message: string): void; error(fields: object, message: string): void }
     | undefined
-  /** For tests of a full disk: the file's limit in pages of 4096 bytes. */
-  onLog?: ((log: Pick<Log, 'limitPages'>) => void) | undefined
+  /** For tests of a full disk: gets the open database. */
+  onDatabase?: ((database: TestedDatabase) => void) | undefined
 }
 
 /**
@@ -76,7 +76,6 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
   if (options.readOnly === true) return openReader(options)
   const { clock } = options
   const { log, lock } = openLocked(options)
-  options.onLog?.(log)
 
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
@@ -95,7 +94,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       changes.changed(partition)
       subscriptions.grown(partition)
     },
-    gaveUp(error) {
+    failedForGood(error) {
       subscriptions.failStepping(error)
       changes.allChanged()
     },
@@ -202,18 +201,21 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
  * The lock comes first, and nothing of a file that is not ours is changed before it is known to be
  * ours.
  */
-function openLocked({ file, clock, synchronous = 'normal' }: EmbeddedBusOptions): {
+function openLocked({ file, clock, synchronous = 'normal', onDatabase }: EmbeddedBusOptions): {
   log: Log
   lock: FileLock | undefined
 } {
   if (file === ':memory:')
-    return { log: openLog({ file, clock, readOnly: false, synchronous }), lock: undefined }
+    return {
+      log: openLog({ file, clock, readOnly: false, synchronous, onDatabase }),
+      lock: undefined,
+    }
   makeFolder(file)
   const real = realFile(file)
   checkBeforeWriting(real)
   const lock = lockFile(real)
   try {
-    return { log: openLog({ file: real, clock, readOnly: false, synchronous }), lock }
+    return { log: openLog({ file: real, clock, readOnly: false, synchronous, onDatabase }), lock }
   } catch (error) {
     lock.release()
     throw error

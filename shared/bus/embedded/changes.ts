@@ -1,7 +1,7 @@
 // Who waits for new records of a partition, and the call that wakes them. Each waiter is woken once
 // and then looks for itself.
 
-import type { PartitionName } from './log.ts'
+import type { PartitionName } from './log-partition.ts'
 
 export type Changes = {
   /** Calls `wake` at the next change of that partition, once; answers how to stop waiting. */

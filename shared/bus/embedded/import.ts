@@ -10,7 +10,8 @@ import { WeirError } from '../../lib/errors.ts'
 import { removeEmptyFolders } from '../../lib/make-folders.ts'
 import { asBusError } from './failure.ts'
 import { type ImportedTurns, writeImportedTurns } from './imported.ts'
-import { type GroupCommit, openLog } from './log.ts'
+import { openLog } from './log.ts'
+import type { GroupCommit } from './log-commits.ts'
 import { makeFolder } from './schema.ts'
 
 export type Imported = {

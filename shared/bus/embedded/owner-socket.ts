@@ -41,7 +41,9 @@ export type OwnerSocketOptions = {
   answer(request: unknown): Promise<unknown>
 }
 
-type Said = { value: unknown } | { error: { code: ErrorCode; message: string; retryable: boolean } }
+type Answer =
+  | { value: unknown }
+  | { error: { code: ErrorCode; message: string; retryable: boolean } }
 
 /** Linux has room for 107 bytes, others for 103; a longer path would be cut in silence. */
 const pathBytesMax = 100
@@ -69,14 +71,14 @@ export async function listenForRequests({
     asking.add(socket)
     if (answering.size >= limits.outsideRequestsMax) {
       socket.once('close', () => asking.delete(socket))
-      socket.resume().end(JSON.stringify(saidOf(tooMany(file))))
+      socket.resume().end(JSON.stringify(answerOf(tooMany(file))))
       return
     }
     const answered = received(socket)
       .finally(() => asking.delete(socket))
       .then((request) => answer(request))
-      .then((value): Said => ({ value: value ?? null }), saidOf)
-      .then((said) => void socket.end(JSON.stringify(said)))
+      .then((value): Answer => ({ value: value ?? null }), answerOf)
+      .then((answer) => void socket.end(JSON.stringify(answer)))
     answering.set(socket, answered)
     socket.once('close', () => answering.delete(socket))
   })
@@ -125,7 +127,7 @@ export async function listenForRequests({
  * `bus.unreachable` where nobody listens (nothing was done), or the owner did not answer (it may
  * have been done).
  */
-export async function askOwner(
+export async function requestFromOwner(
   file: string,
   request: unknown,
   signal?: AbortSignal,
@@ -135,10 +137,10 @@ export async function askOwner(
   signal?.addEventListener('abort', cut, { once: true })
   if (signal?.aborted) cut()
   else socket.end(JSON.stringify(request))
-  const said = (await received(socket).catch(() => undefined)) as Said | undefined
+  const answer = (await received(socket).catch(() => undefined)) as Answer | undefined
   signal?.removeEventListener('abort', cut)
   socket.destroy()
-  if (said === undefined) {
+  if (answer === undefined) {
     const why = signal?.aborted
       ? 'was not waited for any longer'
       : 'has ended, or hangs, and gave no answer; look, and ask again'
@@ -146,8 +148,8 @@ export async function askOwner(
       retryable: true,
     })
   }
-  if ('value' in said) return said.value
-  const { code, message, retryable } = said.error
+  if ('value' in answer) return answer.value
+  const { code, message, retryable } = answer.error
   throw new WeirError(errorCodes.find((known) => known === code) ?? 'runtime.assertion', message, {
     retryable,
   })
@@ -241,7 +243,7 @@ function bounded(socket: Socket, clock: Clock): void {
 }
 
 /**
- * All that the other side said, when it has said it. Rejects when that is no JSON, too much, or was
+ * All that the other side answer, when it has said it. Rejects when that is no JSON, too much, or was
  * cut off.
  */
 function received(socket: Socket): Promise<unknown> {
@@ -274,7 +276,7 @@ function received(socket: Socket): Promise<unknown> {
   return promise
 }
 
-function saidOf(error: unknown): Said {
+function answerOf(error: unknown): Answer {
   if (error instanceof WeirError)
     return { error: { code: error.code, message: error.message, retryable: error.retryable } }
   return {

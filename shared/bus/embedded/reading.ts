@@ -4,7 +4,8 @@
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Changes } from './changes.ts'
-import type { Log, PartitionName } from './log.ts'
+import type { Log } from './log.ts'
+import type { PartitionName } from './log-partition.ts'
 
 /** A batch ends at whichever comes first; one record is always in it. */
 export const batchRecordsMax = 512

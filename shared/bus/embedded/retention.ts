@@ -9,7 +9,8 @@
 
 import type { Commit, Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import type { Log, PartitionName } from './log.ts'
+import type { Log } from './log.ts'
+import type { PartitionName } from './log-partition.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 const firstAfterMs = 60_000
@@ -36,13 +37,13 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
   stop(): Promise<void>
 } {
   let stopped = false
-  let hasLooked = false
+  let hasRun = false
   let running: Promise<void> = Promise.resolve()
-  let cancelNext = clock.after(firstAfterMs, look)
+  let cancelNext = clock.after(firstAfterMs, run)
 
-  function look(): void {
-    cancelNext = clock.after(everyMs, look)
-    hasLooked = true
+  function run(): void {
+    cancelNext = clock.after(everyMs, run)
+    hasRun = true
     running = running.then(() => trimAll(() => stopped)).catch(failed)
   }
 
@@ -94,7 +95,7 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
       stopped = true
       cancelNext()
       await running
-      if (hasLooked) return
+      if (hasRun) return
       const until = clock.monotonic() + atEndMs
       await trimAll(() => clock.monotonic() >= until).catch(failed)
     },

@@ -16,39 +16,29 @@
 //     fails for good fails all subscriptions with a step under way, because what they have read may
 //     never have been there.
 
-import type {
-  Commit,
-  Offset,
-  PartitionReader,
-  StoredRecord,
-  SubscribeOptions,
-  Subscription,
-} from '../../contract/bus.ts'
+import type { Commit, Offset, SubscribeOptions, Subscription } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { keepAlive } from './alive.ts'
-import type { Log, PartitionName } from './log.ts'
-import { batchBytesMax, batchRecordsMax } from './reading.ts'
+import { createLane, type Lane, type LaneOwner } from './lane.ts'
+import type { Log } from './log.ts'
+import type { PartitionName } from './log-partition.ts'
+import { createSteps } from './steps.ts'
 import type { Writer } from './writer.ts'
-
-/**
- * Records that one tick of the process hands to readers; then timers and sockets have their turn.
- */
-const tickRecordsMax = 2048
 
 export type Subscriptions = {
   subscribe(options: SubscribeOptions): Promise<Subscription>
   /**
-   * Hands batches to readers, and calls `flush` when they have all answered. Called by whoever was
-   * told to by `wake`.
+   * Gives batches to readers, and calls `flush` when all have answered. The owner calls it after
+   * `wake`.
    */
   pump(): void
-  /** Nothing that was read ahead of the file counts. */
+  /** Makes void all that was read ahead of the file, and fails its subscriptions. */
   failStepping(error: unknown): void
   /** `partition`: as the log names it. */
   grown(partition: PartitionName): void
   /**
-   * The lowest offset of a partition that a reader of ours may still have to fold from, and which
-   * groups those are.
+   * The lowest offset of a partition that a reader of this process may still have to fold from,
+   * and the groups of those readers.
    */
   neededFrom(partition: PartitionName): { offset: Offset; groups: Set<string> }
   closeAll(): Promise<void>
@@ -57,9 +47,9 @@ export type Subscriptions = {
 export type SubscriptionsOptions = {
   log: Log
   writer: Writer
-  /** Somebody has to call pump() soon. */
+  /** Schedules pump(). */
   wake: () => void
-  /** Writes what steps have led to. */
+  /** Writes the outputs of steps. */
   flush: () => void
   assertOpen: () => void
   /** Where a group has to fold from after that commit. */
@@ -67,36 +57,14 @@ export type SubscriptionsOptions = {
   failed: (options: { group: string; topic: string }, error: unknown) => void
 }
 
-type Group = {
-  group: string
-  topic: string
+type Group = LaneOwner & {
   lanes: Lane[]
-  isReading: boolean
-  /** Which one it is of those that have subscribed. */
-  place: number
-  fail(error: unknown): void
-  /** Lets the process end when it has nothing else to do (SUBSCRIPTIONS-3). */
+  /** Rejects when the group fails. */
+  failure: Promise<never>
+  /** Lets the process end when nothing else keeps it (SUBSCRIPTIONS-3). */
   mayEnd(): void
   close(): Promise<void>
 }
-
-/**
- * One partition of a group. `from`: where its reader began; `next`: the offset to read next;
- * `committed`: its reader's newest that is durable.
- */
-type Lane = PartitionName & {
-  group: string
-  owner: Group
-  reader: PartitionReader
-  from: Offset
-  next: Offset
-  committed: Commit | undefined
-  phase: LanePhase
-}
-
-type LanePhase = { kind: 'idle' } | { kind: 'queued' } | { kind: 'stepping'; done: Promise<void> }
-
-const idle: LanePhase = { kind: 'idle' }
 
 export function createSubscriptions({
   log,
@@ -107,262 +75,154 @@ export function createSubscriptions({
   keepFrom,
   failed,
 }: SubscriptionsOptions): Subscriptions {
+  const steps = createSteps({ log, writer, wake, flush })
   const groups = new Map<string, Group>()
   /** By the partition, as the log names it. */
   const lanes = new Map<PartitionName, Set<Lane>>()
-  /**
-   * Lanes with something to read: those whose turn it is, in order, and those that follow, by their
-   * group's place.
-   */
-  const turns: Lane[] = []
-  const queued: Lane[][] = []
   let subscribed = 0
-  /**
-   * What this tick may still hand out, whether a reader has not answered yet, and which tick it is:
-   * who answers later counts for nothing.
-   */
-  let left = 0
-  let isAnswerDue = false
-  let ticks = 0
-  /** How often steps were given up. */
-  let era = 0
 
-  /** Queues a lane that has something to read and is not at it already. */
-  function consider(lane: Lane): void {
-    if (lane.phase.kind !== 'idle' || !lane.owner.isReading || log.endAhead(lane) <= lane.next)
-      return
-    lane.phase = { kind: 'queued' }
-    queued[lane.owner.place]?.push(lane)
-    wake()
-  }
-
-  function pump(): void {
-    if (isAnswerDue) flush() // a reader takes longer than a tick; it must not hold up the others
-    ticks += 1
-    left = tickRecordsMax
-    isAnswerDue = false
-    turns.push(...queued.flatMap((lanes) => lanes.splice(0)))
-    goOn()
-  }
-
-  /** The next reader, or the end of the tick. */
-  function goOn(): void {
-    while (left > 0 && !isAnswerDue) {
-      const lane = turns.shift() ?? queued.find((lanes) => lanes.length > 0)?.shift()
-      if (lane === undefined) break
-      lane.phase = idle
-      if (lane.owner.isReading) left -= beginStep(lane)
-    }
-    if (isAnswerDue || left <= 0) wake()
-    if (!isAnswerDue) flush()
-  }
-
-  /** What the answer led to goes on to the next readers in the same tick. */
-  function answered(tick: number): void {
-    if (tick !== ticks) {
-      wake()
-      return
-    }
-    isAnswerDue = false
-    goOn()
-  }
-
-  function beginStep(lane: Lane): number {
-    const batch = readBatch(lane)
-    if (batch.length > 0) lane.phase = { kind: 'stepping', done: step(lane, batch) }
-    return batch.length
-  }
-
-  function readBatch(lane: Lane): StoredRecord[] {
-    try {
-      const { topic, partition, next } = lane
-      return log.readAhead({
-        topic,
-        partition,
-        from: next,
-        limit: batchRecordsMax,
-        bytesMax: batchBytesMax,
-      })
-    } catch (error) {
-      lane.owner.fail(error)
-      return []
-    }
-  }
-
-  async function step(lane: Lane, batch: StoredRecord[]): Promise<void> {
-    try {
-      const answer = await stepOf(lane, batch)
-      await answer?.written
-      if (answer !== undefined) {
-        lane.next = (batch.at(-1)?.offset ?? lane.next) + 1
-        lane.reader.acknowledged()
-      }
-    } catch (error) {
-      lane.owner.fail(error)
-    }
-    lane.phase = idle
-    consider(lane)
-  }
-
-  /** Hands over the batch and queues what it led to. Undefined: what was read is void by now. */
-  async function stepOf(
-    lane: Lane,
-    batch: StoredRecord[],
-  ): Promise<{ written: Promise<void> } | undefined> {
-    const { reader } = lane
-    const [tick, readIn] = [ticks, era]
-    isAnswerDue = true
-    try {
-      const { outputs, commit } = await reader.read(batch)
-      if (readIn !== era) return undefined
-      const committed = () => {
-        lane.committed = commit
-      }
-      return {
-        written: writer.writeStep({
-          outputs,
-          commitment: commit && { of: lane, commit, committed },
-        }),
-      }
-    } finally {
-      answered(tick)
-    }
-  }
-
-  /**
-   * Asks for a reader of every partition, all at once. If one cannot be had, those that were are
-   * closed again.
-   */
-  async function assignAll(owner: Group, assign: SubscribeOptions['assign']): Promise<void> {
-    const { group, topic } = owner
-    const asked = log.ends(topic).map(async (ends) => {
-      const { partition } = ends
-      const reader = await assign({
-        topic,
-        ends,
-        committed: log.committed({ group, topic, partition }),
-      })
-      owner.lanes.push({
-        topic,
-        partition,
-        group,
-        owner,
-        reader,
-        from: reader.position,
-        next: reader.position,
-        committed: undefined,
-        phase: idle,
-      })
-    })
-    for (const answer of await Promise.allSettled(asked))
-      if (answer.status === 'rejected') throw answer.reason
-    assertOpen()
-  }
-
-  async function closeGroup(owner: Group): Promise<void> {
-    owner.isReading = false
+  async function closeGroup(group: Group): Promise<void> {
+    group.isReading = false
     await Promise.all(
-      owner.lanes.map(({ phase }) => (phase.kind === 'stepping' ? phase.done : undefined)),
+      group.lanes.map(({ phase }) => (phase.kind === 'stepping' ? phase.done : undefined)),
     )
     const closed = await Promise.allSettled(
-      owner.lanes.map(({ reader }) => reader.close('shutdown')),
+      group.lanes.map(({ reader }) => reader.close('shutdown')),
     )
     writer.flushCommits()
-    for (const lane of owner.lanes) lanes.get(log.placeOf(lane))?.delete(lane)
-    groups.delete(groupName(owner))
-    owner.mayEnd()
-    for (const answer of closed) if (answer.status === 'rejected') throw answer.reason
+    for (const lane of group.lanes) lanes.get(log.placeOf(lane))?.delete(lane)
+    groups.delete(groupName(group))
+    group.mayEnd()
+    throwFirst(closed)
+  }
+
+  function addLane(lane: Lane): void {
+    const others = lanes.get(log.placeOf(lane)) ?? new Set()
+    lanes.set(log.placeOf(lane), others.add(lane))
+    steps.queueIfReady(lane)
   }
 
   return {
-    async subscribe({ group, topic, assign }) {
+    async subscribe({ group: name, topic, assign }) {
       log.topic(topic)
-      if (groups.has(groupName({ group, topic }))) {
+      if (groups.has(groupName({ group: name, topic }))) {
         throw new WeirError(
           'bus.locked',
-          `group ${group} reads ${topic} in this process already, and on the embedded bus it has all partitions: close that subscription first, or use another group`,
+          `group ${name} reads ${topic} in this process already, and on the embedded bus it has all partitions: close that subscription first, or use another group`,
         )
       }
-      const { promise: failure, reject } = Promise.withResolvers<never>()
-      failure.catch(() => {}) // a subscription that is dropped without a look at it must not end the process; `failed` has logged it
-      const { promise: assigned, resolve: assignedOrNot } = Promise.withResolvers<void>()
-      let closing: Promise<void> | undefined
-      let isSound = true
-      const owner: Group = {
-        group,
-        topic,
-        lanes: [],
-        isReading: false,
-        place: subscribed,
-        mayEnd: keepAlive(),
-        fail(error) {
-          if (!isSound) return
-          isSound = false
-          owner.isReading = false
-          failed({ group, topic }, error)
-          reject(error)
-        },
-        close() {
-          closing ??= assigned.then(() => closeGroup(owner))
-          return closing
-        },
-      }
-      groups.set(groupName(owner), owner)
-      queued[subscribed] = []
+      const assigned = Promise.withResolvers<void>()
+      const group = createGroup({
+        ...{ group: name, topic, rank: subscribed, failed },
+        close: (closing) => assigned.promise.then(() => closeGroup(closing)),
+      })
+      groups.set(groupName(group), group)
       subscribed += 1
       try {
-        await assignAll(owner, assign)
+        await assignAll(log, group, assign)
+        assertOpen()
       } catch (error) {
-        assignedOrNot()
-        await owner.close()
+        assigned.resolve()
+        await group.close()
         throw error
       }
-      assignedOrNot()
-      owner.isReading = true
-      for (const lane of owner.lanes) {
-        const others = lanes.get(log.placeOf(lane)) ?? new Set()
-        lanes.set(log.placeOf(lane), others.add(lane))
-        consider(lane)
-      }
+      assigned.resolve()
+      group.isReading = true
+      for (const lane of group.lanes) addLane(lane)
       return {
         get joined() {
-          return owner.isReading
+          return group.isReading
         },
-        failed: failure,
-        close: owner.close,
+        failed: group.failure,
+        close: group.close,
       }
     },
 
-    pump,
+    pump: steps.pump,
 
     failStepping(error) {
-      era += 1
+      steps.voidAll()
       for (const { lanes, fail } of groups.values())
         if (lanes.some(({ phase }) => phase.kind === 'stepping')) fail(error)
     },
 
     grown(partition) {
-      for (const lane of lanes.get(partition) ?? []) consider(lane)
+      for (const lane of lanes.get(partition) ?? []) steps.queueIfReady(lane)
     },
 
     neededFrom(partition) {
       const readers = [...(lanes.get(log.placeOf(partition)) ?? [])]
+      const needed = readers.map(({ committed, from }) =>
+        committed === undefined ? from : keepFrom(committed),
+      )
       return {
-        offset: Math.min(
-          Number.MAX_SAFE_INTEGER,
-          ...readers.map(({ committed, from }) =>
-            committed === undefined ? from : keepFrom(committed),
-          ),
-        ),
+        offset: Math.min(Number.MAX_SAFE_INTEGER, ...needed),
         groups: new Set(readers.map(({ owner }) => owner.group)),
       }
     },
 
     async closeAll() {
-      const closed = await Promise.allSettled([...groups.values()].map((group) => group.close()))
-      for (const answer of closed) if (answer.status === 'rejected') throw answer.reason
+      throwFirst(await Promise.allSettled([...groups.values()].map((group) => group.close())))
     },
   }
+}
+
+/** A group without lanes that does not read yet. `close` runs at most once. */
+function createGroup({
+  group,
+  topic,
+  rank,
+  failed,
+  close,
+}: Pick<Group, 'group' | 'topic' | 'rank'> &
+  Pick<SubscriptionsOptions, 'failed'> & { close: (group: Group) => Promise<void> }): Group {
+  const { promise: failure, reject } = Promise.withResolvers<never>()
+  failure.catch(() => {}) // a dropped subscription must not end the process; `failed` logs the error
+  let closing: Promise<void> | undefined
+  let hasFailed = false
+  const created: Group = {
+    group,
+    topic,
+    rank,
+    lanes: [],
+    isReading: false,
+    failure,
+    mayEnd: keepAlive(),
+    fail(error) {
+      if (hasFailed) return
+      hasFailed = true
+      created.isReading = false
+      failed({ group, topic }, error)
+      reject(error)
+    },
+    close() {
+      closing ??= close(created)
+      return closing
+    },
+  }
+  return created
+}
+
+/**
+ * Requests a reader for every partition, all at once. If one request fails, the lanes of the others
+ * are there for closing.
+ */
+async function assignAll(
+  log: Log,
+  owner: Group,
+  assign: SubscribeOptions['assign'],
+): Promise<void> {
+  const { group, topic } = owner
+  const requests = log.ends(topic).map(async (ends) => {
+    const { partition } = ends
+    const committed = log.committed({ group, topic, partition })
+    owner.lanes.push(createLane(owner, partition, await assign({ topic, ends, committed })))
+  })
+  throwFirst(await Promise.allSettled(requests))
+}
+
+function throwFirst(results: PromiseSettledResult<unknown>[]): void {
+  for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
 function groupName({ group, topic }: { group: string; topic: string }): string {

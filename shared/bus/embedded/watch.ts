@@ -12,12 +12,12 @@ import type { Log } from './log.ts'
  * A notification says that the write-ahead log was written, which is a moment before that commit
  * can be seen; so it looks once more, this much later.
  */
-const lookAgainMs = 20
+const checkAgainMs = 20
 /**
  * Notifications can be lost (a full queue, some file systems), so it also looks by itself, this
  * seldom.
  */
-const lookEveryMs = 1000
+const checkEveryMs = 1000
 
 export type WatchOptions = {
   log: Log
@@ -32,12 +32,12 @@ export type WatchOptions = {
  */
 export function watchLog({ log, clock, changed, failed }: WatchOptions): () => void {
   const name = basename(log.file)
-  let isLookDue = false
+  let isCheckDue = false
   let stopped = false
-  let cancelLookAgain = (): void => {}
-  let cancelNext = clock.after(lookEveryMs, lookRegularly)
+  let cancelCheckAgain = (): void => {}
+  let cancelNext = clock.after(checkEveryMs, checkRegularly)
 
-  function look(): void {
+  function check(): void {
     if (stopped) return
     try {
       if (log.changed()) changed()
@@ -47,31 +47,31 @@ export function watchLog({ log, clock, changed, failed }: WatchOptions): () => v
   }
 
   /** One look for all notifications of a moment, and one after the last of them. */
-  function notified(): void {
-    cancelLookAgain()
-    cancelLookAgain = clock.after(lookAgainMs, look)
-    if (isLookDue) return
-    isLookDue = true
+  function onNotification(): void {
+    cancelCheckAgain()
+    cancelCheckAgain = clock.after(checkAgainMs, check)
+    if (isCheckDue) return
+    isCheckDue = true
     setImmediate(() => {
-      isLookDue = false
-      look()
+      isCheckDue = false
+      check()
     })
   }
 
-  function lookRegularly(): void {
-    cancelNext = clock.after(lookEveryMs, lookRegularly)
-    look()
+  function checkRegularly(): void {
+    cancelNext = clock.after(checkEveryMs, checkRegularly)
+    check()
   }
 
   const watcher = watch(dirname(log.file), (_, file) => {
-    if (file === null || file.startsWith(name)) notified()
+    if (file === null || file.startsWith(name)) onNotification()
   })
   watcher.on('error', failed)
 
   return () => {
     stopped = true
     cancelNext()
-    cancelLookAgain()
+    cancelCheckAgain()
     watcher.close()
   }
 }

@@ -17,34 +17,23 @@
 //     write, or comes a moment later. A process that is killed before that reads some records again
 //     that led to nothing.
 
-import type { Appended, Commit, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { keepAlive } from './alive.ts'
-import { asBusError } from './failure.ts'
-import type { GroupCommit, Log, PartitionName } from './log.ts'
-
-/**
- * A transaction ends at whichever comes first, so that a long queue does not hold up everything
- * else; one job is always in it.
- */
-const transactionRecordsMax = 4096
-const transactionBytesMax = 16 * 1024 * 1024
-/**
- * The wait before the second try; each later one is twice as long: five tries within three seconds.
- */
-const retryFirstMs = 200
-/** How long a commit waits for a write that it can ride with (EMBEDDED-WRITER-5). */
-const commitWaitMs = 100
+import { createAppendQueue, placesOf } from './append-queue.ts'
+import { type Commitment, createCommitQueue, groupCommitOf } from './commit-queue.ts'
+import type { Log } from './log.ts'
+import type { PartitionName } from './log-partition.ts'
+import { createStepQueue, type Step } from './step-queue.ts'
 
 export type Writer = {
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
   /** Resolves when the outputs are durable; rejects when the tries are used up. */
   writeStep(step: Step): Promise<void>
-  /** Write what waits. Called by whoever was told to by `wake`. */
+  /** Write what waits. The owner calls both after `wake`. */
   flushAppends(): void
   flushSteps(): void
-  /** Writes the commits that may wait; where that fails they wait on. */
+  /** Writes the waiting commits. If that fails, they wait on. */
   flushCommits(): void
   /** Resolves when nothing waits any more. */
   drained(): Promise<void>
@@ -65,248 +54,78 @@ export type WriterOptions = {
   /** Records of that partition are written. */
   grown: (partition: PartitionName) => void
   /** What was read ahead of the file is void. */
-  gaveUp: (error: WeirError) => void
+  failedForGood: (error: WeirError) => void
   /** A write of steps failed and is tried again after `waitMs`. */
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
-type Append = {
-  records: RecordToAppend[]
-  bytes: number
-  written(appended: Appended[]): void
-  failed(error: WeirError): void
-}
-
-/** `of`: the reader whose commit it is; `committed` is called when it is durable. */
-type Commitment = { of: Omit<GroupCommit, keyof Commit>; commit: Commit; committed: () => void }
-
-type Step = { outputs: RecordToAppend[]; commitment: Commitment | undefined }
-
-type StepJob = Omit<Step, 'outputs'> & {
-  records: StoredRecord[]
-  bytes: number
-  written(): void
-  failed(error: WeirError): void
-}
-
 export function createWriter(options: WriterOptions): Writer {
   const { log, clock, recordBytesMax, queueBytesMax, triesMax, wake } = options
-  const appends: Append[] = []
-  let steps: StepJob[] = []
-  /** Of all appends that wait, the patient ones among them. */
-  let queueBytes = 0
-  /** The newest of each reader whose steps led to nothing else (EMBEDDED-WRITER-5). */
-  const commitments = new Map<Commitment['of'], Commitment>()
-  let isCommitDue = false
-  let isWaiting = false // for the next try of a write that failed
+  const { staged, failedForGood, retrying } = options
+  const commits = createCommitQueue(clock, flushCommits)
+  const appends = createAppendQueue(log, (records) => write(records, []))
+  const steps = createStepQueue({
+    ...{ log, clock, triesMax, wake, write, staged, failedForGood, retrying },
+    commitLater: commits.push,
+  })
   let whenDrained: (() => void)[] = []
 
-  function flushAppends(): void {
-    if (steps.length > 0 || isWaiting) return // EMBEDDED-WRITER-4; the next try wakes us
-    const jobs = takeAppends()
-    if (jobs.length > 0) writeAppends(jobs)
-    if (appends.length > 0) wake()
-    else tellIfDrained()
-  }
-
-  function takeAppends(): Append[] {
-    let records = 0
-    let bytes = 0
-    let count = 0
-    for (const job of appends) {
-      records += job.records.length
-      bytes += job.bytes
-      if (count > 0 && (records > transactionRecordsMax || bytes > transactionBytesMax)) break
-      count += 1
-    }
-    const jobs = appends.splice(0, count)
-    for (const job of jobs) queueBytes -= job.bytes
-    return jobs
-  }
-
-  function writeAppends(jobs: Append[]): void {
-    const staged = jobs.map(({ records }) => log.stage(records))
-    try {
-      write(staged.flat(), [])
-    } catch (error) {
-      log.unstage()
-      const failure = asBusError(error, log.file)
-      for (const job of jobs) job.failed(failure) // EMBEDDED-WRITER-3
-      return
-    }
-    for (const [n, job] of jobs.entries()) job.written(placesOf(staged[n] ?? []))
-  }
-
-  function flushSteps(): void {
-    if (isWaiting || steps.length === 0) return // EMBEDDED-WRITER-2; the next try wakes us
-    const jobs = steps
-    steps = []
-    writeSteps(jobs, 1)
-  }
-
-  function writeSteps(jobs: StepJob[], tries: number): void {
-    isWaiting = false
-    const [leading, only] = [
-      jobs.filter(({ records }) => records.length > 0),
-      jobs.filter(({ records }) => records.length === 0),
-    ]
-    try {
-      write(
-        leading.flatMap(({ records }) => records),
-        leading.flatMap(({ commitment }) => commitment ?? []),
-      )
-    } catch (error) {
-      notWritten(jobs, tries, asBusError(error, log.file))
-      return
-    }
-    for (const { commitment } of only) if (commitment !== undefined) commitSoon(commitment)
-    for (const job of jobs) {
-      queueBytes -= job.bytes
-      job.written()
-    }
-  }
-
   /** One transaction. */
-  function write(records: StoredRecord[], committing: Commitment[]): void {
-    if (records.length + committing.length === 0) return
-    const grown = log.write({
-      records,
-      commits: committing.map(
-        ({ of: { group, topic, partition }, commit: { offset, metadata } }) => ({
-          group,
-          topic,
-          partition,
-          offset,
-          metadata,
-        }),
-      ),
-    })
-    for (const { of, committed } of committing) {
-      commitments.delete(of)
-      committed()
-    }
+  function write(records: StoredRecord[], commitments: Commitment[]): void {
+    if (records.length + commitments.length === 0) return
+    const grown = log.write({ records, commits: commitments.map(groupCommitOf) })
+    commits.written(commitments)
     for (const partition of grown) options.grown(partition)
   }
 
-  function notWritten(jobs: StepJob[], tries: number, error: WeirError): void {
-    if (tries >= triesMax) {
-      log.unstage()
-      options.gaveUp(error)
-      for (const job of [...jobs, ...steps.splice(0)]) {
-        queueBytes -= job.bytes
-        job.failed(error)
-      }
-      return
-    }
-    const waitMs = retryFirstMs * 2 ** (tries - 1)
-    isWaiting = true
-    options.retrying(error, waitMs)
-    const mayEnd = keepAlive()
-    clock.after(waitMs, () => {
-      mayEnd()
-      writeSteps(jobs, tries + 1)
-      wake()
-    })
-  }
-
-  function commitSoon(commitment: Commitment): void {
-    commitments.set(commitment.of, commitment)
-    if (isCommitDue) return
-    isCommitDue = true
-    clock.after(commitWaitMs, () => {
-      isCommitDue = false
-      flushCommits()
-    })
-  }
-
   function flushCommits(): void {
-    if (commitments.size === 0 || isWaiting) return
+    if (steps.isRetrying()) return
     try {
-      write([], [...commitments.values()])
+      write([], commits.waiting())
     } catch {
-      // They say only how little is to be read again; the next one of each partition says it too.
+      // They only save reading records again. The next commit of each partition replaces them.
     }
   }
 
-  function tellIfDrained(): void {
-    if (appends.length > 0 || steps.length > 0 || isWaiting || whenDrained.length === 0) return
+  function reportDrained(): void {
+    if (whenDrained.length === 0 || !appends.isEmpty() || !steps.isEmpty()) return
     flushCommits()
-    const told = whenDrained
+    const waiters = whenDrained
     whenDrained = []
-    for (const tell of told) tell()
-  }
-
-  /**
-   * Everything that can be wrong with a record, before anything of its job is written. Answers the
-   * size of the job in bytes.
-   */
-  function checkedBytes(records: RecordToAppend[]): number {
-    let bytes = 0
-    for (const { topic, partition, key, value } of records) {
-      const { kind, partitions } = log.topic(topic)
-      if (!(partition >= 0 && partition < partitions)) {
-        throw new WeirError(
-          'bus.topic-differs',
-          `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`,
-        )
-      }
-      if (value === null && kind === 'log') {
-        throw new WeirError(
-          'bus.topic-differs',
-          `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`,
-        )
-      }
-      const size = value?.byteLength ?? 0
-      if (size > recordBytesMax) {
-        throw new WeirError(
-          'bus.record-too-large',
-          `a record for ${topic} (key ${key}) has ${size} bytes, and the bus takes ${recordBytesMax}`,
-        )
-      }
-      bytes += size
-    }
-    return bytes
-  }
-
-  /** `bytes`: what it takes of the room that appends have. */
-  function queueStep({ outputs, commitment }: Step, bytes = 0): Promise<StoredRecord[]> {
-    return new Promise((resolve, failed) => {
-      const records = log.stage(outputs)
-      steps.push({ records, commitment, bytes, written: () => resolve(records), failed })
-      queueBytes += bytes
-      wake()
-      for (const place of new Set(records.map(log.placeOf))) options.staged(place)
-    })
+    for (const resolve of waiters) resolve()
   }
 
   return {
     async append(records, { patient = false } = {}) {
-      const bytes = checkedBytes(records)
+      const bytes = checkedBytes(records, log, recordBytesMax)
       if (records.length === 0) return []
+      const queueBytes = appends.bytes() + steps.bytes()
       if (queueBytes + bytes > queueBytesMax && queueBytes > 0) {
         const why = `${queueBytes} bytes wait to be written to ${log.file} already: append when earlier appends are done`
         throw new WeirError('bus.full', why, { retryable: true })
       }
       if (patient)
         return placesOf(
-          await queueStep({ outputs: records, commitment: undefined }, bytes).catch(triedEnough),
+          await steps.push({ outputs: records, commitment: undefined }, bytes).catch(triedEnough),
         )
-      return new Promise((written, failed) => {
-        appends.push({ records, bytes, written, failed })
-        queueBytes += bytes
-        wake()
-      })
+      wake()
+      return appends.push(records, bytes)
     },
 
-    async writeStep({ outputs, commitment }) {
-      checkedBytes(outputs)
-      if (outputs.length > 0 || steps.length > 0 || isWaiting)
-        await queueStep({ outputs, commitment })
-      else if (commitment !== undefined) commitSoon(commitment)
+    async writeStep(step) {
+      checkedBytes(step.outputs, log, recordBytesMax)
+      if (step.outputs.length > 0 || !steps.isEmpty()) await steps.push(step)
+      else if (step.commitment !== undefined) commits.push(step.commitment)
     },
 
-    flushAppends,
-    flushSteps,
+    flushAppends() {
+      if (!steps.isEmpty()) return // EMBEDDED-WRITER-4; the next try wakes us
+      appends.flush()
+      if (appends.isEmpty()) reportDrained()
+      else wake()
+    },
+
+    flushSteps: steps.flush,
     flushCommits,
 
     drained() {
@@ -318,11 +137,42 @@ export function createWriter(options: WriterOptions): Writer {
   }
 }
 
-/** For who would try again: that has been done. */
-function triedEnough({ code, message, cause }: WeirError): never {
-  throw new WeirError(code, message, { cause })
+/**
+ * Checks the records of a job before any of it is written. Returns the bytes of its values.
+ */
+function checkedBytes(
+  records: RecordToAppend[],
+  log: Pick<Log, 'topic'>,
+  recordBytesMax: number,
+): number {
+  let bytes = 0
+  for (const { topic, partition, key, value } of records) {
+    const { kind, partitions } = log.topic(topic)
+    if (!(partition >= 0 && partition < partitions)) {
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`,
+      )
+    }
+    if (value === null && kind === 'log') {
+      throw new WeirError(
+        'bus.topic-differs',
+        `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`,
+      )
+    }
+    const size = value?.byteLength ?? 0
+    if (size > recordBytesMax) {
+      throw new WeirError(
+        'bus.record-too-large',
+        `a record for ${topic} (key ${key}) has ${size} bytes, and the bus takes ${recordBytesMax}`,
+      )
+    }
+    bytes += size
+  }
+  return bytes
 }
 
-function placesOf(records: StoredRecord[]): Appended[] {
-  return records.map(({ partition, offset, time }) => ({ partition, offset, time }))
+/** A caller that tries again on retryable errors must not repeat this one: all tries are used up. */
+function triedEnough({ code, message, cause }: WeirError): never {
+  throw new WeirError(code, message, { cause })
 }

@@ -1,6 +1,6 @@
 // Which member of a group gets which partitions, decided by the group's leader. Pure.
 // ASSIGNMENT-1. Sticky: what a member holds stays with it as far as an even share allows, because a
-//     partition that moves costs a fold and whatever its performer was doing.
+//     partition that moves costs a fold and whatever its performer was action.
 // ASSIGNMENT-2. Even: no member has two more than another.
 // ASSIGNMENT-3. Of two that claim a partition, the one that had it in the later generation keeps
 //     it: the other was away.

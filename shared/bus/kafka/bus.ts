@@ -88,7 +88,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   const mayEnd = keepAlive() // timers of the clock do not, and between two tries there may be no socket
   const cluster = createCluster({ client, clock, log, closed: closed.signal })
   try {
-    await cluster.persist('find the cluster', () => cluster.refresh(), options.connectMs ?? minute)
+    await cluster.retry('find the cluster', () => cluster.refresh(), options.connectMs ?? minute)
   } catch (error) {
     closed.abort()
     cluster.close()
@@ -119,7 +119,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   })
   const subscriptions = new Set<Subscription>()
   const closingOnes = new Set<Subscription>()
-  let hurryNoMore: (() => void) | undefined
+  let liftLimit: (() => void) | undefined
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
 
@@ -135,26 +135,26 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
    * When nothing here goes on, what waits for a broker that is away must not hold up the end:
    * readers that close wait for their writes.
    */
-  function hurryWrites(): void {
+  function limitWrites(): void {
     const isAllClosing = life !== 'open' || closingOnes.size === subscriptions.size
-    if (isAllClosing) hurryNoMore ??= writer.hurry(limits.shutdownGraceMs)
+    if (isAllClosing) liftLimit ??= writer.limitWaits(limits.shutdownGraceMs)
   }
 
   async function closeOne(tracked: Subscription, subscription: Subscription): Promise<void> {
     closingOnes.add(tracked)
-    hurryWrites()
+    limitWrites()
     await subscription.close()
     closingOnes.delete(tracked)
     subscriptions.delete(tracked)
     if (life !== 'open' || closingOnes.size > 0) return
-    hurryNoMore?.()
-    hurryNoMore = undefined
+    liftLimit?.()
+    liftLimit = undefined
   }
 
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
     // As long as a broker is looked for at first: a service that starts just when the broker does
     // not answer is no reason to give up.
-    await cluster.persist(
+    await cluster.retry(
       'create and check the topics',
       () => tryToEnsure(specs),
       options.connectMs ?? minute,
@@ -180,7 +180,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 
   async function close(): Promise<void> {
     life = 'closing'
-    hurryWrites()
+    limitWrites()
     await Promise.all([...subscriptions].map((subscription) => subscription.close()))
     await writer.drained(drainMs)
     life = 'closed'

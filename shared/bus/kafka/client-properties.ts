@@ -2,7 +2,7 @@
 // properties (--command-property) over it, and --bootstrap-server over both. Judges all of it at
 // once.
 // CLIENT-PROPERTIES-1. A property is read, left aside with a reason, or refused with one: none is
-//     accepted and does nothing unsaid (client-property-fate.ts).
+//     accepted and does nothing unsaid (client-property-handling.ts).
 // CLIENT-PROPERTIES-2. No message holds a secret: of what may be one, only the name and the place
 //     are told.
 
@@ -10,7 +10,7 @@ import type { KafkaConfig, SASLOptions } from 'kafkajs'
 import { WeirError } from '../../lib/errors.ts'
 import { alternatives } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
-import { fateOf, propertyNames } from './client-property-fate.ts'
+import { handlingOf, propertyNames } from './client-property-handling.ts'
 import { loginOf } from './login-module.ts'
 import { type Entries, entriesOfCommand, entriesOfFile, shownName } from './property-file.ts'
 import { clientIdentity, type Store, trustedCertificates } from './tls-stores.ts'
@@ -77,11 +77,11 @@ export function readClientProperties(options: ClientPropertyOptions): ClientConf
 function judgeNames({ entries, mistakes }: Reading): string[] {
   const notes: string[] = []
   for (const [name, { place }] of entries) {
-    const fate = fateOf(name)
-    if (fate === undefined) mistakes.push(`${place} ${shownName(name)}: ${unknownName(name)}`)
-    else if (fate !== 'read' && 'refused' in fate)
-      mistakes.push(`${place} ${name} cannot be used: ${fate.refused}`)
-    else if (fate !== 'read') notes.push(`${place} ${name} is left aside: ${fate.left}`)
+    const handling = handlingOf(name)
+    if (handling === undefined) mistakes.push(`${place} ${shownName(name)}: ${unknownName(name)}`)
+    else if (handling !== 'read' && 'refused' in handling)
+      mistakes.push(`${place} ${name} cannot be used: ${handling.refused}`)
+    else if (handling !== 'read') notes.push(`${place} ${name} is left aside: ${handling.left}`)
   }
   return notes
 }
@@ -276,7 +276,7 @@ function versionsOf(reading: Reading): {
 /** What would have no effect is a contradiction: somebody believes that it has one. */
 function mustBeAbsent(reading: Reading, prefix: string, protocol: string, right: string): object {
   const names = [...reading.entries.keys()].filter(
-    (name) => name.startsWith(prefix) && fateOf(name) === 'read',
+    (name) => name.startsWith(prefix) && handlingOf(name) === 'read',
   )
   const given = reading.entries.has('security.protocol')
     ? `security.protocol is ${protocol}`

@@ -46,13 +46,13 @@ export async function membersOfGroups(
 }
 
 /**
- * Anything that an admin client of kafkajs can do. `doing` completes "could not". Throws as
+ * Anything that an admin client of kafkajs can do. `action` completes "could not". Throws as
  * surveyCluster does.
  */
 export async function asAdmin<T>(
   client: KafkaConfig,
   log: Logger,
-  doing: string,
+  action: string,
   work: (admin: Admin) => Promise<T>,
 ): Promise<T> {
   const admin = new kafkajs.Kafka({
@@ -64,7 +64,7 @@ export async function asAdmin<T>(
     await admin.connect()
     return await work(admin)
   } catch (error) {
-    throw asBusError(error, doing)
+    throw asBusError(error, action)
   } finally {
     await admin.disconnect().catch(() => {})
   }

@@ -14,14 +14,14 @@ import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import { backoffMs } from './backoff.ts'
 import { bootstrapNodes } from './bootstrap.ts'
-import { createComplaint } from './complaint.ts'
 import { type DriverBroker, type Node, protocolError } from './driver.ts'
-import { asBusError, troubleOf } from './failure.ts'
+import { asBusError, recoveryOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
-import { createKeptLinks } from './kept-links.ts'
 import { type Link, openLink } from './link.ts'
-import { askMetadata, type ClusterPicture } from './metadata-request.ts'
+import { createLinkCache } from './link-cache.ts'
+import { createLogThrottle } from './log-throttle.ts'
+import { type ClusterPicture, requestMetadata } from './metadata-request.ts'
 
 export type Topic = {
   name: string
@@ -62,7 +62,7 @@ export type Cluster = {
    * Repeats `work` while its failure is one that passes, refreshing where that helps; throws a
    * WeirError that says what was to be done.
    */
-  persist<Result>(doing: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
+  retry<Result>(action: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
   close(): void
 }
 
@@ -76,7 +76,7 @@ const refreshGapMs = 50
 const topicGapMs = 200
 const refreshMs = 30_000
 /** How long a short question is repeated. */
-const persistMsDefault = 15_000
+const retryMsDefault = 15_000
 /**
  * How long a topic that nobody knows may still turn up: a new one, and one that was there before,
  * which a broker that has just started may not know.
@@ -93,7 +93,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   const seen = new Set<string>()
   const refusals = new Map<string, number>()
   const kinds = new Map<string, TopicKind>()
-  const links = createKeptLinks((node) => openLink(node, linkOptions))
+  const links = createLinkCache((node) => openLink(node, linkOptions))
   let nodes: Node[] = []
   let refreshing: Promise<void> | undefined
   let refreshedAt = Number.NEGATIVE_INFINITY
@@ -103,7 +103,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     const sinceMs = clock.monotonic() - refreshedAt
     if (sinceMs < refreshGapMs) await pause(clock, refreshGapMs - sinceMs, closed)
     const asked = [...wanted]
-    take(await askAny((broker) => askMetadata(broker, asked)), asked)
+    take(await requestAny((broker) => requestMetadata(broker, asked)), asked)
     refreshedAt = clock.monotonic()
     cancelNext?.()
     cancelNext = clock.after(refreshMs, () => {
@@ -139,50 +139,50 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   }
 
   /** Of whichever broker answers: those that are known, then those that the client was given. */
-  async function askAny<Answer>(question: Question<Answer>): Promise<Answer> {
+  async function requestAny<Answer>(question: Question<Answer>): Promise<Answer> {
     let failure: unknown
     for (const node of [...nodes, ...(await bootstrapNodes(client))]) {
       try {
-        return await askNode(node, question)
+        return await requestNode(node, question)
       } catch (error) {
-        if (troubleOf(error) === 'lasting' || closed.aborted) throw error
+        if (recoveryOf(error) === 'fail' || closed.aborted) throw error
         failure = error
       }
     }
     throw failure
   }
 
-  async function askNode<Answer>(
+  async function requestNode<Answer>(
     node: Pick<Node, 'host' | 'port'>,
     question: Question<Answer>,
   ): Promise<Answer> {
-    const link = await links.to(node)
+    const link = await links.get(node)
     if (closed.aborted) link.close()
-    return link.ask(question)
+    return link.request(question)
   }
 
-  async function persist<Result>(
-    doing: string,
+  async function retry<Result>(
+    action: string,
     work: () => Promise<Result>,
-    forMs = persistMsDefault,
+    forMs = retryMsDefault,
   ): Promise<Result> {
     const began = clock.monotonic()
-    const complaint = createComplaint(clock)
+    const throttle = createLogThrottle(clock)
     for (let failures = 1; ; failures += 1) {
       try {
         return await work()
       } catch (error) {
-        if (closed.aborted) throw closedBefore(doing, error)
-        const trouble = troubleOf(error)
-        if (trouble === 'lasting' || clock.monotonic() - began > forMs)
-          throw asBusError(error, doing)
-        if (complaint.isDue(began))
+        if (closed.aborted) throw closedBefore(action, error)
+        const recovery = recoveryOf(error)
+        if (recovery === 'fail' || clock.monotonic() - began > forMs)
+          throw asBusError(error, action)
+        if (throttle.isDue(began))
           log.warn(
-            { reason: asBusError(error, doing).message },
+            { reason: asBusError(error, action).message },
             'a question to the broker fails; it is asked again',
           )
         await pause(clock, backoffMs(failures), closed)
-        if (trouble === 'stale') await refreshShared().catch(() => {})
+        if (recovery === 'refresh') await refreshShared().catch(() => {})
       }
     }
   }
@@ -193,11 +193,11 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       const found = topics.get(name)
       if (found !== undefined) return found
       wanted.add(name)
-      await persist(`ask for the topic ${name}`, refreshShared)
+      await retry(`ask for the topic ${name}`, refreshShared)
       const refusal = refusals.get(name)
       if (refusal === undefined) continue
       const error = protocolError(refusal)
-      if (troubleOf(error) !== 'lasting' && clock.monotonic() < deadline) {
+      if (recoveryOf(error) !== 'fail' && clock.monotonic() < deadline) {
         await pause(clock, topicGapMs, closed)
         continue
       }
@@ -218,7 +218,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     timestamp: number,
   ): Promise<Map<number, number>> {
     const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
-    const { responses } = await askNode(leader, (broker) =>
+    const { responses } = await requestNode(leader, (broker) =>
       broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }),
     )
     return new Map(
@@ -234,15 +234,15 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     topic,
     refresh: refreshShared,
     connect: (node) => openLink(node, linkOptions),
-    persist,
+    retry,
 
     async kind(name) {
       await topic(name)
       const known = kinds.get(name)
       if (known !== undefined) return known
       const resources = [{ type: topicResource, name, configNames: ['cleanup.policy'] }]
-      const answer = await persist(`read the configuration of the topic ${name}`, () =>
-        askAny((broker) => broker.describeConfigs({ resources })),
+      const answer = await retry(`read the configuration of the topic ${name}`, () =>
+        requestAny((broker) => broker.describeConfigs({ resources })),
       )
       const policy =
         answer.resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')
@@ -254,7 +254,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
 
     async ends(name, partitions) {
       await topic(name)
-      return persist(`ask for the ends of ${name}`, async () => {
+      return retry(`ask for the ends of ${name}`, async () => {
         const { leaders } = await topic(name)
         const numbers = partitions ?? [...leaders.keys()]
         const answers = await Promise.all(
@@ -277,7 +277,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     },
 
     offsetSince(name, partition, time) {
-      return persist(`ask for a time in ${name}`, async () => {
+      return retry(`ask for a time in ${name}`, async () => {
         const leader = (await topic(name)).leaders[partition]
         if (leader === undefined) throw protocolError(leaderNotAvailable)
         const offset = (
@@ -288,7 +288,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     },
 
     async coordinatorOf(group) {
-      const { coordinator } = await askAny((broker) =>
+      const { coordinator } = await requestAny((broker) =>
         broker.findGroupCoordinator({ groupId: group, coordinatorType: 0 }),
       )
       return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
@@ -301,8 +301,8 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   }
 }
 
-function closedBefore(doing: string, cause: unknown): WeirError {
-  return new WeirError('bus.closed', `the bus was closed before it could ${doing}`, { cause })
+function closedBefore(action: string, cause: unknown): WeirError {
+  return new WeirError('bus.closed', `the bus was closed before it could ${action}`, { cause })
 }
 
 const topicResource = 2

@@ -7,9 +7,9 @@ import { WeirError } from '../../lib/errors.ts'
  * `stale`: what is known of the cluster is old, or the connection is gone; look again, then repeat.
  * `passing`: repeat after a while. `lasting`: no repeat can help.
  */
-export type Trouble = 'stale' | 'passing' | 'lasting'
+export type Recovery = 'refresh' | 'retry' | 'fail'
 
-const stale = new Set([
+const refreshable = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',
   'NOT_LEADER_FOR_PARTITION',
@@ -22,7 +22,7 @@ const stale = new Set([
   'ILLEGAL_SASL_STATE', // of this connection; a new one begins anew
 ])
 
-const passing = new Set([
+const retriable = new Set([
   'UNKNOWN',
   'CORRUPT_MESSAGE',
   'REQUEST_TIMED_OUT',
@@ -55,71 +55,71 @@ export function protocolTypeOf(error: unknown): string | undefined {
   return typeof type === 'string' ? type : undefined
 }
 
-export function troubleOf(error: unknown): Trouble {
-  if (error instanceof WeirError) return error.retryable ? 'passing' : 'lasting'
+export function recoveryOf(error: unknown): Recovery {
+  if (error instanceof WeirError) return error.retryable ? 'retry' : 'fail'
   const type = protocolTypeOf(error)
   if (type !== undefined)
-    return stale.has(type) ? 'stale' : passing.has(type) ? 'passing' : 'lasting'
+    return refreshable.has(type) ? 'refresh' : retriable.has(type) ? 'retry' : 'fail'
   return isLogin(error) || isCertificate(error) || isVersion(error) || !isDriverError(error)
-    ? 'lasting'
-    : 'stale'
+    ? 'fail'
+    : 'refresh'
 }
 
-/** `doing`: what was tried, as "write to weir.history/3". A WeirError stays as it is. */
-export function asBusError(error: unknown, doing: string): WeirError {
+/** `action`: what was tried, as "write to weir.history/3". A WeirError stays as it is. */
+export function asBusError(error: unknown, action: string): WeirError {
   if (error instanceof WeirError) return error
   const said = error instanceof Error ? error.message : String(error)
   const type = protocolTypeOf(error)
-  const options = { cause: error, retryable: troubleOf(error) !== 'lasting' }
+  const options = { cause: error, retryable: recoveryOf(error) !== 'fail' }
   if (isLogin(error))
     return new WeirError(
       'bus.unauthorized',
-      `the broker refuses the login (to ${doing}): ${said}. Look at sasl.* and ssl.* of the client properties`,
+      `the broker refuses the login (to ${action}): ${said}. Look at sasl.* and ssl.* of the client properties`,
       options,
     )
   if (isCertificate(error))
     return new WeirError(
       'bus.unauthorized',
-      `no trusted connection (to ${doing}): ${said}. Look at ssl.* of the client properties`,
+      `no trusted connection (to ${action}): ${said}. Look at ssl.* of the client properties`,
       options,
     )
   if (type?.endsWith('AUTHORIZATION_FAILED'))
     return new WeirError(
       'bus.unauthorized',
-      `this user may not ${doing}: the broker says ${type}. Give it the right, or use another user`,
+      `this user may not ${action}: the broker says ${type}. Give it the right, or use another user`,
       options,
     )
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
     return new WeirError(
       'bus.topic-missing',
-      `there is no topic or partition to ${doing}: create the topics with \`weir topics create\``,
+      `there is no topic or partition to ${action}: create the topics with \`weir topics create\``,
       options,
     )
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE')
     return new WeirError(
       'bus.record-too-large',
-      `the broker refuses a record as too large (to ${doing}): raise max.message.bytes of the topic; \`weir topics check\` says to what`,
+      `the broker refuses a record as too large (to ${action}): raise max.message.bytes of the topic; \`weir topics check\` says to what`,
       options,
     )
   if (isVersion(error))
     return new WeirError(
       'bus.refused',
-      `the broker is too old to ${doing} (${said}): Weir needs Apache Kafka 2.3 or later, or what speaks its protocol`,
+      `the broker is too old to ${action} (${said}): Weir needs Apache Kafka 2.3 or later, or what speaks its protocol`,
       options,
     )
   if (type !== undefined)
     return new WeirError(
       'bus.refused',
-      `could not ${doing}: the broker says ${type}, ${said}`,
+      `could not ${action}: the broker says ${type}, ${said}`,
       options,
     )
   if (isDriverError(error))
     return new WeirError(
       'bus.unreachable',
-      `no broker could be asked to ${doing}: ${said}`,
+      `no broker could be asked to ${action}: ${said}`,
       options,
     )
-  return new WeirError('bus.refused', `could not ${doing}: ${said}`, options)
+  return new WeirError('bus.refused', `could not ${action}: ${said}`, options)
 }
 
 /**

@@ -25,7 +25,7 @@ export type Link = {
   /**
    * `waitMs`: how long the broker may take beyond the usual, because it is to wait for something.
    */
-  ask<Answer>(
+  request<Answer>(
     request: (broker: DriverBroker) => Promise<Answer>,
     waitMs?: Milliseconds,
   ): Promise<Answer>
@@ -92,11 +92,11 @@ export async function openLink(
     get isOpen() {
       return isOpen
     },
-    ask(request, waitMs = 0) {
+    request(send, waitMs = 0) {
       const asked = last.then(() => {
         if (!isOpen)
           throw new LinkClosedError(`the connection to ${node.host}:${node.port} is closed`)
-        return bounded(request(broker), answerMs + waitMs + 1_000)
+        return bounded(send(broker), answerMs + waitMs + 1_000)
       })
       last = asked.catch(() => {})
       return asked

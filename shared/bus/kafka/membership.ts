@@ -19,10 +19,10 @@ import { pause } from '../../lib/pause.ts'
 import { assignPartitions } from './assignment.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
-import { createComplaint } from './complaint.ts'
 import { type DriverBroker, type Member, memberAssignment, memberMetadata } from './driver.ts'
-import { asBusError, protocolTypeOf, troubleOf } from './failure.ts'
+import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
 import type { Link } from './link.ts'
+import { createLogThrottle } from './log-throttle.ts'
 
 /** The name of the assignment, by which a group refuses members that would assign otherwise. */
 const protocolName = 'weir-sticky'
@@ -47,13 +47,13 @@ export type MembershipOptions = {
   /** How long the group waits for a member that does not join again. */
   rebalanceMs: Milliseconds
   /** Its partitions from now on; those that it had and are not among them are another's. */
-  assigned(partitions: number[]): void
+  onAssigned(partitions: number[]): void
   /** All its partitions may be another's. */
-  lost(): void
+  onLost(): void
   /** Called before it joins again: the last commits of what may go elsewhere. Must not throw. */
   beforeJoin(): Promise<void>
   /** It cannot be a member. */
-  failed(error: WeirError): void
+  onFailed(error: WeirError): void
 }
 
 export function joinGroup(options: MembershipOptions): Membership {
@@ -87,7 +87,7 @@ export function joinGroup(options: MembershipOptions): Membership {
   ): Promise<Answer> {
     const asked = await coordinator()
     try {
-      return await asked.ask(question, waitMs)
+      return await asked.request(question, waitMs)
     } catch (error) {
       if (notHere.has(protocolTypeOf(error) ?? '')) asked.close() // the group is coordinated elsewhere now
       throw error
@@ -126,7 +126,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     owned = given?.assignment[topic] ?? []
     isSettled = true
     log.info({ topic, generation, partitions: owned }, 'joined the group')
-    options.assigned(owned)
+    options.onAssigned(owned)
   }
 
   async function assignAll(
@@ -157,7 +157,7 @@ export function joinGroup(options: MembershipOptions): Membership {
   }
 
   async function live(): Promise<void> {
-    const complaint = createComplaint(clock)
+    const throttle = createLogThrottle(clock)
     let failingSince = 0
     let rejoins = 0
     for (let failures = 0; !left.signal.aborted; ) {
@@ -165,7 +165,7 @@ export function joinGroup(options: MembershipOptions): Membership {
         await (isSettled ? beat() : join())
         failures = 0
         rejoins = 0
-        if (complaint.isOver()) log.info('the group coordinator can be asked again')
+        if (throttle.reset()) log.info('the group coordinator can be asked again')
       } catch (error) {
         if (left.signal.aborted) return
         const type = protocolTypeOf(error) ?? ''
@@ -179,15 +179,15 @@ export function joinGroup(options: MembershipOptions): Membership {
           forget()
           await pauseBeforeRejoin()
         } else if (type === 'INCONSISTENT_GROUP_PROTOCOL') {
-          return options.failed(foreignGroup(group))
+          return options.onFailed(foreignGroup(group))
         } else {
-          const doing = `be a member of the group ${group}`
-          if (troubleOf(error) === 'lasting') return options.failed(asBusError(error, doing))
+          const action = `be a member of the group ${group}`
+          if (recoveryOf(error) === 'fail') return options.onFailed(asBusError(error, action))
           failures += 1
           if (failures === 1) failingSince = clock.monotonic()
-          if (complaint.isDue(failingSince))
+          if (throttle.isDue(failingSince))
             log.warn(
-              { reason: asBusError(error, doing).message, tries: failures },
+              { reason: asBusError(error, action).message, tries: failures },
               'the group coordinator cannot be asked; it is tried again',
             )
           await pause(clock, backoffMs(failures), left.signal)
@@ -213,7 +213,7 @@ export function joinGroup(options: MembershipOptions): Membership {
   async function sayGoodbye(known: Link): Promise<void> {
     const own = isSettled ? known : await cluster.connect({ id: -1, ...known.node })
     try {
-      await own.ask((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
+      await own.request((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
     } finally {
       own.close()
     }
@@ -224,7 +224,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     generation = -1
     owned = []
     isSettled = false
-    options.lost()
+    options.onLost()
   }
 
   void live()
@@ -253,7 +253,7 @@ export function joinGroup(options: MembershipOptions): Membership {
 
     async committed(partitions) {
       const topics = [{ topic, partitions: partitions.map((partition) => ({ partition })) }]
-      const { responses } = await cluster.persist(`read the commits of the group ${group}`, () =>
+      const { responses } = await cluster.retry(`read the commits of the group ${group}`, () =>
         ask((broker) => broker.offsetFetch({ groupId: group, topics })),
       )
       const found = responses

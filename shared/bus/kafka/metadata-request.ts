@@ -23,7 +23,7 @@ const versionWithIds = 12
 /** Apache Kafka 2.1 and later. */
 const versionWithout = 7
 
-export function askMetadata(broker: DriverBroker, topics: string[]): Promise<ClusterPicture> {
+export function requestMetadata(broker: DriverBroker, topics: string[]): Promise<ClusterPicture> {
   const hasIds = (broker.versions[apiKey]?.maxVersion ?? 0) >= versionWithIds
   return sendRaw(broker, hasIds ? requestWithIds(topics) : requestWithout(topics))
 }

@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts'
 import { protocolError, sendRaw } from './driver.ts'
 import { fetchRequest } from './fetch-request.ts'
 import type { Fetching } from './fetching.ts'
-import { createKeptLinks } from './kept-links.ts'
+import { createLinkCache } from './link-cache.ts'
 import { decodeRecordSet } from './record-batch.ts'
 
 /**
@@ -32,7 +32,7 @@ export function createReading({
   fetching: Fetching
   closed: AbortSignal
 }): Reading {
-  const links = createKeptLinks(cluster.connect)
+  const links = createLinkCache(cluster.connect)
 
   /**
    * Of the partition's leader, by the link that is kept for stretches: they do not wait behind
@@ -41,9 +41,9 @@ export function createReading({
   async function fetchOnce(topic: string, partition: number, from: Offset, bytesMax: number) {
     const leader = (await cluster.topic(topic)).leaders[partition]
     if (leader === undefined) throw protocolError(leaderNotAvailable)
-    const link = await links.to(leader)
+    const link = await links.get(leader)
     const limits = { waitMs: 0, bytesMax, partitionBytesMax: bytesMax }
-    const [answer] = await link.ask((broker) =>
+    const [answer] = await link.request((broker) =>
       sendRaw(broker, fetchRequest([{ topic, partition, from }], limits)),
     )
     if (answer === undefined) throw protocolError(unknownServerError)
@@ -92,7 +92,7 @@ export function createReading({
       let bytes = 0
       for (let next = from; next < to && records.length < limit && bytes < bytesMax; ) {
         const at = next
-        const answer = await cluster.persist(`read ${topic}/${partition}`, () =>
+        const answer = await cluster.retry(`read ${topic}/${partition}`, () =>
           fetchOnce(topic, partition, at, requestBytesMax),
         )
         if (answer.errorCode === offsetOutOfRange) {
@@ -132,14 +132,14 @@ export function createReading({
         next: from,
         skipsDeleted: true,
         hasRoom: () => heldBytes < heldBytesMax,
-        take(records: StoredRecord[]) {
+        onRecords(records: StoredRecord[]) {
           for (const record of records) {
             held.push(record)
             heldBytes += bytesHeld(record)
           }
           wake()
         },
-        fail(error: WeirError) {
+        onFailed(error: WeirError) {
           failure = error
           wake()
         },

@@ -1,33 +1,32 @@
-// A stage's subscription: a member of its group, a lane for each partition that the group gave it,
+// A stage's subscription: a member of its consumer group, a consumer for each assigned partition,
 // and their commits.
-// SUBSCRIPTION-1. A new partition is restored when the group gives it, not when its first record
-//     comes: a quiet one has open units, too, whose deadlines must tick.
-// SUBSCRIPTION-2. A partition that a rebalance gives back keeps its reader and goes on undisturbed.
-//     One that went elsewhere is closed as lost at once, and the group does not wait for that.
-// SUBSCRIPTION-3. Commits are pairs that are true once they are here (lane.ts), so they are
-//     gathered and written once in a while, before joining again, and at the end.
-// SUBSCRIPTION-4. A failure of any partition fails the subscription, which then hands out nothing;
-//     its readers stay until close().
+// SUBSCRIPTION-1. A partition is restored when it is assigned, not at its first record: its open
+//     units have deadlines that must tick.
+// SUBSCRIPTION-2. A partition that stays keeps its reader. One that moves is closed as lost at
+//     once, and the group does not wait for that.
+// SUBSCRIPTION-3. Commits are gathered and sent every commitMs, before a join, and at the end:
+//     each stays true.
+// SUBSCRIPTION-4. A failed partition fails the subscription: its readers get no more records, and
+//     stay until close().
 
 import type { Logger } from 'pino'
 import type {
-  Commit,
   PartitionReader,
   RecordToAppend,
   SubscribeOptions,
   Subscription,
 } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
-import { pause } from '../../lib/pause.ts'
 import type { Cluster } from './cluster.ts'
-import { asBusError, troubleOf } from './failure.ts'
+import { createCommitSchedule } from './commit-schedule.ts'
+import { asBusError, recoveryOf } from './failure.ts'
 import { createFetching } from './fetching.ts'
-import { createLane, type Lane } from './lane.ts'
 import { joinGroup, type Membership } from './membership.ts'
+import { createPartitionConsumer, type PartitionConsumer } from './partition-consumer.ts'
+import { createPartitionRestore } from './partition-restore.ts'
 
 export type SubscriptionTimes = {
-  /** How long the group waits for a silent member until it gives its partitions away. */
+  /** How long the group waits for a silent member before it reassigns the partitions. */
   sessionMs: Milliseconds
   heartbeatMs: Milliseconds
   /** How long the group waits for a member to join again. */
@@ -43,14 +42,11 @@ export type KafkaSubscriptionOptions = SubscribeOptions & {
   write(records: RecordToAppend[]): Promise<void>
 }
 
-/** Bytes that are fetched ahead, for all partitions together and for each. */
+/** The bytes fetched ahead: for all partitions together, and for each. */
 const heldBytesMax = 64 * 1024 * 1024
-const laneHeldBytesMax = 2 * 1024 * 1024
-const laneHeldBytesMin = 128 * 1024
-/**
- * How long a close waits for steps that are under way, and for the last commits: the broker may be
- * gone.
- */
+const partitionHeldBytesMax = 2 * 1024 * 1024
+const partitionHeldBytesMin = 128 * 1024
+/** How long a close waits for running steps and for the last commits: the broker may be away. */
 const closeStepsMs = 10_000
 const closeCommitMs = 3_000
 
@@ -58,223 +54,128 @@ const closeCommitMs = 3_000
 export function startSubscription(options: KafkaSubscriptionOptions): Subscription {
   const { cluster, group, topic, times } = options
   const { clock } = cluster
+  const { commitMs, ...memberTimes } = times
   const log = options.log.child({ group })
   const fetching = createFetching({
-    cluster,
-    log,
-    requestsMax: 2,
+    ...{ cluster, log, requestsMax: 2 },
     partitionBytesMax: 1024 * 1024,
     bytesMax: 8 * 1024 * 1024,
   })
-  const lanes = new Map<number, Lane>()
-  /** Those that were lost and in which something runs to its end. */
-  const leaving = new Set<Lane>()
-  /** Those that are being restored, each by the object of its try. */
-  const opening = new Map<number, object>()
-  /** What close() waits for beside its own readers: those that were lost, and restores. */
-  const closings = new Set<Promise<void>>()
-  const commits = new Map<number, Commit>()
+  const consumers = new Map<number, PartitionConsumer>()
+  /** Consumers that lost their partition and are still closing. */
+  const leaving = new Set<PartitionConsumer>()
+  const closings = createClosings(log, topic)
   const { promise: failed, reject } = Promise.withResolvers<never>()
-  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
-  const stopped = new AbortController()
-  const { promise: isStopped, reject: stopAsking } = Promise.withResolvers<never>()
-  isStopped.catch(() => {}) // only who asks hears it
+  failed.catch(() => {}) // a caller without a handler must not crash
   let life: 'open' | 'failed' | 'closing' | 'closed' = 'open'
-  let cancelCommit: (() => void) | undefined
-  let committing: Promise<void> = Promise.resolve()
   let closing: Promise<void> | undefined
 
+  const commits = createCommitSchedule({
+    ...{ clock, commitMs },
+    commit: (pairs) => membership.commit(pairs),
+    isOwned: (partition) => consumers.has(partition),
+    onFailed: onCommitFailed,
+  })
+  const restores = createPartitionRestore({
+    ...{ cluster, log, topic, assign: options.assign },
+    committed: (partitions) => membership.committed(partitions),
+    onRestored: startConsumer,
+    onCancelled: (partition, reader) =>
+      closings.addReader(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition),
+    onFailed: fail,
+  })
   const membership: Membership = joinGroup({
-    ...{ cluster, log, group, topic },
-    ...{
-      sessionMs: times.sessionMs,
-      heartbeatMs: times.heartbeatMs,
-      rebalanceMs: times.rebalanceMs,
-    },
-    assigned,
-    lost: () => assigned([]),
-    beforeJoin: () => commitNow(),
-    failed: fail,
+    ...{ cluster, log, group, topic, ...memberTimes },
+    onAssigned,
+    onLost: () => onAssigned([]),
+    beforeJoin: commits.flush,
+    onFailed: fail,
   })
 
-  function assigned(partitions: number[]): void {
-    for (const [partition, lane] of lanes)
-      if (!partitions.includes(partition)) lose(partition, lane)
-    for (const partition of [...opening.keys()])
-      if (!partitions.includes(partition)) opening.delete(partition)
+  function onAssigned(partitions: number[]): void {
+    for (const [partition, consumer] of consumers)
+      if (!partitions.includes(partition)) closeLost(partition, consumer)
+    restores.keepOnly(partitions)
     if (life !== 'open') return
-    const added = partitions.filter((partition) => !lanes.has(partition) && !opening.has(partition))
-    if (added.length === 0) return
-    const restoring = restore(added).finally(() => closings.delete(restoring))
-    closings.add(restoring)
+    const added = partitions.filter((each) => !consumers.has(each) && !restores.has(each))
+    if (added.length > 0) closings.add(restores.restore(added))
   }
 
-  function lose(partition: number, lane: Lane): void {
-    lanes.delete(partition)
-    commits.delete(partition)
-    fetching.remove(lane.cursor)
-    lane.stop()
-    log.info({ topic, partition }, 'the partition went to another member')
-    leaving.add(lane)
-    track(
-      lane.close('lost').finally(() => leaving.delete(lane)),
-      partition,
-    )
+  function closeLost(partition: number, consumer: PartitionConsumer): void {
+    consumers.delete(partition)
+    commits.drop(partition)
+    fetching.remove(consumer.cursor)
+    consumer.stop()
+    log.info({ topic, partition }, 'the partition moved to another member')
+    leaving.add(consumer)
+    const closed = consumer.close('lost').finally(() => leaving.delete(consumer))
+    closings.addReader(closed, partition)
   }
 
-  function track(closingReader: Promise<void>, partition: number): void {
-    const tracked = closingReader
-      .catch((error: unknown) =>
-        log.error({ err: error, topic, partition }, 'a reader could not be closed'),
-      )
-      .finally(() => closings.delete(tracked))
-    closings.add(tracked)
+  function startConsumer(partition: number, reader: PartitionReader): void {
+    const share = Math.min(partitionHeldBytesMax, heldBytesMax / (consumers.size + 1))
+    const consumer = createPartitionConsumer({
+      ...{ topic, partition, reader, write: options.write },
+      heldBytesMax: Math.max(partitionHeldBytesMin, share),
+      onCommit: (commit) => commits.add(partition, commit),
+      onRoom: fetching.wake,
+      onFailed: fail,
+    })
+    consumers.set(partition, consumer)
+    fetching.add(consumer.cursor)
   }
 
-  async function restore(partitions: number[]): Promise<void> {
-    const attempt = {}
-    for (const partition of partitions) opening.set(partition, attempt)
-    const isWanted = (partition: number): boolean =>
-      life === 'open' && opening.get(partition) === attempt
-    try {
-      const { committed, ends } = await untilKnown(partitions, isWanted)
-      await Promise.all(
-        ends.map(async (each) => {
-          const { partition } = each
-          if (!isWanted(partition)) return
-          try {
-            const reader = await options.assign({
-              topic,
-              ends: each,
-              committed: committed.get(partition),
-            })
-            if (isWanted(partition)) begin(partition, reader)
-            else track(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition)
-          } catch (error) {
-            if (isWanted(partition)) fail(error) // else it is another's, and so is what is wrong with it
-          }
-        }),
-      )
-    } catch (error) {
-      if (partitions.some(isWanted)) fail(error)
+  function onCommitFailed(error: unknown): 'retry' | 'stop' {
+    if (recoveryOf(error) === 'fail' && !isAboutMembership(error)) {
+      fail(error)
+      return 'stop'
     }
-    for (const partition of partitions)
-      if (opening.get(partition) === attempt) opening.delete(partition)
-  }
-
-  /** As long as they are wanted: without them nothing can be read, and the broker may come back. */
-  async function untilKnown(partitions: number[], isWanted: (partition: number) => boolean) {
-    for (;;) {
-      try {
-        // The commits first: a former owner may still commit, and what it has done must not be
-        // behind the ends that we know.
-        const committed = await Promise.race([membership.committed(partitions), isStopped])
-        return { committed, ends: await Promise.race([cluster.ends(topic, partitions), isStopped]) }
-      } catch (error) {
-        if (troubleOf(error) === 'lasting' || !partitions.some(isWanted)) throw error
-        log.warn(
-          { reason: (error as Error).message, topic, partitions },
-          'partitions cannot be restored yet; it is tried again',
-        )
-        await pause(clock, 1_000, stopped.signal)
-      }
-    }
-  }
-
-  function begin(partition: number, reader: PartitionReader): void {
-    const lane = createLane({
-      ...{ topic, partition, reader },
-      heldBytesMax: Math.max(
-        laneHeldBytesMin,
-        Math.min(laneHeldBytesMax, heldBytesMax / (lanes.size + 1)),
-      ),
-      write: options.write,
-      done(commit) {
-        commits.set(partition, commit)
-        commitSoon()
-      },
-      roomAgain: () => fetching.wake(),
-      failed: fail,
-    })
-    opening.delete(partition)
-    lanes.set(partition, lane)
-    fetching.add(lane.cursor)
-  }
-
-  function commitSoon(): void {
-    cancelCommit ??= clock.after(times.commitMs, () => {
-      cancelCommit = undefined
-      void commitNow()
-    })
-  }
-
-  /**
-   * One at a time, so that no older pair follows a newer one. Never rejects: what could not be
-   * committed stays for the next time.
-   */
-  function commitNow(): Promise<void> {
-    committing = committing.then(async () => {
-      if (commits.size === 0) return
-      const taken = new Map(commits)
-      commits.clear()
-      try {
-        await membership.commit(taken)
-      } catch (error) {
-        for (const [partition, commit] of taken)
-          if (!commits.has(partition) && lanes.has(partition)) commits.set(partition, commit)
-        if (troubleOf(error) === 'lasting' && !isAboutMembership(error)) return fail(error)
-        if (life === 'open') commitSoon()
-      }
-    })
-    return committing
+    return life === 'open' ? 'retry' : 'stop'
   }
 
   function fail(error: unknown): void {
     if (life !== 'open') return
     life = 'failed'
     stopReading()
-    const said =
-      error instanceof WeirError || !(error as Error)?.name?.startsWith('KafkaJS')
-        ? error
-        : asBusError(error, `read ${topic}`)
-    log.error({ err: said }, 'a subscription failed; nothing more is read for it')
-    reject(said)
+    const isKafkajs = (error as Error)?.name?.startsWith('KafkaJS') === true
+    const reason = isKafkajs ? asBusError(error, `read ${topic}`) : error
+    log.error({ err: reason }, 'the subscription failed and reads no more')
+    reject(reason)
   }
 
   function stopReading(): void {
-    opening.clear()
-    stopped.abort()
-    stopAsking(new WeirError('bus.closed', 'nothing is read any more')) // a close does not wait for a broker that is away
-    for (const lane of lanes.values()) {
-      fetching.remove(lane.cursor)
-      lane.stop()
+    restores.stop()
+    for (const consumer of consumers.values()) {
+      fetching.remove(consumer.cursor)
+      consumer.stop()
     }
   }
 
   async function close(): Promise<void> {
     if (life === 'open') stopReading()
     life = 'closing'
-    await within(closeStepsMs, Promise.all([...lanes.values()].map((lane) => lane.idle())))
-    for (const lane of [...lanes.values(), ...leaving])
-      track(lane.close('shutdown'), lane.partition)
-    while (closings.size > 0) await Promise.all(closings)
-    cancelCommit?.()
-    await within(closeCommitMs, commitNow())
+    const steps = Promise.all([...consumers.values()].map((consumer) => consumer.idle()))
+    await within(closeStepsMs, steps)
+    for (const consumer of [...consumers.values(), ...leaving])
+      closings.addReader(consumer.close('shutdown'), consumer.partition)
+    await closings.done()
+    commits.stop()
+    await within(closeCommitMs, commits.flush())
     await membership.leave()
     fetching.close()
     life = 'closed'
   }
 
   async function within(ms: Milliseconds, work: Promise<unknown>): Promise<void> {
-    const { promise: tooLate, resolve } = Promise.withResolvers<void>()
+    const { promise: late, resolve } = Promise.withResolvers<void>()
     const cancel = clock.after(ms, resolve)
-    await Promise.race([work.catch(() => {}), tooLate])
+    await Promise.race([work.catch(() => {}), late])
     cancel()
   }
 
   return {
     get joined() {
-      return life === 'open' && membership.isMember && opening.size === 0
+      return life === 'open' && membership.isMember && restores.isIdle
     },
     failed,
     close() {
@@ -284,7 +185,34 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   }
 }
 
-/** The group has changed, or forgot us: the membership finds out by itself. */
+/** The work that a close waits for besides its own readers: lost readers and restores. */
+function createClosings(log: Logger, topic: string) {
+  const closings = new Set<Promise<void>>()
+
+  function add(work: Promise<void>): void {
+    const tracked: Promise<void> = work.finally(() => closings.delete(tracked))
+    closings.add(tracked)
+  }
+
+  return {
+    add,
+
+    addReader(closed: Promise<void>, partition: number): void {
+      add(
+        closed.catch((error: unknown) =>
+          log.error({ err: error, topic, partition }, 'a reader could not be closed'),
+        ),
+      )
+    },
+
+    /** Also of work that is added meanwhile. */
+    async done(): Promise<void> {
+      while (closings.size > 0) await Promise.all(closings)
+    },
+  }
+}
+
+/** The group changed, or dropped this member: the membership finds out by itself. */
 function isAboutMembership(error: unknown): boolean {
   const { type } = (error ?? {}) as { type?: unknown }
   return (

@@ -15,7 +15,8 @@ import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { asBusError } from './failure.ts'
-import type { Cursor, Fetching } from './fetching.ts'
+import type { Cursor } from './fetch-cursors.ts'
+import type { Fetching } from './fetching.ts'
 import type { StoredTable, TableName, TableStore } from './table-store.ts'
 import type { Writer } from './writer.ts'
 
@@ -78,7 +79,7 @@ export function createTables({
     const cursor: Cursor = {
       ...{ topic, partition, next: table.next, skipsDeleted: true },
       hasRoom: () => true,
-      take(records) {
+      onRecords(records) {
         try {
           table.write(records, cursor.next)
         } catch (error) {
@@ -95,11 +96,11 @@ export function createTables({
         }
         wakeAll(view)
       },
-      passed: () => wakeAll(view),
-      atEnd() {
+      onSkipped: () => wakeAll(view),
+      onEnd() {
         view.atEndAt = clock.monotonic()
       },
-      fail,
+      onFailed: fail,
     }
     const view: View = {
       table,

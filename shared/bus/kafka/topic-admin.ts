@@ -10,7 +10,7 @@ import type { PlannedTopic } from './topic-plan.ts'
 /**
  * `what`: topic, access, partitions, copies, leader, or the name of a configuration entry.
  * `remedy`: what a person can do, often a line to run. `mayPass`: it may be so no more in a moment,
- * without anybody's doing.
+ * without anybody's action.
  */
 export type TopicDifference = {
   topic: string

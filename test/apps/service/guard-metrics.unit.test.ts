@@ -74,7 +74,7 @@ const answer = (verdicts: CallVerdict[], enforces: number[], clearedAt: number):
 })
 
 describe('the metrics of a guard', () => {
-  it('count its rounds, its verdicts by mode, what came late where somebody waited, and how long it judged', async () => {
+  it('count its rounds, verdicts by mode, late answers and judging times', async () => {
     const { instrument, series } = world()
     instrument.acknowledged({
       read,
@@ -95,7 +95,7 @@ describe('the metrics of a guard', () => {
     })
   })
 
-  it('count the rounds that it failed on, by how, and no code of its own', async () => {
+  it('count failed rounds by code, and no code of the guard itself', async () => {
     const { instrument, series } = world()
     instrument.acknowledged({
       read,
@@ -110,7 +110,7 @@ describe('the metrics of a guard', () => {
     expect(failures).toEqual([['weir_guard_failures_total{guard="shell",code="guard.stuck"}', 1]])
   })
 
-  it('say where it is, so that its process is ready when it has joined and caught up', () => {
+  it('give its position, so its process is ready after joining and catching up', () => {
     const { instrument, health, catchUp, partitions } = world()
     expect(health.ready.why).toContain('guard.shell has not joined its group yet')
     health.started(new Map([[readerOfGuard('shell'), { joined: true }]]))

@@ -1,4 +1,4 @@
-// What whoever probes gets over HTTP, and that a bad client holds up nobody.
+// The pages for probes over HTTP, and bad clients that must block nobody.
 
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
@@ -67,7 +67,7 @@ describe('the health server', () => {
     ])
   })
 
-  it('answers metrics as the text that Prometheus reads', async () => {
+  it('answers metrics in the text format of Prometheus', async () => {
     const answer = await ask('/metrics?name=x')
     expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
       200,
@@ -83,12 +83,12 @@ describe('the health server', () => {
   })
 
   it.each(['/', '/live', '/livez/', '/__proto__', '/constructor', '//livez'])(
-    'answers 404 to %s and says what there is',
+    'answers 404 to %s and lists the pages',
     async (path) => {
       const answer = await ask(path)
       expect([answer.status, await answer.text()]).toEqual([
         404,
-        'There is no such page; there are /livez, /readyz, /metrics.\n',
+        'Unknown page. Pages: /livez, /readyz, /metrics.\n',
       ])
     },
   )
@@ -99,22 +99,22 @@ describe('the health server', () => {
   })
 
   it.each([
-    ['what is no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['bytes that are no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
     [
       'a header without an end',
       `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}`,
       /^HTTP\/1\.1 431 /,
     ],
-  ])('refuses %s and goes on', async (_, bytes, answer) => {
+  ])('refuses %s and continues', async (_, bytes, answer) => {
     expect(await raw(bytes)).toMatch(answer)
     expect((await ask('/livez')).status).toBe(200)
   })
 
-  it('drops who begins a request and does not end it', async () => {
+  it('drops a client that does not finish its request', async () => {
     expect(await raw('GET /livez HTTP/1.1\r\n')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('answers others while metrics wait, and 500 where they fail', async () => {
+  it('answers other requests while metrics wait, and 500 if they fail', async () => {
     const waiting = Promise.withResolvers<string>()
     metricsText = () => waiting.promise
     const asked = ask('/metrics')
@@ -124,7 +124,7 @@ describe('the health server', () => {
     expect((await ask('/livez')).status).toBe(200)
   })
 
-  it('says which port is in use, and what to do', async () => {
+  it('names the port in use and the flags for another one', async () => {
     const { port } = new URL(server.url)
     const options = {
       host: '127.0.0.1',
@@ -138,11 +138,11 @@ describe('the health server', () => {
       startHealthServer({ ...options, metrics: { contentType: '', text: metricsText } }),
     ).rejects.toMatchObject({
       code: 'settings.invalid',
-      message: `the health server cannot listen on 127.0.0.1, port ${port}: it is in use; name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)`,
+      message: `the health server cannot listen on 127.0.0.1, port ${port}: the port is in use; give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)`,
     })
   })
 
-  it('closes also where a client keeps its connection open', async () => {
+  it('closes even if a client keeps its connection open', async () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
     const closed = new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
     await ask('/livez')

@@ -26,7 +26,7 @@ function healthOf(...names: StageName[]) {
 }
 
 describe('a process that runs stages', () => {
-  it('lives and is not ready before its stages are started', () => {
+  it('is alive and not ready before its stages start', () => {
     const { health } = healthOf('validator')
     expect(health.live).toEqual({ live: true, why: [] })
     expect(health.ready).toEqual({
@@ -44,18 +44,18 @@ describe('a process that runs stages', () => {
     })
   })
 
-  it('is not ready while one of its stages has not joined, and names it', () => {
+  it('is not ready while a stage has not joined, and names the stage', () => {
     const { health, started } = healthOf('validator', 'loop-detector')
     started('loop-detector')
     expect(health.ready).toMatchObject({
       ready: false,
       phase: 'running',
-      why: ['validator has not joined its group or is being given other partitions'],
+      why: ['validator has not joined its group or its partitions are changing'],
       stages: { validator: { ready: false }, 'loop-detector': { ready: true } },
     })
   })
 
-  it('is not ready while a partition is folded, and says how far it is', () => {
+  it('is not ready while it folds a partition, and shows the progress', () => {
     const { health, assign, started } = healthOf('validator')
     let hasCaughtUp = false
     assign(2)
@@ -75,13 +75,13 @@ describe('a process that runs stages', () => {
     })
   })
 
-  it('is ready as a member to which the group gave no partition', () => {
+  it('is ready as a group member without partitions', () => {
     const { health, started } = healthOf('validator')
     started('validator')
     expect(health.ready).toMatchObject({ ready: true, stages: { validator: { partitions: {} } } })
   })
 
-  it('is unready at once when it is told to stop, and still lives', () => {
+  it('is unready and still alive at once after a signal', () => {
     const { health, assign, started } = healthOf('validator')
     assign(0)
     started('validator')
@@ -94,14 +94,14 @@ describe('a process that runs stages', () => {
     expect(health.live.live).toBe(true)
   })
 
-  it('stays one that stops when its stages are started after the signal', () => {
+  it('remains stopping if its stages start after the signal', () => {
     const { health, started } = healthOf('validator')
     health.stopping()
     started('validator')
     expect(health.ready.phase).toBe('stopping')
   })
 
-  it('neither lives nor is ready when a stage cannot go on, and says why', () => {
+  it('is neither alive nor ready when a stage cannot go on, with the reason', () => {
     const { health, assign, started } = healthOf('validator')
     assign(0)
     started('validator')

@@ -42,14 +42,14 @@ function world() {
 }
 
 describe('the lag of a partition', () => {
-  it('is nothing where all is read', async () => {
+  it('is zero if all records are read', async () => {
     const { lags, read, append } = world()
     append(3)
     read.position = 3
     expect(await lags()).toEqual([{ stage: 'validator', partition: 0, records: 0, seconds: 0 }])
   })
 
-  it('counts what is not read yet, and the seconds since the newest that was', async () => {
+  it('counts unread records and the seconds since the newest read record', async () => {
     const { clock, lags, read, append } = world()
     append(10)
     read.position = 4
@@ -57,14 +57,14 @@ describe('the lag of a partition', () => {
     expect(await lags()).toEqual([{ stage: 'validator', partition: 0, records: 6, seconds: 120 }])
   })
 
-  it('counts from the assignment where nothing was read since', async () => {
+  it('counts from the assignment if nothing was read since', async () => {
     const { clock, lags, append } = world()
     append(1)
     clock.advance(7_000)
     expect(await lags()).toMatchObject([{ records: 1, seconds: 7 }])
   })
 
-  it('does not take a quiet hour before a record for its wait', async () => {
+  it('does not count a quiet hour before a record as its wait', async () => {
     const { clock, lags, read, append } = world()
     append(1)
     read.position = 1
@@ -76,7 +76,7 @@ describe('the lag of a partition', () => {
     expect(await lags()).toMatchObject([{ records: 1, seconds: 10 }])
   })
 
-  it('never goes below nothing, whatever the clocks of bus and machine say', async () => {
+  it('is never negative, whatever the clocks of bus and machine are', async () => {
     const { clock, lags, read, append } = world()
     append(2)
     read.position = 1
@@ -86,7 +86,7 @@ describe('the lag of a partition', () => {
     expect(await lags()).toMatchObject([{ records: 0, seconds: 0 }])
   })
 
-  it('asks the bus once for all partitions of a topic, and again after five seconds', async () => {
+  it('reads the ends of a topic once for all partitions, and again after five seconds', async () => {
     const { clock, lags, partitions, read, asked } = world()
     partitions.add({ ...read, partition: 1 })
     await Promise.all([lags(), lags()])
@@ -98,7 +98,7 @@ describe('the lag of a partition', () => {
     expect(asked()).toBe(2)
   })
 
-  it('is not told where the bus fails or does not answer, and is told again when it does', async () => {
+  it('is missing while the bus fails or does not answer', async () => {
     const { clock, lags, answersWith } = world()
     answersWith(() => Promise.reject(new Error('no broker')))
     expect(await lags()).toEqual([])

@@ -135,8 +135,8 @@ const turnFinished: TurnFinished = {
   totals: { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 10 },
 }
 
-describe('the metrics of what stages read and write', () => {
-  it('count records by stage and by what their frame says, and their bytes', async () => {
+describe('the metrics of reads and writes', () => {
+  it('count records and their bytes by stage and by the type in their frame', async () => {
     const { assign, seen } = world()
     const request = encode(modelRequest())
     assign('llm-gateway').acknowledged({
@@ -157,7 +157,7 @@ describe('the metrics of what stages read and write', () => {
     })
   })
 
-  it('count what is only folded again by itself', async () => {
+  it('count records that are only folded again separately', async () => {
     const { assign, seen } = world()
     const read = [0, 1, 2].map((offset) => stored(offset, encode(modelRequest())))
     assign('llm-gateway', 0, { done: 2 }).acknowledged({ read, ...written() })
@@ -167,7 +167,7 @@ describe('the metrics of what stages read and write', () => {
     })
   })
 
-  it('count what reducers, performers and ticks wrote, and the bytes', async () => {
+  it('count records and bytes of reducers, performers and ticks', async () => {
     const { assign, metrics, seen } = world()
     const derived = written(
       { type: 'turn-ended', conversation: 'c', turn: 0 },
@@ -190,7 +190,7 @@ describe('the metrics of what stages read and write', () => {
     })
   })
 
-  it('count dead letters by the code of the error, and a code that is none of ours as another', async () => {
+  it('count dead letters by error code, and an unknown code as other', async () => {
     const { assign, seen } = world()
     const letter = (code: string): Message => ({
       ...{
@@ -219,7 +219,7 @@ describe('the metrics of what stages read and write', () => {
   })
 })
 
-describe('the metrics of what stages decide', () => {
+describe('the metrics of decisions', () => {
   it('count turns by outcome, class and cap', async () => {
     const { assign, seen } = world()
     const capped: TurnFinished = {
@@ -238,7 +238,7 @@ describe('the metrics of what stages decide', () => {
     })
   })
 
-  it('count each judged call, accepted ones too', async () => {
+  it('count each judged call, including accepted ones', async () => {
     const { assign, seen } = world()
     const rejection = {
       ordinal: 1,
@@ -269,7 +269,7 @@ describe('the metrics of what stages decide', () => {
     })
   })
 
-  it('count results by status where a round ends, and interventions by rung', async () => {
+  it('count results by status at the end of a round, and interventions by rung', async () => {
     const { assign, seen } = world()
     const intervention = {
       ...{
@@ -316,7 +316,7 @@ describe('the metrics of what stages decide', () => {
     })
   })
 
-  it('count calls that waited for a person by what became of them', async () => {
+  it('count calls that waited for a person by outcome', async () => {
     const { assign, seen } = world()
     const decided = (outcome: ApprovalDecided['outcome']): Message => ({
       ...{
@@ -341,7 +341,7 @@ describe('the metrics of what stages decide', () => {
     })
   })
 
-  it('count attempts by how they ended, and how long tools ran by how they ended', async () => {
+  it('count attempts by outcome, and run times of tools by status', async () => {
     const { metrics, seen } = world()
     const finished: Message = {
       ...{
@@ -394,8 +394,8 @@ describe('the metrics of what stages decide', () => {
   })
 })
 
-describe('the metrics of what is now', () => {
-  it('sum open units and partitions over a stage, and know the oldest unit', async () => {
+describe('the gauges', () => {
+  it('sum open units and partitions of a stage, and give the age of its oldest unit', async () => {
     const { assign, seen } = world()
     assign('executor', 0, { since: [now - 90_000, now - 1_000] })
     assign('executor', 1, { since: [now - 5_000] })
@@ -417,7 +417,7 @@ describe('the metrics of what is now', () => {
     })
   })
 
-  it('forget a partition that is lost, and its lag', async () => {
+  it('drop a lost partition and its lag', async () => {
     const { assign, lagsAre, seen } = world()
     const instrument = assign('executor', 1, { since: [now] })
     lagsAre([{ stage: 'executor', partition: 1, records: 7, seconds: 2.5 }])
@@ -433,7 +433,7 @@ describe('the metrics of what is now', () => {
 })
 
 describe('metrics', () => {
-  it('hold no id, no name of an agent or tool, and no text, whatever stages write', async () => {
+  it('hold no id, no name of an agent or tool, and no text of any record', async () => {
     const { assign, metrics } = world()
     assign('conversation').acknowledged({
       read: [stored(0, encode(modelRequest({ agent: 'an-agent' })))],
@@ -444,7 +444,7 @@ describe('metrics', () => {
     )
   })
 
-  it('are those of one instance: a second one begins at nothing, and the global registry stays empty', async () => {
+  it('belong to one instance: a second one starts at zero, and the global registry stays empty', async () => {
     const first = world()
     first.assign('conversation').acknowledged({ read: [], ...written(turnFinished) })
     expect(await world().seen('weir_turns_total')).toEqual({})

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { TranscriptFormat } from '../../../apps/transcripts/formats.ts'
 import { createLeftOut, type LeftOut } from '../../../apps/transcripts/left-out.ts'
-import { createPlayer } from '../../../apps/transcripts/played.ts'
+import { createTranscriptPlayer } from '../../../apps/transcripts/played.ts'
 import { readTranscripts, type TranscriptFile } from '../../../apps/transcripts/read-transcripts.ts'
 
 let folder: string
@@ -127,7 +127,7 @@ describe('readTranscripts', () => {
       played += responses
       expect(played).toBeLessThanOrEqual(expected)
     }
-    const player = createPlayer({ topicPrefix: 'p.', startAt: 0, pause })
+    const player = createTranscriptPlayer({ topicPrefix: 'p.', startAt: 0, pause })
     const seen: number[] = []
     for (const transcript of transcripts((more) => (expected += more))) {
       const { unheard } = await player.play(transcript)

@@ -77,7 +77,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
 
   it('waits: nobody may claim it, the performer listens to the guard, and clients hear of it', () => {
     expect(waiting.wants).toEqual([
-      { kind: 'hear', ...place, round: 1, guard: 'shell', since: clearedAt },
+      { kind: 'await-verdict', ...place, round: 1, guard: 'shell', since: clearedAt },
     ])
     expect(waiting.due).toBe(clearedAt + deadlineMs)
     expect(waiting.records).toEqual([
@@ -92,7 +92,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
         },
       },
     ])
-    expect(kindsOf(waiting.when(claim('a')))).toEqual(['hear'])
+    expect(kindsOf(waiting.when(claim('a')))).toEqual(['await-verdict'])
   })
 
   it('may be claimed once the guard has let it pass', () => {
@@ -228,7 +228,7 @@ describe('the deadline of a guard', () => {
     const slow = guard({ name: 'approval', deadlineMs: 60_000, onTimeout: 'allow' })
     const both = given(executor, guarded([guard({ onTimeout: 'allow' }), slow]))
     const first = both.when(at(due, tick))
-    expect([kindsOf(first), first.due]).toEqual([['hear'], clearedAt + 60_000])
+    expect([kindsOf(first), first.due]).toEqual([['await-verdict'], clearedAt + 60_000])
     expect(kindsOf(first.when(at(clearedAt + 60_000, tick)))).toEqual(['claim'])
   })
 
@@ -262,7 +262,7 @@ describe('a round with several guards', () => {
   it('asks them side by side and needs the word of each', () => {
     expect(both.wants).toMatchObject([{ guard: 'shell' }, { guard: 'spend' }])
     const first = both.when(verdict([pass()], { guard: 'spend' }))
-    expect(first.wants).toMatchObject([{ kind: 'hear', guard: 'shell' }])
+    expect(first.wants).toMatchObject([{ kind: 'await-verdict', guard: 'shell' }])
     expect(kindsOf(first.when(verdict([pass()])))).toEqual(['claim'])
   })
 
@@ -289,7 +289,7 @@ describe('a round with several guards', () => {
     ])
     const passed = folded.when(verdict([pass(1)], { guard: 'lookout' }))
     expect(passed.wants).toMatchObject([
-      { kind: 'hear', guard: 'shell' },
+      { kind: 'await-verdict', guard: 'shell' },
       { kind: 'claim', ordinal: 1 },
     ])
     const mixed = passed.when(verdict([reject(0), pass(2)]))
@@ -321,7 +321,7 @@ describe('the mode of a guard', () => {
     ]
     const calls = [callOf(0), callOf(1, { name: 'look' })]
     const folded = given(executor, guarded([guard({ tools })], { calls }))
-    expect(folded.wants).toMatchObject([{ kind: 'hear' }, { kind: 'claim', ordinal: 1 }])
+    expect(folded.wants).toMatchObject([{ kind: 'await-verdict' }, { kind: 'claim', ordinal: 1 }])
     expect(folded.when(verdict([pass(0), reject(1)])).wants).toMatchObject([
       { kind: 'claim', ordinal: 0 },
       { kind: 'claim', ordinal: 1 },
@@ -350,7 +350,7 @@ describe('the mode of a guard', () => {
       .when(outcome('a', ok()))
       .when(at(clearedAt + 10, roundCleared({ round: 2 })))
     expect(kindsOf(second)).toEqual(['claim'])
-    expect(kindsOf(first)).toEqual(['hear'])
+    expect(kindsOf(first)).toEqual(['await-verdict'])
   })
 })
 
@@ -391,7 +391,7 @@ describe('a waiting round', () => {
     ]
     expect(given(executor, ...records).state).toEqual(given(executor, ...records).state)
     expect(given(executor, ...records).wants).toMatchObject([
-      { kind: 'hear', guard: 'spend', since: clearedAt },
+      { kind: 'await-verdict', guard: 'spend', since: clearedAt },
     ])
   })
 

@@ -3,7 +3,7 @@
 // write is read at once by every owner that is awake.
 
 import { executor } from '../../../services/executor/reducer.ts'
-import type { HearTask, ToolTask } from '../../../services/executor/tasks.ts'
+import type { ToolTask, VerdictTask } from '../../../services/executor/tasks.ts'
 import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
 import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
@@ -41,7 +41,7 @@ export const agents: Agents = new Map([
   ],
 ])
 
-type ExecutorTask = ToolTask | HearTask
+type ExecutorTask = ToolTask | VerdictTask
 
 export type TestClock = Clock & {
   pass(ms: number): void

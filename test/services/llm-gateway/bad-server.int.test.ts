@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
-import { providers } from '../../../services/llm-gateway/providers/providers.ts'
+import { connectOnce } from '../../../services/llm-gateway/providers/providers.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
 import { type Agent, defaultSettings } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -100,7 +100,7 @@ async function ask(
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }
   const agent = agentOf({}, { provider: api, baseUrl })
-  const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })(
+  const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: connectOnce() })(
     context,
   )
   performer = running

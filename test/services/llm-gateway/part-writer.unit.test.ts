@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { PartWriter } from '../../../services/llm-gateway/part-writer.ts'
-import { anthropic } from '../../../services/llm-gateway/providers/anthropic/provider.ts'
-import { openaiChat } from '../../../services/llm-gateway/providers/openai-chat/provider.ts'
+import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
+import { connectOpenaiChat } from '../../../services/llm-gateway/providers/openai-chat/connect.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -233,8 +233,8 @@ describe('a character that two pieces bring', () => {
       chunk(JSON.stringify({ choices: [{ delta: { content } }] })),
     )
     const providers = [
-      anthropic(agentOf(), answering(anthropicBody.join(''))),
-      openaiChat(agentOf({}, { provider: 'openai-chat' }), answering(chatBody.join(''))),
+      connectAnthropic(agentOf(), answering(anthropicBody.join(''))),
+      connectOpenaiChat(agentOf({}, { provider: 'openai-chat' }), answering(chatBody.join(''))),
     ]
     for (const provider of providers) {
       const { events } = await readToEnd(provider)

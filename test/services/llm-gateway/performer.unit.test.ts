@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
-import { anthropic } from '../../../services/llm-gateway/providers/anthropic/provider.ts'
+import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
 import type {
   Connect,
   Provider,
@@ -733,7 +733,7 @@ it("keeps the agent's key out of every record and every line of the log", async 
   const failing: typeof fetch = () => Promise.reject(new Error(`cannot reach it with ${apiKey}`))
   for (const fetch of [refusing, spoiling, failing]) {
     const { written, logged, types } = await run(
-      world([], { connect: (agent) => anthropic(agent, fetch) }),
+      world([], { connect: (agent) => connectAnthropic(agent, fetch) }),
     )
     expect(types().at(-1)).toBe('attempt-failed')
     expect(JSON.stringify(written) + logged.join('')).not.toContain(apiKey)

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../apps/replay/judge/overrides.ts'
-import { readScenarios } from '../../../apps/replay/judge/scenario.ts'
+import { readScenarios } from '../../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../../apps/replay/judge/verdict.ts'
 
 const folder = new URL('../../corpus/', import.meta.url)

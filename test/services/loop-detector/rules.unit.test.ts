@@ -1,15 +1,21 @@
-// The list of rules, and the page that tells people about them.
+// The list of rules: the parts of each record beside its judgement.
 
-import { readFileSync } from 'node:fs'
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { rules } from '../../../services/loop-detector/rules.ts'
+import { thresholds } from '../../../shared/contract/thresholds.ts'
 
-const page = readFileSync(new URL('../../../docs/guides/policies.md', import.meta.url), 'utf8')
+describe('the list of rules', () => {
+  it('gives each rule a name of its own, in the form of a key', () => {
+    const names = rules.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*$/.test(name))).toEqual([])
+  })
 
-it('has a row of the page for each rule, in the order in which they are heard, with what ends it', () => {
-  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
-  const told = rows
-    .map((row) => row.split(' | '))
-    .map(([name = '', , endedBy]) => [name.replace(/[|` ]/g, ''), endedBy])
-  expect(told).toEqual(rules.map(({ name, endedBy }) => [name, endedBy]))
+  it('uses every threshold, and names no other', () => {
+    const used = new Set(rules.flatMap((rule) => rule.thresholds))
+    const known = Object.entries(thresholds).flatMap(([section, all]) =>
+      Object.keys(all).map((name) => `${section}.${name}`),
+    )
+    expect([...used].sort()).toEqual(known.sort())
+  })
 })

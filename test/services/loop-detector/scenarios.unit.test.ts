@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../apps/replay/judge/overrides.ts'
-import { readScenarios } from '../../../apps/replay/judge/scenario.ts'
+import { readScenarios } from '../../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../../apps/replay/judge/verdict.ts'
 
 /** Traces that an incident decides, and by which of its sentences. */

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
 import { type EmbeddedBusOptions, openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import type { Log } from '../../../shared/bus/embedded/log.ts'
 import type { Bus, TopicSpec } from '../../../shared/contract/bus.ts'
 import { newName, readAll, record } from './contract-world.ts'
 import { type HandClock, handClock } from './hand-clock.ts'
@@ -18,7 +17,7 @@ const hourMs = 3_600_000
 let folder: string
 let clock: HandClock
 let bus: Bus
-let log: Pick<Log, 'limitPages'>
+let limitPages: (pages: number) => void
 let warnings: string[]
 
 beforeEach(async () => {
@@ -40,8 +39,8 @@ async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
     clock,
     synchronous: 'off',
     log: { warn: say, error: say },
-    onLog: (opened) => {
-      log = opened
+    onDatabase: (database) => {
+      limitPages = (pages) => database.exec(`PRAGMA max_page_count = ${pages}`)
     },
     ...options,
   })
@@ -238,7 +237,7 @@ describe('a disk that is full', () => {
   test('rejects an append as retryable, and takes it when there is room again', async () => {
     const inbox = await topic()
     await bus.append([big(inbox, 'a')])
-    log.limitPages(1) // SQLite takes it as: no page more than there are
+    limitPages(1) // SQLite takes it as: no page more than there are
     await expect(bus.append([big(inbox, 'b'), big(inbox, 'c')])).rejects.toMatchObject({
       code: 'bus.full',
       retryable: true,
@@ -247,7 +246,7 @@ describe('a disk that is full', () => {
       `no space left to write ${join(folder, 'weir.sqlite')}`,
     )
     expect(await bus.ends(inbox)).toEqual([{ partition: 0, begin: 0, end: 1 }])
-    log.limitPages(10_000)
+    limitPages(10_000)
     expect((await bus.append([big(inbox, 'd')])).map(({ offset }) => offset)).toEqual([1])
     expect((await readAll(bus, inbox)).map((each) => textOf(each)[0])).toEqual(['a', 'd'])
   })
@@ -258,7 +257,7 @@ describe('a disk that is full', () => {
       group: 'g',
       topic: inbox,
       step(batch) {
-        if (batch.some((input) => textOf(input) === '2')) log.limitPages(1)
+        if (batch.some((input) => textOf(input) === '2')) limitPages(1)
         return {
           outputs: batch.map((input) => big(next, textOf(input))),
           commit: commitBehind(batch),
@@ -277,7 +276,7 @@ describe('a disk that is full', () => {
     clock.advance(200)
     expect(clock.waiting()).toContain(400)
     expect(recording.partitions.get(0)?.happenings.at(-1)?.what).toBe('read')
-    log.limitPages(10_000)
+    limitPages(10_000)
     clock.advance(400)
     await appending
     expect((await readAll(bus, next)).map((each) => textOf(each).slice(0, 9))).toEqual([
@@ -302,7 +301,7 @@ describe('a disk that is full', () => {
       }),
     }
     await say(inbox, ['1', '2'])
-    log.limitPages(1)
+    limitPages(1)
     let recording = await subscribeRecording(bus, options)
     const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.full' })
     await settle()
@@ -318,7 +317,7 @@ describe('a disk that is full', () => {
       'read',
     ])
     await recording.subscription.close()
-    log.limitPages(10_000)
+    limitPages(10_000)
     recording = await subscribeRecording(bus, options)
     await until('it is read again', () => recording.records.length === 2)
     await recording.subscription.close()
@@ -333,7 +332,7 @@ describe('a disk that is full', () => {
         group: 'g',
         topic: from,
         step(batch) {
-          log.limitPages(isFull ? 1 : 10_000)
+          limitPages(isFull ? 1 : 10_000)
           return {
             outputs: batch.map((input) => big(to, textOf(input))),
             commit: commitBehind(batch),
@@ -356,7 +355,7 @@ describe('a disk that is full', () => {
       await subscription.close()
     }
     isFull = false
-    log.limitPages(10_000)
+    limitPages(10_000)
     await say(first, ['3'])
     readers = [await relay(first, second), await relay(second, third)]
     await until('it has gone through', async () => (await readAll(bus, third)).length === 2)
@@ -369,14 +368,14 @@ describe('a disk that is full', () => {
 
   test('is waited out by an append that is patient, as long as by a step; then a repeat is said not to help', async () => {
     const inbox = await topic()
-    log.limitPages(1)
+    limitPages(1)
     const written = bus.append([big(inbox, '1')], { patient: true })
     await settle()
     expect(clock.waiting()).toContain(200)
-    log.limitPages(10_000)
+    limitPages(10_000)
     clock.advance(200)
     expect(await written).toMatchObject([{ partition: 0, offset: 0 }])
-    log.limitPages(1)
+    limitPages(1)
     const refused = expect(bus.append([big(inbox, '2')], { patient: true })).rejects.toMatchObject({
       code: 'bus.full',
       retryable: false,
@@ -388,7 +387,7 @@ describe('a disk that is full', () => {
 
   test('can be closed: what cannot be written is rejected', async () => {
     const inbox = await topic()
-    log.limitPages(1)
+    limitPages(1)
     const appending = expect(bus.append([big(inbox, 'a')])).rejects.toMatchObject({
       code: 'bus.full',
     })

@@ -20,10 +20,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { openBesideWriter, openBus, openBusBeside } from '../../../client/open-bus.ts'
+import { openBus, openBusBeside } from '../../../client/open-bus.ts'
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
+import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
 import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
-import { askOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
+import { requestFromOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
 import type {
   Bus,
   RecordToAppend,
@@ -147,14 +148,14 @@ describe('a process beside the one that writes the data folder', () => {
     ])
     await once(child.stdout, 'data')
     expect(
-      await openBesideWriter(settingsIn(root), log).then((bus) =>
-        bus?.close().then(() => 'it is asked'),
-      ),
+      await embeddedKind
+        .openBesideWriter(settingsIn(root), log)
+        .then((bus) => bus?.close().then(() => 'it is asked')),
     ).toBe('it is asked')
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(true) // nobody answers there
-    expect(await openBesideWriter(settingsIn(root), log)).toBeUndefined()
+    expect(await embeddedKind.openBesideWriter(settingsIn(root), log)).toBeUndefined()
     const next = await beside()
     await next.append([registrationRecord])
     expect(next.provesFormerOwnersDead).toBe(true) // it is the owner
@@ -193,7 +194,7 @@ describe('a process beside the one that writes the data folder', () => {
     })`
     const child = spawn(process.execPath, ['--eval', listening])
     await once(child.stdout, 'data')
-    const asking = askOwner(join(root, 'weir.db'), {})
+    const asking = requestFromOwner(join(root, 'weir.db'), {})
     child.kill('SIGKILL')
     execFileSync('sleep', ['0.3']) // it is dead before this process looks at its socket
     await expect(asking).rejects.toMatchObject({
@@ -385,7 +386,7 @@ describe('a process beside an owner that hangs', () => {
 describe('the process that writes the data folder', () => {
   const file = () => join(root, 'weir.db')
   const asking = (record: { topic: string; key: string; message: Message; id?: string }) =>
-    askOwner(file(), {
+    requestFromOwner(file(), {
       ...{ type: 'append', topicPrefix: 'weir.' },
       records: [
         outsideRecord({
@@ -428,7 +429,7 @@ describe('the process that writes the data folder', () => {
     ).rejects.toMatchObject(refused)
     const tombstone = { topic: 'weir.history', partition: 0, key: 'k', value: null }
     await expect(
-      askOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] }),
+      requestFromOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] }),
     ).rejects.toMatchObject(refused)
     expect((await own.ends('weir.conversation-events')).every(({ end }) => end === 0)).toBe(true)
     await asking({ ...inbox, key: 'c' })
@@ -451,7 +452,7 @@ describe('the process that writes the data folder', () => {
     ],
   ])('says what is wrong with %s', async (_, request) => {
     await owner()
-    await expect(askOwner(file(), request)).rejects.toMatchObject({ code: 'message.invalid' })
+    await expect(requestFromOwner(file(), request)).rejects.toMatchObject({ code: 'message.invalid' })
   })
 
   it('answers what is no JSON, and what is too much, and goes on', async () => {
@@ -468,7 +469,7 @@ describe('the process that writes the data folder', () => {
     }
     expect(await said('{nonsense')).toContain('message.invalid')
     expect(await said('x'.repeat(9 * 1024 * 1024))).toContain('bus.record-too-large')
-    await askOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [] })
+    await requestFromOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [] })
   })
 
   it('ends while somebody has connected and says nothing, and while somebody was answered and does not go', async () => {
@@ -524,9 +525,9 @@ describe('requests of many processes', () => {
       return written
     }
     const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
-    const answers = Array.from({ length: limits.outsideRequestsMax }, () => askOwner(file(), {}))
+    const answers = Array.from({ length: limits.outsideRequestsMax }, () => requestFromOwner(file(), {}))
     await until(async () => asked === limits.outsideRequestsMax)
-    const tooMany = await askOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
+    const tooMany = await requestFromOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
       (error: unknown) => error,
     )
     expect(tooMany).toBeInstanceOf(WeirError)

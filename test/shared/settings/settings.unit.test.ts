@@ -29,7 +29,7 @@ describe('settings', () => {
     })
   })
 
-  it('come from the flag, else from the environment', () => {
+  it('come from the flag, otherwise from the environment', () => {
     expect(
       readSettings({ partitions: '2' }, { WEIR_PARTITIONS: '3', WEIR_LOG_LEVEL: 'debug' }),
     ).toMatchObject({
@@ -38,9 +38,9 @@ describe('settings', () => {
     })
   })
 
-  it('name every bad value, where it came from, and what would be accepted', () => {
+  it('name every bad value, its source and the accepted values', () => {
     expect(
-      complaintOf(() =>
+      mistakesOf(() =>
         readSettings({ partitions: '0' }, { WEIR_LOG_LEVEL: 'loud', WEIR_SYNCHRONOUS: 'full' }),
       ),
     ).toEqual([
@@ -50,7 +50,7 @@ describe('settings', () => {
   })
 
   it.each(['2.5', 'many', '', '1e9', '-1', '501'])(
-    'do not take %j for a number of partitions',
+    'refuse %j as a number of partitions',
     (value) => {
       expect(() => readSettings({ partitions: value }, {})).toThrow(
         expect.objectContaining({ code: 'settings.invalid' }),
@@ -65,14 +65,14 @@ describe('settings', () => {
       'topicPrefix is "a/b" (from the flag --topic-prefix); must match ^[A-Za-z0-9._-]{0,100}$',
     ],
   ])('refuse %j', (flags, words) => {
-    expect(complaintOf(() => readSettings(flags, {}))).toEqual([words])
+    expect(mistakesOf(() => readSettings(flags, {}))).toEqual([words])
   })
 })
 
 describe('settings of Kafka', () => {
   const kafka = { bus: 'kafka', bootstrapServer: 'a:9092,[::1]:9092' }
 
-  it('take properties one flag each, or one line each in the variable, and the last one of a name counts', () => {
+  it('take one property per flag or per line of the variable, and the last one of a name wins', () => {
     const flags = {
       ...kafka,
       commandProperty: ['client.id=me', 'sasl.password=a=b ', 'client.id=you'],
@@ -89,27 +89,27 @@ describe('settings of Kafka', () => {
   })
 
   it.each(['=x', 'secret'])('never show a property that cannot be used, such as %j', (property) => {
-    expect(complaintOf(() => readSettings({ ...kafka, commandProperty: [property] }, {}))).toEqual([
+    expect(mistakesOf(() => readSettings({ ...kafka, commandProperty: [property] }, {}))).toEqual([
       'commandProperty is not acceptable (from the flag --command-property); must be NAME=VALUE',
     ])
   })
 
   it.each(['broker', 'broker:x', 'a:1, b:2', 'a:1,', 'a:123456'])(
-    'do not take %j for brokers',
+    'refuse %j as brokers',
     (bootstrapServer) => {
-      expect(complaintOf(() => readSettings({ bus: 'kafka', bootstrapServer }, {}))).toEqual([
+      expect(mistakesOf(() => readSettings({ bus: 'kafka', bootstrapServer }, {}))).toEqual([
         `bootstrapServer is "${bootstrapServer}" (from the flag --bootstrap-server); must be HOST:PORT, several with commas between them`,
       ])
     },
   )
 
-  it('want a broker, and are refused without the bus that they are for', () => {
-    expect(complaintOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
+  it('need a broker, and are refused with another bus', () => {
+    expect(mistakesOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
       'bus is kafka (from the variable WEIR_BUS), and no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
     ])
     const remedy = 'give --bus kafka (WEIR_BUS=kafka), or leave'
     expect(
-      complaintOf(() =>
+      mistakesOf(() =>
         readSettings({ commandProperty: ['a=b'] }, { WEIR_BOOTSTRAP_SERVER: 'a:1' }),
       ),
     ).toEqual([
@@ -118,13 +118,13 @@ describe('settings of Kafka', () => {
     ])
   })
 
-  it('may name the broker in their properties, which somebody else reads', () => {
+  it('may name the broker in their properties, which the Kafka client reads', () => {
     expect(readSettings({ bus: 'kafka', commandConfig: 'client.properties' }, {})).toMatchObject({
       bootstrapServer: '',
     })
   })
 
-  it('count as not given where a variable is empty', () => {
+  it('count as absent if a variable is empty', () => {
     const empty = { WEIR_BOOTSTRAP_SERVER: '', WEIR_COMMAND_CONFIG: '', WEIR_COMMAND_PROPERTY: '' }
     expect(readSettings({}, empty)).toMatchObject({ bus: 'embedded', commandProperty: {} })
   })
@@ -133,7 +133,7 @@ describe('settings of Kafka', () => {
 describe('retention', () => {
   it('must be longer than the longest turn and the tolerated downtime together', () => {
     expect(
-      complaintOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' })),
+      mistakesOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' })),
     ).toEqual([
       'retention is 5 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
         'the longest turn (50 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 6, or toleratedDowntime to less',
@@ -144,7 +144,7 @@ describe('retention', () => {
     })
   })
 
-  it('must be longer than the longest turn where no downtime is tolerated', () => {
+  it('must be longer than the longest turn even without tolerated downtime', () => {
     expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow(
       'set retention to at least 3',
     )
@@ -153,7 +153,7 @@ describe('retention', () => {
     })
   })
 
-  it('is by default a week, of which Weir may stand still for three days', () => {
+  it('is a week by default, and Weir may be down for three days of it', () => {
     expect(readSettings({}, {})).toMatchObject({ retention: 7, toleratedDowntime: 3 })
   })
 })
@@ -169,7 +169,7 @@ describe('a settings file', () => {
   const find = (config?: string, environment: NodeJS.ProcessEnv = {}) =>
     findSettingsFile({ config, environment, folder })
 
-  it('stands below flags and environment and above the defaults, and each value tells its origin', () => {
+  it('loses to flags and environment, wins over defaults, and each value has its source', () => {
     write('weir.yaml', '# ours\nlogLevel: warn\npartitions: 8\nsynchronous: full\n')
     const flags = { synchronous: 'off' }
     expect(settingsWithOrigins(flags, { WEIR_PARTITIONS: '2' }, find())).toMatchObject({
@@ -186,7 +186,7 @@ describe('a settings file', () => {
     })
   })
 
-  it('need not be there', () => {
+  it('is optional', () => {
     expect(find()).toBeUndefined()
   })
 
@@ -197,7 +197,7 @@ describe('a settings file', () => {
     expect(readSettings({}, {}, find('empty.yaml'))).toMatchObject({ partitions: 4 })
   })
 
-  it('is named by the flag, else by the variable, else it is looked for', () => {
+  it('is the file of the flag, otherwise of the variable, otherwise of the working folder', () => {
     write('weir.yaml', 'partitions: 1')
     write('a.yaml', 'partitions: 2')
     write('b.yml', 'partitions: 3')
@@ -210,7 +210,7 @@ describe('a settings file', () => {
     })
   })
 
-  it('means paths from its own folder on', () => {
+  it('has paths that start at its own folder', () => {
     const name = join(folder, 'weir.yaml')
     write('weir.yaml', 'dataFolder: data')
     expect(readSettings({}, {}, find(name)).dataFolder).toBe(join(folder, 'data'))
@@ -219,7 +219,7 @@ describe('a settings file', () => {
     expect(readSettings({}, {}, find()).dataFolder).toBe('/var/lib/weir')
   })
 
-  it('has properties as a mapping, and its paths may be empty', () => {
+  it('has properties as a mapping, and may have empty paths', () => {
     write(
       'weir.yaml',
       'bus: kafka\nbootstrapServer: a:1\ncommandConfig: ""\ncommandProperty: { request.timeout.ms: 3000, a: true }\n',
@@ -231,18 +231,18 @@ describe('a settings file', () => {
     write('list.yaml', 'commandProperty: [sasl.password=x]\n')
     write('deep.yaml', 'commandProperty: { a: { b: x } }\n')
     for (const name of ['list', 'deep'])
-      expect(complaintOf(() => readSettings({}, {}, find(`${name}.yaml`)))).toEqual([
+      expect(mistakesOf(() => readSettings({}, {}, find(`${name}.yaml`)))).toEqual([
         `commandProperty is not acceptable (from ${name}.yaml:1); must be a mapping of names to texts, numbers, true or false`,
       ])
   })
 
-  it('is told all its mistakes at once, beside those of flags and variables', () => {
+  it('reports all its mistakes at once with those of flags and variables', () => {
     write(
       'weir.yaml',
       'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n',
     )
     expect(
-      complaintOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find())),
+      mistakesOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find())),
     ).toEqual([
       'topicPrefix is null (from weir.yaml:4); must be a text; put quotes around it',
       'partitions is "4" (from weir.yaml:6); must be a whole number from 1 to 500',
@@ -269,21 +269,21 @@ describe('a settings file', () => {
       'twice.yaml:2:1 partitions: is given twice, first in line 1; keep one',
     ],
     ['bad.json', '{ "partitions": }', 'bad.json:1:17: is not JSON from here on'],
-  ])('%j with %j is refused', (name, text, words) => {
+  ])('is refused: %j with %j', (name, text, words) => {
     if (text !== '') write(name, text)
-    expect(complaintOf(() => readSettings({}, {}, find(name)))).toEqual([words])
+    expect(mistakesOf(() => readSettings({}, {}, find(name)))).toEqual([words])
   })
 
-  it('is only one', () => {
+  it('is refused if there are two', () => {
     write('weir.yaml', '')
     write('weir.json', '{}')
-    expect(complaintOf(() => readSettings({}, {}, find()))).toEqual([
+    expect(mistakesOf(() => readSettings({}, {}, find()))).toEqual([
       'weir.yaml and weir.json are both there; keep one of them',
     ])
   })
 })
 
-function complaintOf(read: () => unknown): string[] {
+function mistakesOf(read: () => unknown): string[] {
   try {
     read()
     return []

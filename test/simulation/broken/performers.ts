@@ -64,7 +64,7 @@ function naive(
   return {
     reconcile(_unit, tasks) {
       for (const task of tasks) {
-        if (task.kind === 'hear') continue // its guards are silent
+        if (task.kind === 'await-verdict') continue // its guards are silent
         const { conversation, turn, round, ordinal, try: number } = task
         const name = JSON.stringify([task.kind, conversation, turn, round, ordinal, number])
         if (begun.has(name) || (task.kind === 'run' && !isMine(task.owner))) continue

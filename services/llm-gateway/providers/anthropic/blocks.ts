@@ -1,16 +1,14 @@
-// The content blocks of an Anthropic message: what is said of each, as normalized part events.
-// Owns: which block an event belongs to. Does not own: the message around them
-// (anthropic-events.ts), which source of a call's arguments counts (accumulator).
+// Maps the content blocks of an Anthropic message to part events. Owns: the block of each event.
+// Does not own: the message (events.ts), which source of a call's arguments counts (accumulator).
 //
-// BLOCKS-1. An event never invents bytes. A start input of {}, null or "" is the protocol's
-//     placeholder, not the model's, and is passed on as no input.
-// BLOCKS-2. A delta goes to the block that its index names and to no other; calls are told apart by
-//     our own count, because providers reuse indexes.
-// BLOCKS-3. Argument bytes whose block never began, or is none of ours and over, are passed on
-//     under an index of their own, never dropped: they are missing from some call, and the
-//     accumulator must not take that call's arguments for complete (I1.1).
-// BLOCKS-4. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of
-//     unknown kinds are never calls; their beginning is kept apart.
+// BLOCKS-1. Events never invent bytes. A start input of {}, null or "" is the protocol's
+//     placeholder and means no input.
+// BLOCKS-2. A delta goes only to the block of its index. Our own count tells calls apart, because
+//     providers reuse indexes.
+// BLOCKS-3. Argument bytes without an open block of ours get an index of their own and are never
+//     dropped. Some call lacks them and must not count as complete (I1.1).
+// BLOCKS-4. Provider-run blocks (such as server_tool_use) and unknown blocks are never calls. Their
+//     beginning goes to the log.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
@@ -19,15 +17,15 @@ import { sameJson } from '../../../../shared/lib/json/same-json.ts'
 import type { ExactValues, Path } from '../../wire/exact-json.ts'
 import { newIndex, partEvent, textEvents } from '../../wire/part-events.ts'
 
-/** The blocks of one message while it streams; the functions here change them in place. */
+/** The blocks of one message in progress. The functions below change them in place. */
 export type Blocks = {
   /** By the provider's index. */
   blocks: Map<number, Block>
-  /** Blocks so far: our own indexes. */
+  /** The number of blocks so far, which gives our indexes. */
   count: number
 }
 
-/** `start`: the input that announced it, as JSON; empty: none. */
+/** `start`: the input of its announcement as JSON; empty: none. */
 type OpenCall = {
   kind: 'call'
   index: number
@@ -43,10 +41,10 @@ export type Block =
   | OpenCall
   | { kind: 'ignored'; ended: boolean }
 
-/** A content block, and where it stands in its event. */
+/** A content block and its path in the event. */
 export type SentBlock = { block: unknown; exact: ExactValues; path: Path }
 
-/** `call`: how a call begins. A text: why the block cannot be. */
+/** `call`: the kind of a call's first event. Returns a text if the block is invalid. */
 export function beginBlock(
   stream: Blocks,
   at: number,
@@ -89,14 +87,14 @@ export function beginBlock(
 
 const unreadable = 'the input of a call cannot be read'
 
-/** Whether a call that is open is announced once more: that is one call, not two. */
+/** Whether an open call is announced again: then it is one call, not two. */
 export function isSameCall(before: Block | undefined, { block }: SentBlock): before is OpenCall {
   if (before?.kind !== 'call' || before.ended || before.id === null || !isObject(block))
     return false
   return block.id === before.id && textOf(block.name) === before.name
 }
 
-/** What a second announcement says that the first did not. A text: why they cannot both be. */
+/** Returns the news of a second announcement, or a text if the two contradict each other. */
 export function announcedAgain(call: OpenCall, sent: SentBlock): PartEvent[] | string {
   const input = startInput(isObject(sent.block) ? sent.block.input : undefined, sent)
   if (input === undefined) return unreadable
@@ -106,15 +104,12 @@ export function announcedAgain(call: OpenCall, sent: SentBlock): PartEvent[] | s
   return [partEvent('call_done', call.index, input)]
 }
 
-/**
- * Characters of a block that is no call, no text and no thinking, as it stays in the log; the
- * results of a search can be large.
- */
+/** The characters of another block that the log keeps. Search results can be large. */
 const keptApartMax = 16_384
 
 /**
- * `exact`: the event. What comes for a block that the provider runs is its own while it is open;
- * later it was meant for another (BLOCKS-3).
+ * `exact`: values of the event. Pieces for a provider-run block belong to it only while it is open
+ * (BLOCKS-3).
  */
 export function blockDelta(
   stream: Blocks,
@@ -124,7 +119,7 @@ export function blockDelta(
 ): PartEvent[] | string {
   const delta = isObject(given) ? given : {}
   const block = stream.blocks.get(at)
-  // Whatever its type says: in a call there is nothing else to say.
+  // Ignores the type: a call accepts nothing but arguments.
   if (block?.kind === 'call' && delta.partial_json == null) return strayPiece(stream, delta)
   switch (block?.kind === 'call' ? 'input_json_delta' : delta.type) {
     case 'input_json_delta':
@@ -148,12 +143,12 @@ export function blockDelta(
       return textEvents('reasoning', block.index, delta.thinking)
     case 'signature_delta':
       return block?.kind === 'thinking' ? signed(block, textOf(delta.signature)) : []
-    default: // citations, and whatever will be added
+    default: // citations and future types
       return []
   }
 }
 
-/** A signature comes out with its block only, so nobody else bounds it meanwhile (R7). */
+/** A signature is emitted only with its whole block, so it needs a bound here (R7). */
 function signed(
   { content }: Extract<Block, { kind: 'thinking' }>,
   signature: string,
@@ -166,27 +161,27 @@ function signed(
 }
 
 /**
- * What is sent for a call and cannot be understood is noted as arguments of no call, so that none
- * runs without the arguments that were meant for it.
+ * Emits unknown content of a call as arguments of no call. Otherwise a call could run without
+ * arguments that were meant for it.
  */
 function strayPiece(stream: Blocks, { type: _, ...sent }: Record<string, unknown>): PartEvent[] {
   const isSomething = Object.values(sent).some((value) => value !== null && value !== '')
   return isSomething ? [partEvent('call_arguments', newIndex(stream), JSON.stringify(sent))] : []
 }
 
-/** Servers that send the value itself get it written down as they sent it. */
+/** Some servers send the value itself and not its text. */
 function argumentPiece(given: unknown, exact: ExactValues): string {
   return typeof given === 'string' ? given : (exact(['delta', 'partial_json']) ?? '')
 }
 
-/** Visible text whose block never began is still what the user should read. */
+/** The user should see text even if its block never began. */
 function implicitText(stream: Blocks, at: number): number {
   const index = newIndex(stream)
   stream.blocks.set(at, { kind: 'text', index })
   return index
 }
 
-/** Some servers say a call whole again when it ends. */
+/** Some servers repeat the whole call at its end. */
 export function stoppedWith(
   stream: Blocks,
   at: number,
@@ -220,10 +215,7 @@ export function blockStop(stream: Blocks, at: number): PartEvent[] {
   }
 }
 
-/**
- * The start input as JSON text; '' where it is a placeholder (BLOCKS-1), undefined where it cannot
- * be written down.
- */
+/** The start input as JSON; '': a placeholder (BLOCKS-1); undefined: not representable. */
 function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
   if (input === undefined || input === null || input === '') return ''
   if (isObject(input) && Object.keys(input).length === 0) return ''

@@ -1,13 +1,12 @@
-// A conversation's history as Anthropic's messages. Owns: that what the provider gets is valid,
-// whatever the history holds. Does not own: what is said (spoken-history.ts), the rest of the
-// request (anthropic-request.ts).
+// A history as Anthropic messages. Owns: valid messages for any history. Does not own: the words
+// (utterances.ts), the rest of the request (request.ts).
 //
-// CONVERSATION-MESSAGES-1. Every tool_use has exactly one tool_result, in the very next message, in
-//     the same order: what a provider refuses a request for (I5.4) cannot be built.
-// CONVERSATION-MESSAGES-2. The same entries always give the same messages, and more entries only
-//     add to the end (SPOKEN-HISTORY-2), so the provider's prompt cache holds.
-// CONVERSATION-MESSAGES-3. Users and assistants take turns, the user first and last; no block is
-//     blank.
+// CONVERSATION-MESSAGES-1. Every tool_use has exactly one tool_result, in the very next message and
+//     in the same order. Providers refuse anything else (I5.4).
+// CONVERSATION-MESSAGES-2. Equal entries give equal messages, and more entries only append
+//     (UTTERANCES-2), so the provider's prompt cache holds.
+// CONVERSATION-MESSAGES-3. User and assistant alternate, the user is first and last, and no block
+//     is blank.
 
 import type {
   ContentBlockParam,
@@ -15,23 +14,14 @@ import type {
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
 import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
-import {
-  type CallIds,
-  inputOf,
-  type SpokenCall,
-  usableName,
-  utterances,
-} from '../spoken-history.ts'
+import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 import { type ValidMessage, validMessages } from './valid-messages.ts'
 
-/** A message under construction: its content is always a list of blocks. */
+/** A message under construction. */
 export type ConversationMessage = { role: 'user' | 'assistant'; content: ContentBlockParam[] }
 
 const callIds: CallIds = { taken: /^[a-zA-Z0-9_-]{1,64}$/, made: (place) => `call_${place}` }
-/**
- * Of a history that the provider has refused: all ids are ours, since those that were taken may be
- * foreign to who answers now.
- */
+/** For a refused history: every id is new, because the old ones may be foreign to this server. */
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
 /** `history` in order of turn and round. */
@@ -55,7 +45,6 @@ export function conversationMessages(
   return rebuilt ? withBlocks(validMessages(messages)) : messages
 }
 
-/** Every content as blocks. */
 function withBlocks(messages: ValidMessage[]): ConversationMessage[] {
   return messages.map(({ role, content }) => ({
     role,
@@ -63,7 +52,7 @@ function withBlocks(messages: ValidMessage[]): ConversationMessage[] {
   }))
 }
 
-/** A user who speaks twice in a row, or after results, says it in one message. */
+/** Consecutive user texts, also after results, become one message. */
 function append(
   messages: ConversationMessage[],
   role: ConversationMessage['role'],
@@ -79,8 +68,8 @@ function textBlock(text: string): ContentBlockParam {
 }
 
 /**
- * The blocks exactly as the provider sent them; it signs them. Those of another provider, from
- * before the agent's model was changed, have no type.
+ * Exactly as the provider signed them. Blocks of another provider, from before a change of model,
+ * have no type.
  */
 function thinkingBlocks(blocks: Record<string, unknown>[]): ContentBlockParam[] {
   return blocks.filter(({ type }) => typeof type === 'string') as unknown as ContentBlockParam[]

@@ -1,10 +1,10 @@
-// What an error of Anthropic's SDK means for the attempt.
+// Classifies the errors of Anthropic's SDK.
 
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk'
 import type { Failed } from '../provider.ts'
 import { connectionFailure, httpFailure } from '../provider-errors.ts'
 
-/** Before there was a response to read. */
+/** An error before the response began. */
 export function refusalOf(error: unknown, apiKey: string): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
@@ -20,8 +20,8 @@ export function refusalOf(error: unknown, apiKey: string): Failed {
 }
 
 /**
- * The provider's message, or its body where that has none; the SDK puts the status before a body,
- * and words of its own in the place of none.
+ * The provider's message, otherwise its body. Strips the status that the SDK adds, and the SDK's
+ * text for an empty body.
  */
 function saidBy({ apiMessage, message }: APIError, status: number): string {
   if (typeof apiMessage === 'string') return apiMessage

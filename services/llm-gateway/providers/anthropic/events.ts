@@ -1,12 +1,9 @@
-// Anthropic's stream, one server-sent event at a time, as normalized part events. Owns: what the
-// stream said about its end, and whether it can be believed. Does not own: HTTP (anthropic.ts),
-// what is said of a block (anthropic-blocks.ts), which source of a call's arguments counts
+// Maps Anthropic's server-sent events to part events. Owns: the end of the stream and its validity.
+// Does not own: HTTP (connect.ts), blocks (blocks.ts), which source of a call's arguments counts
 // (accumulator).
 //
-// ANTHROPIC-EVENTS-1. What cannot be read spoils the attempt, and so does a message that begins
-//     anew after its blocks did. A payload that cannot even be the beginning of an event has lost
-//     nothing of one: it is passed over.
-// E1 to E3 and E5 are kept in anthropic-blocks.ts.
+// ANTHROPIC-EVENTS-1. An unreadable event spoils the attempt, and so does a message that restarts
+//     after its blocks began. A payload that cannot begin an event is skipped.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../../../shared/contract/messages.ts'
@@ -15,11 +12,11 @@ import { payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent } from '../../wire/part-events.ts'
 import { errorIn } from '../../wire/sent-errors.ts'
-import { finishWord, meaningOf } from '../finish-words.ts'
+import { finishWord, meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream, reportedError } from '../provider-errors.ts'
-import { providerSaid } from '../provider-said.ts'
-import { shortReason } from '../reason.ts'
+import { metadataEvents } from '../response-metadata.ts'
+import { shortReason } from '../short-reason.ts'
 import {
   announcedAgain,
   type Blocks,
@@ -32,39 +29,31 @@ import {
 } from './blocks.ts'
 import { messagesUsage } from './usage.ts'
 
-/** One response while it streams; `readEvent` changes it in place. */
+/** One response in progress; `readEvent` changes it in place. */
 export type MessageStream = Blocks & {
-  /** Must not come back in what a server says about an error. */
+  /** Removed from error messages of the server. */
   secret: string
-  /** The newest provider's index, for servers that leave it out. */
+  /** The newest provider index, for servers that omit it. */
   newest: number
-  /** Blocks that stood in message_start and that the stream has not announced itself, by index. */
+  /** Blocks of message_start that the stream has not announced, by index. */
   announced: Map<number, SentBlock>
   id: string | undefined
-  /** message_start came again after blocks had begun. */
+  /** message_start came again after the first block. */
   begunAnew: boolean
   usage: Usage
-  /**
-   * The provider's own word for why it stopped; empty while none came. One that says that something
-   * was cut stays, whatever comes after it.
-   */
+  /** The finish reason; empty: none yet. A reason that reports a loss is never replaced. */
   finish: string
-  /**
-   * What message_start said of it already: it counts when message_stop says that this came to pass.
-   */
+  /** The stop reason in message_start. It counts once message_stop confirms the end. */
   foretold: unknown
   /** As the server sent it. */
   rawUsage: Record<string, unknown> | undefined
   /** message_stop came. */
   over: boolean
-  /**
-   * A payload was passed over (ANTHROPIC-EVENTS-1): then the end of the message without a reason
-   * for it is none.
-   */
+  /** A payload was skipped (ANTHROPIC-EVENTS-1): an end without a reason then means a cut. */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
-  /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
+  /** The reason why this attempt fails; undefined: it may still succeed. */
   fault: Failed | undefined
 }
 
@@ -88,10 +77,7 @@ export function newMessageStream(secret: string): MessageStream {
   }
 }
 
-/**
- * What one server-sent event means. `name` is its `event:` line, which counts only where the data
- * has no type of its own.
- */
+/** `name`: the `event:` line, used only if the data has no type. */
 export function readEvent(stream: MessageStream, name: string | null, data: string): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind === 'unread') stream.hasUnread = true
@@ -122,7 +108,7 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
       ]
     case 'message_delta':
       addUsage(stream, event.usage)
-      // Some servers put the reason beside `delta` instead of into it.
+      // Some servers put the reason beside `delta`.
       setFinish(
         stream,
         isObject(event.delta) && finishWord(event.delta.stop_reason) !== ''
@@ -136,7 +122,7 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
       return meaningOf(stream.finish) === 'failed'
         ? spoil(stream, failedFinish(stream))
         : endMessage(stream)
-    default: // ping, and whatever will be added to the protocol; or an error, in whatever shape
+    default: // ping and future types, or an error in any form
       return readOther(stream, name, event)
   }
 }
@@ -150,7 +136,7 @@ function readOther(
   return error === undefined ? [] : spoil(stream, streamError(error))
 }
 
-/** What is left to say when no more bytes come; the last events of the response. */
+/** The last events of the response, once its bytes end. */
 export function endMessage(stream: MessageStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
@@ -161,10 +147,10 @@ export function endMessage(stream: MessageStream): PartEvent[] {
       ...blockStop(stream, index),
     )
   stream.announced.clear()
-  return [...events, ...providerSaid(newIndex(stream), { id: stream.id, usage: stream.rawUsage })]
+  return [...events, ...metadataEvents(newIndex(stream), { id: stream.id, usage: stream.rawUsage })]
 }
 
-/** The provider's word in our vocabulary. */
+/** The finish reason in our terms. */
 export function stopOf({
   finish,
   over,
@@ -182,8 +168,8 @@ function messageStart(
 ): PartEvent[] {
   const message = isObject(event.message) ? event.message : {}
   const id = typeof message.id === 'string' ? message.id : undefined
-  // A retrying proxy sends it twice. The same one again is harmless until blocks begin anew too,
-  // another one is another response.
+  // Retrying proxies send it twice. The same message again is harmless unless its blocks restart
+  // too. Another id means another response.
   if (stream.count > 0) {
     if (id !== stream.id)
       return spoil(stream, brokenStream('another response began in the middle of this one'))
@@ -193,7 +179,7 @@ function messageStart(
   stream.id = id
   addUsage(stream, message.usage)
   stream.foretold = message.stop_reason
-  // One more than a response may have is enough to say so.
+  // One more than the limit, which is enough to detect the excess.
   const blocks: unknown[] = Array.isArray(message.content)
     ? message.content.slice(0, limits.responseItemsMax + 1)
     : []
@@ -216,7 +202,7 @@ function orSpoiled(stream: MessageStream, events: PartEvent[] | string): PartEve
   return typeof events === 'string' ? spoil(stream, brokenStream(events)) : events
 }
 
-/** Ends the attempt and lets those who read along see why. */
+/** Fails the attempt and shows the reason to readers of the stream. */
 function spoil(stream: MessageStream, fault: Failed): PartEvent[] {
   const reason = shortReason(fault.reason, stream.secret)
   stream.fault ??= { ...fault, reason }
@@ -237,10 +223,10 @@ function streamError(error: Record<string, unknown>): Failed {
   return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
-/** More is nothing that a server says about tokens. */
+/** A bound that no honest server reaches. */
 const usageFieldsMax = 64
 
-/** Counts are cumulative: the newest one of each counts. */
+/** Counts are cumulative, so the newest one of each counts. */
 function addUsage(stream: MessageStream, usage: unknown): void {
   if (!isObject(usage)) return
   const rawUsage = { ...stream.rawUsage, ...usage }
@@ -260,7 +246,7 @@ function failedFinish({ finish }: MessageStream): Failed {
   return brokenStream(`the provider ended the response with '${finish}'`)
 }
 
-/** Some servers write it as a text. */
+/** Some servers send it as text. */
 function indexOf({ index }: Record<string, unknown>, absent: number): number {
   const given = typeof index === 'string' && /^\d{1,9}$/.test(index) ? Number(index) : index
   return typeof given === 'number' ? given : absent

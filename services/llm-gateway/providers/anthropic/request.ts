@@ -1,9 +1,7 @@
-// The body of one request to Anthropic's Messages API. The order in which a provider reads it is
-// tools, system, messages, and its prompt cache holds as far as the bytes are the same. So what
-// changes from one request to the next stands behind what does not, and `cache_control` marks the
-// ends of the parts that stay: the tools, the agent's system prompt, the conversation so far. A
-// nudge comes after the system prompt's mark; the request that shows one reads the conversation
-// anew, the next one does not.
+// The body of one request to Anthropic's Messages API. The prompt cache reads tools, system and
+// messages in this order and holds for an equal prefix. So changing parts follow stable ones, and
+// `cache_control` marks the end of each stable part. A nudge follows the mark of the system prompt.
+// Only the request with the nudge misses the cache of the conversation.
 
 import type {
   CacheControlEphemeral,
@@ -20,7 +18,7 @@ import { conversationMessages } from './conversation-messages.ts'
 
 const cached: { cache_control: CacheControlEphemeral } = { cache_control: { type: 'ephemeral' } }
 
-/** Throws where a tool's schema is no JSON: the agent's file was not checked. */
+/** Throws if a tool's schema is not JSON, in an unchecked agent. */
 export function messageRequest(
   { model, system }: Agent,
   request: ProviderRequest,
@@ -54,10 +52,7 @@ function systemOf(agent: string, nudge: string | null): { system?: TextBlockPara
   return system.length === 0 ? {} : { system }
 }
 
-/**
- * The last message is the user's (CONVERSATION-MESSAGES-3), so its last block is a text or a result
- * and takes a mark.
- */
+/** The last message is the user's (CONVERSATION-MESSAGES-3), so its last block accepts a mark. */
 function markLast(blocks: (Tool | ContentBlockParam)[]): void {
   const last = blocks.at(-1)
   if (last !== undefined) Object.assign(last, cached)

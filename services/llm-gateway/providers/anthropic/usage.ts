@@ -1,4 +1,4 @@
-// What Anthropic's Messages API says about tokens, in our counts.
+// Anthropic's token counts in our terms.
 
 import type { Usage } from '../../../../shared/contract/messages.ts'
 
@@ -9,7 +9,7 @@ const fields = [
   ['cacheWriteTokens', 'cache_creation_input_tokens'],
 ] as const
 
-/** Those that this usage counts. */
+/** Only the counts that `usage` has. */
 export function messagesUsage(usage: Record<string, unknown>): Partial<Usage> {
   return Object.fromEntries(
     fields.flatMap(([field, sent]) => (isCount(usage[sent]) ? [[field, usage[sent]]] : [])),

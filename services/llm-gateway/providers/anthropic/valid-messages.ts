@@ -1,16 +1,14 @@
-// Any list of messages as one that Anthropic's Messages API takes (I5.4). Pure; a list that it
-// takes already comes out as it went in.
+// Makes any list of messages valid for Anthropic's Messages API (I5.4). Pure. Returns a valid list
+// unchanged.
 //
-// VALID-MESSAGES-1. Every tool_use has exactly one tool_result, at the beginning of the very next
-//     message, in the same order. A lost one is said to be unknown, a second one and one without
-//     its call are left out.
-// VALID-MESSAGES-2. Ids change only where two calls have the same one or it has a foreign form.
-// VALID-MESSAGES-3. Users and assistants take turns, the user first and last. A system message is
-//     said by the user, and never stands between a call and its result.
-// VALID-MESSAGES-4. Blank texts are left out, and messages in which nothing is left. Thinking alone
-//     is nothing.
-// VALID-MESSAGES-5. What the provider ran itself stays where it is, with its result beside it; one
-//     of the two alone is left out.
+// VALID-MESSAGES-1. Every tool_use has exactly one tool_result, first in the next message and in
+//     the same order. A lost one becomes unknown; duplicates and strays are dropped.
+// VALID-MESSAGES-2. An id changes only if another call has it or its form is foreign.
+// VALID-MESSAGES-3. User and assistant alternate, the user is first and last. System messages
+//     become the user's and never separate a call from its result.
+// VALID-MESSAGES-4. Blank texts and empty messages are dropped. Thinking alone is empty.
+// VALID-MESSAGES-5. Provider-run calls keep their place beside their result. Half of such a pair is
+//     dropped.
 
 import type {
   ContentBlockParam,
@@ -22,10 +20,10 @@ import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../call-pair
 
 const beginningLost = '(The beginning of the conversation is missing.)'
 
-/** A message with its blocks as a list. `from`: the one that they come from. */
+/** A message with a list of blocks. `from`: its source. */
 type Spoken = { role: 'user' | 'assistant'; blocks: ContentBlockParam[]; from: MessageParam }
 
-/** A message under construction. `from`: those that its blocks come from; null: made up. */
+/** A message under construction. `from`: the sources of its blocks; null: added here. */
 type Made = {
   role: 'user' | 'assistant'
   blocks: ContentBlockParam[]
@@ -114,7 +112,7 @@ function append(
   }
 }
 
-/** The message that it is made of, where nothing of it changed. */
+/** The source itself, if nothing changed. */
 function asItWas(
   { role, blocks, from }: Made,
   blocksOf: Map<MessageParam, ContentBlockParam[]>,
@@ -133,7 +131,7 @@ function isCall(block: ContentBlockParam): block is ToolUseBlockParam {
   return block.type === 'tool_use'
 }
 
-/** The results of calls are put beside them. */
+/** Results are placed with their calls. */
 function isUsers(block: ContentBlockParam): boolean {
   return !isBlank(block) && block.type !== 'tool_result' && block.type !== 'tool_use'
 }
@@ -150,9 +148,7 @@ function isSomething({ type }: ContentBlockParam): boolean {
   return type !== 'thinking' && type !== 'redacted_thinking'
 }
 
-/**
- * A call that stands twice in one message with the same id and the same words was delivered twice.
- */
+/** A call with the same id and content twice in one message was delivered twice. */
 function distinct(blocks: ContentBlockParam[]): ContentBlockParam[] {
   const seen = new Set<string>()
   return blocks.filter((block) => {
@@ -163,8 +159,8 @@ function distinct(blocks: ContentBlockParam[]): ContentBlockParam[] {
 }
 
 /**
- * Blocks of tools that the provider runs go in pairs: server_tool_use and web_search_tool_result,
- * mcp_tool_use and mcp_tool_result.
+ * Provider-run blocks come in pairs: server_tool_use and web_search_tool_result, mcp_tool_use and
+ * mcp_tool_result.
  */
 function withoutLonely(blocks: ContentBlockParam[]): ContentBlockParam[] {
   const calls = new Set(

@@ -1,10 +1,10 @@
-// The pieces of calls in one message or delta of Chat Completions, in the shapes in which servers
-// write them, as part events. Owns: what an entry says. Does not own: which call a piece belongs to
-// and what its pieces make (accumulator).
+// Maps the calls in one message or delta of Chat Completions to part events, in all forms that
+// servers use. Owns: the content of one entry. Does not own: which call a piece belongs to and how
+// pieces join (accumulator).
 //
-// Arguments stand under `arguments`, in the entry's function or beside it. What stands under
-// another name may be the arguments of a server that has its own words, or a schema, or a comment:
-// it is noted as arguments of no call, so that none runs without what may have been meant for it.
+// Arguments are in `arguments`, inside the entry's function or beside it. A value under another
+// name may be arguments, a schema or a comment. It is emitted as arguments of no call, because a
+// call must not run without arguments that may be meant for it.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
@@ -15,11 +15,12 @@ import type { ExactValues, Path } from '../../wire/exact-json.ts'
 type Json = Record<string, unknown>
 
 /**
- * `exact`: the chunk, in which `path` leads to the message; `model`: whose words beside a call are.
+ * `exact`: values of the chunk. `path` leads to the message in it. `model`: the author of the data
+ * beside a call.
  */
 export type SentMessage = { exact: ExactValues; path: Path; model: string }
 
-/** In the order of the message. `function_call` is the older form of a single call. */
+/** In message order. `function_call` is the older form of a single call. */
 export function callPieces(message: Json, { exact, path, model }: SentMessage): PartEvent[] {
   const given: unknown = message.tool_calls
   const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
@@ -52,16 +53,15 @@ export function callPieces(message: Json, { exact, path, model }: SentMessage): 
 type Chunk = { pieces: PartEvent[]; wasFinished: boolean; saysEnd: boolean }
 
 /**
- * What ends a response in which arguments may still follow the word for the end, since it was there
- * before a call had any: that word in a chunk of its own, or the end mark alone where the word had
- * come before the call, from a server that says it behind every chunk. Undefined: the word that
- * there is.
+ * The event that ends a response whose finish reason came before its arguments. `word`: a reason in
+ * a chunk without arguments. `mark`: the end mark alone, for a server that repeats the reason in
+ * every chunk. Undefined: the reason that came is enough.
  */
 export type Awaited = 'word' | 'mark' | undefined
 
 /**
- * After a chunk. Behind the word `{}` may stand for arguments to come. `wasFinished`: the word came
- * before this chunk; `saysEnd`: it is in it.
+ * The state after a chunk. Once a reason came, `{}` may be a placeholder for arguments.
+ * `wasFinished`: the reason came before this chunk. `saysEnd`: this chunk has it.
  */
 export function awaitedAfter(
   { finish, awaited }: { finish: string; awaited: Awaited },
@@ -79,13 +79,13 @@ export function awaitedAfter(
 const noIndex = -1
 const olderForm = -2
 
-/** Where a value stands: `path` leads to it in the chunk. */
+/** `path` leads to the value in the chunk. */
 type Place = { exact: ExactValues; path: Path }
 
-/** `stray`: what may be arguments and does not say so. */
+/** `stray`: values that may be arguments. */
 type SentCall = { piece: Omit<PartEvent, 'kind'>; isFreeText: boolean; stray: string[] }
 
-/** A call of a function, wrapped or not, or of a tool that takes any text. */
+/** A call of a function, wrapped or not, or of a tool with free text. */
 function sentCall(entry: Json, { exact, path }: Place): SentCall {
   const wrapper = ['custom', 'function'].find((name) => isObject(entry[name]))
   const sent = wrapper === undefined ? entry : (entry[wrapper] as Json)
@@ -116,7 +116,7 @@ function sentCall(entry: Json, { exact, path }: Place): SentCall {
 
 const otherWords = ['parameters', 'input', 'args']
 
-/** Arguments are a text; servers that send the value itself get it written down as they sent it. */
+/** Some servers send the value itself and not its text. */
 function textAt(holder: Json, key: string, { exact, path }: Place): string {
   const given = holder[key]
   if (typeof given === 'string') return given
@@ -130,7 +130,7 @@ function indexOf(given: unknown): number {
     : noIndex
 }
 
-/** A blank name is none. */
+/** A blank name means none. */
 function nameOf(name: unknown): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name : null
 }
@@ -139,13 +139,13 @@ function idOf(id: unknown): string | null {
   return (typeof id === 'string' && id !== '') || typeof id === 'number' ? `${id}` : null
 }
 
-/** As JSON; what is nested so deep that nobody could read the history with it is left out. */
+/** As JSON. Leaves out deep nesting, which would make the history unreadable. */
 function extraOf(extra: unknown): string {
   const text = isObject(extra) ? JSON.stringify(extra) : ''
   return text !== '' && jsonFault(text, limits.argumentDepthMax / 2) === undefined ? text : ''
 }
 
-/** What stands beside the piece before it, or belongs to no call. */
+/** Data beside the previous piece, or without a call. */
 function eventBeside(kind: PartEvent['kind'], text: string, name: string | null): PartEvent {
   return { kind, index: noIndex, id: null, name, text }
 }

@@ -1,25 +1,22 @@
-// The choices of a Chat Completions response: which of them are the answer.
+// Selects the choices of a Chat Completions response that form the answer.
 //
-// No request asks for more than one, so the first is the answer. Some gateways split it all the
-// same: the text in one choice, the calls in others. What is in other choices is kept until the
-// end; it belongs to the answer where the first choice has no call and they have nothing but calls.
-// Else they are other answers, of which nothing is taken.
+// Requests ask for one choice, so the first is the answer. But some gateways put the text into one
+// choice and the calls into others. So the others are kept until the end. They join the answer if
+// the first choice has no call and they have nothing but calls. Otherwise they are alternative
+// answers and are dropped.
 
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { eventWeight } from '../../../../shared/contract/part-weight.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { finishWord } from '../finish-words.ts'
+import { finishWord } from '../finish-reasons.ts'
 import { callPieces, type SentMessage } from './calls.ts'
 
 type Json = Record<string, unknown>
 
-/**
- * A choice as a chunk has it. `place`: its index, or where it stands among the others; `path` leads
- * to it in the chunk.
- */
+/** A choice in a chunk. `place`: its index, or its position in the list. `path` leads to it. */
 export type SentChoice = { choice: Json; place: number; path: (string | number)[] }
 
-/** The choices in a chunk. Some servers send the one that they have without a list around it. */
+/** Some servers send a single choice without a list. */
 export function choicesIn({ choices }: Json): SentChoice[] {
   if (isObject(choices)) return [{ choice: choices, place: placeOf(choices, 0), path: ['choices'] }]
   const given: unknown[] = Array.isArray(choices) ? choices : []
@@ -29,12 +26,11 @@ export function choicesIn({ choices }: Json): SentChoice[] {
 }
 
 /**
- * A choice that is not the first: the pieces of its calls, its words for the end, and whether it
- * says anything besides.
+ * A choice other than the first: its pieces of calls, its finish reasons, and whether it has text.
  */
 export type OtherChoice = { pieces: PartEvent[]; weight: number; words: string[]; hasText: boolean }
 
-/** `others`, with what this choice of a chunk says, by place. Changes them in place. */
+/** Adds a chunk's choice to `others`, in place. */
 export function keepChoice(
   others: Map<number, OtherChoice>,
   { choice, place, path }: SentChoice,
@@ -50,7 +46,7 @@ export function keepChoice(
     )
   )
     other.hasText = true
-  // After pieces a message would say everything again.
+  // After pieces, a whole message only repeats them.
   if (key === 'delta' || other.pieces.length === 0) {
     const pieces = callPieces(message, { ...sent, path: [...path, key] })
     other.pieces.push(...pieces)
@@ -61,8 +57,8 @@ export function keepChoice(
 }
 
 /**
- * The choices that go on with an answer without calls, in order; empty where there are none, or
- * where they are answers of their own.
+ * The choices that continue an answer without calls, in order. Empty if there are none, or if they
+ * are alternative answers.
  */
 export function callsBeside(others: Map<number, OtherChoice>): OtherChoice[] {
   const withCalls = [...others]

@@ -1,4 +1,4 @@
-// What goes wrong before there is a stream, in the words of OpenAI's SDK.
+// Classifies the errors of OpenAI's SDK.
 
 import { APIConnectionTimeoutError, APIError } from 'openai'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -6,7 +6,7 @@ import { parseJson } from '../../wire/exact-json.ts'
 import type { Failed } from '../provider.ts'
 import { connectionFailure, httpFailure } from '../provider-errors.ts'
 
-/** Before there was a response to read. */
+/** An error before the response began. */
 export function refusalOf(error: unknown, apiKey: string): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
@@ -21,10 +21,7 @@ export function refusalOf(error: unknown, apiKey: string): Failed {
   )
 }
 
-/**
- * Puts the body of an error where the SDK looks for it: it hands on what stands under `error`, and
- * nothing of a body that is built otherwise.
- */
+/** Moves an error's body to `error`, the only place where the SDK looks for it. */
 export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
@@ -41,8 +38,8 @@ export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalTh
 }
 
 /**
- * The provider's message, or its body where that has none; the SDK puts the status before a body,
- * and words of its own in the place of none.
+ * The provider's message, otherwise its body. Strips the status that the SDK adds, and the SDK's
+ * text for an empty body.
  */
 function saidBy({ error, message }: APIError, status: number): string {
   const given: unknown = error

@@ -1,19 +1,15 @@
-// A Chat Completions stream, one server-sent event at a time, as normalized part events. Owns: what
-// a chunk says, what the stream said about its end, and whether it can be believed. Does not own:
-// HTTP (openai-chat.ts), how an entry of a call is written (openai-chat-calls.ts), which call a
-// piece belongs to and what its pieces make (accumulator).
+// Maps the server-sent events of Chat Completions to part events. Owns: the content of a chunk, the
+// end of the stream and its validity. Does not own: HTTP (connect.ts), entries of calls (calls.ts),
+// which call a piece belongs to and how pieces join (accumulator).
 //
-// OPENAI-CHAT-EVENTS-1. Everything comes out as it arrives. A piece of a call is passed on with the
-//     index, id and name that it has, and nothing is made of them here.
-// OPENAI-CHAT-EVENTS-2. What cannot be read spoils the attempt. A payload that cannot even be the
-//     beginning of a chunk has lost nothing of one: it is passed over, but then a mere end mark is
-//     no end.
-// OPENAI-CHAT-EVENTS-3. A refusal comes on a channel of its own, and the response's stop says what
-//     it is.
-// OPENAI-CHAT-EVENTS-4. The first choice is the answer; openai-chat-choices.ts says when calls of
-//     another one belong to it.
-// OPENAI-CHAT-EVENTS-5. A response that begins anew under another id is another response: what came
-//     before and what comes now would be said twice, or glued together.
+// OPENAI-CHAT-EVENTS-1. Everything is emitted as it arrives. A piece of a call keeps its index, id
+//     and name.
+// OPENAI-CHAT-EVENTS-2. An unreadable chunk spoils the attempt. A payload that cannot begin a chunk
+//     is skipped, and after it an end mark alone does not count.
+// OPENAI-CHAT-EVENTS-3. A refusal has its own channel, and the stop of its response is `refusal`.
+// OPENAI-CHAT-EVENTS-4. The first choice is the answer. choices.ts adds calls of other choices.
+// OPENAI-CHAT-EVENTS-5. A response that restarts under another id spoils the attempt: its content
+//     would be doubled or mixed.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../../../shared/contract/messages.ts'
@@ -22,11 +18,11 @@ import { type Payload, payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent } from '../../wire/part-events.ts'
 import { errorIn, faultOf } from '../../wire/sent-errors.ts'
-import { finishWord, meaningOf } from '../finish-words.ts'
+import { finishWord, meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
-import { providerSaid } from '../provider-said.ts'
-import { shortReason } from '../reason.ts'
+import { metadataEvents } from '../response-metadata.ts'
+import { shortReason } from '../short-reason.ts'
 import { type Awaited, awaitedAfter, callPieces } from './calls.ts'
 import { callsBeside, choicesIn, keepChoice, type OtherChoice, type SentChoice } from './choices.ts'
 import { beginsAnew, type Opening, openingAfter } from './opening.ts'
@@ -40,49 +36,49 @@ import { usageIn, usageOf } from './usage.ts'
 
 type Json = Record<string, unknown>
 
-/** One response while it streams; `readChunk` changes it in place. */
+/** One response in progress; `readChunk` changes it in place. */
 export type ChatStream = {
-  /** Must not come back in what a server says about an error. */
+  /** Removed from error messages of the server. */
   secret: string
-  /** Whose reasoning it is: no other model takes it back. */
+  /** The author of the reasoning, which no other model accepts. */
   model: string
-  /** Our indexes of the blocks of text so far. */
+  /** Our indexes of the text blocks. */
   blocks: Map<'text' | 'refusal' | 'reasoning', number>
-  /** Blocks that have come out so far. */
+  /** The number of emitted blocks. */
   count: number
-  /** The server's own id of the response; empty: it gave none. */
+  /** The server's id of the response; empty: none. */
   id: string
-  /** The place of the choice that counts (OPENAI-CHAT-EVENTS-4); undefined before there was one. */
+  /** The place of the first choice (OPENAI-CHAT-EVENTS-4); undefined: none yet. */
   choice: number | undefined
-  /** What other choices said, by place. */
+  /** The content of other choices, by place. */
   others: Map<number, OtherChoice>
-  /** How the response began; undefined before a chunk named the role. */
+  /** The beginning of the response; undefined: no chunk has named the role yet. */
   opening: Opening | undefined
-  /** All of it, and the field that it came in. */
+  /** The whole reasoning and its field. */
   reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
   details: ReasoningDetails
   usage: Usage
   /** As the server sent it. */
   rawUsage: Json | undefined
-  /** The provider's own word for why it stopped, the newest; empty while none came. */
+  /** The newest finish reason; empty: none yet. */
   finish: string
-  /** The word of the server behind a gateway, the newest; empty: none. */
+  /** The newest finish reason of the server behind a gateway; empty: none. */
   nativeFinish: string
-  /** What all words for the end meant, also those behind another one. */
+  /** The meanings of all finish reasons. */
   signs: Set<ReturnType<typeof meaningOf>>
-  /** The word for an end that says that the response failed; undefined: none came. */
+  /** A finish reason that means failure; undefined: none. */
   failure: string | undefined
   /** A piece of a call came. */
   hasCalls: boolean
-  /** What still has to come for the response to be over. */
+  /** The event that must still come before the response is over. */
   awaited: Awaited
   /** The end mark came. */
   over: boolean
-  /** A payload was passed over (OPENAI-CHAT-EVENTS-2). */
+  /** A payload was skipped (OPENAI-CHAT-EVENTS-2). */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
-  /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
+  /** The reason why this attempt fails; undefined: it may still succeed. */
   fault: Failed | undefined
 }
 
@@ -113,7 +109,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
   }
 }
 
-/** What one server-sent event means. `name` is its `event:` line. */
+/** `name`: the `event:` line. */
 export function readChunk(stream: ChatStream, name: string | null, data: string): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind !== 'object') return readOther(stream, sent)
@@ -161,10 +157,7 @@ function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValue
     : []
 }
 
-/**
- * What is left to say when no more comes: the reasoning as it goes back to the provider, and what
- * the server said about the response.
- */
+/** The last events: the reasoning to send back, and the server's metadata. */
 export function endChat(stream: ChatStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
@@ -177,8 +170,7 @@ export function endChat(stream: ChatStream): PartEvent[] {
 function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {
-    // Nobody said that a choice without a word of its own is over, unless the first one did with a
-    // word for all.
+    // A choice without a finish reason is open, unless the first choice's reason covers calls.
     if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.awaited = 'mark'
     for (const word of words) noteFinish(stream, word, stream.finish === '')
   }
@@ -189,10 +181,10 @@ function takeOthers(stream: ChatStream): PartEvent[] {
 
 function saidEvents(stream: ChatStream): PartEvent[] {
   const { id, nativeFinish, rawUsage } = stream
-  return providerSaid(newIndex(stream), { id, nativeFinish, usage: rawUsage })
+  return metadataEvents(newIndex(stream), { id, nativeFinish, usage: rawUsage })
 }
 
-/** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
+/** The finish reason in our terms. A truncation counts if any reason reports it. */
 export function stopOf({
   finish,
   signs,
@@ -219,14 +211,13 @@ function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }
     : []
 }
 
-/** `isFirst`: nothing of it came before. */
+/** `isFirst`: this choice had no content before. */
 function readChoice(
   stream: ChatStream,
   { choice, path }: SentChoice,
   { exact, isFirst }: { exact: ExactValues; isFirst: boolean },
 ): PartEvent[] {
-  // A server that does not stream sends one message, whole. After pieces a message would say
-  // everything again.
+  // A server that does not stream sends one message. After pieces, a message only repeats them.
   const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
   const delta = isObject(choice[key]) ? choice[key] : {}
   const events = [
@@ -240,7 +231,7 @@ function readChoice(
       : []
   const pieces = piecesOf(delta, key)
   if (pieces.length === 0) pieces.push(...piecesOf(choice))
-  // Some servers say the calls only in the message that they put behind the pieces of the text.
+  // Some servers send calls only in a message after the pieces of the text.
   if (key === 'delta' && pieces.length === 0 && !stream.hasCalls)
     pieces.push(...piecesOf(choice.message, 'message'))
   const wasFinished = stream.finish !== ''
@@ -253,7 +244,7 @@ function readChoice(
   return [...events, ...spoil(stream, failedFinish(stream.failure))]
 }
 
-/** A text, or a list of parts of which some are thinking. */
+/** A text, or a list of parts with text and thinking. */
 function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
   if (!Array.isArray(content)) return blockEvents(stream, 'text', content)
   return content.filter(isObject).flatMap((part) => {
@@ -266,7 +257,7 @@ function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
   })
 }
 
-/** Some servers send the same in both fields. */
+/** Some servers send the same text in both fields. */
 function reasoningEvents(stream: ChatStream, delta: Json): PartEvent[] {
   const inDetails = addDetails(stream.details, delta.reasoning_details)
   const field =
@@ -293,7 +284,7 @@ function blockEvents(
   return [partEvent(block, index, text)]
 }
 
-/** A gateway may call it tool_calls although the model behind it ran into its limit. */
+/** A gateway may report tool_calls although the model behind it reached its limit. */
 function setFinish(stream: ChatStream, choice: Json): void {
   const native = finishWord(choice.native_finish_reason)
   if (native !== '') stream.nativeFinish = shortReason(native)
@@ -302,7 +293,7 @@ function setFinish(stream: ChatStream, choice: Json): void {
   noteFinish(stream, finishWord(choice.finish_details), false)
 }
 
-/** `isOwn`: it is the response's own word, and not of something behind or beside it. */
+/** `isOwn`: the reason of the response itself, not of a server behind it or of another choice. */
 function noteFinish(stream: ChatStream, word: string, isOwn: boolean): void {
   if (word === '') return
   if (isOwn) stream.finish = shortReason(word)
@@ -315,9 +306,7 @@ function failedFinish(word: string): Failed {
   return brokenStream(`the provider ended the response with '${word}'`)
 }
 
-/**
- * What may have to go back to the same model with the response's calls (openai-chat-messages.ts).
- */
+/** The reasoning that the same model may need back with the calls (messages.ts). */
 function reasoningBlock(stream: ChatStream): PartEvent[] {
   const { model, reasoning } = stream
   const details = returnedDetails(stream.details)
@@ -330,7 +319,7 @@ function reasoningBlock(stream: ChatStream): PartEvent[] {
   return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
 }
 
-/** Ends the attempt and lets those who read along see why. */
+/** Fails the attempt and shows the reason to readers of the stream. */
 function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
   const reason = shortReason(fault.reason, stream.secret)
   stream.fault ??= { ...fault, reason }

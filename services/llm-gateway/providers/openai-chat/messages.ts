@@ -1,15 +1,12 @@
-// A conversation's history as Chat Completions messages. Owns: that what the provider gets is
-// valid, whatever the history holds. Does not own: what is said (spoken-history.ts), the rest of
-// the request (openai-chat-request.ts).
+// A history as Chat Completions messages. Owns: valid messages for any history. Does not own: the
+// words (utterances.ts), the rest of the request (request.ts).
 //
-// OPENAI-CHAT-MESSAGES-1. Every entry of tool_calls is followed by exactly one tool message,
-//     directly after, in the same order: what a provider refuses a request for (I5.4) cannot be
-//     built.
-// OPENAI-CHAT-MESSAGES-2. The same entries always give the same messages, and more entries only add
-//     to the end (SPOKEN-HISTORY-2), so the provider's prompt cache holds. The one exception is a
-//     user who speaks twice in a row: servers want that in one message, and its beginning stays.
-// OPENAI-CHAT-MESSAGES-3. A user's message never comes right after a tool's, since some servers
-//     refuse that; a word of the assistant stands between.
+// OPENAI-CHAT-MESSAGES-1. Exactly one tool message follows for each entry of tool_calls, directly
+//     and in order. Providers refuse anything else (I5.4).
+// OPENAI-CHAT-MESSAGES-2. Equal entries give equal messages, and more entries only append, for the
+//     prompt cache. Consecutive user texts become one message with the same beginning.
+// OPENAI-CHAT-MESSAGES-3. An assistant message separates a tool message from a user message,
+//     because some servers refuse the two in a row.
 
 import { createHash } from 'node:crypto'
 import type {
@@ -20,37 +17,28 @@ import type {
 import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
-import {
-  type CallIds,
-  inputOf,
-  type SpokenCall,
-  usableName,
-  utterances,
-} from '../spoken-history.ts'
+import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 import type { ServerHabits } from './server.ts'
 import { type ChatForm, noAnswer, validChatMessages } from './valid-chat-messages.ts'
 
-/** Whose reasoning may go back, and in which fields. */
+/** The model whose reasoning may go back, and its fields. */
 export type ReturnedReasoning = { model: string; fields: ServerHabits['reasoning'] }
 
 /**
- * A provider takes back what it sent, but OpenAI no more than 40 characters. Nine letters and
- * digits are the one form that every server takes.
+ * Providers accept their own ids, but OpenAI at most 40 characters. Nine letters and digits work
+ * everywhere.
  */
 const callIds: CallIds = {
   taken: /^[\x21-\x7e]{1,40}$/,
   made: (place) => createHash('sha256').update(place).digest('hex').slice(0, 9),
 }
-/**
- * Of a history that the server has refused: all ids are ours, since those that were taken may be
- * foreign to who answers now.
- */
+/** For a refused history: every id is new, because the old ones may be foreign to this server. */
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
-/** What the strictest server takes. */
+/** The form for the strictest server. */
 const strictForm: ChatForm = { id: /^[a-zA-Z0-9]{9}$/, madeId: callIds.made, alternating: true }
 
 /**
- * `nineCharacterIds`: the server takes no other ids than nine letters and digits. `rebuilt`: as in
+ * `nineCharacterIds`: the server accepts only ids of nine letters and digits. `rebuilt`: see
  * ProviderRequest.
  */
 export type HowSaid = { nineCharacterIds: boolean; rebuilt: boolean }
@@ -88,8 +76,8 @@ function appendUser(messages: ChatCompletionMessageParam[], text: string): void 
 type ModelSaid = { text: string; thinking: Record<string, unknown>[]; calls: SpokenCall[] }
 
 /**
- * `returned` undefined: no reasoning goes back. It does from a call until the user speaks, while
- * the model goes on thinking from there.
+ * `returned` undefined: no reasoning goes back. It goes back between a call and the next user
+ * message, while the model continues its thinking.
  */
 function assistantMessage(
   { text, thinking, calls }: ModelSaid,
@@ -101,7 +89,7 @@ function assistantMessage(
     content: text === '' ? null : text,
   }
   if (calls.length > 0) message.tool_calls = calls.map((spoken) => toolCall(spoken, own))
-  // The blocks say all that the plain text says, and more.
+  // The blocks include the plain text.
   const [details] = own.flatMap(({ reasoning_details: blocks }) =>
     Array.isArray(blocks) ? [blocks] : [],
   )
@@ -115,10 +103,7 @@ function assistantMessage(
   return message
 }
 
-/**
- * `extra_content`, such as the signature of a thought, goes back beside the call with which it
- * came.
- */
+/** `extra_content`, such as the signature of a thought, goes back with its call. */
 function toolCall(
   { id, call }: SpokenCall,
   thinking: Record<string, unknown>[],
@@ -134,10 +119,7 @@ function toolCall(
   return extra === undefined ? made : Object.assign(made, { extra_content: extra })
 }
 
-/**
- * As the model wrote them, where they can be sent back like that: a server that keeps what it has
- * read finds the same text again.
- */
+/** As the model wrote them if that is sendable: a server with a cache then finds the same text. */
 function argumentsOf(call: SpokenCall['call']): string {
   const sendable = JSON.stringify(inputOf(call))
   return plainJson(call.raw) === sendable ? call.raw : sendable

@@ -1,23 +1,23 @@
-// Whether a Chat Completions response begins anew in the middle of its stream: a gateway that lost
-// the server behind it may ask again and send on what comes, under another id.
+// Detects a Chat Completions response that restarts in its own stream. A gateway that lost its
+// server may repeat the request and forward the new response under another id.
 //
-// Neither an id nor a role alone tells it: some servers give each chunk an id of its own, some name
-// the role in each chunk.
+// An id or a role alone proves nothing: some servers change the id or repeat the role in each
+// chunk.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { finishWord } from '../finish-words.ts'
+import { finishWord } from '../finish-reasons.ts'
 
 type Json = Record<string, unknown>
 
 /**
- * The id under which a chunk first named the role, whether chunks without one came after it, and
- * whether any had another id.
+ * The id of the first chunk with a role, whether chunks without a role followed, and whether
+ * another id came.
  */
 export type Opening = { id: string; wentOn: boolean; idChanged: boolean }
 
 /**
- * The role is named again, under another id, after chunks without it. Where ids change anyway, such
- * a chunk must not say anything yet.
+ * The role comes again, under another id, after chunks without it. If ids change anyway, such a
+ * chunk must also be empty.
  */
 export function beginsAnew(
   opening: Opening | undefined,
@@ -32,7 +32,7 @@ export function beginsAnew(
   )
 }
 
-/** After this chunk. */
+/** The state after this chunk. */
 export function openingAfter(
   opening: Opening | undefined,
   { id }: Json,

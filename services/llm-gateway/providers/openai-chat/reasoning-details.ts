@@ -1,14 +1,13 @@
-// `reasoning_details` of a Chat Completions stream: blocks of thinking, some signed or encrypted,
-// as OpenRouter and others send them. They have to go back exactly as they came, which means as the
-// blocks that they are and not as the pieces in which those were streamed: a signature is over its
-// whole block.
+// `reasoning_details` of Chat Completions: blocks of thinking, some signed or encrypted, from
+// OpenRouter and others. A signature covers a whole block, so the blocks must go back whole and
+// unchanged, not as the streamed pieces.
 //
-// REASONING-DETAILS-1. A piece continues the block of its type and index; without an index, the
-//     last block, where that is of its type, not signed and not of the same chunk.
+// REASONING-DETAILS-1. A piece continues the block of its type and index. Without an index it
+//     continues the last block, if that has its type, no signature and an earlier chunk.
 // REASONING-DETAILS-2. Texts and summaries are joined in order. Encrypted data comes whole, so each
-//     piece of it is a block.
-// REASONING-DETAILS-3. Of what is too large or cannot be read nothing goes back: a provider refuses
-//     half of its thinking.
+//     piece is a block.
+// REASONING-DETAILS-3. Nothing goes back if a part is too large or unreadable: a provider refuses
+//     partial thinking.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
@@ -17,8 +16,8 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 type Json = Record<string, unknown>
 
 /**
- * The blocks so far; `addDetails` changes it in place. `bytes`: what came of them; `isSpoilt`:
- * nothing of it goes back (REASONING-DETAILS-3).
+ * The blocks so far; `addDetails` changes them in place. `bytes`: their size. `isSpoilt`: nothing
+ * goes back (REASONING-DETAILS-3).
  */
 export type ReasoningDetails = { blocks: Json[]; bytes: number; isSpoilt: boolean }
 
@@ -26,19 +25,19 @@ export function newReasoningDetails(): ReasoningDetails {
   return { blocks: [], bytes: 0, isSpoilt: false }
 }
 
-/** What a chunk says of them. Gives the text in it that people may read. */
+/** Adds a chunk's details. Returns their readable text. */
 export function addDetails(details: ReasoningDetails, given: unknown): string {
   if (!Array.isArray(given)) return ''
   const before = details.blocks.length
   return given.map((piece: unknown) => addPiece(details, piece, before)).join('')
 }
 
-/** The blocks as they go back, or undefined where there are none. */
+/** The blocks to send back; undefined: none. */
 export function returnedDetails({ blocks, isSpoilt }: ReasoningDetails): Json[] | undefined {
   return isSpoilt || blocks.length === 0 ? undefined : blocks
 }
 
-/** `before`: how many blocks there were before this chunk. */
+/** `before`: the number of blocks before this chunk. */
 function addPiece(details: ReasoningDetails, piece: unknown, before: number): string {
   if (!isObject(piece)) return ''
   const json = JSON.stringify(piece)
@@ -59,7 +58,7 @@ function addPiece(details: ReasoningDetails, piece: unknown, before: number): st
   return text
 }
 
-/** Where the text of such a block stands, which comes in pieces. */
+/** The field whose text comes in pieces. */
 function joinedField({ type }: Json): 'text' | 'summary' | undefined {
   if (type === 'reasoning.text') return 'text'
   return type === 'reasoning.summary' ? 'summary' : undefined

@@ -1,8 +1,7 @@
-// The body of one Chat Completions request. Providers read tools first, then the messages in their
-// order, and their prompt caches hold as far as the bytes are the same. So what is the same from
-// one request to the next comes first: the tools, the agent's system prompt, the conversation so
-// far. A nudge is a further system message before the conversation (I1): the request that shows one
-// reads the conversation anew, the next one does not.
+// The body of one Chat Completions request. Prompt caches read tools, then messages, and hold for
+// an equal prefix. So stable parts come first: the tools, the system prompt, the conversation so
+// far. A nudge is another system message before the conversation (I1). Only the request with the
+// nudge misses the cache of the conversation.
 
 import type {
   ChatCompletionCreateParamsStreaming,
@@ -16,7 +15,7 @@ import type { ProviderRequest } from '../provider.ts'
 import { chatMessages } from './messages.ts'
 import { serverHabits } from './server.ts'
 
-/** Throws where a tool's schema is no JSON: the agent's file was not checked. */
+/** Throws if a tool's schema is not JSON, in an unchecked agent. */
 export function chatRequest(
   { model, system }: Agent,
   request: ProviderRequest,

@@ -1,27 +1,27 @@
-// What servers of the Chat Completions API do not take, known by their address: most of them copy
-// the API as it was when they were written.
+// Limits of servers of the Chat Completions API, by their address. Most servers copied an early
+// version of the API.
 
-/** How a server wants to be asked. */
+/** The form of requests that a server accepts. */
 export type ServerHabits = {
-  /** Where the bound on the output stands. */
+  /** The field of the output limit. */
   outputLimit: 'max_tokens' | 'max_completion_tokens'
-  /** Whether usage has to be asked for; the others refuse the question and send it anyway. */
+  /**
+   * Whether a request must ask for usage. The other servers refuse the option and send usage
+   * anyway.
+   */
   asksForUsage: boolean
-  /** The fields of reasoning that it takes back, and mostly demands. */
+  /** The reasoning fields that it accepts and mostly requires. */
   reasoning: ('reasoning_content' | 'reasoning')[]
-  /** The ids of calls have to be nine letters and digits. */
+  /** Call ids must be nine letters and digits. */
   nineCharacterIds: boolean
 }
 
 /**
- * `max_tokens` is what every server knows but OpenAI's own, which refuses it for its reasoning
- * models. So an agent with a base URL of its own gets `max_tokens`, unless that is OpenAI's or
- * Azure's.
- *
- * Reasoning goes back in the field in which it came, and as `reasoning_details` wherever it came so
- * (reasoning-details.ts). Those who send `reasoning_content` (DeepSeek, Moonshot) refuse a history
- * in which a turn with calls has lost it; of those who send `reasoning` only OpenRouter passes the
- * demand of others on, and some refuse the field.
+ * Every server accepts `max_tokens`, except that OpenAI refuses it for reasoning models. So every
+ * base URL other than OpenAI's and Azure's gets `max_tokens`. Reasoning returns in its original
+ * field, and as `reasoning_details` if it came so. Servers that send `reasoning_content` (DeepSeek,
+ * Moonshot) refuse a turn with calls that lacks it. Of those that send `reasoning`, only OpenRouter
+ * passes on such a requirement, and some refuse the field.
  */
 export function serverHabits(baseUrl: string | undefined): ServerHabits {
   const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''

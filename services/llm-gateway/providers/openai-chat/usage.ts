@@ -1,4 +1,4 @@
-// What a chunk of Chat Completions says about tokens, in our counts.
+// Token counts of Chat Completions in our terms.
 
 import type { Usage } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -6,8 +6,8 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 type Json = Record<string, unknown>
 
 /**
- * What a chunk says about usage, wherever the server puts it; undefined: nothing. Counts are
- * cumulative, so the newest one is all.
+ * The usage in a chunk, in any of its places; undefined: none. Counts are cumulative, so the newest
+ * is complete.
  */
 export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined {
   const beside = isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined
@@ -23,10 +23,9 @@ export function usageOf(usage: Json): Usage {
     countOf(usage.cached_tokens)
   const cacheWriteTokens = countOf(details.cache_write_tokens)
   return {
-    // Here the prompt's tokens include the cached ones; in our count they do not.
+    // The prompt's count includes cached tokens; ours does not.
     inputTokens: Math.max(prompt - cacheReadTokens - cacheWriteTokens, 0),
-    // Some servers leave the thinking out of the completion's tokens, and then only the total has
-    // it.
+    // Some servers count thinking only in the total.
     outputTokens: Math.max(countOf(usage.completion_tokens), countOf(usage.total_tokens) - prompt),
     cacheReadTokens,
     cacheWriteTokens,

@@ -1,15 +1,12 @@
-// Any list of messages as one that a server of Chat Completions takes (I5.4). Pure; a list that the
-// server takes already comes out as it went in.
+// Makes any list of messages valid for a server of Chat Completions (I5.4). Pure. Returns a valid
+// list unchanged.
 //
-// VALID-CHAT-MESSAGES-1. Every entry of tool_calls has exactly one tool message, directly behind,
-//     in the same order. A lost one is said to be unknown, a second one and one without its call
-//     are left out. Nothing stands between, no system message either.
-// VALID-CHAT-MESSAGES-2. Ids change only where two calls have the same one or it has a form that
-//     the server does not take.
-// VALID-CHAT-MESSAGES-3. Where roles must take turns, whoever speaks twice says it in one message,
-//     a word of the assistant stands between a result and the user, and the assistant does not
-//     speak last.
-// VALID-CHAT-MESSAGES-4. Blank texts are left out, and messages in which nothing is left.
+// VALID-CHAT-MESSAGES-1. Exactly one tool message follows for each entry of tool_calls, directly
+//     and in order. A lost one becomes unknown; duplicates and strays are dropped.
+// VALID-CHAT-MESSAGES-2. An id changes only if another call has it or the server refuses its form.
+// VALID-CHAT-MESSAGES-3. If roles must alternate, consecutive messages are joined, an assistant
+//     message separates results from the user, and the assistant is never last.
+// VALID-CHAT-MESSAGES-4. Blank texts and empty messages are dropped.
 
 import type {
   ChatCompletionAssistantMessageParam,
@@ -20,12 +17,12 @@ import type {
 import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
 
 /**
- * What a server takes. `id`: the form of call ids, and how one is made. `alternating`: roles must
- * take turns.
+ * The server's rules. `id`: the form of call ids, and a builder. `alternating`: roles must
+ * alternate.
  */
 export type ChatForm = { id: RegExp; madeId: (place: string) => string; alternating: boolean }
 
-/** Stands where the user goes on after results that the model did not speak about. */
+/** Separates results from a user message if the model never answered them. */
 export const noAnswer = '(This was left without an answer.)'
 
 export function validChatMessages(
@@ -37,7 +34,7 @@ export function validChatMessages(
   const made: ChatCompletionMessageParam[] = []
 
   for (const message of messages) {
-    if (message.role === 'tool' || message.role === 'function') continue // results stand with their calls
+    if (message.role === 'tool' || message.role === 'function') continue // results are placed with their calls
     const kept = withoutBlanks(message)
     if (kept === undefined) continue
     if (alternating && kept.role === 'user' && made.at(-1)?.role === 'tool')
@@ -65,7 +62,7 @@ function resultsOf(
   return pairs(calls, results)
 }
 
-/** One that stands twice in one message with the same id and the same words was delivered twice. */
+/** A call with the same id and content twice in one message was delivered twice. */
 function callsOf(message: ChatCompletionMessageParam): ChatCompletionMessageToolCall[] {
   if (message.role !== 'assistant') return []
   const seen = new Set<string>()
@@ -75,7 +72,7 @@ function callsOf(message: ChatCompletionMessageParam): ChatCompletionMessageTool
   })
 }
 
-/** The message itself where nothing of it is blank; undefined: nothing is left of it. */
+/** The message itself if it has no blanks; undefined: nothing is left. */
 function withoutBlanks(
   message: ChatCompletionMessageParam,
 ): ChatCompletionMessageParam | undefined {
@@ -103,7 +100,7 @@ function assistantWithoutBlanks(
   return content == null ? message : { ...message, content: null }
 }
 
-/** What two messages of one role in a row say in one; undefined: they may stand as they are. */
+/** Joins two messages of one role in a row; undefined: they may stand as they are. */
 function joinedWith(
   last: ChatCompletionMessageParam | undefined,
   message: ChatCompletionMessageParam,

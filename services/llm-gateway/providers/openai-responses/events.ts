@@ -1,19 +1,16 @@
-// A Responses stream, one server-sent event at a time, as normalized part events. Owns: what an
-// event says, what the stream said about its end, and whether it can be believed. Does not own:
-// HTTP (openai-responses.ts), which item an event is about (openai-responses-stream.ts), what an
-// item says (openai-responses-items.ts), which source of a call's arguments counts (accumulator).
+// Maps the server-sent events of the Responses API to part events. Owns: the content of an event,
+// the end of the stream and its validity. Does not own: HTTP (connect.ts), the item of an event
+// (stream.ts), the content of an item (items.ts), which source of a call's arguments counts
+// (accumulator).
 //
-// OPENAI-RESPONSES-EVENTS-1. Everything is said up to four times: in pieces, in an event that ends
-//     them, in one that ends the item, in one that ends the response. It is passed on once, and
-//     again only where it says something else.
-// OPENAI-RESPONSES-EVENTS-2. Argument bytes whose item never began are passed on under an index of
-//     their own, never dropped (I1.1).
-// OPENAI-RESPONSES-EVENTS-3. What cannot be read spoils the attempt; a payload that cannot even be
-//     the beginning of an event has lost nothing of one, and is passed over. Items that the
-//     provider runs itself, and items of unknown kinds, are never calls.
-// OPENAI-RESPONSES-EVENTS-4. A call is closed when the response is over, and only where the server
-//     calls it complete, and no two of those sources prove a loss: two that say all of the
-//     arguments and differ, or that say the same and the pieces do not.
+// OPENAI-RESPONSES-EVENTS-1. Servers send everything up to four times. It is emitted once, and again
+//     only if it differs.
+// OPENAI-RESPONSES-EVENTS-2. Argument bytes without an item get an index of their own and are never
+//     dropped (I1.1).
+// OPENAI-RESPONSES-EVENTS-3. An unreadable event spoils the attempt; a payload that cannot begin an
+//     event is skipped. Provider-run and unknown items are never calls.
+// OPENAI-RESPONSES-EVENTS-4. A call closes at the end of the response, if the server calls it
+//     complete and its sources prove no loss (isContradicted in items.ts).
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop } from '../../../../shared/contract/messages.ts'
@@ -22,11 +19,11 @@ import { type Payload, payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent, textEvents } from '../../wire/part-events.ts'
 import { errorIn, faultOf } from '../../wire/sent-errors.ts'
-import { meaningOf } from '../finish-words.ts'
+import { meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
-import { providerSaid } from '../provider-said.ts'
-import { shortReason } from '../reason.ts'
+import { metadataEvents } from '../response-metadata.ts'
+import { shortReason } from '../short-reason.ts'
 import { addArguments, allArguments, argumentText, closeCall, endItem, type Item } from './items.ts'
 import {
   ending,
@@ -47,10 +44,7 @@ import { responsesUsage } from './usage.ts'
 
 type Json = Record<string, unknown>
 
-/**
- * What one server-sent event means. `name` is its `event:` line, which counts only where the data
- * has no type of its own.
- */
+/** `name`: the `event:` line, used only if the data has no type. */
 export function readResponseEvent(
   stream: ResponseStream,
   name: string | null,
@@ -93,7 +87,7 @@ export function readResponseEvent(
     case 'response.function_call_arguments.done':
     case 'response.custom_tool_call_input.done':
       return argumentsDone(stream, event, argumentText(event, exact, []))
-    case 'response.content_part.delta': // OpenRouter's word for it
+    case 'response.content_part.delta': // OpenRouter's name
     case 'response.output_text.delta':
     case 'response.output_text.done':
       return saidEvents(stream, 'text', event, event.delta ?? event.text)
@@ -114,7 +108,7 @@ export function readResponseEvent(
   }
 }
 
-/** What is left to say when no more comes; the last events of the response. */
+/** The last events of the response. */
 export function endResponse(stream: ResponseStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
@@ -127,11 +121,11 @@ export function endResponse(stream: ResponseStream): PartEvent[] {
   return [
     ...unnamed,
     ...closed,
-    ...providerSaid(newIndex(stream), { id, incomplete, usage: rawUsage }),
+    ...metadataEvents(newIndex(stream), { id, incomplete, usage: rawUsage }),
   ]
 }
 
-/** The provider's word in our vocabulary. */
+/** The finish reason in our terms. */
 export function stopOf({
   finish,
   incomplete,
@@ -144,10 +138,10 @@ export function stopOf({
   if (finish === '') return over && !hasUnread && items.length > 0 ? 'other' : 'cut'
   if (finish !== 'completed') return 'other'
   if (hasRefusal) return 'refusal'
-  // A call that was written as text may be in it.
+  // The text may contain a call.
   if (items.some(({ kind, isUnfinished }) => kind === 'text' && isUnfinished)) return 'length'
   if (items.some(({ kind }) => kind === 'call')) return 'calls'
-  // Of a text that was said in two ways nobody knows which was meant.
+  // Two versions of a text: the right one is unknown.
   return items.some(({ said }) => said.isDisputed) ? 'other' : 'end'
 }
 
@@ -164,8 +158,8 @@ function readUnusual(
 }
 
 /**
- * Events of tools that the provider runs, annotations, keep-alives, and whatever will be added; or
- * an error, which always is the end.
+ * Events of provider-run tools, annotations, keep-alives and future types, or an error, which
+ * always ends the response.
  */
 function readOther(stream: ResponseStream, name: string | null, event: Json): PartEvent[] {
   const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
@@ -179,7 +173,7 @@ function argumentsDelta(stream: ResponseStream, place: Place, text: string): Par
   const item = findCall(stream, place)
   if (text === '') return []
   if (item?.kind !== 'call') return strayArguments(stream, item, text)
-  // What came before the call's name is not passed on yet, so nobody else bounds it (R7).
+  // Arguments are withheld until the call has a name, so they need a bound here (R7).
   const isTooLarge = !item.begun && item.given.length > limits.roundPartsBytesMax
   return isTooLarge
     ? spoil(stream, brokenStream('the arguments of a call without a name are too large'))
@@ -193,15 +187,12 @@ function argumentsDone(stream: ResponseStream, event: Json, text: string): PartE
   return allArguments(item, text, event.name)
 }
 
-/**
- * OPENAI-RESPONSES-EVENTS-2. What belongs to an item that is known to be none of our calls is
- *     missing from none.
- */
+/** OPENAI-RESPONSES-EVENTS-2. No call lacks the arguments of an item that is not ours. */
 function strayArguments(stream: ResponseStream, item: Item | undefined, text: string): PartEvent[] {
   return item?.kind === 'other' ? [] : [partEvent('call_arguments', newIndex(stream), text)]
 }
 
-/** A piece of a text, or all of it. */
+/** A piece of a text, or the whole text. */
 function saidEvents(
   stream: ResponseStream,
   kind: 'text' | 'refusal' | 'reasoning',
@@ -221,7 +212,7 @@ function saidEvents(
   )
 }
 
-/** `word`: the event's; the status of the response counts where it is worse. */
+/** `word`: the status in the event's name. The status of the response counts if it is worse. */
 function endOfResponse(
   stream: ResponseStream,
   word: string,
@@ -252,7 +243,7 @@ function endOfResponse(
   })
   const said = new Set(output.map((item) => knownItem(stream, item, () => false)))
   const events = output.flatMap((item) => finalItem(stream, item, said))
-  // A call whose arguments were ended, and which itself never was.
+  // A call whose arguments ended but whose item did not.
   const open = stream.items.filter((item) => item.kind === 'call' && item.isDone && !item.ended)
   return [
     ...events,
@@ -260,7 +251,7 @@ function endOfResponse(
   ]
 }
 
-/** `response.done` says only that the response is over; how, its status says. */
+/** `response.done` leaves the outcome to the status. */
 function finishOf(word: string, status: unknown): string {
   if (status === 'failed' || status === 'cancelled') return status
   if (word !== 'done') return word
@@ -268,8 +259,8 @@ function finishOf(word: string, status: unknown): string {
 }
 
 /**
- * An item that the whole response has and the stream has not is taken only where it cannot be one
- * that came under another id. `said`: those of the stream that the response has under their own.
+ * Accepts an item that only the whole response has, unless it may have come under another id.
+ * `said`: items of the stream that the response has under their own id.
  */
 function finalItem(
   stream: ResponseStream,
@@ -285,14 +276,14 @@ function finalItem(
   const events = known === undefined ? wholeItem(stream, item) : ending(known, item)
   const meant = known ?? stream.items.at(-1)
   if (isNew) said.add(meant)
-  // Servers leave this word in items that an event of their own has ended; where none did, it is
-  // the last one about them.
+  // Servers keep this status in items that an event has already ended. Without such an event the
+  // status is final.
   if (meant !== undefined && item.sent.status === 'in_progress' && !wasEnded)
     meant.isUnfinished = true
   return events
 }
 
-/** What came before and what comes now would be said twice, or glued together. */
+/** A second response would double or mix the content. */
 function beginsAnew({ items, id }: ResponseStream, { response }: Json): boolean {
   return (
     items.length > 0 &&
@@ -313,10 +304,10 @@ function noteResponse(stream: ResponseStream, response: unknown): void {
   stream.rawUsage = response.usage
 }
 
-/** Each event looks for its item among all of them. */
+/** Each event searches all items. */
 const tooManyItems = brokenStream(`the response has more than ${limits.responseItemsMax} items`)
 
-/** Ends the attempt and lets those who read along see why. */
+/** Fails the attempt and shows the reason to readers of the stream. */
 function spoil(stream: ResponseStream, fault: Failed): PartEvent[] {
   const reason = shortReason(fault.reason, stream.secret)
   stream.fault ??= { ...fault, reason, finish: stream.finish }

@@ -1,34 +1,26 @@
-// A conversation's history as the input items of a Responses request. Owns: that what the provider
-// gets is valid, whatever the history holds. Does not own: what is said (spoken-history.ts), the
-// rest of the request (openai-responses-request.ts).
+// A history as input items of the Responses API. Owns: valid items for any history. Does not own:
+// the words (utterances.ts), the rest of the request (request.ts).
 //
-// INPUT-1. Every function_call is followed by exactly one function_call_output, after those of its
+// INPUT-1. Every function_call has exactly one function_call_output, after the calls of its
 //     response and in the same order (I5.4).
-// INPUT-2. The same entries always give the same items, and more entries only add to the end
-//     (SPOKEN-HISTORY-2), so the provider's prompt cache holds.
-// INPUT-3. Reasoning goes back exactly as it came, to the model from which it came, in front of the
-//     call that it led to. One that is not encrypted cannot be taken back: nothing is stored under
-//     its id.
+// INPUT-2. Equal entries give equal items, and more entries only append (UTTERANCES-2), so the
+//     provider's prompt cache holds.
+// INPUT-3. Reasoning returns unchanged to its own model, before the call that followed it. Only
+//     encrypted reasoning returns: the provider stores nothing under its id.
 
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
-import {
-  type CallIds,
-  inputOf,
-  type SpokenCall,
-  usableName,
-  utterances,
-} from '../spoken-history.ts'
+import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 
 const callIds: CallIds = { taken: /^[\x21-\x7e]{1,64}$/, made: (place) => `call_${place}` }
-/** Of a history that the server has refused: nothing of it that only the server could know. */
+/** For a refused history: no ids that only the server knows. */
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
 /**
- * `history` in order of turn and round. `model`: whose reasoning may go back. `rebuilt`: as in
- * ProviderRequest.
+ * `history` in order of turn and round. `model`: the model whose reasoning may go back. `rebuilt`:
+ * see ProviderRequest.
  */
 export function responsesInput(
   history: HistoryEntry[],
@@ -53,7 +45,7 @@ export function responsesInput(
   })
 }
 
-/** `calls`: how many calls of the response began before it. */
+/** `calls`: the number of calls that began before it. */
 function reasoningOf(
   thinking: Record<string, unknown>[],
   model: string,

@@ -1,5 +1,4 @@
-// One item of a Responses stream: what it is, and what of each event about it is new
-// (OPENAI-RESPONSES-EVENTS-1).
+// One item of a Responses stream, and the news in each event about it (OPENAI-RESPONSES-EVENTS-1).
 
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -10,41 +9,41 @@ import { endText, newText, type SaidText } from './texts.ts'
 
 type Json = Record<string, unknown>
 
-/** What an item is to us: `other` is what the provider runs itself, and what is unknown. */
+/** `other`: provider-run or unknown. */
 export type Item = {
   kind: 'call' | 'text' | 'reasoning' | 'other'
-  /** The provider's word for it. */
+  /** The provider's type. */
   type: unknown
-  /** All by which events name it, and its place in the output. */
+  /** Every id in events, and the place in the output. */
   ids: string[]
   at: number
-  /** The provider's id of the call; empty: none, or no call. */
+  /** The provider's id of the call; empty: none, or not a call. */
   callId: string
   name: string
-  /** Our own. */
+  /** Our index. */
   index: number
-  /** Whose reasoning it is, and how many calls began before it. */
+  /** The author of the reasoning, and the number of calls before it. */
   model: string
   callsBefore: number
-  /** What was passed on of its text. */
+  /** The emitted text. */
   said: SaidText
-  /** What was passed on of its arguments. */
+  /** The emitted arguments. */
   given: string
-  /** The pieces of arguments that came, joined. */
+  /** The joined pieces of the arguments. */
   pieced: string
   /**
-   * What the first event with all of the arguments said they were, how many such events came, and
-   * whether one said something else.
+   * The first event with whole arguments: its text, the number of such events, and whether one
+   * differed.
    */
   whole: { text: string; plain: string; events: number; differ: boolean } | undefined
-  /** The call was announced: it is when its name is known. */
+  /** The call was emitted, which needs its name. */
   begun: boolean
-  /** An event has ended its arguments. */
+  /** An event ended its arguments. */
   isDone: boolean
   ended: boolean
-  /** By the server's own word it is not all there, whatever ends it. */
+  /** The server calls it incomplete, whatever event ends it. */
   isUnfinished: boolean
-  /** Events call it by different names. */
+  /** Events give it different names. */
   isRenamed: boolean
 }
 
@@ -71,15 +70,12 @@ function kindOf(type: unknown): Item['kind'] {
   return type === 'reasoning' ? 'reasoning' : 'other'
 }
 
-/** All by which an event may name the item. */
+/** Every id by which an event may name the item. */
 export function idsOf(sent: Json): string[] {
   return [textOr(sent.id, ''), textOr(sent.call_id, '')].filter((id) => id !== '')
 }
 
-/**
- * The arguments of a call in an item or an event, as text: servers that send the value itself get
- * it written down as they sent it.
- */
+/** A call's arguments in an item or event. Some servers send the value itself and not its text. */
 export function argumentText(sent: Json, exact: ExactValues, path: Path): string {
   const key = sent.arguments === undefined ? 'input' : 'arguments'
   const given = sent[key]
@@ -87,7 +83,7 @@ export function argumentText(sent: Json, exact: ExactValues, path: Path): string
   return given === undefined || given === null ? '' : (exact([...path, key]) ?? '')
 }
 
-/** `start`: arguments that stood in the announcement. */
+/** `start`: arguments in the announcement. */
 export function beginItem(item: Item, sent: Json, start: string): PartEvent[] {
   if (item.kind === 'call') return item.name === '' ? [] : beginCall(item, start)
   const text = item.kind === 'other' ? JSON.stringify(sent) : ''
@@ -96,7 +92,7 @@ export function beginItem(item: Item, sent: Json, start: string): PartEvent[] {
     : [partEvent('kept_apart', item.index, text)]
 }
 
-/** Characters of an item that is none of ours, as it stays in the log. */
+/** The characters of another item that the log keeps. */
 const keptApartMax = 16_384
 
 function beginCall(item: Item, start: string): PartEvent[] {
@@ -110,16 +106,14 @@ function beginCall(item: Item, start: string): PartEvent[] {
   ]
 }
 
-/** A piece of a call's arguments; those supersede what stood in the announcement. */
+/** A piece of a call's arguments. Pieces replace the arguments of the announcement. */
 export function addArguments(item: Item, text: string): PartEvent[] {
   item.given = item.begun && item.pieced === '' ? text : item.given + text
   item.pieced += text
   return item.begun ? [partEvent('call_arguments', item.index, text)] : []
 }
 
-/**
- * All of a call's arguments once more; empty: they are not said. `name`: for a call that had none.
- */
+/** The whole arguments of a call; empty: not in this event. `name`: for a call without one. */
 export function allArguments(item: Item, text: string, name: unknown): PartEvent[] {
   if (item.name === '') item.name = textOr(name, '')
   if (typeof name === 'string' && name.trim() !== '' && name !== item.name) item.isRenamed = true
@@ -131,9 +125,8 @@ export function allArguments(item: Item, text: string, name: unknown): PartEvent
 }
 
 /**
- * Closes a call that has ended, once nothing more can be said about it: the response may still call
- * it incomplete, or say other arguments. One that the server contradicts itself about stays open,
- * so that it does not run (OPENAI-RESPONSES-EVENTS-4).
+ * Closes an ended call at the end of the response, which may still call it incomplete or change its
+ * arguments. A call with contradictions stays open and does not run (OPENAI-RESPONSES-EVENTS-4).
  */
 export function closeCall(item: Item): PartEvent[] {
   const isWhole =
@@ -146,8 +139,9 @@ export function closeCall(item: Item): PartEvent[] {
 }
 
 /**
- * One whole text that differs from the pieces is no proof against them. Servers send all so far
- * with each piece, so the end of them may be all of it.
+ * Two whole texts prove a loss if they differ, or if they agree against the pieces. One whole text
+ * against the pieces proves nothing. Some servers repeat all arguments so far in each piece, and
+ * then the last piece is complete.
  */
 function isContradicted({ pieced, whole }: Item): boolean {
   if (whole === undefined || whole.events < 2) return false
@@ -157,7 +151,7 @@ function isContradicted({ pieced, whole }: Item): boolean {
   )
 }
 
-/** Kept is the first only: how often it is said again is up to the server. */
+/** Keeps only the first: the number of repetitions is up to the server. */
 function noteWhole(item: Item, text: string): void {
   item.whole ??= { text, plain: plainJson(text) ?? text, events: 0, differ: false }
   item.whole.events += 1
@@ -165,12 +159,12 @@ function noteWhole(item: Item, text: string): void {
     item.whole.differ = true
 }
 
-/** Stands where a server has nothing to say. */
+/** Servers send this for no arguments. */
 function isPlaceholder(text: string): boolean {
   return text.trim() === '' || text.trim() === '{}'
 }
 
-/** `raw`: thinking as it came, as JSON; `text`: a call's arguments in it. */
+/** `raw`: the thinking as sent, in JSON. `text`: a call's arguments. */
 export type EndedItem = { sent: Json; text: string; raw: string | undefined }
 
 export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[] {

@@ -1,8 +1,7 @@
-// The body of one Responses request. Nothing is stored at the provider: the history is Weir's, and
-// the whole of it goes with each request. So the model's reasoning has to come encrypted, and goes
-// back as it came. What is the same from one request to the next comes first, for the prompt cache:
-// the tools, the instructions, the conversation so far. A nudge is appended to the instructions
-// (I1): the request that shows one reads the conversation anew, the next one does not.
+// The body of one Responses request. The provider stores nothing: each request contains the whole
+// history, and reasoning comes and returns encrypted. Stable parts come first, for the prompt
+// cache: the tools, the instructions, the conversation so far. A nudge follows the instructions
+// (I1). Only the request with the nudge misses the cache of the conversation.
 
 import type {
   FunctionTool,
@@ -13,10 +12,10 @@ import type { Declaration } from '../../../../shared/contract/messages.ts'
 import type { ProviderRequest } from '../provider.ts'
 import { responsesInput } from './input.ts'
 
-/** Models of OpenAI that do not reason, and refuse to be asked for it. */
+/** OpenAI's models without reasoning, which refuse the option. */
 const withoutReasoning = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt)/
 
-/** Throws where a tool's schema is no JSON: the agent's file was not checked. */
+/** Throws if a tool's schema is not JSON, in an unchecked agent. */
 export function responsesRequest(
   { model, system }: Agent,
   request: ProviderRequest,
@@ -38,7 +37,7 @@ export function responsesRequest(
   }
 }
 
-/** Not strict: that would want schemas of a form of its own. The validator checks the arguments. */
+/** Not strict, which needs schemas of a special form. The validator checks the arguments. */
 function toolOf({ name, description, schema }: Declaration): FunctionTool {
   return {
     type: 'function',

@@ -1,8 +1,7 @@
-// A response of the Responses API while it streams: its items, and which of them an event is about.
+// A response of the Responses API in progress: its items, and the item of each event.
 //
-// STREAM-1. An event belongs to the item with its id, else to the one at its place, else to the one
-//     that began last: servers leave out either, and some give an item another id in each event.
-//     Arguments that name no item while several calls are open belong to none that we know.
+// STREAM-1. An event belongs to the item with its id, or at its place, or to the newest one.
+//     Arguments without an item belong to no known call while several calls are open.
 
 import type { PartEvent, Usage } from '../../../../shared/contract/messages.ts'
 import type { ExactValues, Path } from '../../wire/exact-json.ts'
@@ -12,38 +11,36 @@ import { argumentText, beginItem, endItem, type Item, idsOf, itemOf } from './it
 
 type Json = Record<string, unknown>
 
-/** The functions here and in openai-responses-events.ts change it in place. */
+/** The functions here and in events.ts change it in place. */
 export type ResponseStream = {
-  /** Must not come back in what a server says about an error. */
+  /** Removed from error messages of the server. */
   secret: string
-  /** Whose reasoning it is: no other model takes it back. */
+  /** The author of the reasoning, which no other model accepts. */
   model: string
-  /** In the order in which they began. */
+  /** In order of their beginning. */
   items: Item[]
-  /** Our own indexes so far. */
+  /** The number of our indexes so far. */
   count: number
-  /** The server's own id of the response; empty: it gave none. */
+  /** The server's id of the response; empty: none. */
   id: string
   usage: Usage
   /** As the server sent it. */
   rawUsage: unknown
-  /**
-   * The most tokens that the response may have, by the server's word; undefined: it said nothing.
-   */
+  /** The server's limit for the response; undefined: none. */
   outputTokensMax: number | undefined
-  /** The event that ended the response, without its first word; empty while none came. */
+  /** The event that ended the response, without `response.`; empty: none yet. */
   finish: string
-  /** Why it is incomplete, in the server's word; undefined: it is not. */
+  /** The server's reason for an incomplete response; undefined: complete. */
   incomplete: string | undefined
-  /** The model has refused, in words. */
+  /** The model refused in words. */
   hasRefusal: boolean
-  /** The event that ends the response came, or the end mark of another protocol. */
+  /** The last event came, or the end mark of another protocol. */
   over: boolean
-  /** A payload was passed over (OPENAI-RESPONSES-EVENTS-3): then a mere end mark is no end. */
+  /** A payload was skipped (OPENAI-RESPONSES-EVENTS-3): then an end mark alone does not count. */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
-  /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
+  /** The reason why this attempt fails; undefined: it may still succeed. */
   fault: Failed | undefined
 }
 
@@ -62,10 +59,10 @@ export function newResponseStream({
   }
 }
 
-/** Where an event says that its item is. */
+/** The place of an event's item. */
 export type Place = { id: string; index: number | undefined }
 
-/** Some servers write the index as a text. */
+/** Some servers write the index as text. */
 export function placeOf({ item_id: id, output_index: given }: Json): Place {
   const index = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given
   return {
@@ -74,7 +71,7 @@ export function placeOf({ item_id: id, output_index: given }: Json): Place {
   }
 }
 
-/** Keeps STREAM-1. */
+/** Keeps STREAM-1. Servers omit the id or the place, and some change an item's id in each event. */
 export function findItem({ items }: ResponseStream, { id, index }: Place): Item | undefined {
   const known = id === '' ? undefined : items.findLast((item) => item.ids.includes(id))
   if (known !== undefined || index !== undefined)
@@ -83,8 +80,8 @@ export function findItem({ items }: ResponseStream, { id, index }: Place): Item 
 }
 
 /**
- * As findItem, for arguments: while several calls are open, those that name none are of no call
- * that we know.
+ * Like findItem, for arguments. While several calls are open, unnamed arguments belong to none of
+ * them.
  */
 export function findCall(stream: ResponseStream, place: Place): Item | undefined {
   const isOpen = ({ kind, isDone, ended }: Item) => kind === 'call' && !isDone && !ended
@@ -92,10 +89,10 @@ export function findCall(stream: ResponseStream, place: Place): Item | undefined
   return isUnnamed && stream.items.filter(isOpen).length > 1 ? undefined : findItem(stream, place)
 }
 
-/** An item as an event shows it; `exact` is the event, in which `path` leads to the item. */
+/** An item in an event. `exact`: values of the event. `path` leads to the item. */
 export type SentItem = { sent: Json; index: number | undefined; exact: ExactValues; path: Path }
 
-/** The same item announced twice is one item. */
+/** A second announcement does not make a second item. */
 export function itemAdded(stream: ResponseStream, item: SentItem): PartEvent[] {
   const ids = idsOf(item.sent)
   if (stream.items.some((known) => !known.ended && ids.some((id) => known.ids.includes(id))))
@@ -103,13 +100,13 @@ export function itemAdded(stream: ResponseStream, item: SentItem): PartEvent[] {
   return beginItem(begin(stream, item), item.sent, argumentText(item.sent, item.exact, item.path))
 }
 
-/** The item as a whole, from the event that ends it. */
+/** The whole item, from the event that ends it. */
 export function itemDone(stream: ResponseStream, item: SentItem): PartEvent[] {
   const known = knownItem(stream, item, (other) => !other.ended)
   return known === undefined ? wholeItem(stream, item) : ending(known, item)
 }
 
-/** An item that nobody announced, whole. */
+/** A whole item without an announcement. */
 export function wholeItem(stream: ResponseStream, item: SentItem): PartEvent[] {
   const begun = begin(stream, item)
   return [...beginItem(begun, item.sent, ''), ...ending(begun, item)]
@@ -124,8 +121,8 @@ export function ending(item: Item, { sent, exact, path }: SentItem): PartEvent[]
 }
 
 /**
- * The item by one of its ids, and its place where several have that; else the one of its kind at
- * its place, if it is one of `possible` and no other call.
+ * The item with one of its ids, or the one at its place if several share them. Otherwise the one of
+ * its kind at its place, if it is `possible` and not another call.
  */
 export function knownItem(
   { items }: ResponseStream,
@@ -162,7 +159,7 @@ function begin(stream: ResponseStream, { sent, index }: Pick<SentItem, 'sent' | 
   return item
 }
 
-/** A text whose item never began is still what the user should read. */
+/** The user should see text even if its item never began. */
 export function implicitItem(stream: ResponseStream, { id, index }: Place): Item {
   return begin(stream, { sent: { type: 'message', ...(id && { id }) }, index })
 }

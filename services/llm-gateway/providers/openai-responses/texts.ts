@@ -1,15 +1,14 @@
-// The text of one item of a Responses stream: it comes in pieces, whole in the event that ends a
-// part of it, and whole again in the one that ends the item. Owns: what of each is new. Does not
-// own: which item it is (openai-responses-stream.ts), what becomes of a text (accumulator).
+// The text of one item of a Responses stream. It comes in pieces, whole at the end of each part,
+// and whole again at the end of the item. Owns: the new characters of each event. Does not own: the
+// item (stream.ts), the use of the text (accumulator).
 //
-// OPENAI-RESPONSES-TEXTS-1. What was said in pieces is said. A whole text adds what the pieces lack
-//     at the end, and nothing else: two that differ are never joined, since either could be a call.
-// OPENAI-RESPONSES-TEXTS-2. Where they differ the text is disputed: shown as it came, and nothing
-//     in it runs.
-// OPENAI-RESPONSES-TEXTS-3. Each event costs no more than its own text, however much was said
-//     before it.
+// OPENAI-RESPONSES-TEXTS-1. Emitted pieces stay. A whole text only adds missing characters at the
+//     end. Texts that differ are never joined, since either could be a call.
+// OPENAI-RESPONSES-TEXTS-2. A text with two versions is disputed: it is shown, and no call in it
+//     runs.
+// OPENAI-RESPONSES-TEXTS-3. The cost of an event depends only on its own text.
 
-/** `pieces`: none empty; `length`: of all of them. `part`: the newest one. */
+/** `pieces`: never empty ones. `length`: their sum. `part`: the newest one. */
 export type SaidText = {
   pieces: string[]
   length: number
@@ -17,20 +16,20 @@ export type SaidText = {
   isDisputed: boolean
 }
 
-/** `key`: by which events name it. It began behind so many `pieces` and characters. */
+/** `key` identifies the part. `pieces` and `length`: the counts before it. */
 type Part = { key: string; pieces: number; length: number; isEnded: boolean }
 
 export function newText(): SaidText {
   return { pieces: [], length: 0, part: undefined, isDisputed: false }
 }
 
-/** A piece of a part. Gives what is new of it: all. */
+/** Adds a piece of a part. Returns its new text, which is all of it. */
 export function addPiece(said: SaidText, key: string, text: string): string {
   if (said.part?.key !== key) said.part = beginPart(said, key)
   return add(said, text)
 }
 
-/** All of a part. Gives what is new of it. */
+/** Adds a whole part. Returns its new text. */
 export function endPart(said: SaidText, key: string, text: string): string {
   if (hasEnding(said, text)) return ''
   const part = said.part?.key === key ? said.part : beginPart(said, key)
@@ -40,7 +39,7 @@ export function endPart(said: SaidText, key: string, text: string): string {
   return add(said, rest ?? '')
 }
 
-/** All of the item; blank: nothing is said of it. Gives what is new of it. */
+/** Adds the whole item. Returns its new text. A blank text means no statement. */
 export function endText(said: SaidText, text: string): string {
   if (text.trim() === '') return ''
   const item = { pieces: 0, length: 0 }
@@ -59,7 +58,7 @@ function add(said: SaidText, text: string): string {
   return text
 }
 
-/** What `text` says behind what was said since `from`; undefined: it says something else. */
+/** The rest of `text` after everything since `from`; undefined: they differ. */
 function restOf(
   { pieces, length }: SaidText,
   from: Pick<Part, 'pieces' | 'length'>,
@@ -70,19 +69,19 @@ function restOf(
   return text.startsWith(pieces.slice(from.pieces).join('')) ? text.slice(known) : undefined
 }
 
-/** Whether `text` says something else than was said since `from`, but for blanks around it. */
+/** Whether `text` differs from everything since `from`, apart from outer blanks. */
 function differs(
   { pieces, length }: SaidText,
   from: Pick<Part, 'pieces' | 'length'>,
   text: string,
 ): boolean {
-  const isLonger = length - from.length > 2 * text.length + blanksMax // so it is not joined (OPENAI-RESPONSES-TEXTS-3)
+  const isLonger = length - from.length > 2 * text.length + blanksMax // avoids the join (OPENAI-RESPONSES-TEXTS-3)
   return isLonger || pieces.slice(from.pieces).join('').trim() !== text.trim()
 }
 
 const blanksMax = 64
 
-/** Whether all that was said ends with this: said again, of whichever part. */
+/** Whether all pieces together end with this text: then it is a repetition. */
 function hasEnding({ pieces }: SaidText, text: string): boolean {
   let rest = text
   for (let n = pieces.length - 1; n >= 0; n -= 1) {

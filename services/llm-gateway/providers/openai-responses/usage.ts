@@ -1,4 +1,4 @@
-// What the Responses API says about tokens, in our counts.
+// Token counts of the Responses API in our terms.
 
 import type { Usage } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -8,7 +8,7 @@ export function responsesUsage(usage: Record<string, unknown>): Usage {
   const cacheReadTokens = countOf(details.cached_tokens)
   const cacheWriteTokens = countOf(details.cache_write_tokens)
   return {
-    // Here the input's tokens include the cached ones; in our count they do not.
+    // The input's count includes cached tokens; ours does not.
     inputTokens: Math.max(countOf(usage.input_tokens) - cacheReadTokens - cacheWriteTokens, 0),
     outputTokens: countOf(usage.output_tokens),
     cacheReadTokens,

@@ -15,9 +15,9 @@ import {
   showDeadLetter,
 } from '../../../../apps/history/dead-letters/list.ts'
 import { type RetryOptions, retryDeadLetters } from '../../../../apps/history/dead-letters/retry.ts'
-import { logFileIn } from '../../../../client/open-bus.ts'
 import { startStages } from '../../../../services/stages.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { logFileIn } from '../../../../shared/bus/embedded/log-file.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { DeadLetter } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { notDefault } from '../../../../apps/history/effective.ts'
 import type { Timeline } from '../../../../apps/history/inspect/timeline.ts'
 import { givenBy } from '../../../../apps/replay/judge/overrides.ts'
-import { readScenarios } from '../../../../apps/replay/judge/scenario.ts'
+import { readScenarios } from '../../../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../../../apps/replay/judge/verdict.ts'
 import { madeUpSettings } from '../../../../apps/transcripts/made-up-settings.ts'
 
@@ -86,7 +86,7 @@ describe('a conversation that was exported', () => {
     ],
   } as unknown as Timeline
 
-  it('is a scenario without a label: what was said, and what came of what ran or was refused', () => {
+  it('becomes a scenario without a label, with its responses and the results of its calls', () => {
     expect(read(timeline)).toEqual([
       {
         id: 'c1',
@@ -108,13 +108,14 @@ describe('a conversation that was exported', () => {
             raw_args: '{"a":1}',
             turn: 1,
             outcome: 'error',
-            result: 'command is required',
+            result: 'Tool call rejected ...',
           },
           { kind: 'thinking_only', finish: 'length' },
           { kind: 'text', text: 'Done.' },
         ],
         tool_hints: {},
         settingsOf: expect.any(Function),
+        reasonOf: expect.any(Function),
       },
     ])
   })

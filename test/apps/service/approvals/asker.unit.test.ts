@@ -72,7 +72,7 @@ function atTerminal({ isTerminal = true, counted = true } = {}) {
 }
 
 describe('at a terminal', () => {
-  it('asks for one call after the other, and decides about exactly what was shown', async () => {
+  it('asks about one call after the other, and decides exactly the call on screen', async () => {
     const { asker, input, told, isAsked } = atTerminal()
     asker.askFor(pending(id.a, id.b))
     await isAsked(id.a)
@@ -90,7 +90,7 @@ describe('at a terminal', () => {
     await until(async () => !asker.isAsking)
   })
 
-  it('does not ask for what was decided elsewhere, and goes on with the next', async () => {
+  it('skips a call that was decided elsewhere, and continues with the next', async () => {
     const { asker, input, told, isAsked } = atTerminal()
     asker.askFor(pending(id.a, id.b, id.c))
     await isAsked(id.a)
@@ -102,7 +102,7 @@ describe('at a terminal', () => {
     expect(told).toEqual([['approve', id.c, { hash: `hash of ${id.c}` }]])
   })
 
-  it('does not take what was typed before the question for an approval', async () => {
+  it('does not count text typed before the question as an approval', async () => {
     const { asker, input, told, isAsked } = atTerminal()
     input.write('y\r')
     asker.askFor(pending(id.a))
@@ -112,7 +112,7 @@ describe('at a terminal', () => {
     expect(told).toMatchObject([['reject', id.a, {}]])
   })
 
-  it('says when the word came too late', async () => {
+  it('reports a decision that came too late', async () => {
     const { asker, input, printed, isAsked } = atTerminal({ counted: false })
     asker.askFor(pending(id.a))
     await isAsked(id.a)
@@ -120,7 +120,7 @@ describe('at a terminal', () => {
     await until(async () => printed.includes('  Nothing was changed.'))
   })
 
-  it('asks nothing more when nobody answers, or the turn is over', async () => {
+  it('ends its questions on Ctrl-D and at the end of the turn', async () => {
     const { asker, input, told, isAsked } = atTerminal()
     asker.askFor(pending(id.a))
     await isAsked(id.a)
@@ -134,7 +134,7 @@ describe('at a terminal', () => {
   })
 })
 
-it('elsewhere nobody is asked', () => {
+it('createAsker returns undefined without a terminal', () => {
   expect(atTerminal({ isTerminal: false }).asker).toBeUndefined()
 })
 
@@ -155,9 +155,9 @@ describe('an answer', () => {
     ['', undefined],
     ['nothing', undefined],
     ['later', undefined],
-  ])('%j', (line, answer) => expect(answerIn(line, 'k7f3-9qxm-2b4d')).toEqual(answer))
+  ])('is read from %j', (line, answer) => expect(answerIn(line, 'k7f3-9qxm-2b4d')).toEqual(answer))
 
-  it('that says no and why is none that approves, whatever the id begins with', () => {
+  it('rejects if it begins with no, whatever the id begins with', () => {
     expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ approve: false, reason: 'abc' })
     expect(answerIn('nabc', 'nabc-9qxm-2b4d')).toEqual({ approve: true })
     expect(answerIn('no12', 'n012-9qxm-2b4d')).toEqual({ approve: true })

@@ -44,14 +44,14 @@ async function set(): Promise<string> {
 }
 
 describe('weir approvals rules', () => {
-  it('says that rules which were switched off are in force again', async () => {
+  it('reports that switched-off rules are in force again', async () => {
     expect(await set()).not.toContain('switched off')
     expect(await set()).not.toContain('switched off')
     await withRegistry(settings, (registry) => switchGuard(registry, 'approval', 'shadow'))
-    expect(await set()).toContain('some rules were switched off until now, and all are in force')
+    expect(await set()).toContain('some rules were switched off until now; all are in force now')
   })
 
-  it('says of rules that cannot be read that they cannot, and what to do', async () => {
+  it('reports unreadable rules with the remedy', async () => {
     await withRegistry(settings, (registry) =>
       writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }),
     )
@@ -63,7 +63,7 @@ describe('weir approvals rules', () => {
   })
 })
 
-it('weir approve makes no log where there is none', async () => {
+it('weir approve creates no log', async () => {
   const decided = decideApproval('approve', 'k7f3-9qxm-2b4d', {}, settings, {
     out: output().stream,
     errors: output().stream,

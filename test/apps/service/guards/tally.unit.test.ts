@@ -51,14 +51,14 @@ const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
 })
 
 describe('the tally of a guard', () => {
-  it('counts what it stopped where it enforces, and what it would have stopped where it is a shadow', () => {
+  it('counts rejected calls where the guard enforces, and would-be rejections where it is a shadow', () => {
     const tally = createTally()
-    tally.heard(
+    tally.addVerdict(
       'g',
       answer(1, [said(0, 'reject'), said(1, 'reject'), said(2, 'pass')], [0, 2]),
       1_010,
     )
-    tally.heard('g', answer(2, [said(0, 'reject')]), 1_030)
+    tally.addVerdict('g', answer(2, [said(0, 'reject')]), 1_030)
     expect(tally.of('g')).toMatchObject({
       rounds: 2,
       rejected: 1,
@@ -70,41 +70,41 @@ describe('the tally of a guard', () => {
     })
   })
 
-  it('counts no call that the approval guard says nothing of because nobody waits for it any more', () => {
+  it('does not count a call that the approval guard withdrew', () => {
     const tally = createTally()
     const withdrawn = { ...said(0, 'reject'), code: 'approval.withdrawn' }
-    tally.heard('approval', answer(1, [withdrawn, said(1, 'pass')], [0, 1]), 1_010)
-    tally.heard('g', answer(1, [said(0, 'pass'), said(1, 'pass')], [0, 1]), 1_010)
+    tally.addVerdict('approval', answer(1, [withdrawn, said(1, 'pass')], [0, 1]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'pass'), said(1, 'pass')], [0, 1]), 1_010)
     expect(tally.of('approval')).toMatchObject({ rounds: 1, rejected: 0, agreement: 1 })
-    tally.heard('g', answer(2, [withdrawn], [0]), 1_010)
+    tally.addVerdict('g', answer(2, [withdrawn], [0]), 1_010)
     expect(tally.of('g')).toMatchObject({ rejected: 1 })
   })
 
   it('counts a round once, by its first answer', () => {
     const tally = createTally()
-    tally.heard('g', answer(1, [said(0, 'reject')], [0]), 1_010)
-    tally.heard('g', answer(1, [said(0, 'pass')], [0]), 1_020)
+    tally.addVerdict('g', answer(1, [said(0, 'reject')], [0]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'pass')], [0]), 1_020)
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, p99Ms: 10 })
   })
 
-  it('counts a round whose answer came after its deadline decided it as late once, and its rejection not', () => {
+  it('counts a late answer once as late and its rejection not at all', () => {
     const tally = createTally()
-    tally.heard('g', answer(1, [said(0, 'reject')], [0]), 2_500)
-    tally.decided(silent(1, [said(0, 'reject')]))
-    tally.decided(silent(1, [said(0, 'reject')]))
+    tally.addVerdict('g', answer(1, [said(0, 'reject')], [0]), 2_500)
+    tally.addDecision(silent(1, [said(0, 'reject')]))
+    tally.addDecision(silent(1, [said(0, 'reject')]))
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 0, late: 1, letThrough: 0 })
   })
 
-  it('leaves out of the latency what it caught up with after a pause', () => {
+  it('excludes answers after a pause of the guard from the latency', () => {
     const tally = createTally()
-    tally.heard('g', answer(1, [said(0, 'pass')]), 1_010)
-    tally.heard('g', answer(2, [said(0, 'pass')]), 600_000)
+    tally.addVerdict('g', answer(1, [said(0, 'pass')]), 1_010)
+    tally.addVerdict('g', answer(2, [said(0, 'pass')]), 600_000)
     expect(tally.of('g')).toMatchObject({ rounds: 2, late: 1, p50Ms: 10, p99Ms: 10 })
   })
 
-  it('counts calls that its silence let through', () => {
+  it('counts calls that the silence of the guard allowed', () => {
     const tally = createTally()
-    tally.decided(silent(1, [said(0, 'pass'), said(1, 'pass')]))
+    tally.addDecision(silent(1, [said(0, 'pass'), said(1, 'pass')]))
     expect(tally.of('g')).toMatchObject({
       rounds: 0,
       late: 1,
@@ -114,11 +114,11 @@ describe('the tally of a guard', () => {
     })
   })
 
-  it('says on which share of its calls the other guards said the same', () => {
+  it('gives the share of calls with equal verdicts of other guards', () => {
     const tally = createTally()
-    tally.heard('g', answer(1, [said(0, 'reject'), said(1, 'pass')]), 1_010)
-    tally.heard('h', answer(1, [said(0, 'reject'), said(1, 'reject')]), 1_010)
-    tally.heard('h', answer(2, [said(0, 'reject')]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'reject'), said(1, 'pass')]), 1_010)
+    tally.addVerdict('h', answer(1, [said(0, 'reject'), said(1, 'reject')]), 1_010)
+    tally.addVerdict('h', answer(2, [said(0, 'reject')]), 1_010)
     expect([
       tally.of('g').agreement,
       tally.of('h').agreement,
@@ -126,9 +126,13 @@ describe('the tally of a guard', () => {
     ]).toEqual([0.5, 0.5, undefined])
   })
 
-  it('knows no latency of an answer that does not say when its round was cleared', () => {
+  it('has no latency for an answer without the time of its round', () => {
     const tally = createTally()
-    tally.heard('g', answer(1, [said(0, 'reject')], [0], { clearedAt: 0, deadlineMs: 0 }), 9_000)
+    tally.addVerdict(
+      'g',
+      answer(1, [said(0, 'reject')], [0], { clearedAt: 0, deadlineMs: 0 }),
+      9_000,
+    )
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, late: 0, p50Ms: undefined })
   })
 })

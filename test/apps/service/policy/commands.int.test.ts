@@ -1,5 +1,4 @@
-// `weir policy` over a data folder of the embedded bus in which somebody else's program has written
-// what cannot be used.
+// `weir policy` on a data folder of the embedded bus with unusable records of another program.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +37,7 @@ async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Pro
 const show = (agent?: string) => said((out) => getPolicy(agent, {}, settings, out))
 
 describe('weir policy', () => {
-  it('says what of a record is left aside, and counts none of it', async () => {
+  it('shows the ignored entries of a record and applies none of them', async () => {
     const entries = [
       { key: 'loop.cycleLaps', value: '0' },
       { key: 'loop.identicalFailure', value: '2' },
@@ -51,7 +50,7 @@ describe('weir policy', () => {
     expect(page).toMatch(/^agent coder: set by a program, /)
     expect(page).toMatch(/loop\.cycleLaps +3 +default or agent file/)
     expect(page).toMatch(/loop\.identicalFailures +2 +set for this agent/)
-    expect(page).toContain('left aside: loop.cycleLaps is 0; must be a whole number from 1 to 1000')
+    expect(page).toContain('ignored: loop.cycleLaps is 0; must be a whole number from 1 to 1000')
     expect(page).toContain('names no rule')
     expect(page).not.toContain('\u001b')
 
@@ -71,7 +70,7 @@ describe('weir policy', () => {
   })
 
   it.each(['Bad Name!', 'Coder', '', ' ', '-x', 'a'.repeat(65), '**'])(
-    'sets nothing for what cannot be the name of an agent: %j',
+    'refuses a bad agent name: %j',
     async (name) => {
       const accepted = "must be 1 to 64 of a-z, 0-9 and -, not beginning with -, or '*' for all"
       const refused = { code: 'usage', message: expect.stringContaining(accepted) }
@@ -84,7 +83,7 @@ describe('weir policy', () => {
     },
   )
 
-  it('removes a record that is none of its own, and says so where it cannot go on with one', async () => {
+  it('removes a foreign record, and names it where it cannot continue', async () => {
     await withRegistry(settings, async ({ bus, topicPrefix }) => {
       const value = encode({ type: 'operator-limits', caps: defaultPolicy.caps })
       await bus.append([

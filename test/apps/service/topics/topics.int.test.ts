@@ -1,4 +1,4 @@
-// `weir topics` as somebody has it at a shell, against a real broker.
+// `weir topics` from a shell, against a real broker.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ const onBroker = () => [
 ]
 
 describe('weir topics plan', () => {
-  it('shows topics, reasons and lines, and asks no broker', async () => {
+  it('shows topics, reasons and lines without a broker', async () => {
     const { code, out } = await topics(
       'plan',
       '--topic-prefix',
@@ -57,7 +57,7 @@ describe('weir topics plan', () => {
     )
   })
 
-  it('plans the topics of guards that are named, as those of any log', async () => {
+  it('plans the topics of named guards like those of any log', async () => {
     const { code, out } = await topics(
       'plan',
       '--topic-prefix',
@@ -80,7 +80,7 @@ describe('weir topics plan', () => {
     })
   })
 
-  it('is for Kafka, as whoever names the bus is told', async () => {
+  it('refuses a bus that creates its own topics', async () => {
     expect((await topics('plan', '--bus', 'kafka', '--bootstrap-server', 'one:9092')).code).toBe(0)
     expect(await topics('check', '--bus', 'embedded')).toMatchObject({
       code: 2,
@@ -88,7 +88,7 @@ describe('weir topics plan', () => {
     })
   })
 
-  it('gives the same to programs, with the connection in the lines and without secrets', async () => {
+  it('prints the plan as JSON, with the connection in its lines and without secrets', async () => {
     const secret = ['--command-property', 'ssl.key.password=hunter2']
     const { out } = await topics(
       'plan',
@@ -112,7 +112,7 @@ describe('weir topics plan', () => {
     expect(out).not.toContain('hunter2')
   })
 
-  it('refuses a retention that is shorter than the longest turn and the tolerated downtime', async () => {
+  it('refuses a retention shorter than the longest turn and the tolerated downtime', async () => {
     const { code, errors } = await topics('plan', '--retention', '1')
     expect(code).toBe(2)
     expect(errors).toContain('set retention to at least')
@@ -121,7 +121,7 @@ describe('weir topics plan', () => {
 
 describe('weir topics create and check', () => {
   it(
-    'name what is missing, create it once, and then find all as it must be',
+    'name missing topics, create them once, and then find all correct',
     async () => {
       const missing = await topics('check', ...onBroker())
       expect(missing.code).toBe(1)
@@ -143,7 +143,7 @@ describe('weir topics create and check', () => {
   )
 
   it(
-    'tell a topic that differs, with the remedy, and leave it as it is',
+    'report a topic that differs with the remedy, and do not change it',
     async () => {
       const prefix = `differs-${process.pid}.`
       const args = [
@@ -175,7 +175,7 @@ describe('weir topics create and check', () => {
   )
 
   it(
-    'say what is wrong when no broker answers, or none is named, or the properties cannot be used',
+    'report an unreachable broker, a missing broker and bad properties',
     async () => {
       const nobody = await topics('check', '--bootstrap-server', 'localhost:1')
       expect(nobody).toMatchObject({ code: 2, out: '' })
@@ -201,7 +201,7 @@ describe('weir topics create and check', () => {
   )
 
   it(
-    'say which properties are left aside',
+    'report ignored properties',
     async () => {
       const { code, errors } = await topics('check', ...onBroker(), '--command-property', 'acks=1')
       expect(code).toBe(0)

@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { normalize } from '../../../../apps/transcripts/normalize/normalize.ts'
 import type { Normalized } from '../../../../apps/transcripts/normalize/normalized.ts'
-import type { ProviderName } from '../../../../shared/agents/agents.ts'
 
 let folder: string
 
@@ -22,10 +21,7 @@ function fileOf(name: string, content: string | Buffer): string {
   return file
 }
 
-async function run(
-  files: string[],
-  options: { provider: ProviderName; tools?: string; json?: boolean },
-) {
+async function run(files: string[], options: { provider: string; tools?: string; json?: boolean }) {
   const out = new PassThrough()
   const exitCode = await normalize(files, options, out)
   return { exitCode, text: String(out.read() ?? '') }
@@ -34,7 +30,7 @@ async function run(
 /** What is said about one file. */
 async function said(
   content: string | Buffer,
-  provider: ProviderName,
+  provider: string,
   tools?: unknown,
 ): Promise<Normalized> {
   const file = fileOf('stream', content)
@@ -160,7 +156,7 @@ describe('a recorded stream', () => {
     },
   )
 
-  it.each<ProviderName>(['anthropic', 'openai-chat', 'openai-responses'])(
+  it.each(['anthropic', 'openai-chat', 'openai-responses'])(
     'may be the body of an error: %s',
     async (provider) => {
       const body = {
@@ -327,7 +323,7 @@ describe('what cannot be read', () => {
     { type: 'response.created', response: { error: null } },
     { type: 'response.completed', response: { output: [] } },
   )
-  it.each<[ProviderName, ProviderName, string]>([
+  it.each<[string, string, string]>([
     ['anthropic', 'openai-chat', chunks(call('{}'), piece({}, 'tool_calls')).join('\n')],
     ['openai-responses', 'openai-chat', `${events(chunks(call('{}')))}data: [DONE]\n\n`],
     ['openai-chat', 'anthropic', events(message(1, {}))],

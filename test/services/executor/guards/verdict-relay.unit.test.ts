@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRelay } from '../../../../services/executor/guards/verdict-relay.ts'
-import type { HearTask } from '../../../../services/executor/tasks.ts'
+import type { VerdictTask } from '../../../../services/executor/tasks.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -8,8 +8,16 @@ import type { GuardVerdict, Message } from '../../../../shared/contract/messages
 import { createLog } from '../../../../shared/lib/log.ts'
 import { settled, testClock } from '../performer-world.ts'
 
-const hear = (round = 1, fields: Partial<HearTask> = {}): HearTask => ({
-  ...{ kind: 'hear', conversation: 'c', turn: 7, round, guard: 'shell', since: 100_000, ...fields },
+const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
+  ...{
+    kind: 'await-verdict',
+    conversation: 'c',
+    turn: 7,
+    round,
+    guard: 'shell',
+    since: 100_000,
+    ...fields,
+  },
 })
 
 function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {

@@ -11,7 +11,7 @@ import {
   obstacleIn,
 } from '../../../../services/llm-gateway/providers/plain-request.ts'
 import type { ProviderRequest } from '../../../../services/llm-gateway/providers/provider.ts'
-import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
+import { connectOnce } from '../../../../services/llm-gateway/providers/providers.ts'
 import { llmGateway } from '../../../../services/llm-gateway/reducer.ts'
 import { type Agent, toolRef } from '../../../../shared/agents/agents.ts'
 import type {
@@ -122,7 +122,7 @@ async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
   )
   const startPerformer = startGateway({
     agents: new Map([[agent.name, agent]]),
-    connect: providers(),
+    connect: connectOnce(),
   })
 
   /** The attempts of one round, and how it ended. */

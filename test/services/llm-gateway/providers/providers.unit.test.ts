@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
+import {
+  connectOnce,
+  providerNamed,
+  providerNames,
+  providers,
+} from '../../../../services/llm-gateway/providers/providers.ts'
 import { type Agent, defaultSettings } from '../../../../shared/agents/agents.ts'
 
 const agent = (name: string): Agent => ({
@@ -16,11 +22,42 @@ const agent = (name: string): Agent => ({
   settings: defaultSettings,
 })
 
+const textOf = (path: string) =>
+  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
+
 describe('providers', () => {
-  it('are made once for each agent, and never shared by two', () => {
-    const connect = providers()
+  it('connect each agent once and share no connection between agents', () => {
+    const connect = connectOnce()
     const [one, other] = [agent('one'), agent('other')]
     expect(connect(one)).toBe(connect(one))
     expect(connect(other)).not.toBe(connect(one))
+  })
+
+  it('are refused by an unknown name, with the names that exist', () => {
+    expect(() => providerNamed('openai')).toThrow(
+      'unknown provider "openai": must be anthropic, openai-chat or openai-responses',
+    )
+  })
+
+  // Editors read the schema, and `weir init` copies both files, so they are not generated at start.
+  describe('agree with the files that editors and users read', () => {
+    const { provider, apiKey } = JSON.parse(textOf('shared/agents/file/agent.schema.json'))
+      .properties.model.properties
+
+    it('the schema of agent files lists every name', () => {
+      expect(provider.enum).toEqual(providerNames)
+    })
+
+    it('the schema of agent files lists every key variable', () => {
+      const named = new Set(apiKey.description.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))
+      expect(named).toEqual(new Set(providers.map(({ keyVariable }) => keyVariable)))
+    })
+
+    it('the template of weir init starts with the first provider and its key variable', () => {
+      const [{ name, keyVariable }] = providers
+      expect(textOf('apps/cli/init/template/agent.yaml')).toContain(
+        `\n  provider: ${name} # the key comes from ${keyVariable}\n`,
+      )
+    })
   })
 })

@@ -17,7 +17,7 @@ describe('a silence', () => {
     const clock = manualClock(0)
     const { told, watch } = watched(clock)
     clock.advance(60)
-    watch.heard()
+    watch.onBytes()
     clock.advance(99)
     expect(told).toEqual([])
     clock.advance(1)
@@ -31,8 +31,8 @@ describe('a silence', () => {
     const { told, watch } = watched(clock)
     for (let n = 0; n < 5; n += 1) {
       clock.advance(50)
-      watch.heard()
-      if (n === 0) watch.said()
+      watch.onBytes()
+      if (n === 0) watch.onAnswer()
     }
     expect(told).toEqual([])
     clock.advance(50)
@@ -64,7 +64,7 @@ describe('a silence', () => {
     const { told, watch } = watched(slow.clock)
     slow.standStill(5000)
     expect(told).toEqual([])
-    watch.heard() // what had waited in the socket
+    watch.onBytes() // what had waited in the socket
     slow.fire()
     slow.pass(99)
     slow.fire()

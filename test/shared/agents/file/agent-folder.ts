@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
 import { compiledSchema } from '../../../../shared/contract/arguments/compiled-schema.ts'
@@ -52,7 +53,7 @@ export function mistakesIn({
 }: Given): string[] {
   const folder = agentFolder(files)
   try {
-    loadAgents(join(folder.path, load), given, { checkSchema })
+    loadAgents(join(folder.path, load), given, { checkSchema }, { providers })
     return []
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'agent.invalid') throw error
@@ -74,7 +75,7 @@ export function loaded(
   const folder = agentFolder(files)
   try {
     return {
-      agent: loadAgentFile(join(folder.path, file), given, { checkSchema }),
+      agent: loadAgentFile(join(folder.path, file), given, { checkSchema }, { providers }),
       path: folder.path,
     }
   } finally {

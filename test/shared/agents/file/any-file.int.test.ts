@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
 import { loadAgentFile } from '../../../../shared/agents/file/load-agents.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { agentFolder, checkSchema } from './agent-folder.ts'
@@ -36,7 +37,7 @@ function complaintAbout(content: string | Uint8Array, name: string): string | un
   const file = join(folder.path, name)
   writeFileSync(file, content)
   try {
-    loadAgentFile(file, environment, { checkSchema })
+    loadAgentFile(file, environment, { checkSchema }, { providers })
     return undefined
   } catch (error) {
     if (error instanceof WeirError && error.code === 'agent.invalid') return error.message

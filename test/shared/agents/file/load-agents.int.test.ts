@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
 import { defaultPolicy, defaultSettings } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
 import { agentFolder, environment, key, loaded, mistakesIn } from './agent-folder.ts'
@@ -218,8 +219,8 @@ tools:
     const before = process.cwd()
     try {
       process.chdir(folder.path)
-      expect(loadAgentFile('a.yaml', environment).system).toBe('Help.')
-      expect([...loadAgents('.', environment).keys()]).toEqual(['a'])
+      expect(loadAgentFile('a.yaml', environment, {}, { providers }).system).toBe('Help.')
+      expect([...loadAgents('.', environment, {}, { providers }).keys()]).toEqual(['a'])
     } finally {
       process.chdir(before)
       folder.remove()
@@ -265,7 +266,11 @@ describe('a folder of agents', () => {
       'tools/package.json': '{}',
     })
     try {
-      expect([...loadAgents(folder.path, environment).keys()]).toEqual(['a', 'b', 'c'])
+      expect([...loadAgents(folder.path, environment, {}, { providers }).keys()]).toEqual([
+        'a',
+        'b',
+        'c',
+      ])
     } finally {
       folder.remove()
     }
@@ -389,7 +394,7 @@ tools:
   const files = { 'a.yaml': text, 'a.schema.json': '{ "type": "object" }' }
   expect(mistakesIn({ files, environment: {} }).length).toBeGreaterThan(6)
   const folder = agentFolder(files)
-  const agent = loadAgentFile(join(folder.path, 'a.yaml'), {}, { forMessages: true })
+  const agent = loadAgentFile(join(folder.path, 'a.yaml'), {}, { forMessages: true }, { providers })
   folder.remove()
   expect(agent).toMatchObject({
     name: 'a',

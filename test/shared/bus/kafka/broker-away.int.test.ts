@@ -98,7 +98,7 @@ describe('a broker that goes away under load', () => {
         await broker.resume()
       },
     ],
-  ])('%s: nothing acknowledged is lost, the order holds, and work goes on', async (_, trouble) => {
+  ])('%s: nothing acknowledged is lost, the order holds, and work goes on', async (_, recovery) => {
     const { log, lines } = capturedLog()
     const client = {
       brokers: world.brokers,
@@ -109,7 +109,7 @@ describe('a broker that goes away under load', () => {
     const bus = await world.open({ client, log, times: shortTimes })
     const running = await load(bus)
     const before = running.written.length
-    await trouble()
+    await recovery()
     await until('it goes on', () => running.written.length > before + 50)
     await running.stop()
     const inbox = (await readAll(bus, running.inbox)).map(textOf)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
-import { asBusError, troubleOf } from '../../../../shared/bus/kafka/failure.ts'
+import { asBusError, recoveryOf } from '../../../../shared/bus/kafka/failure.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const driverError = (name: string, message: string, code?: string) =>
@@ -8,20 +8,20 @@ const driverError = (name: string, message: string, code?: string) =>
 
 describe('what a broker says', () => {
   it.each([
-    [3, 'stale', 'bus.topic-missing'],
-    [6, 'stale', 'bus.refused'],
-    [7, 'passing', 'bus.refused'],
-    [10, 'lasting', 'bus.record-too-large'],
-    [19, 'passing', 'bus.refused'],
-    [29, 'lasting', 'bus.unauthorized'],
-    [30, 'lasting', 'bus.unauthorized'],
-    [34, 'stale', 'bus.refused'],
-    [35, 'lasting', 'bus.refused'],
-    [58, 'lasting', 'bus.unauthorized'],
-    [9999, 'passing', 'bus.refused'],
-  ])('by code %d is %s, and then %s', (code, trouble, weirCode) => {
+    [3, 'refresh', 'bus.topic-missing'],
+    [6, 'refresh', 'bus.refused'],
+    [7, 'retry', 'bus.refused'],
+    [10, 'fail', 'bus.record-too-large'],
+    [19, 'retry', 'bus.refused'],
+    [29, 'fail', 'bus.unauthorized'],
+    [30, 'fail', 'bus.unauthorized'],
+    [34, 'refresh', 'bus.refused'],
+    [35, 'fail', 'bus.refused'],
+    [58, 'fail', 'bus.unauthorized'],
+    [9999, 'retry', 'bus.refused'],
+  ])('by code %d is %s, and then %s', (code, recovery, weirCode) => {
     const error = protocolError(code)
-    expect(troubleOf(error)).toBe(trouble)
+    expect(recoveryOf(error)).toBe(recovery)
     expect(asBusError(error, 'write to t/0')).toMatchObject({
       code: weirCode,
       message: expect.stringContaining('write to t/0'),
@@ -50,22 +50,22 @@ describe('what a broker says', () => {
     )
     const unnamed = new Error('Broker not connected') // the broker went away while kafkajs looked for one to ask
     const described = [lost, ended, unnamed, refused, untrusted].map((error) => [
-      troubleOf(error),
+      recoveryOf(error),
       asBusError(error, 'x').code,
       asBusError(error, 'x').retryable,
     ])
     expect(described).toEqual([
-      ['stale', 'bus.unreachable', true],
-      ['stale', 'bus.unreachable', true],
-      ['stale', 'bus.unreachable', true],
-      ['lasting', 'bus.unauthorized', false],
-      ['lasting', 'bus.unauthorized', false],
+      ['refresh', 'bus.unreachable', true],
+      ['refresh', 'bus.unreachable', true],
+      ['refresh', 'bus.unreachable', true],
+      ['fail', 'bus.unauthorized', false],
+      ['fail', 'bus.unauthorized', false],
     ])
   })
 
-  it('leaves what is in our words as it is, and takes a mistake of ours for no trouble of the broker', () => {
+  it('leaves what is in our words as it is, and takes a mistake of ours for no recovery of the broker', () => {
     const ours = new WeirError('bus.full', 'full', { retryable: true })
-    expect([asBusError(ours, 'x'), troubleOf(ours)]).toEqual([ours, 'passing'])
-    expect(troubleOf(new TypeError('undefined is not a function'))).toBe('lasting')
+    expect([asBusError(ours, 'x'), recoveryOf(ours)]).toEqual([ours, 'retry'])
+    expect(recoveryOf(new TypeError('undefined is not a function'))).toBe('fail')
   })
 })

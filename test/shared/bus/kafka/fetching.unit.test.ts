@@ -5,12 +5,9 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
+import type { Cursor } from '../../../../shared/bus/kafka/fetch-cursors.ts'
 import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-request.ts'
-import {
-  type Cursor,
-  createFetching,
-  type Fetching,
-} from '../../../../shared/bus/kafka/fetching.ts'
+import { createFetching, type Fetching } from '../../../../shared/bus/kafka/fetching.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
 import { type HandClock, handClock } from '../hand-clock.ts'
@@ -58,7 +55,7 @@ function madeUpCluster(topics: Topic[]): {
         get isOpen() {
           return state.isOpen
         },
-        ask: () =>
+        request: () =>
           new Promise((resolve, reject) => {
             asked.push({
               ...{ link, node: node.id },
@@ -71,7 +68,7 @@ function madeUpCluster(topics: Topic[]): {
         },
       }
     },
-    persist: (_, work) => work(),
+    retry: (_, work) => work(),
     close() {},
   }
   async function settled(act: () => void): Promise<void> {
@@ -99,8 +96,9 @@ function cursor(
     ...{ topic: 't', partition, next, skipsDeleted: false, isFull: false },
     ...{ seen: [] as string[], failures: [] as string[] },
     hasRoom: () => !made.isFull,
-    take: (records: { value: Uint8Array | null }[]) => void made.seen.push(...records.map(textOf)),
-    fail: (error: { code: string }) => void made.failures.push(error.code),
+    onRecords: (records: { value: Uint8Array | null }[]) =>
+      void made.seen.push(...records.map(textOf)),
+    onFailed: (error: { code: string }) => void made.failures.push(error.code),
   }
   return made
 }
@@ -192,7 +190,7 @@ describe('fetching', () => {
     reading.remove(before)
     reading.add(after)
     await turns()
-    await asked[0]?.answer(fetched(0, 0, 'stale'))
+    await asked[0]?.answer(fetched(0, 0, 'refresh'))
     await asked[1]?.answer(fetched(0, 50, 'fresh'))
     expect([before.seen, after.seen, after.next]).toEqual([[], ['fresh'], 51])
   })
@@ -289,7 +287,7 @@ describe('fetching', () => {
     const { cluster, asked } = madeUpCluster([topic()])
     const reading = start(cluster)
     const atEnd: number[] = []
-    const reader: Cursor = { ...cursor(0), atEnd: () => void atEnd.push(reader.next) }
+    const reader: Cursor = { ...cursor(0), onEnd: () => void atEnd.push(reader.next) }
     reading.add(reader)
     await turns()
     await asked.at(-1)?.answer({ ...fetched(0, 0, 'first'), end: 2 })

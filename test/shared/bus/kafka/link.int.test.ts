@@ -59,7 +59,9 @@ describe('a broker that says nothing', () => {
     const node = await listening()
     const link = await openLink(node, { ...options, client: { brokers: [], requestTimeout: 100 } })
     const heartbeat = () =>
-      link.ask((broker) => broker.heartbeat({ groupId: 'g', groupGenerationId: 1, memberId: 'm' }))
+      link.request((broker) =>
+        broker.heartbeat({ groupId: 'g', groupGenerationId: 1, memberId: 'm' }),
+      )
     const [first, second] = [heartbeat(), heartbeat()]
     await expect(first).rejects.toMatchObject(lost)
     await expect(second).rejects.toMatchObject({ name: 'KafkaJSConnectionError' })

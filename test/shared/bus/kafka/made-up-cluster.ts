@@ -29,7 +29,7 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
       get isOpen() {
         return state.isOpen
       },
-      ask: () =>
+      request: () =>
         new Promise((resolve, reject) => {
           if (!state.isOpen)
             return reject(Object.assign(new Error('closed'), { name: 'KafkaJSConnectionError' }))
@@ -56,7 +56,7 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     refresh: async () => {},
     connect,
-    persist: (_, work) => work(),
+    retry: (_, work) => work(),
     close() {},
     ...over,
   }

@@ -14,10 +14,10 @@ function join(over: Parameters<typeof madeUpCluster>[1]) {
   const membership = joinGroup({
     ...{ cluster: world.cluster, log: pino({ level: 'silent' }), group: 'g', topic: 't' },
     ...{ sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 10_000 },
-    assigned: () => {},
-    lost: () => {},
+    onAssigned: () => {},
+    onLost: () => {},
     beforeJoin: async () => {},
-    failed: () => {},
+    onFailed: () => {},
   })
   return { ...world, membership }
 }

@@ -3,7 +3,7 @@
 
 import { afterEach, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { Cursor } from '../../../../shared/bus/kafka/fetching.ts'
+import type { Cursor } from '../../../../shared/bus/kafka/fetch-cursors.ts'
 import { openTableStore } from '../../../../shared/bus/kafka/table-store.ts'
 import { createTables } from '../../../../shared/bus/kafka/tables.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
@@ -55,8 +55,8 @@ function start() {
     for (const cursor of cursors) {
       const records = topic.slice(cursor.next)
       cursor.next = topic.length
-      if (records.length > 0) cursor.take(records, topic.length)
-      cursor.atEnd?.()
+      if (records.length > 0) cursor.onRecords(records, topic.length)
+      cursor.onEnd?.()
     }
   }
   return { tables, clock, topic, fetch, confirmed: () => confirmed }

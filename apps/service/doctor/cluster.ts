@@ -1,0 +1,131 @@
+// A shared bus: whether its brokers can be reached, the topics fit, this user may read, the stages
+// run and the clocks agree. It writes nothing, so it does not test the right to write.
+
+import type { SharedBus } from '../../../shared/bus/kind.ts'
+import type { TopicSpec } from '../../../shared/contract/bus.ts'
+import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { createLog } from '../../../shared/lib/log.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { endsOf, withLog } from '../../history/open-log.ts'
+import { count } from '../../terminal/quantities.ts'
+import { guardTopicsOn } from '../topics/guard-topics.ts'
+import { type Check, odd, ok, skipped, wrong, wrongBy } from './check.ts'
+import { guardsCheck } from './guards.ts'
+import { clockCheck } from './machine.ts'
+
+const differencesShown = 3
+/** Clocks that are synchronised over a network differ less. */
+const aheadMaxMs = 5_000
+/** No topic has newer records. */
+const busiest: TopicName[] = ['activity', 'conversation-events']
+
+export async function* clusterChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+  yield clockCheck(Date.now(), undefined)
+  try {
+    await kind.checkClient(settings)
+  } catch (error) {
+    yield* mistakesOf(error)
+    return
+  }
+  try {
+    yield* topicChecks(kind, settings)
+  } catch (error) {
+    yield wrongBy('brokers', error)
+    yield skipped('topics', 'not checked until the brokers can be reached')
+    return
+  }
+  yield await stagesCheck(kind, settings)
+  yield await guardsCheck(settings)
+  yield await readCheck(settings)
+}
+
+function mistakesOf(error: unknown): Check[] {
+  if (!(error instanceof WeirError)) throw error
+  const [title = '', ...mistakes] = error.message.split('\n')
+  return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({
+    name: 'client',
+    state: 'wrong',
+    finding: mistake.trim(),
+  }))
+}
+
+async function* topicChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+  const { topicPrefix, partitions, retention } = settings
+  const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
+  const survey = (of: TopicSpec[]) => kind.survey(settings, of, createLog({ level: 'silent' }))
+  const { brokers, differences: own } = await survey(specs)
+  yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)
+  const ofGuards = own.length === 0 ? await guardTopicsOn(settings) : []
+  const differences = ofGuards.length === 0 ? own : (await survey(ofGuards)).differences
+  if (differences.length === 0)
+    yield ok(
+      'topics',
+      `${specs.length + ofGuards.length} topics that begin with ${topicPrefix}, all as Weir needs them`,
+    )
+  else if (differences.every(({ what }) => what === 'topic') && differences.length === specs.length)
+    yield wrong(
+      'topics',
+      `no topic begins with '${topicPrefix}'`,
+      'weir topics create, or give the prefix of your topics (--topic-prefix)',
+    )
+  else {
+    for (const { topic, what, is, shouldBe, remedy } of differences.slice(0, differencesShown))
+      yield wrong('topics', `${topic}: ${what} is ${is}, and must be ${shouldBe}`, remedy)
+    const more = differences.length - differencesShown
+    if (more > 0)
+      yield wrong('topics', `${count(more, 'further difference')}`, 'weir topics check lists all')
+  }
+}
+
+async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> {
+  const name = 'stages'
+  const { topicPrefix } = settings
+  try {
+    const groups = stageNames.map((stage) => topicPrefix + stage)
+    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
+    const missing = stageNames.filter((stage) => (members.get(topicPrefix + stage) ?? 0) === 0)
+    const running = stageNames
+      .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)
+      .join(', ')
+    if (missing.length === 0) return ok(name, `running copies: ${running}`)
+    return odd(
+      name,
+      `no process runs ${missing.join(', ')}`,
+      `weir up --stages ${missing.join(',')}`,
+    )
+  } catch (error) {
+    return wrongBy(name, error)
+  }
+}
+
+/** Reading shows that this user may read, and how far the brokers' clocks are ahead. */
+async function readCheck(settings: Settings): Promise<Check> {
+  try {
+    const newest = await withLog(settings, async (log) => {
+      let time = 0
+      for (const topic of busiest)
+        for (const { partition, begin, end } of await endsOf(log, topic)) {
+          const from = Math.max(begin, end - 1)
+          const [last] = await log.bus.read({
+            topic: log.topicPrefix + topic,
+            partition,
+            from,
+            limit: 1,
+            bytesMax: 1,
+          })
+          time = Math.max(time, last?.time ?? 0)
+        }
+      return time
+    })
+    if (newest === 0) return ok('records', 'there are none yet')
+    const ahead = newest - Date.now()
+    const at = new Date(newest).toISOString()
+    if (ahead <= aheadMaxMs) return ok('records', `they can be read; the newest is of ${at}`)
+    const finding = `the newest record is of ${at}, ${Math.round(ahead / 1000)} s ahead of this machine's clock`
+    return wrong('records', finding, 'set the clocks of this machine and of the brokers by NTP')
+  } catch (error) {
+    return wrongBy('records', error)
+  }
+}

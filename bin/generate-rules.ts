@@ -1,0 +1,103 @@
+// Generator: writes what people read about the rules and thresholds of the loop-detector into the
+// two files that must stand on disk. Editors and `weir init` use the agent file's schema.
+//
+//   node bin/generate-rules.ts             writes both files
+//   node bin/generate-rules.ts --check     writes nothing; exit code 1 names each file that differs
+//
+// Owns: `loop` and `empty` in shared/agents/file/agent.schema.json, the table of
+// docs/guides/policies.md. Does not own: any other line of these files.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rules } from '../services/loop-detector/rules.ts'
+import { thresholds } from '../shared/contract/thresholds.ts'
+
+export type RuleFile = { path: string; text: string; generated: string }
+
+/** Both files as they stand under `root`, and as the records of rules and thresholds want them. */
+export function ruleFiles(root: string): RuleFile[] {
+  const fileOf = (path: string, generate: (text: string) => string): RuleFile => {
+    const text = readFileSync(join(root, path), 'utf8')
+    return { path, text, generated: generate(text) }
+  }
+  return [
+    fileOf('shared/agents/file/agent.schema.json', withSettings),
+    fileOf('docs/guides/policies.md', withTable),
+  ]
+}
+
+// ── The schema of agent files ──
+
+type Property = Record<string, unknown>
+
+function withSettings(schema: string): string {
+  const modes = rules.map(({ name, description }): [string, Property] => [
+    name,
+    { description, enum: ['enforce', 'shadow'], default: 'enforce' },
+  ])
+  const inLoop = withProperties(schema, 'loop', propertiesOf(thresholds.loop), { endsAt: 'rules' })
+  const inRules = withProperties(inLoop, 'rules', modes, { indent: 8 })
+  return withProperties(inRules, 'empty', propertiesOf(thresholds.empty))
+}
+
+function propertiesOf(section: object): [string, Property][] {
+  return Object.entries(section).map(([name, { description, default: value, min, max }]) => {
+    const type =
+      typeof value === 'boolean'
+        ? { type: 'boolean' }
+        : { type: 'integer', minimum: min, maximum: max }
+    return [name, { description, ...type, default: value }]
+  })
+}
+
+/**
+ * The schema with these properties in the mapping of that name. `endsAt`: a property of the mapping
+ * before which they end; it stays. `indent`: of the mapping's own line.
+ */
+function withProperties(
+  schema: string,
+  mapping: string,
+  properties: [string, Property][],
+  { endsAt, indent = 4 }: { endsAt?: string; indent?: number } = {},
+): string {
+  const margin = ' '.repeat(indent)
+  const begin = schema.indexOf(`\n${margin}"${mapping}": {\n`)
+  const opening = `\n${margin}  "properties": {\n`
+  const from = schema.indexOf(opening, begin) + opening.length
+  const closing = endsAt === undefined ? `\n${margin}  }\n` : `,\n${margin}    "${endsAt}": {\n`
+  const to = schema.indexOf(closing, from)
+  if (begin < 0 || from < opening.length || to < 0)
+    throw new Error(`agent.schema.json has no mapping '${mapping}' with properties`)
+  const lines = properties.map(([name, property]) => printed(name, property, `${margin}    `))
+  return schema.slice(0, from) + lines.join(',\n') + schema.slice(to)
+}
+
+/** As the formatter prints it: lists stand on one line. */
+function printed(name: string, property: Property, margin: string): string {
+  const members = Object.entries(property).map(([key, value]) => {
+    const text = JSON.stringify(value).replaceAll('","', '", "')
+    return `${margin}  "${key}": ${text}`
+  })
+  return `${margin}"${name}": {\n${members.join(',\n')}\n${margin}}`
+}
+
+// ── The table of the page ──
+
+function withTable(page: string): string {
+  const rows = rules.map(
+    ({ name, firesWhen, endedBy, thresholds: own }) =>
+      `| \`${name}\` | ${firesWhen} | ${endedBy} | ${own.map((key) => `\`${key}\``).join(', ') || 'none'} |`,
+  )
+  return page.replace(/(\n\| --- .*\n)(?:\|.*\n)*/, (_, rule) => `${rule}${rows.join('\n')}\n`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = join(import.meta.dirname, '..')
+  const differing = ruleFiles(root).filter(({ text, generated }) => text !== generated)
+  const isCheck = process.argv.includes('--check')
+  for (const { path, generated } of differing)
+    if (isCheck) console.error(`${path} differs from the rules: run \`make schemas\``)
+    else writeFileSync(join(root, path), generated)
+  process.exitCode = isCheck && differing.length > 0 ? 1 : 0
+}

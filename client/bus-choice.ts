@@ -1,0 +1,59 @@
+// The bus as a program names it (`WeirOptions.bus`), and the same in settings.
+
+import type { BusName, SettingFlagValues, Settings } from '../shared/settings/settings.ts'
+
+export type EmbeddedBusChoice = { kind: 'embedded' }
+
+/** The options of Kafka's own tools. */
+export type KafkaBusChoice = {
+  kind: 'kafka'
+  /**
+   * `HOST:PORT`, several with commas between them. Default: `bootstrap.servers` of the properties.
+   */
+  bootstrapServer?: string
+  /** The path of a client.properties. */
+  commandConfig?: string
+  /** These properties win over those of the file. */
+  properties?: Record<string, string>
+}
+
+export type BusChoice = EmbeddedBusChoice | KafkaBusChoice
+
+/** How a program's choice and the settings become each other. */
+type Translation<Choice extends BusChoice> = {
+  toFlags(choice: Choice): SettingFlagValues
+  ofSettings(settings: Settings): Choice
+}
+
+const translations: {
+  [Name in BusName]: Translation<Extract<BusChoice, { kind: Name }>>
+} = {
+  embedded: {
+    toFlags: () => ({}),
+    ofSettings: () => ({ kind: 'embedded' }),
+  },
+  kafka: {
+    toFlags: ({ bootstrapServer, commandConfig, properties = {} }) => ({
+      ...(bootstrapServer !== undefined && { bootstrapServer: String(bootstrapServer) }),
+      ...(commandConfig !== undefined && { commandConfig: String(commandConfig) }),
+      commandProperty: Object.entries(properties).map(([name, value]) => `${name}=${value}`),
+    }),
+    ofSettings: ({ bootstrapServer, commandConfig, commandProperty }) => ({
+      kind: 'kafka',
+      bootstrapServer,
+      commandConfig,
+      properties: commandProperty,
+    }),
+  },
+}
+
+/** An unknown kind becomes a setting as it is: the settings refuse it and name the known ones. */
+export function flagsOfChoice<Name extends BusName>(
+  choice: Extract<BusChoice, { kind: Name }>,
+): SettingFlagValues {
+  return { bus: String(choice.kind), ...translations[choice.kind as Name]?.toFlags(choice) }
+}
+
+export function choiceOfSettings(settings: Settings): BusChoice {
+  return translations[settings.bus].ofSettings(settings)
+}

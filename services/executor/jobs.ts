@@ -1,0 +1,32 @@
+// The tries of calls that this owner of a partition has to do with, each as one union of phases.
+
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { CallTry, ToolTask } from './tasks.ts'
+import type { RunningTool } from './tools/tool.ts'
+
+export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
+export type RunTask = Extract<ToolTask, { kind: 'run' }>
+
+/** One try of a call. `free` gives its place back. */
+export type Job =
+  | { phase: 'queued'; leaveLine: () => void }
+  | { phase: 'claimed'; task: ClaimTask; sentAt: Instant; sent: Promise<boolean>; free: () => void }
+  | { phase: 'running'; task: RunTask; tool: RunningTool; stopping: boolean; free: () => void }
+  | { phase: 'over' }
+
+export type Claimed = Extract<Job, { phase: 'claimed' }>
+export type Running = Extract<Job, { phase: 'running' }>
+
+/** The jobs of one unit, by `nameOf`. */
+export type Jobs = Map<string, Job>
+
+export type Instant = { wall: Milliseconds; monotonic: Milliseconds }
+
+export function callTryOf({ conversation, turn, round, ordinal, try: number }: CallTry): CallTry {
+  return { conversation, turn, round, ordinal, try: number }
+}
+
+/** The name of a try within its unit. */
+export function nameOf({ round, ordinal, try: number }: CallTry): string {
+  return `${round}/${ordinal}/${number}`
+}

@@ -1,0 +1,144 @@
+// The tools that this owner of a partition runs, from the start to the report of the end
+// (EXECUTOR-PERFORMER-4). Owns: the running tools.
+
+import { type Agents, findDeclared } from '../../shared/agents/agents.ts'
+import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { PerformerContext } from '../../shared/contract/performer.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { callTryOf, type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
+import { bounded, rejected } from './results.ts'
+import type { RunningTool, StartTool, ToolEnding } from './tools/tool.ts'
+import type { Writes } from './writes.ts'
+
+export type ToolRuns = {
+  /** Starts the tool of an accepted claim. `free` gives the place back when it ends. */
+  start(jobs: Jobs, task: RunTask, free: () => void): void
+  stop(job: Running, graceMs: Milliseconds, why: string): void
+  stopAll(why: string): void
+}
+
+export type ToolRunsOptions = {
+  context: Pick<PerformerContext, 'clock' | 'log' | 'owner'>
+  agents: Agents
+  run: StartTool
+  writes: Writes
+}
+
+export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions): ToolRuns {
+  const { clock, log, owner } = context
+  const { write, track } = writes
+  const running = new Set<Running>()
+
+  async function follow(jobs: Jobs, job: Running): Promise<void> {
+    const { task } = job
+    const startedAt = clock.monotonic()
+    const { ending, started } = await endOf(job)
+    const durationMs = started ? Math.max(0, Math.round(clock.monotonic() - startedAt)) : 0
+    running.delete(job)
+    if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
+    job.free()
+    if (ending.fault !== undefined)
+      log.error(
+        { ...callTryOf(task), agent: task.agent, tool: task.declaration.name },
+        ending.fault,
+      )
+    if (ending.printed !== undefined)
+      log.debug(
+        { ...callTryOf(task), printed: ending.printed },
+        'what the tool wrote beside its result',
+      )
+    await report(task, ending, durationMs)
+  }
+
+  /** Reports `tool-started` when the tool has run for a moment, or when it ends before that. */
+  async function endOf({ task, tool }: Running): Promise<{ ending: ToolEnding; started: boolean }> {
+    let isReported = false
+    let cancelReport = (): void => {}
+    const reportStart = (): void => {
+      if (isReported) return
+      isReported = true
+      cancelReport()
+      track(
+        write('activity', [
+          { type: 'tool-started', ...callTryOf(task), name: task.declaration.name },
+        ]),
+      )
+    }
+    const hasStarted = tool.started.then((started) => {
+      if (started) cancelReport = clock.after(limits.toolStartedHoldMs, reportStart)
+      return started
+    })
+    const ending = await tool.ended
+    const started = await hasStarted
+    if (started) reportStart()
+    return { ending, started }
+  }
+
+  function report(
+    task: RunTask,
+    { status, text, reason }: CallEnding,
+    durationMs: Milliseconds,
+  ): Promise<boolean> {
+    const result = bounded({ ordinal: task.ordinal, status, text, reason, durationMs })
+    return write('self', [{ type: 'outcome', ...callTryOf(task), owner, result }])
+  }
+
+  function stop(job: Running, graceMs: Milliseconds, why: string): void {
+    job.stopping = true
+    job.tool.stop(graceMs, why)
+  }
+
+  return {
+    start(jobs, task, free) {
+      const name = nameOf(task)
+      jobs.set(name, { phase: 'over' })
+      const tool = findDeclared(agents, task.agent, task.declaration)
+      if (tool === undefined) {
+        free()
+        log.warn(
+          { ...callTryOf(task), agent: task.agent },
+          'no tool with this declaration in the agent files of this executor; the call is rejected',
+        )
+        track(report(task, noSuchTool, 0))
+        return
+      }
+      const { arguments: text, idempotencyKey, timeoutMs, graceMs } = task
+      const started = startSafely(() =>
+        run(tool.run, { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }),
+      )
+      const job: Running = { phase: 'running', task, tool: started, stopping: false, free }
+      jobs.set(name, job)
+      running.add(job)
+      track(follow(jobs, job))
+    },
+
+    stop,
+
+    stopAll(why) {
+      for (const job of running) stop(job, 0, why)
+    },
+  }
+}
+
+const noSuchTool = rejected(
+  'the executor has no tool with this declaration.',
+  'no tool with this declaration',
+)
+
+/** StartTool must not throw; if one does, the others of this process must not suffer. */
+function startSafely(start: () => RunningTool): RunningTool {
+  try {
+    return start()
+  } catch (error) {
+    const ending: ToolEnding = {
+      ...{
+        status: 'error',
+        text: 'The tool could not be started.',
+        reason: 'could not be started',
+      },
+      fault: `starting the tool threw: ${error instanceof Error ? error.message : String(error)}`,
+    }
+    return { started: Promise.resolve(false), ended: Promise.resolve(ending), stop: () => {} }
+  }
+}

@@ -1,0 +1,68 @@
+// OpenAI's Chat Completions API and compatible servers, through OpenAI's SDK. Owns: one HTTP
+// request and its raw event stream. Does not own: retries and deadlines (reducer.ts, attempt.ts),
+// events (events.ts), the request body (request.ts), errors (errors.ts).
+//
+// The SDK's own stream is not used. Its chunks are parsed, so arguments that are not text lose
+// digits. It does not report the end mark, and one unreadable event discards the response.
+
+import type { Agent } from '../../../../shared/agents/agents.ts'
+import { answeredEvents } from '../../wire/event-stream.ts'
+import { httpFetch } from '../../wire/http-fetch.ts'
+import { streamedAnswer } from '../../wire/streamed-answer.ts'
+import { openaiClient } from '../openai-client.ts'
+import { stopAtLimit } from '../output-limit.ts'
+import type { Failed, Finished, Provider } from '../provider.ts'
+import { interruptionOf } from '../provider-errors.ts'
+import { refusalOf } from './errors.ts'
+import { type ChatStream, endChat, newChatStream, readChunk, stopOf } from './events.ts'
+import { chatRequest } from './request.ts'
+
+/**
+ * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
+ * answers.
+ */
+export function connectOpenaiChat(
+  agent: Agent,
+  fetch: typeof globalThis.fetch = httpFetch,
+): Provider {
+  const client = openaiClient(agent, fetch)
+
+  return {
+    stream: (request, signal, onBytes) =>
+      streamedAnswer(
+        {
+          stream: newChatStream({ secret: agent.model.apiKey, model: agent.model.name }),
+          send: () =>
+            client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse(),
+          refused: (error) => refusalOf(error, agent.model.apiKey),
+          sent: (response) =>
+            answeredEvents(response, onBytes, (_, data) => [{ event: null, data }]),
+          read: readChunk,
+          end: endChat,
+          ending: (stream, interruption) =>
+            endingOf(stream, interruption, agent.model.maxOutputTokens),
+        },
+        onBytes,
+      ),
+  }
+}
+
+/**
+ * A finished answer stays finished if the connection then breaks. Without a finish reason it is
+ * cut.
+ */
+function endingOf(
+  chat: ChatStream,
+  interruption: unknown,
+  outputTokensMax: number,
+): Finished | Failed {
+  const { fault, finish, over, usage } = chat
+  if (fault !== undefined) return fault
+  if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
+  return {
+    kind: 'finished',
+    stop: stopAtLimit(stopOf(chat), usage, outputTokensMax),
+    finish,
+    usage,
+  }
+}

@@ -1,0 +1,128 @@
+// The record of the embedded bus: its capabilities, and the three ways to open it. The process that
+// opens it for writing also writes for processes beside it.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Bus } from '../../contract/bus.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
+import type { BesideSettings, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
+import { openBesideOwner } from './beside.ts'
+import { openEmbeddedBus } from './bus.ts'
+import { importLog } from './import.ts'
+import { lockStateOf } from './lock.ts'
+import { logFileIn } from './log-file.ts'
+import { answerOf } from './outside-requests.ts'
+import { listenForRequests, ownerListens } from './owner-socket.ts'
+
+/** A process that owns the log may just be starting or ending: it gets two seconds. */
+const ownerTriesMax = 20
+const ownerTryMs = 100
+
+export const embeddedKind: LocalBus = {
+  title: 'the embedded bus',
+  place: 'a data folder',
+  isLocal: true,
+  ownsTopics: true,
+  hasAtomicSteps: true,
+  describe: ({ dataFolder, partitions }) => ({ dataFolder, partitions }),
+  open: openOwned,
+  openReadOnly: ({ dataFolder }) =>
+    openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true }),
+  openBeside,
+  logFile: ({ dataFolder }) => logFileIn(dataFolder),
+  lockState: ({ dataFolder }) => lockStateOf(logFileIn(dataFolder)),
+  writerListens: ({ dataFolder }) => ownerListens(logFileIn(dataFolder)),
+  openBesideWriter,
+  importLog,
+}
+
+/** Without its socket the owner works as well, so a failed socket is only logged. */
+async function openOwned(
+  { dataFolder, synchronous }: BusSettings,
+  { log, keepFrom }: OpenOptions,
+): Promise<Bus> {
+  const file = logFileIn(dataFolder)
+  const clock = systemClock
+  const bus = await openEmbeddedBus({ file, clock, synchronous, keepFrom, log })
+  const socket = await listenForRequests({
+    file,
+    clock,
+    log,
+    answer: (request) => answerOf(bus, request),
+  }).catch((error: unknown) => {
+    log.info(
+      { err: error, file },
+      'cannot accept requests of other processes: weir guard mode and others must wait until this process ends',
+    )
+    return undefined
+  })
+  return {
+    ...bus,
+    async close() {
+      try {
+        await socket?.close()
+      } finally {
+        await bus.close()
+      }
+    },
+  }
+}
+
+function openBesideWriter(
+  { dataFolder, topicPrefix }: BesideSettings,
+  log: Logger,
+): Promise<Bus | undefined> {
+  return openBesideOwner({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log })
+}
+
+/** Opens the file as its owner, or beside the owner that accepts requests. */
+async function openBeside(settings: BesideSettings, options: OpenOptions): Promise<Bus> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await openOwned(settings, options)
+    } catch (error) {
+      if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
+      const beside = await openBesideWriter(settings, options.log)
+      if (beside !== undefined) return reopening(beside, () => openBeside(settings, options))
+      if (tries === ownerTriesMax) throw error
+      await sleep(ownerTryMs)
+    }
+  }
+}
+
+/**
+ * The owner may be another short command, gone before the first write. Then the file is opened
+ * again. A request that may have reached the owner is not repeated.
+ */
+function reopening(beside: Bus, openAgain: () => Promise<Bus>): Bus {
+  let current = beside
+  async function onCurrent<T>(work: (bus: Bus) => Promise<T>): Promise<T> {
+    try {
+      return await work(current)
+    } catch (error) {
+      if (current !== beside || !neverReachedOwner(error)) throw error // a bus opened again reopens by itself
+      current = await openAgain()
+      return work(current)
+    }
+  }
+  return {
+    ...beside,
+    append: (records, how) => onCurrent((bus) => bus.append(records, how)),
+    ensureTopics: (specs) => onCurrent((bus) => bus.ensureTopics(specs)),
+    async close() {
+      if (current !== beside) await current.close()
+      await beside.close()
+    },
+  }
+}
+
+/** No connection was made, so nothing was written (owner-socket.ts). */
+function neverReachedOwner(error: unknown): boolean {
+  return (
+    error instanceof WeirError &&
+    error.code === 'bus.unreachable' &&
+    error.retryable &&
+    error.cause !== undefined
+  )
+}

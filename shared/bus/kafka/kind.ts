@@ -1,0 +1,48 @@
+// The record of Kafka. It imports Kafka's client on first use: loading it costs a tenth of a second
+// at every start.
+
+import { join } from 'node:path'
+import type { Bus } from '../../contract/bus.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { BusSettings, OpenOptions, SharedBus } from '../kind.ts'
+import { kafkaClient } from './client-of-settings.ts'
+
+export const kafkaKind: SharedBus = {
+  title: 'Kafka',
+  place: 'Kafka',
+  isLocal: false,
+  ownsTopics: false,
+  hasAtomicSteps: false,
+  describe: ({ bootstrapServer }) => ({ bootstrapServer }),
+  open,
+  openReadOnly: open,
+  openBeside: open,
+  async checkClient(settings) {
+    await kafkaClient(settings)
+  },
+  async survey(settings, topics, log) {
+    const { surveyCluster } = await import('./cluster-survey.ts')
+    const { topicPlan } = await import('./topic-plan.ts')
+    const { replicationFactor } = settings
+    return surveyCluster(await kafkaClient(settings), topicPlan(topics, { replicationFactor }), log)
+  },
+  async membersOfGroups(settings, groups, log) {
+    const { membersOfGroups } = await import('./cluster-survey.ts')
+    return membersOfGroups(await kafkaClient(settings), groups, log)
+  },
+}
+
+async function open(
+  settings: BusSettings,
+  { log, connectMs, replicationFactor, keepsTables = true }: OpenOptions,
+): Promise<Bus> {
+  const { openKafkaBus } = await import('./bus.ts')
+  return openKafkaBus({
+    client: await kafkaClient(settings, (note) => log.info(note)),
+    clock: systemClock,
+    log,
+    tablesFolder: keepsTables ? join(settings.dataFolder, 'tables') : undefined,
+    connectMs,
+    replicationFactor,
+  })
+}

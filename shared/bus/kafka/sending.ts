@@ -1,0 +1,218 @@
+// Sends what waits in the queues: one request at a time to each broker, with one batch of every
+// partition that it leads. Retries a failed batch until it is acknowledged or its time is over.
+// Keeps KAFKA-WRITER-2.
+
+import type { Logger } from 'pino'
+import type { Offset, RecordToAppend } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { backoffMs } from './backoff.ts'
+import { type BrokerConnection, createBrokerConnection } from './broker-connection.ts'
+import type { Cluster } from './cluster.ts'
+import { type Node, protocolError, sendRaw } from './driver.ts'
+import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
+import { createLogThrottle } from './log-throttle.ts'
+import { createPartitionQueues, partitionName } from './partition-queues.ts'
+import { type Produced, produceRequest } from './produce-request.ts'
+import { encodeBatch } from './record-batch.ts'
+import type { Batch, Job, SendQueue } from './send-queue.ts'
+
+/** Brokers accept requests of up to 100 MiB. A request always has at least one batch. */
+const requestBytesMax = 8 * 1024 * 1024
+
+/** `topicId`: the topic's id at the time of the write. */
+export type WrittenEnd = { end: Offset; topicId: string | undefined }
+
+export type Sending = {
+  enqueue(records: RecordToAppend[], job: Job): void
+  writtenTo(topic: string, partition: number): WrittenEnd | undefined
+  close(): void
+}
+
+export type SendingOptions = {
+  cluster: Cluster
+  clock: Clock
+  log: Logger
+  deliverMs: Milliseconds
+  /** Called with the change in waiting bytes. */
+  countBytes(bytes: number): void
+}
+
+type Queued = { queue: SendQueue; batch: Batch }
+
+export function createSending(options: SendingOptions): Sending {
+  const { cluster, clock, log, deliverMs } = options
+  const queues = createPartitionQueues(options.countBytes)
+  const connections = new Map<number, BrokerConnection>()
+  const written = new Map<string, WrittenEnd>()
+  const throttle = createLogThrottle(clock)
+  let isFlushDue = false
+  let isClosed = false
+
+  function flushSoon(): void {
+    if (isFlushDue) return
+    isFlushDue = true
+    setImmediate(() => {
+      isFlushDue = false
+      flush()
+    })
+  }
+
+  function flush(): void {
+    const requests = new Map<BrokerConnection, { queued: Queued[]; room: number }>()
+    for (const queue of queues.ready) {
+      const topic = cluster.known(queue.topic)
+      const leader = topic?.leaders[queue.partition]
+      if (leader === undefined) {
+        queues.hold(queue)
+        const code = topic === undefined ? unknownTopicOrPartition : leaderNotAvailable
+        onFailure([queue], protocolError(code))
+        continue
+      }
+      const connection = connectionTo(leader)
+      if (connection.isBusy) continue
+      const request = requests.get(connection) ?? { queued: [], room: requestBytesMax }
+      if (request.room <= 0) continue
+      queues.hold(queue)
+      const batch = queues.nextBatch(queue)
+      if (batch === undefined) continue
+      batch.firstTriedAt ??= clock.monotonic()
+      request.room -= batch.bytes
+      request.queued.push({ queue, batch })
+      requests.set(connection, request)
+    }
+    for (const [connection, { queued }] of requests) void send(connection, queued)
+  }
+
+  function connectionTo(node: Node): BrokerConnection {
+    const known = connections.get(node.id)
+    if (known !== undefined && known.node.host === node.host && known.node.port === node.port)
+      return known
+    known?.close()
+    const connection = createBrokerConnection(node, cluster.connect)
+    connections.set(node.id, connection)
+    return connection
+  }
+
+  async function send(connection: BrokerConnection, queued: Queued[]): Promise<void> {
+    const time = clock.now()
+    try {
+      const request = produceRequest(queued.map((each) => encodedBatch(each, time)))
+      const responses = await connection.request((broker) => sendRaw(broker, request))
+      const byName = new Map(responses.map((response) => [partitionName(response), response]))
+      for (const each of queued) onResponse(each, byName.get(partitionName(each.queue)), time)
+    } catch (error) {
+      onFailure(
+        queued.map(({ queue }) => queue),
+        error,
+      )
+    }
+    flush()
+  }
+
+  function onResponse(
+    { queue, batch }: Queued,
+    response: Produced | undefined,
+    time: Milliseconds,
+  ): void {
+    if (response === undefined || response.errorCode !== 0)
+      return onFailure([queue], protocolError(response?.errorCode ?? unknownServerError))
+    const { topic, partition } = queue
+    if (batch.failures > 0 && throttle.reset()) log.info({ topic, partition }, 'writes work again')
+    written.set(partitionName(queue), {
+      end: response.baseOffset + batch.entries.length,
+      topicId: cluster.known(topic)?.id,
+    })
+    queue.acknowledged(batch, response.baseOffset, response.appendTime ?? time)
+    queues.release(queue)
+  }
+
+  /** The batches stay first in their queues (KAFKA-WRITER-2). All retries share one wait. */
+  function onFailure(failed: SendQueue[], error: unknown): void {
+    const retries: Queued[] = []
+    for (const queue of failed) {
+      const batch = queues.nextBatch(queue)
+      if (batch === undefined) continue
+      batch.failures += 1
+      batch.firstTriedAt ??= clock.monotonic()
+      const triedMs = clock.monotonic() - batch.firstTriedAt
+      const reason = asBusError(error, `write to ${partitionName(queue)}`)
+      switch (isClosed ? 'fail-batch' : nextStep(batch, error, triedMs > deliverMs)) {
+        case 'split':
+          queue.split()
+          queues.release(queue)
+          break
+        case 'fail-batch':
+          failQueue(queue, isClosed ? closedError() : reason, false)
+          break
+        case 'fail-queue':
+          failQueue(queue, reason, true)
+          break
+        case 'retry':
+          retries.push({ queue, batch })
+          if (throttle.isDue(batch.firstTriedAt))
+            log.warn({ reason: reason.message, tries: batch.failures }, 'a write fails; retrying')
+      }
+    }
+    flushSoon()
+    if (retries.length > 0) void retryLater(retries, error)
+  }
+
+  async function retryLater(retries: Queued[], error: unknown): Promise<void> {
+    const failures = Math.min(...retries.map(({ batch }) => batch.failures))
+    await new Promise<void>((resolve) => clock.after(backoffMs(failures), resolve))
+    if (recoveryOf(error) === 'refresh') await cluster.refresh().catch(() => {}) // the next try reports a failure
+    for (const { queue } of retries) queues.release(queue)
+    flush()
+  }
+
+  function failQueue(queue: SendQueue, error: WeirError, withRest: boolean): void {
+    log.error({ err: error }, 'records could not be written; their callers get the error')
+    queue.fail(error, withRest)
+    queues.release(queue)
+  }
+
+  return {
+    enqueue(records, job) {
+      for (const [index, record] of records.entries()) queues.add(record, job, index)
+      flushSoon()
+    },
+
+    writtenTo: (topic, partition) => written.get(partitionName({ topic, partition })),
+
+    close() {
+      isClosed = true
+      for (const queue of queues.drain()) queue.fail(closedError(), true)
+      for (const connection of connections.values()) connection.close()
+    },
+  }
+}
+
+function encodedBatch({ queue: { topic, partition }, batch }: Queued, time: Milliseconds) {
+  const records = batch.entries.map(({ record }) => record)
+  return { topic, partition, batch: encodeBatch(records, time) }
+}
+
+/** A batch fails alone if no retry can help. If its time is over, all behind it fail as well. */
+function nextStep(
+  batch: Batch,
+  error: unknown,
+  isTimeOver: boolean,
+): 'split' | 'fail-batch' | 'fail-queue' | 'retry' {
+  if (isTooLarge(error) && batch.entries.length > 1) return 'split'
+  if (recoveryOf(error) === 'fail') return 'fail-batch'
+  return isTimeOver ? 'fail-queue' : 'retry'
+}
+
+function isTooLarge(error: unknown): boolean {
+  const type = protocolTypeOf(error)
+  return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE'
+}
+
+export function closedError(): WeirError {
+  return new WeirError('bus.closed', 'the bus is closed: open it again')
+}
+
+const unknownTopicOrPartition = 3
+const leaderNotAvailable = 5
+const unknownServerError = -1

@@ -1,0 +1,93 @@
+// The capabilities of a bus. Callers ask what a bus can do, never which bus it is. The list of
+// buses is kinds.ts; each record stands in its bus's folder.
+
+import type { Logger } from 'pino'
+import type { Bus, Commit, Offset, TopicSpec } from '../contract/bus.ts'
+import type { Milliseconds } from '../lib/clock.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Imported } from './embedded/import.ts'
+import type { LockState } from './embedded/lock.ts'
+import type { ClusterSurvey } from './kafka/cluster-survey.ts'
+
+export type BusSettings = Pick<
+  Settings,
+  'bus' | 'dataFolder' | 'synchronous' | 'bootstrapServer' | 'commandConfig' | 'commandProperty'
+>
+
+/** The settings of a process that writes beside the owner of the log. */
+export type BesideSettings = BusSettings & Pick<Settings, 'topicPrefix'>
+
+export type OpenOptions = {
+  log: Logger
+  /** The lowest offset that a group with this commit reads again after a restart. */
+  keepFrom: (commit: Commit) => Offset
+  /**
+   * How long the first contact is tried. Default: a minute, because a service may start before its
+   * broker.
+   */
+  connectMs?: Milliseconds | undefined
+  /** Copies of topics that this bus creates. Default: the brokers' default. */
+  replicationFactor?: number | undefined
+  /** False: keeps no copies of tables on disk. */
+  keepsTables?: boolean | undefined
+}
+
+type Capabilities = {
+  /** For sentences: "on Kafka". */
+  title: string
+  /** The place of the log for a page that goes to strangers: no folder, no address. */
+  place: string
+  /**
+   * True: the bus creates its topics, with the partitions of the settings. False: a person creates
+   * them (`weir topics create`), and the topics give the number of partitions.
+   */
+  ownsTopics: boolean
+  /** True: a reader sees either all records of a step or none. */
+  hasAtomicSteps: boolean
+  /** The settings that lead to the log, for the first line of a service's log. */
+  describe(settings: Settings): Record<string, string | number>
+  /** Opens the bus for writing. Errors: client/open-bus.ts. */
+  open(settings: BusSettings, options: OpenOptions): Promise<Bus>
+  /** Opens an existing log. Nobody appends through this bus. */
+  openReadOnly(settings: BusSettings, options: OpenOptions): Promise<Bus>
+  /** Opens the bus for a short command that appends while other processes run. */
+  openBeside(settings: BesideSettings, options: OpenOptions): Promise<Bus>
+}
+
+/**
+ * The log is a file in the data folder. One process writes the file, so all stages run in it, and
+ * only that process knows its members.
+ */
+export type LocalBus = Capabilities & {
+  isLocal: true
+  logFile(settings: Pick<Settings, 'dataFolder'>): string
+  /** Whether a process writes the file. */
+  lockState(settings: Pick<Settings, 'dataFolder'>): LockState
+  /** Whether a process writes the file and accepts requests. Throws `bus.unreachable`. */
+  writerListens(settings: Pick<Settings, 'dataFolder'>): Promise<boolean>
+  /** The bus through the process that writes the file. Undefined: none accepts requests. */
+  openBesideWriter(settings: BesideSettings, log: Logger): Promise<Bus | undefined>
+  /** Makes the file from records that have offsets and times already. */
+  importLog(imported: Imported): Promise<void>
+}
+
+/** Processes of many machines share the log: stages, guards and clients run anywhere. */
+export type SharedBus = Capabilities & {
+  isLocal: false
+  /** Throws `settings.invalid` with every mistake of the client's properties. */
+  checkClient(settings: BusSettings): Promise<void>
+  /** The brokers, and each topic that differs from `topics`. */
+  survey(
+    settings: BusSettings & Pick<Settings, 'replicationFactor'>,
+    topics: TopicSpec[],
+    log: Logger,
+  ): Promise<ClusterSurvey>
+  /** The number of members of each consumer group. */
+  membersOfGroups(
+    settings: BusSettings,
+    groups: string[],
+    log: Logger,
+  ): Promise<ReadonlyMap<string, number>>
+}
+
+export type BusKind = LocalBus | SharedBus

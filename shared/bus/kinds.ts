@@ -1,0 +1,21 @@
+// The list of buses. The type covers the names in shared/settings/settings.ts: a name without a
+// record does not compile.
+
+import { type BusName, busNames } from '../settings/settings.ts'
+import { embeddedKind } from './embedded/kind.ts'
+import { kafkaKind } from './kafka/kind.ts'
+import type { BusKind } from './kind.ts'
+
+const busKinds: Record<BusName, BusKind> = {
+  embedded: embeddedKind,
+  kafka: kafkaKind,
+}
+
+export function busKindOf({ bus }: { bus: BusName }): BusKind {
+  return busKinds[bus]
+}
+
+/** The names of the buses that can do something, for messages. */
+export function busNamesWhere(can: (kind: BusKind) => boolean): BusName[] {
+  return busNames.filter((name) => can(busKinds[name]))
+}

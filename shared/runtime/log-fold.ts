@@ -1,0 +1,26 @@
+// The fold of a log's partition by one stage, for programs that fold a log a second time.
+
+import { batchesOf } from '../bus/range.ts'
+import type { Bus } from '../contract/bus.ts'
+import type { Message } from '../contract/messages.ts'
+import type { Stage } from '../contract/stage.ts'
+import { stages } from '../contract/topology.ts'
+import { createFold, type Fold, type FoldOptions } from './fold.ts'
+
+export type FoldableLog = { bus: Pick<Bus, 'read'>; topicPrefix: string; partitions: number }
+
+/** Begins without marks. `special` replaces options of the fold. */
+export function foldOfLog<State, In extends Message, Task>(
+  { bus, topicPrefix, partitions }: FoldableLog,
+  stage: Stage<State, In, Task>,
+  partition: number,
+  special: Pick<FoldOptions<State, In, Task>, 'decode' | 'encodes'> &
+    Partial<Pick<FoldOptions<State, In, Task>, 'readBack'>> = {},
+): Fold<State> {
+  const topic = topicPrefix + stages[stage.name].inbox
+  return createFold({
+    ...{ stage, partition, partitions, topicPrefix, marks: {} },
+    readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),
+    ...special,
+  })
+}

@@ -1,0 +1,21 @@
+// The files that are generated from the records of rules and thresholds stand in the tree as they
+// would be generated now.
+
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from '@jest/globals'
+import { ruleFiles } from '../../bin/generate-rules.ts'
+import { rules } from '../../services/loop-detector/rules.ts'
+
+describe('the files that rules generate', () => {
+  const files = ruleFiles(fileURLToPath(new URL('../..', import.meta.url)))
+
+  for (const { path, text, generated } of files)
+    it(`${path} equals its records; run \`make schemas\` if it does not`, () => {
+      expect(text).toBe(generated)
+    })
+
+  it('show each rule to editors and to readers', () => {
+    for (const { generated } of files)
+      for (const { name } of rules) expect(generated).toMatch(new RegExp(`["\`]${name}["\`]`))
+  })
+})

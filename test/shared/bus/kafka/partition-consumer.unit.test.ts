@@ -1,0 +1,83 @@
+// A consumer with a reader that writes down how it is called.
+
+import { describe, expect, it } from '@jest/globals'
+import {
+  createPartitionConsumer,
+  type PartitionConsumer,
+} from '../../../../shared/bus/kafka/partition-consumer.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
+import { turns } from './made-up-cluster.ts'
+
+function start(): {
+  consumer: PartitionConsumer
+  calls: string[]
+  end(step: number): Promise<void>
+} {
+  const calls: string[] = []
+  const steps: (() => void)[] = []
+  const consumer = createPartitionConsumer({
+    ...{ topic: 't', partition: 0, heldBytesMax: 10_000 },
+    reader: {
+      position: 0,
+      async read(records) {
+        calls.push(`read ${records.map(({ offset }) => offset)}`)
+        await new Promise<void>((resolve) => steps.push(resolve))
+        return { outputs: [], commit: undefined }
+      },
+      acknowledged: () => void calls.push('acknowledged'),
+      passed: (position) => void calls.push(`passed ${position}`),
+      close: async (how) => void calls.push(`close ${how}`),
+    },
+    write: async () => {},
+    onCommit: () => {},
+    onRoom: () => {},
+    onFailed: (error) => void calls.push(`failed ${error}`),
+  })
+  const end = async (step: number) => {
+    steps[step]?.()
+    await turns()
+  }
+  return { consumer, calls, end }
+}
+
+const record = (offset: number): StoredRecord => ({
+  topic: 't',
+  partition: 0,
+  key: 'k',
+  value: Buffer.from('v'),
+  offset,
+  time: 1,
+})
+
+/** As fetching does: the place moves first. */
+function give({ cursor }: PartitionConsumer, next: number, ...offsets: number[]): void {
+  cursor.next = next
+  if (offsets.length > 0) cursor.onRecords(offsets.map(record), next)
+  else cursor.onSkipped?.()
+}
+
+describe('a consumer', () => {
+  it('tells its reader of what is no record behind its last one, when that is acknowledged', async () => {
+    const { consumer, calls, end } = start()
+    give(consumer, 3, 0, 1)
+    give(consumer, 4)
+    await turns()
+    expect(calls).toEqual(['read 0,1'])
+    await end(0)
+    expect(calls).toEqual(['read 0,1', 'acknowledged', 'passed 4'])
+    give(consumer, 5)
+    expect(calls.at(-1)).toBe('passed 5')
+  })
+
+  it('that is lost during a step calls its reader for nothing more but to close, and again when the process ends', async () => {
+    const { consumer, calls, end } = start()
+    give(consumer, 1, 0)
+    consumer.stop()
+    await consumer.close('lost')
+    await end(0)
+    give(consumer, 2)
+    await consumer.close('shutdown')
+    await consumer.close('lost')
+    expect(calls).toEqual(['read 0', 'close lost', 'close shutdown'])
+  })
+})
