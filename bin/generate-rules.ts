@@ -1,15 +1,15 @@
-// Generator: writes what people read about the rules and thresholds of the loop-detector into the
-// two files that must stand on disk. Editors and `weir init` use the agent file's schema.
+// Generator: writes the texts about rules, thresholds and providers into the two files that must stand on disk. Editors and `weir init` use the agent file's schema.
 //
 //   node bin/generate-rules.ts             writes both files
 //   node bin/generate-rules.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: `loop` and `empty` in shared/agents/file/agent.schema.json, the table of
+// Owns: `loop`, `empty` and the providers in shared/agents/file/agent.schema.json, the table of
 // docs/guides/policies.md. Does not own: any other line of these files.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { providers } from '../services/llm-gateway/providers/providers.ts'
 import { rules } from '../services/loop-detector/rules.ts'
 import { thresholds } from '../shared/contract/thresholds.ts'
 
@@ -38,7 +38,19 @@ function withSettings(schema: string): string {
   ])
   const inLoop = withProperties(schema, 'loop', propertiesOf(thresholds.loop), { endsAt: 'rules' })
   const inRules = withProperties(inLoop, 'rules', modes, { indent: 8 })
-  return withProperties(inRules, 'empty', propertiesOf(thresholds.empty))
+  return withProviders(withProperties(inRules, 'empty', propertiesOf(thresholds.empty)))
+}
+
+/** The names of the providers, and their variables in the description of `apiKey`. */
+function withProviders(schema: string): string {
+  const names = providers.map(({ name }) => `"${name}"`).join(', ')
+  const variables = [...new Set(providers.map(({ keyVariable }) => `\${${keyVariable}}`))]
+  return schema
+    .replace(/("provider": \{\n.*\n.*\n *"enum": \[).*\]/, (_, start) => `${start}${names}]`)
+    .replace(
+      /("apiKey": \{\n.*? Default: ).*?(; with baseUrl)/,
+      (_, start, end) => `${start}${variables.join(' or ')}${end}`,
+    )
 }
 
 function propertiesOf(section: object): [string, Property][] {

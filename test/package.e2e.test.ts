@@ -274,10 +274,7 @@ const compilerOptions = {
 
 /** The same program, where the package is installed. */
 function asUsersWrite(source: string): string {
-  const written = source.replaceAll(
-    /'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/.*)?/g,
-    "'weir-agents'",
-  )
+  const written = source.replaceAll(/'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/.*)?/g, "'weir-agents'")
   expect(written).toContain("from 'weir-agents'")
   expect(written).not.toMatch(/from '\./)
   return written

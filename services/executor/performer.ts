@@ -1,19 +1,15 @@
-// Executor, performer: claims calls, runs their tools, and writes what became of them into the
-// executor's own inbox. Owns: the tools that this process runs. Does not own: any decision; the
-// reducer reads what is written here and decides (R4).
-// EXECUTOR-PERFORMER-1. A tool starts only out of a claim that this very owner has sent and
-//     remembers, that the log has accepted, that is not cancelled and that is younger than
-//     startWithin on both clocks: the monotonic one stands still while the machine sleeps, the wall
-//     clock may be set. A start leaves that phase, so a claim starts at most one tool. A claim that
-//     it does not remember is left alone: its deadline decides.
-// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run it in hand, once for each (call,
-//     try), and its place comes back exactly once.
-// EXECUTOR-PERFORMER-3. What was claimed and is not started is given back (an outcome without a
-//     result), and then never starts.
-// EXECUTOR-PERFORMER-4. A tool that ended is reported, also when the partition is lost: the reducer
-//     of whoever owns it now knows the claim.
-// EXECUTOR-PERFORMER-5. A write that is refused means that the bus gave up: nothing more begins
-//     here, and the deadlines in the log decide.
+// Executor, performer: claims calls, runs their tools, and writes the outcomes into the executor's
+// own inbox. Owns: the jobs of each unit. Does not own: any decision; the reducer decides (R4).
+// EXECUTOR-PERFORMER-1. A tool starts only from a claim that this owner sent and the log accepted,
+//     not cancelled, younger than startWithin on both clocks. A claim starts at most one tool.
+// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run the call, once for each (call, try).
+//     Its place comes back exactly once.
+// EXECUTOR-PERFORMER-3. A claim that does not start is given back (an outcome without a result).
+//     Its tool then never starts.
+// EXECUTOR-PERFORMER-4. The end of a tool is always reported, also after the partition is lost: the
+//     reducer of the new owner knows the claim.
+// EXECUTOR-PERFORMER-5. After a refused write nothing more starts here: the bus has failed. The
+//     deadlines in the log decide.
 
 import type { Agents } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -37,9 +33,9 @@ import { createWrites } from './writes.ts'
 type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: string) => Slots }
 
 /**
- * `agents`: with the commands that only this process knows. `run`: starts tools. `slots`: places
- * for running tools; one object serves all partitions of a process, and so do the places of a tool
- * with a `concurrency`.
+ * `agents`: with the commands, which only this process knows. `run` starts tools. `slots`: the
+ * places for running tools, shared by all partitions of a process. So are the places of a tool with
+ * a `concurrency`.
  */
 export function startExecutor({
   agents,
@@ -104,7 +100,7 @@ function performerOf(
     if (jobs.size === 0) units.delete(unit)
   }
 
-  /** The log has accepted this owner's claim: start it, give it back, or stop what runs. */
+  /** The log has accepted this owner's claim: starts the tool, gives the claim back, or stops it. */
   function runOwn(jobs: Jobs, task: RunTask): void {
     const name = nameOf(task)
     const job = jobs.get(name)
@@ -121,7 +117,7 @@ function performerOf(
       case undefined:
         log.warn(
           callTryOf(task),
-          'a claim in the name of this owner that it did not send; it is left to its deadline',
+          'a claim names this owner, which did not send it; its deadline decides',
         )
         job?.leaveLine()
         jobs.set(name, { phase: 'over' })
@@ -133,10 +129,7 @@ function performerOf(
     }
   }
 
-  /**
-   * Another owner's claim won. Where the bus proves that owner dead, nobody need wait for the
-   * deadline.
-   */
+  /** Another owner's claim won. If the bus proves that owner dead, the claim lapses at once. */
   function leaveToOther(jobs: Jobs, task: RunTask): void {
     const name = nameOf(task)
     if (jobs.get(name)?.phase === 'over') return
@@ -149,7 +142,7 @@ function performerOf(
   function giveBack(jobs: Jobs, name: string, { task, sent, free }: Claimed): void {
     jobs.set(name, { phase: 'over' })
     free()
-    // After the claim: before it, the reducer would see nothing to give back.
+    // After the claim's write: before it, the reducer has no claim to give back.
     track(
       sent.then(
         (isSent) =>
@@ -158,10 +151,7 @@ function performerOf(
     )
   }
 
-  /**
-   * Nobody wants this try any more, or it is another's: leaves the line, frees the place, stops the
-   * tool.
-   */
+  /** Ends a try that is over or another owner's: leaves the line, frees the place, stops the tool. */
   function drop(jobs: Jobs, name: string): void {
     const job = jobs.get(name)
     jobs.delete(name)
@@ -170,18 +160,19 @@ function performerOf(
     if (job?.phase === 'running') runs.stop(job, job.task.graceMs, 'its turn is over')
   }
 
-  /** Waits for nothing more, and does `withClaim` to what is claimed and not started. */
-  function releaseClaims(withClaim: (jobs: Jobs, name: string, job: Claimed) => void): void {
+  /** Leaves all lines, and calls `release` for each claim that has not started. */
+  function releaseClaims(release: (jobs: Jobs, name: string, job: Claimed) => void): void {
     const all = [...units.values()].flatMap((jobs) =>
       [...jobs].map(([name, job]) => ({ jobs, name, job })),
     )
     for (const { jobs, name, job } of all) if (job.phase === 'queued') drop(jobs, name)
-    for (const { jobs, name, job } of all) if (job.phase === 'claimed') withClaim(jobs, name, job)
+    for (const { jobs, name, job } of all) if (job.phase === 'claimed') release(jobs, name, job)
   }
 }
 
 function isLate(clock: Clock, sentAt: Instant, startWithinMs: Milliseconds): boolean {
   const passed = [clock.monotonic() - sentAt.monotonic, clock.now() - sentAt.wall]
-  // A clock that went back proves nothing, so it counts as late.
+  // Two clocks: the monotonic one stands still while the machine sleeps, the wall clock may be set.
+  // A clock that went back proves nothing, so the claim counts as late.
   return passed.some((duration) => duration < 0 || duration >= startWithinMs)
 }

@@ -110,8 +110,8 @@ export const executor: Stage<Turn, Inbox, ToolTask | VerdictTask> = {
   },
 
   /**
-   * What runs is stopped, because the unit is gone; the conversation, told by the runtime, says
-   * that calls may have run (R8). Nobody is asked any more.
+   * Running tools stop because the unit is gone. The conversation, informed by the runtime, reports
+   * that calls may have run (R8). Open approvals are withdrawn.
    */
   failed: (turn) => ({
     records: turn === undefined ? [] : withdrawAll(turn, 'an internal failure ended its turn'),
@@ -145,7 +145,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     message.declarations.map((declaration) => [declaration.name, declaration]),
   )
   const records: Output[] = []
-  const isLate = time >= message.expiresAt // whatever it is extended to (keeps EXEC-5)
+  const isLate = time >= message.expiresAt // even if it is extended (keeps EXEC-5)
   for (const call of calls) {
     const ridesAlong = decided.get(call.ordinal)
     const start = ridesAlong ?? admission(turn, isLate, call, declarations.get(call.name))
@@ -163,8 +163,8 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
 }
 
 /**
- * The declaration under which the call may run, or why it never will. The last two repeat the
- * validator's job: what cannot be judged does not run (R6).
+ * The declaration under which the call may run, or the reason why it never does. The last two checks
+ * repeat the validator's: a call that cannot be judged does not run (R6).
  */
 function admission(
   turn: Turn,
@@ -175,8 +175,8 @@ function admission(
   if (turn.cancelled) return notRun('cancelled', false)
   if (isLate) return notRun('expired', false)
   if (declaration === undefined) return rejected('this tool was not offered.', 'tool not offered')
-  // A tool without parameters may be called without a byte of arguments; that was the validator's
-  // explicit rule (I1.1).
+  // A call without arguments is valid for a tool without parameters: the validator's explicit rule
+  // (I1.1).
   if (call.problem !== null && call.problem !== 'no_arguments')
     return rejected('its arguments did not arrive whole.', 'arguments did not arrive whole')
   return declaration
@@ -241,7 +241,7 @@ function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds)
     return { state: turn }
   }
   if (phase.lapsed && promisesNeverRan(result.status)) {
-    // The owner of this try knows only of this try; keeps RESULTS-1.
+    // The owner of this try knows only this try; keeps RESULTS-1.
     const what = 'An earlier try of this call gave no result, and a further one was refused.'
     return reportFinishedRounds(
       turn,
@@ -284,7 +284,7 @@ function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
   return reportFinishedRounds(turn, records, time)
 }
 
-/** The claim's time is over: once more if that can do no harm, else nobody will ever know. */
+/** The claim's deadline has passed: retries an idempotent call, otherwise finishes it. */
 function retryOrFinish(
   turn: Turn,
   round: Round,
@@ -303,7 +303,7 @@ function retryOrFinish(
   return []
 }
 
-/** Reports the rounds that are done, and closes the turn when nothing of it can come any more. */
+/** Reports the finished rounds. Closes an expired turn with no open round. */
 function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
   for (const round of turn.rounds) records.push(...withdrawApproval(turn, round))
@@ -336,8 +336,7 @@ function findCall(
 }
 
 /**
- * When the call moves though nothing came: a guard's time is over, nobody may claim it any more, or
- * its claim is lost.
+ * The next deadline of the call: of a guard, of its expiry, or of its claim.
  */
 function deadlineOf(
   { expiresAt, policy, guards }: Round,

@@ -1,5 +1,5 @@
-// The results that Weir itself gives to a call, written for the model that reads them, and the
-// bounds that every result keeps.
+// The results that Weir itself gives to a call, as text for the model, and the bounds of every
+// result.
 // RESULTS-1. `skipped` and `rejected` mean that no try ever ran (R5). After a lapsed try, which may
 //     have run, the result is outcome_unknown at best.
 
@@ -14,7 +14,7 @@ import type { CallResult, ResultStatus } from '../../shared/contract/messages.ts
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
 /**
- * The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run
+ * The end of a call without a claim. Skipped, unless an earlier try lapsed: that one may have run
  * (RESULTS-1).
  */
 export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
@@ -28,7 +28,7 @@ export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   return skippedCall(why)
 }
 
-/** The call never ran, and the same call will be refused again. */
+/** The call never ran. The same call would be rejected again. */
 export function rejected(what: string, reason: string): CallEnding {
   return {
     status: 'rejected',
@@ -52,7 +52,7 @@ export function bounded(result: CallResult, bytesMax: number = limits.resultByte
   return text === result.text && reason === result.reason ? result : { ...result, text, reason }
 }
 
-/** What is over the bound is cut, and the text says so where the bound leaves room for that. */
+/** Truncates a text above the bound, with a note if the bound leaves room for it. */
 export function cutWithNote(text: string, bytesMax: number): string {
   if (cutToBytes(text, bytesMax) === text) return text
   const note = `\n[cut: this is the beginning of ${Buffer.byteLength(text)} bytes]`

@@ -1,4 +1,4 @@
-// What the executor's performer is asked for by an open turn.
+// The tasks that an open turn has for the executor's performer.
 
 import { argumentText } from '../../shared/contract/call.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
@@ -16,8 +16,7 @@ export type CallTry = {
 }
 
 /**
- * What a performer is asked for: to claim a try, or to run the one that `owner` has claimed, or to
- * stop it when it is cancelled.
+ * Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled.
  */
 export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
     | { kind: 'claim'; agent: string; tool: string }
@@ -38,8 +37,7 @@ export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
   )
 
 /**
- * What a performer is asked for while a round waits: to copy the guard's answer to it into the
- * inbox. `since`: when the round came.
+ * Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived.
  */
 export type VerdictTask = {
   kind: 'await-verdict'
@@ -50,7 +48,7 @@ export type VerdictTask = {
   since: Milliseconds
 }
 
-/** All that the turn wants now. */
+/** All tasks that the turn has now. */
 export function tasksOf(turn: Turn): (ToolTask | VerdictTask)[] {
   return turn.rounds.flatMap((round) => [
     ...round.guards.map(({ name }) => verdictTask(turn, round, name)),

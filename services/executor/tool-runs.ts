@@ -46,7 +46,7 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
     if (ending.printed !== undefined)
       log.debug(
         { ...callTryOf(task), printed: ending.printed },
-        'what the tool wrote beside its result',
+        'the tool printed beside its result',
       )
     await report(task, ending, durationMs)
   }
@@ -98,7 +98,7 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
         free()
         log.warn(
           { ...callTryOf(task), agent: task.agent },
-          'no tool with this declaration in the agent files of this executor; the call is rejected',
+          'the agent files of this executor have no tool with this declaration; the call is rejected',
         )
         track(report(task, noSuchTool, 0))
         return
@@ -126,7 +126,7 @@ const noSuchTool = rejected(
   'no tool with this declaration',
 )
 
-/** StartTool must not throw; if one does, the others of this process must not suffer. */
+/** StartTool must not throw. If one does, the other tools of this process go on. */
 function startSafely(start: () => RunningTool): RunningTool {
   try {
     return start()

@@ -1,5 +1,5 @@
-// An open turn of the executor, and how one of its calls gets its result. Every state that the
-// reducer keeps is described here.
+// An open turn of the executor, and the result of each of its calls. All state of the reducer is
+// described here.
 
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
 import type {
@@ -16,31 +16,30 @@ import type { AwaitedGuard } from './guards/guard-answer.ts'
 import { bounded, bytesOf } from './results.ts'
 
 /**
- * An open turn: while a round runs, between its rounds, or only a cancel that must not be
- * forgotten.
+ * An open turn: with a running round, between its rounds, or only a cancel to remember.
  */
 export type Turn = {
   conversation: string
   turn: number
   cancelled: boolean
-  /** Rounds of a turn come in order, so what is not above this is a repeat. */
+  /** Rounds of a turn arrive in order, so any other round is a repeat. */
   roundNewest: number
-  /** Those with calls that are not done. */
+  /** The rounds with unfinished calls. */
   rounds: Round[]
-  /** When the turn is forgotten if nothing of it is open: the latest expiresAt seen. */
+  /** The latest expiresAt. A turn with nothing open closes then. */
   closesAt: Milliseconds
 }
 
 /**
- * callsLeft: those that are not done; resultBytesLeft: what their results may take together (R7).
+ * callsLeft: the unfinished calls. resultBytesLeft: the bound of their results together (R7).
  */
 export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt'> & {
-  /** When it came. */
+  /** When it arrived. */
   clearedAt: Milliseconds
   calls: OpenCall[]
-  /** The guards whose answers still count: for each a call waits. */
+  /** The guards that a call still waits for. */
   guards: AwaitedGuard[]
-  /** Ordinals of the calls that the approval guard was asked about and has not answered. */
+  /** Ordinals of the calls that wait for an answer of the approval guard. */
   asked: number[]
   wishes: GuardWish[]
   callsLeft: number
@@ -50,8 +49,8 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
 export type OpenCall = { call: Call; phase: Phase }
 
 /**
- * guards: the names of those that have not let it pass yet. lapsed: the deadline of an earlier try
- * has passed, so it may have run. time: when the claim was appended.
+ * guards: the names of those without a verdict yet. lapsed: the deadline of an earlier try has
+ * passed, so that try may have run. time: the append time of the claim.
  */
 export type Phase =
   | { kind: 'waiting'; declaration: Declaration; guards: string[] }
@@ -71,7 +70,7 @@ export function opened({ conversation, turn }: RoundCleared | Cancel): Turn {
   return { conversation, turn, cancelled: false, roundNewest: 0, rounds: [], closesAt: 0 }
 }
 
-/** Makes the call done; returns the line of activity that says so. */
+/** Finishes the call. Returns its record for the activity topic. */
 export function finishCall(
   turn: Turn,
   round: Round,
@@ -84,9 +83,8 @@ export function finishCall(
 }
 
 /**
- * Books one result on the round's account, cut where it is over its bounds (R7): each may take an
- * equal part of what is left for the calls that are not done, so that whoever comes last still has
- * room.
+ * Charges one result to the round's bound (R7) and truncates it to an equal share of the rest. So
+ * the last call still has room.
  */
 export function chargeResult(round: Round, result: CallResult): CallResult {
   const within = bounded(result, Math.floor(round.resultBytesLeft / round.callsLeft))

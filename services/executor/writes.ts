@@ -28,7 +28,7 @@ export function createWrites(
         (error) => {
           context.log.error(
             { err: error, port },
-            'the bus refused a write of the executor, which starts nothing more on this partition',
+            'the bus refused a write of the executor: no more tools start on this partition',
           )
           onRefused()
           return false

@@ -1,5 +1,4 @@
-// The keys that begin with a prefix are a range in the order of their UTF-8 bytes, which is
-// SQLite's order of texts.
+// Keys with a common prefix are a range in the order of their UTF-8 bytes, SQLite's order of texts.
 
 /**
  * The least SQL value above all texts that begin with `prefix`: the prefix with its last code point

@@ -1,19 +1,19 @@
-// A stretch of one partition that is read once, from one offset to another: for whoever looks for
-// something in a log, and not at what comes. Memory: one batch, bounded by its bytes.
+// Reads a stretch of one partition once, from one offset to another: for searches in a log, not for
+// followers. Memory: one batch, bounded by its bytes.
 
 import type { Bus, Offset, StoredRecord } from '../contract/bus.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
-/** `from` is in it, `to` is not. */
+/** Includes `from`, excludes `to`. */
 export type Range = { topic: string; partition: number; from: Offset; to: Offset }
 
 /**
- * A record may seem older than the one it follows from, by this at most: on Kafka each has the time
- * of its own partition's leader.
+ * A record may have an earlier time than its cause, by at most this much: on Kafka each partition's
+ * leader stamps with its own clock.
  */
 export const leadersApartMs: Milliseconds = 60_000
 
-/** Few enough that a batch is done with before the garbage collector would move it. */
+/** So few that a batch dies before the garbage collector moves it. */
 const batchRecordsMax = 500
 const batchBytesMax = 4 * 1024 * 1024
 
@@ -33,15 +33,15 @@ export async function* batchesOf(
       bytesMax: batchBytesMax,
     })
     const last = records.at(-1)
-    if (last === undefined) return // what was there is deleted, or was compacted away
+    if (last === undefined) return // the records are deleted or compacted away
     yield records
     next = last.offset + 1
   }
 }
 
 /**
- * The offset from which on nothing in the range is older than `time`. Where the bus does not know,
- * halving finds it: append times do not go back.
+ * The first offset in the range without older records than `time` behind it. If the bus does not
+ * know it, a binary search finds it: append times do not go back.
  */
 export async function firstOffsetSince(
   bus: Pick<Bus, 'read' | 'offsetSince'>,

@@ -4,6 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { ruleFiles } from '../../bin/generate-rules.ts'
+import { providers } from '../../services/llm-gateway/providers/providers.ts'
 import { rules } from '../../services/loop-detector/rules.ts'
 
 describe('the files that rules generate', () => {
@@ -17,5 +18,13 @@ describe('the files that rules generate', () => {
   it('show each rule to editors and to readers', () => {
     for (const { generated } of files)
       for (const { name } of rules) expect(generated).toMatch(new RegExp(`["\`]${name}["\`]`))
+  })
+
+  it('show each provider and its key variable to editors', () => {
+    const [schema] = files
+    for (const { name, keyVariable } of providers) {
+      expect(schema?.generated).toContain(`"${name}"`)
+      expect(schema?.generated).toContain(`\${${keyVariable}}`)
+    }
   })
 })

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs, { type Admin, type GroupDescription } from 'kafkajs'
 import { guardNames } from './guard-world.ts'
-import { stageNames } from './topics.ts'
+import { stageNames } from './inboxes.ts'
 
 /** By member name (its client id): how many partitions it owns over all groups. */
 export type Owned = Map<string, number>

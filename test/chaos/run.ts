@@ -18,6 +18,7 @@ import { createFleet, type Fleet } from './fleet.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
+import { stageNames } from './inboxes.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
 import { startPeople, writeRules } from './people.ts'
@@ -76,15 +77,7 @@ const layout: Record<string, string[]> = {
   'executor-2': ['executor'],
   'approval-1': ['approval'],
   'approval-2': ['approval'],
-  'all-1': [
-    'conversation',
-    'llm-gateway',
-    'accumulator',
-    'validator',
-    'loop-detector',
-    'executor',
-    'approval',
-  ],
+  'all-1': stageNames,
 }
 
 export async function runChaos({

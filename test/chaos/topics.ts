@@ -10,17 +10,7 @@ import type { Admin, Kafka, KafkaMessage } from 'kafkajs'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Committed, Logged } from './evidence.ts'
 import { guardNames } from './guard-world.ts'
-
-/** What each stage reads; also its group's name, with the prefix before both. */
-const inboxes: Record<string, string> = {
-  conversation: 'conversation-events',
-  'llm-gateway': 'model-requests',
-  accumulator: 'model-deltas',
-  validator: 'rounds-proposed',
-  'loop-detector': 'rounds-checked',
-  executor: 'rounds-cleared',
-  approval: 'approvals',
-}
+import { inboxes } from './inboxes.ts'
 
 const topicNames = [
   ...Object.values(inboxes),
@@ -33,8 +23,6 @@ const topicNames = [
 
 /** What each guard writes; the topic of one that was never there is not there either. */
 const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)
-
-export const stageNames = Object.keys(inboxes)
 
 type Place = { kafka: Kafka; prefix: string }
 type Ends = Map<string, { begin: number; end: number }>

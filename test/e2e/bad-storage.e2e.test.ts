@@ -143,7 +143,7 @@ describe('a disk that is full for a moment', () => {
     await until(async () => (await starts()).length > 0)
     running.fill()
     await until(async () =>
-      running.log.some((line) => line.includes('writing the log failed; it is tried again')),
+      running.log.some((line) => line.includes('writing the log failed; will retry')),
     )
     running.empty()
     expect(await turn).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
@@ -164,7 +164,7 @@ describe('a disk that is full for a moment', () => {
     )
     const turn = ask(running, 'go')
     await until(async () =>
-      running.log.some((line) => line.includes('writing the log failed; it is tried again')),
+      running.log.some((line) => line.includes('writing the log failed; will retry')),
     )
     running.empty()
     expect(await turn).toMatchObject({ outcome: 'answered', reply: long })
@@ -190,7 +190,7 @@ describe('a disk that stays full', () => {
     first.fill()
     await expect(turn).rejects.toMatchObject({ code: 'bus.full' })
     await expect(turn).rejects.toThrow(
-      `no space left to write ${join(folder, 'weir.db')}: make room on the disk of ${folder}`,
+      `no space left to write ${join(folder, 'weir.db')}: free space on the disk of ${folder}`,
     )
     await stop()
 
@@ -217,7 +217,7 @@ describe('the file of a running Weir', () => {
     })
     expect(code).toBe(1)
     expect(stderr).toContain(
-      `${join(folder, 'weir.db')} is open for writing in process ${process.pid}: stop that one first`,
+      `${join(folder, 'weir.db')} is open for writing in process ${process.pid}: stop that process first`,
     )
     expect(await turn).toMatchObject({ outcome: 'answered' })
     expect(await starts()).toHaveLength(1)

@@ -57,7 +57,7 @@ describe('a bundle', () => {
     expect(cut).toMatchObject({
       code: 2,
       out: '',
-      errors: expect.stringContaining('a.weir is damaged: it was cut: 9000 of'),
+      errors: expect.stringContaining('a.weir is damaged: it is truncated: 9000 of'),
     })
   }, 180_000)
 })

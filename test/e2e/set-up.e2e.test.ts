@@ -254,7 +254,7 @@ describe('weir doctor', () => {
     ])
     writeFileSync(file, 'something else, and more than a header of a hundred bytes '.repeat(10))
     expect((await examine([])).notWell).toEqual([
-      expect.stringMatching(/^wrong {4}log file .*is no Weir log.*name another file/),
+      expect.stringMatching(/^wrong {4}log file .*is not a Weir log.*name another file/),
     ])
   })
 

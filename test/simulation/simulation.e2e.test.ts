@@ -3,7 +3,7 @@
 // with `make simulate SEED=n`.
 
 import { describe, expect, it } from '@jest/globals'
-import type { StageName } from '../../shared/contract/topology.ts'
+import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { canaries, rolledFor } from './broken/canaries.ts'
 import { throwing } from './broken/throwing.ts'
 import type { Evidence } from './evidence.ts'
@@ -61,15 +61,7 @@ describe('the stages', () => {
 })
 
 describe('a stage that throws on some records', () => {
-  it.each([
-    'conversation',
-    'llm-gateway',
-    'accumulator',
-    'validator',
-    'loop-detector',
-    'executor',
-    'approval',
-  ] as const)('fails the turn and nothing else: %s', async (name) => {
+  it.each(stageNames)('fails the turn and nothing else: %s', async (name) => {
     for (let seed = 1; seed <= throwingSeeds; seed++) {
       const { violations } = await simulate(throwing(name), roll(seed))
       expect({

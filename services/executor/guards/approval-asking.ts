@@ -1,7 +1,7 @@
-// Calls that wait for the approval guard: asking for them, and saying when nobody waits for them
-// any more. Part of the reducer.
-// APPROVAL-ASKING-1. Each call that was asked about is answered by the guard's verdict or
-//     withdrawn, once: so nobody is asked to decide what is decided.
+// Calls that wait for the approval guard: requests approvals and withdraws those no longer needed.
+// Part of the reducer.
+// APPROVAL-ASKING-1. Each requested call is answered by the guard's verdict or withdrawn, once: so no
+//     person decides a call that is decided already.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
@@ -9,7 +9,7 @@ import type { Output } from '../../../shared/contract/stage.ts'
 import type { OpenCall, Round, Turn } from '../turn.ts'
 
 /**
- * Of a round that has just come: asks about its calls that wait for the approval guard, if any do.
+ * For a new round: requests approval of its calls that wait for the approval guard, if any.
  */
 export function askForApproval({ conversation, turn }: Turn, round: Round): Output[] {
   const { agent, policy, clearedAt, expiresAt } = round
@@ -41,7 +41,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
   ]
 }
 
-/** Withdraws what was asked about and waits no more (keeps APPROVAL-ASKING-1). */
+/** Withdraws requested calls that wait no more (keeps APPROVAL-ASKING-1). */
 export function withdrawApproval({ conversation, turn }: Turn, round: Round): Output[] {
   if (round.asked.length === 0) return []
   const gone = round.calls.filter(
@@ -61,7 +61,7 @@ export function withdrawApproval({ conversation, turn }: Turn, round: Round): Ou
   ]
 }
 
-/** Of a turn that is given up, whatever its calls wait for (keeps APPROVAL-ASKING-1). */
+/** Withdraws all requests of a failed turn (keeps APPROVAL-ASKING-1). */
 export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string): Output[] {
   return rounds.flatMap(({ round, asked }): Output[] => {
     if (asked.length === 0) return []

@@ -1,9 +1,9 @@
-// What an enforcing guard said of the calls that waited for it, as it counts: its verdicts, its
-// silence, or an answer that cannot be used. The texts are for the model that made the call.
-// GUARDS-GUARD-ANSWER-1. A guard answers for the calls that it was asked about, each of them; what
-//     it says of others counts for nothing.
-// GUARDS-GUARD-ANSWER-2. What cannot be used vetoes (R6): a verdict that is missing makes the whole
-//     answer unusable, and of two on one call the rejection counts.
+// The effect of an enforcing guard's answer on the calls that waited: its verdicts, its silence, or
+// an unusable answer. The texts are for the model that made the call.
+// GUARDS-GUARD-ANSWER-1. A guard answers for the calls that it received, each of them. Its verdicts
+//     on other calls are ignored.
+// GUARDS-GUARD-ANSWER-2. An unusable answer vetoes (R6): one missing verdict makes the whole answer
+//     unusable. Of two verdicts on one call, the rejection counts.
 
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -18,8 +18,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
 /**
- * A guard that a round waits for. `due`: when its time is over; `ordinals`: of the calls that it
- * was asked about.
+ * A guard that a round waits for. `due`: its deadline. `ordinals`: the calls that it received.
  */
 export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> & {
   due: Milliseconds
@@ -28,21 +27,22 @@ export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> 
 
 export type Answer = { answer: GuardAnswer; version: string; verdicts: CallVerdict[] }
 
-/** The answer of a guard, as it counts for the calls that waited for it. */
+/** The answer of a guard for the calls that waited for it. */
 export function answerOf(
   { name, ordinals }: AwaitedGuard,
   { version, verdicts }: GuardVerdict,
 ): Answer {
-  const said = new Map<number, CallVerdict>()
+  const byOrdinal = new Map<number, CallVerdict>()
   for (const verdict of verdicts)
-    if (said.get(verdict.ordinal)?.verdict !== 'reject') said.set(verdict.ordinal, verdict)
-  const missing = ordinals.find((ordinal) => !said.has(ordinal))
+    if (byOrdinal.get(verdict.ordinal)?.verdict !== 'reject')
+      byOrdinal.set(verdict.ordinal, verdict)
+  const missing = ordinals.find((ordinal) => !byOrdinal.has(ordinal))
   const by = shortened(onOneLine(version), limits.guardVersionCharsMax)
   if (missing === undefined) {
     return {
       answer: 'verdicts',
       version: by,
-      verdicts: ordinals.flatMap((ordinal) => said.get(ordinal) ?? []).map(bounded),
+      verdicts: ordinals.flatMap((ordinal) => byOrdinal.get(ordinal) ?? []).map(bounded),
     }
   }
   const text = `the guard "${name}" gave an answer that cannot be used, and without its word this call may not run.`
@@ -54,7 +54,7 @@ export function answerOf(
   }
 }
 
-/** What becomes of the calls of a guard whose time is over. */
+/** The verdicts on the calls of a guard whose deadline has passed. */
 export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard): Answer {
   const text = `the guard "${name}" did not answer in time, and without its word this call may not run.`
   const verdicts = ordinals.map(
@@ -77,12 +77,12 @@ export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
   }
 }
 
-/** What the reason of a call begins with that this guard vetoed. */
+/** The first words of the reason of a call that this guard vetoed. */
 export function vetoReason(guard: string): string {
   return `vetoed by guard ${guard}: `
 }
 
-/** A guard's wish for an intervention, within its bounds. */
+/** An intervention that a guard requests, within its bounds. */
 export function boundedWish(guard: string, { reason, text }: GuardWish): GuardWish {
   return {
     guard,
@@ -100,7 +100,7 @@ function rejection(
   return { ordinal, verdict: 'reject', code, text, evidence }
 }
 
-/** What a guard wrote is anybody's text: only the relay has looked at its size. */
+/** A guard's text may be anything: so far only its size was checked, by the relay. */
 function bounded({ ordinal, verdict, code, text, evidence }: CallVerdict): CallVerdict {
   if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
   return {

@@ -1,15 +1,14 @@
-// Executor, verdict relay: copies the answers of guards to waiting rounds from the guards' own
-// topics into the executor's inbox. Part of its performer. Owns: which records of a guard's topic
-// are worth the reducer's look. Does not own: what a verdict means, and whether it comes in time
-// (the reducer).
-// VERDICT-RELAY-1. Who a guard is says its topic, because access rights are per topic: the name in
-//     the record counts for nothing.
-// VERDICT-RELAY-2. Only an answer to a round that waits for this very guard is copied, once for
-//     each owner; nothing else that stands in a guard's topic costs the log.
-// VERDICT-RELAY-3. What is not copied is logged and stays where it is. Then the guard is silent,
-//     and the round's deadline decides (R6).
-// VERDICT-RELAY-4. A guard may answer before this owner knows of the round: answers that nobody
-//     waits for yet are kept, within bounds, and what fell out of them is read again.
+// Executor, verdict relay: copies guards' answers to waiting rounds from the guards' own topics into
+// the executor's inbox. Part of the performer. Owns: the choice of the records to copy. Does not
+// own: the meaning of a verdict, and whether it is in time (the reducer).
+// VERDICT-RELAY-1. The topic identifies the guard, because access rights are per topic. The name in
+//     the record is ignored.
+// VERDICT-RELAY-2. Only an answer to a round that waits for this guard is copied, once for each
+//     owner. Any other record of a guard's topic costs the log nothing.
+// VERDICT-RELAY-3. Any other record is logged and stays. The guard then counts as silent, and the
+//     round's deadline decides (R6).
+// VERDICT-RELAY-4. A guard may answer before this owner knows the round. Early answers are kept,
+//     within bounds; dropped ones are read again.
 
 import type { Logger } from 'pino'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
@@ -22,7 +21,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { VerdictTask } from '../tasks.ts'
 
 export type VerdictRelay = {
-  /** All that a unit wants to hear of now; [] when it wants nothing. */
+  /** All answers that a unit waits for now; [] for none. */
   reconcile(unit: string, tasks: VerdictTask[]): void
   close(): void
 }
@@ -33,7 +32,7 @@ export function createRelay(
   write: (verdicts: GuardVerdict[]) => void,
 ): VerdictRelay {
   const followers = new Map<string, Follower>()
-  /** By unit: what it waits for. */
+  /** By unit. */
   const units = new Map<string, Map<string, VerdictTask>>()
 
   return {
@@ -66,8 +65,8 @@ export function createRelay(
 type Follower = { wait(task: VerdictTask): void; forget(place: string): void; close(): void }
 
 /**
- * Reads one guard's topic from the oldest round on that waits for it, for as long as any does and
- * `limits.guardFollowIdleMs` longer.
+ * Reads one guard's topic from the oldest waiting round on. Stops `limits.guardFollowIdleMs` after the
+ * last round has its answer.
  */
 function createFollower(
   guard: string,
@@ -75,13 +74,12 @@ function createFollower(
   write: (verdicts: GuardVerdict[]) => void,
   ended: () => void,
 ): Follower {
-  /** When each came that waits. */
+  /** When each waiting round arrived. */
   const waiting = new Map<string, Milliseconds>()
   const kept = createKept()
   let reading: AbortController | undefined
   /**
-   * Everything from this time on has been read, or will be, and what came before its round was
-   * waited for is kept.
+   * Every record from this time on has been read or will be. Early answers among them are kept.
    */
   let knownSince = Number.POSITIVE_INFINITY
   let cancelIdle = () => {}
@@ -140,7 +138,7 @@ function createFollower(
         if (signal.aborted) return
         log.error(
           { err: error, guard },
-          'the verdicts of a guard cannot be read; rounds that wait for it are decided at their deadline',
+          'cannot read the verdicts of a guard; its deadline decides the rounds that wait for it',
         )
       }
       await new Promise<void>((resolve) => clock.after(limits.guardFollowRetryMs, resolve))
@@ -158,21 +156,21 @@ function createFollower(
   }
 }
 
-/** Undefined, and a line in the log: it is no answer of this guard that the executor could take. */
+/** Undefined, with a warning, if the executor cannot accept the record as this guard's answer. */
 function verdictOf(
   { key, value, partition, offset }: StoredRecord,
   guard: string,
   log: Logger,
 ): GuardVerdict | undefined {
   const refuse = (why: string): undefined =>
-    void log.warn({ guard, partition, offset }, `a record of a guard is left out: ${why}`)
+    void log.warn({ guard, partition, offset }, `ignored a record of a guard: ${why}`)
   const bytes = value?.length ?? 0
   if (value === null || bytes > limits.guardVerdictBytesMax)
-    return refuse(`it has ${bytes} bytes, and 1 to ${limits.guardVerdictBytesMax} are taken`)
+    return refuse(`it has ${bytes} bytes, but must have 1 to ${limits.guardVerdictBytesMax}`)
   try {
     const message = decode(value)
     if (message.type !== 'guard-verdict')
-      return refuse(`it is a ${message.type}, and must be a guard-verdict`)
+      return refuse(`it is a ${message.type}, but must be a guard-verdict`)
     if (message.conversation !== key) return refuse('its key is not its conversation')
     return { ...message, guard } // keeps VERDICT-RELAY-1
   } catch (error) {
@@ -188,7 +186,7 @@ function placeOf({
   return JSON.stringify([conversation, turn, round])
 }
 
-/** The newest answers that nobody waited for when they came; of several to one round the first. */
+/** The newest early answers, the first for each round. */
 function createKept() {
   const all = new Map<string, { verdict: GuardVerdict; bytes: number; time: Milliseconds }>()
   let bytesKept = 0
@@ -215,7 +213,7 @@ function createKept() {
         lost = time
       }
     },
-    /** The time of the newest that fell out. */
+    /** The time of the newest dropped answer. */
     lostUntil: () => lost,
     clear(): void {
       all.clear()

@@ -1,5 +1,5 @@
-// Calls that wait for guards: the guards they wait for, and the effect of an answer, a silence or
-// the end of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
+// Calls that wait for guards: which guards, and the effect of an answer, of a silence and of the end
+// of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
 // EXECUTOR-WAITING-1. A call waits only for the guards in its round's policy: a guard that is
 //     registered, switched or removed later changes nothing.
 // EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any rejection
@@ -27,8 +27,8 @@ import {
 } from './guard-answer.ts'
 
 /**
- * A call that may run: at once, or when the guards that enforce for its tool have let it pass.
- * Notes the call with each of them.
+ * The first phase of a call that may run: ready, or waiting for the guards that enforce for its tool.
+ * Adds the call to each of them.
  */
 export function phaseOf(round: Round, call: Call, declaration: Declaration): Phase {
   const guards = round.policy.guards.filter((guard) => modeFor(guard, call.name) === 'enforce')
@@ -49,8 +49,7 @@ export function phaseOf(round: Round, call: Call, declaration: Declaration): Pha
 }
 
 /**
- * A guard's word on a round. What comes too late, a second time or from nobody that is waited for
- * changes nothing.
+ * Applies a guard's verdict on a round. A late, repeated or unexpected one changes nothing.
  */
 export function applyVerdict(
   turn: Turn,
@@ -61,16 +60,16 @@ export function applyVerdict(
   const records = endOverdueWaits(turn, round, time)
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
-  if (guard.name === approvalGuard) round.asked = [] // answered, so there is nothing to withdraw
+  if (guard.name === approvalGuard) round.asked = [] // answered: nothing to withdraw
   if (message.intervention !== null)
     round.wishes.push(boundedWish(guard.name, message.intervention))
   return [...records, ...applyAnswer(turn, round, guard, answerOf(guard, message), time)]
 }
 
 /**
- * Waits that are over by time: nothing may start any more, or a guard was silent (keeps EXEC-4,
- * EXECUTOR-WAITING-2). Of several silent ones the first whose time was over speaks first, so that it is told
- * who stopped a call, and not who would have let it go on later.
+ * Ends waits by time: the round has expired, or a guard was silent (keeps EXEC-4 and
+ * EXECUTOR-WAITING-2). The guard
+ * with the earliest deadline goes first, so the record names the guard that stopped a call.
  */
 export function endOverdueWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
   if (time >= round.expiresAt) return finishWaitingCalls(turn, round, 'expired')
@@ -82,7 +81,7 @@ export function endOverdueWaits(turn: Turn, round: Round, time: Milliseconds): O
   )
 }
 
-/** What a guard's answer, or its silence, does to the calls that wait for it. */
+/** Applies a guard's answer, or its silence, to the calls that wait for it. */
 function applyAnswer(
   turn: Turn,
   round: Round,
@@ -129,7 +128,7 @@ function applyAnswer(
   return records
 }
 
-/** A guard is waited for while a call waits for it. */
+/** Drops the guards that no call waits for. */
 function forgetAnswered(round: Round, answered?: string): void {
   const awaited = new Set(
     round.calls.flatMap(({ phase }) => (phase.kind === 'waiting' ? phase.guards : [])),
@@ -137,7 +136,7 @@ function forgetAnswered(round: Round, answered?: string): void {
   round.guards = round.guards.filter(({ name }) => name !== answered && awaited.has(name))
 }
 
-/** No guard's word can let these calls run any more. */
+/** Finishes the waiting calls: no verdict can let them run any more. */
 export function finishWaitingCalls(
   turn: Turn,
   round: Round,
@@ -150,7 +149,7 @@ export function finishWaitingCalls(
   return records
 }
 
-/** The line of activity that says what the round waits for. */
+/** The activity record with the calls and guards that the round waits for. */
 export function callsWaiting(
   { conversation, turn }: Turn,
   { round, calls, guards, expiresAt }: Round,

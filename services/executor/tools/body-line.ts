@@ -1,12 +1,11 @@
-// The one line of a failed answer's body that says what was wrong: the short reason of the result,
-// as error-line.ts finds it for programs. Servers answer with JSON, a page or a text, whatever they
-// were asked for.
+// Finds the error line in a failed answer's body: the short reason of the result, as error-line.ts
+// finds it for programs. Servers answer with JSON, a page or a text.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { errorLine } from './error-line.ts'
 
-/** Where APIs put their message, the most telling first. */
+/** The members in which APIs put their message, the most specific first. */
 const members = [
   'message',
   'detail',
@@ -18,7 +17,7 @@ const members = [
   'msg',
 ]
 const depthMax = 5
-/** Characters of a page in which its title is looked for. */
+/** Characters of a page in which to search its title. */
 const pageLookedAtMax = 16 * 1024
 
 /** Undefined when the body is blank. */
@@ -53,7 +52,7 @@ function messageIn(value: unknown, depth: number): string | undefined {
   return undefined
 }
 
-/** Undefined when there is nothing to see in it. */
+/** Undefined if it has nothing to show. */
 function oneLine(text: string): string | undefined {
   const line = onOneLine(text)
   return line === '' ? undefined : line

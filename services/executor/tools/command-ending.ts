@@ -1,4 +1,4 @@
-// What a program's end means as the result of a call: the text that the model reads and the short
+// Turns the end of a program into the result of its call: the text for the model and the short
 // reason.
 
 import { errorLine } from './error-line.ts'
@@ -8,7 +8,7 @@ import { type Cause, notes, stopped, timedOut } from './tool-endings.ts'
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
-/** `exit` is undefined when the program could not be killed within the time for that. */
+/** `exit` is undefined if the program could not be killed in time. */
 export function commandEnding({
   cause,
   exit,
@@ -22,8 +22,8 @@ export function commandEnding({
 }): ToolEnding {
   const said = excerpt(stdout, stderr)
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs, said)
-  // A program that was asked to stop and still ends well has done its work; any other end of it
-  // says nothing about what was done.
+  // A program that ends well after a stop has done its work. After any other end its effect is
+  // unknown.
   if (cause.kind === 'stop' && exit?.code !== 0) return stopped(cause.why, said)
   if (exit?.code === 0) return { status: 'ok', text: stdout.text + notes(stdout), reason: '' }
 

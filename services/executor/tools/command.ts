@@ -1,14 +1,12 @@
-// The tool kind `command`: one program for each call, without a shell. The arguments come to it as
-// JSON text on its standard input; what it writes to its standard output is the result, and its
-// exit code says whether it worked.
-// TOOLS-COMMAND-1. It leads a process group of its own, and is stopped as a tree: asked (SIGTERM),
-//     then killed (SIGKILL).
-// TOOLS-COMMAND-2. It sees PATH, what the agent file allows it, and its idempotency key; nothing
-//     else of our environment, where the keys are.
-// TOOLS-COMMAND-3. Memory is bounded whatever it writes, and so is the wait for its end whatever it
-//     does.
-// TOOLS-COMMAND-4. The end is the exit of the program that was started. What it leaves running in
-//     the background may hold its pipes open but not its result.
+// The tool kind `command`: one program for each call, without a shell. It gets the arguments as JSON
+// text on its standard input. Its standard output is the result, and its exit code the status.
+// TOOLS-COMMAND-1. It leads a process group of its own and is stopped as a tree: SIGTERM, then
+//     SIGKILL.
+// TOOLS-COMMAND-2. It sees PATH, the variables that the agent file allows, and its idempotency key.
+//     It sees nothing more of our environment, which holds the keys.
+// TOOLS-COMMAND-3. Its memory here and the wait for its end are bounded.
+// TOOLS-COMMAND-4. The end is the exit of the started program. A background process may hold its
+//     pipes open, but not its result.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -22,11 +20,11 @@ import { groupRuns, signalGroup, visibleEnvironment } from './tool-process.ts'
 
 const KiB = 1024
 
-/** Of the error output, whose end tells most. */
+/** Of the error output. Its end is the most useful part. */
 const errorBytesMax = 8 * KiB
-/** What is still in the pipes when the program has ended is read within this time. */
+/** How long to read the rest of the pipes after the program has ended. */
 const drainMs: Milliseconds = 200
-/** A killed program is gone at once, unless it hangs in the kernel. */
+/** A killed program ends at once, unless it hangs in the kernel. */
 const killMs: Milliseconds = 2_000
 
 export const startCommand: StartTool<CommandTool> = (run, call) => {
@@ -63,16 +61,16 @@ function follow(
   let exit: Exit | undefined
   let isOver = false
 
-  child.stdin.on('error', () => {}) // EPIPE: it does not want its arguments; its exit code tells whether that was well
+  child.stdin.on('error', () => {}) // EPIPE: it does not read its arguments; its exit code decides
   child.stdin.end(call.arguments)
-  child.on('error', () => {}) // it runs, so this is nothing that its exit does not tell better
+  child.on('error', () => {}) // it runs, so its exit has the better error
   child.once('exit', (code, signal) => {
     exit = { code, signal }
-    // What outlives its leader goes too, when we ended it. Now, because from here on the group's
-    // number may become another's.
+    // If we ended it, kill the rest of its group. Do it now: from here on another process may get
+    // the group's number.
     if (cause.kind !== 'itself') signalGroup(pid, 'SIGKILL')
     groupIsGone()
-    later(drainMs, () => setImmediate(finish)) // keeps TOOLS-COMMAND-4; not before what has arrived meanwhile is read, where this process was busy for so long
+    later(drainMs, () => setImmediate(finish)) // keeps TOOLS-COMMAND-4; setImmediate: first read the output that arrived while this process was busy
   })
   child.once('close', finish)
   later(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }, call.graceMs))
@@ -83,7 +81,7 @@ function follow(
     stop: (graceMs, why) => end({ kind: 'stop', why }, graceMs),
   }
 
-  /** The first who ends it is the cause; whoever comes later can only make it faster. */
+  /** The first cause counts. A later one can only shorten the grace. */
   function end(by: Cause, graceMs: Milliseconds): void {
     if (isOver || exit !== undefined) return
     if (cause.kind === 'itself') cause = by
@@ -112,7 +110,7 @@ function follow(
   }
 }
 
-/** Node tells why in an event that is still to come. */
+/** Node gives the reason in a later event. */
 function failedToStart(run: CommandTool, child: ChildProcessWithoutNullStreams): RunningTool {
   const { promise: ended, resolve } = Promise.withResolvers<ToolEnding>()
   child.once('error', (error) => resolve(startFault(run, error)))

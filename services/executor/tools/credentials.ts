@@ -1,18 +1,17 @@
-// What of an agent file's URL and headers may be a credential, and how it is kept out of a result:
-// servers echo what they got, and most so in errors. A name tells most of them; in other headers
-// what is long and without a space might be one, because nobody knows which variable it came from.
-// What is too short to be one is left: hiding it would only spoil results.
+// Finds possible credentials in the URL and headers of an agent file, and keeps them out of results:
+// servers echo requests, mostly in errors. A name identifies most of them. In other headers, a long
+// value without a space may be one. A short value is left: hiding it would only spoil results.
 
 import type { HttpTool } from '../../../shared/agents/agents.ts'
 import type { ToolEnding } from './tool.ts'
 
 const telling = /auth|key|token|secret|pass|credential|cookie|session|signature/i
 const harmless = /^(accept|accept-.*|content-.*|user-agent|cache-control)$/i
-/** Characters from which on a word counts as a credential. */
+/** The least characters of a credential. */
 const tellingMin = 8
 const otherMin = 16
 
-/** The longest first, so that none leaves the rest of another. */
+/** The longest first, so that none leaves a part of another. */
 export function credentialsOf({ url, headers }: HttpTool): string[] {
   const named = [...Object.entries(headers), ...(URL.parse(url)?.searchParams ?? [])]
   const found = named.flatMap(([name, value]) => {

@@ -1,13 +1,13 @@
-// The one line of a failed program's output that says what was wrong. It becomes the short reason
-// of the result, by which a loop of failures is known: so it must differ where the errors differ,
-// which the first line of a stack trace does not.
+// Finds the error line in a failed program's output: the short reason of the result. It identifies
+// loops of failures, so it must differ for different errors. The first line of a stack trace does
+// not.
 
 import { stripVTControlCharacters } from 'node:util'
 import { limits } from '../../../shared/contract/limits.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
 /**
- * Frames, quoted sources and markers are indented; the rest are lines that interpreters print
+ * Frames, quoted sources and markers are indented. The others are lines that interpreters print
  * around every error.
  */
 const noise = [
@@ -19,7 +19,7 @@ const noise = [
   /^\(node:\d+\)/,
 ]
 /**
- * Characters of the output, and of each of its lines, in which the error is looked for: removing
+ * Characters of the output, and of each line, to search for the error. Bounded because removing
  * terminal codes is quadratic on hostile texts.
  */
 const lookedAtMax = 64 * 1024
@@ -27,7 +27,7 @@ const lineLookedAtMax = 2_048
 const namesAnError = /^(uncaught )?([\w$]+\.)*\w*(error|exception|panic|fatal)\w*\b/i
 
 /**
- * The line that names an error, else the first that says anything; undefined when there is none.
+ * The line that names an error, otherwise the first line with text. Undefined if there is none.
  */
 export function errorLine(output: string): string | undefined {
   const all = output

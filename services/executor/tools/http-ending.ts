@@ -1,5 +1,5 @@
-// What an answer, or that there was none, means as the result of a call: the text that the model
-// reads and the short reason.
+// Turns an answer, or its absence, into the result of a call: the text for the model and the short
+// reason.
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -11,7 +11,7 @@ import { notes, notReady, notStarted } from './tool-endings.ts'
 const mayHaveEffect =
   'The request was sent, so it may have taken effect, or may still do; check before doing it again.'
 
-/** `isWhole` is false where the answer went on and was not read to its end. */
+/** `isWhole` is false if the answer was longer than the part that was read. */
 export function answered({
   status,
   body,
@@ -37,7 +37,7 @@ export function answered({
   }
 }
 
-/** The status came and was not what a tool answers. */
+/** A redirect, which is not followed. */
 export function redirected({
   status,
   url,
@@ -79,7 +79,7 @@ export function broken({
   }
 }
 
-/** The time was over after the request was sent. */
+/** The timeout passed after the request was sent. */
 export function notAnswered({
   timeoutMs,
   body,
@@ -92,7 +92,7 @@ export function notAnswered({
   return { status: 'timed_out', text, reason: `timed out after ${timeoutMs} ms` }
 }
 
-/** The time was over before the request could be sent. */
+/** The timeout passed before the request could be sent. */
 export function notConnected({ timeoutMs, url }: { timeoutMs: number; url: URL }): ToolEnding {
   const what = `The tool could not be reached within ${timeoutMs} ms.`
   return notReady({
@@ -102,7 +102,7 @@ export function notConnected({ timeoutMs, url }: { timeoutMs: number; url: URL }
   })
 }
 
-/** There is no connection, so nothing was sent. */
+/** No connection, so nothing was sent. */
 export function unreachable({ code, url }: { code: string; url: URL }): ToolEnding {
   const what =
     causes[code] ??
@@ -116,7 +116,7 @@ export function unreachable({ code, url }: { code: string; url: URL }): ToolEndi
   })
 }
 
-/** Node refuses to send it. Its words may hold the URL, its codes do not. */
+/** Node refuses to send it. Its message may contain the URL, its codes do not. */
 export function notSendable(error: unknown): ToolEnding {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
   const what = 'its request cannot be sent'

@@ -1,15 +1,12 @@
-// The tool kind `http`: one POST for each call, the arguments as its body; the body of the answer
-// is the result, and its status says whether it worked. Connections are kept for the next call.
-// Node's `fetch` is not used: it gives up after five minutes without a byte whatever the tool's
-// timeout, does not tell whether a request has left this machine, and takes longer
-// (test/bench/executor.ts).
-// HTTP-1. A request that was sent may take effect, whatever becomes of its connection; one that was
-//     not, never does. The result says which.
-// HTTP-2. Nothing is sent twice: no retry, no redirect followed. Where a tool's calls go is the
-//     agent file's decision.
-// HTTP-3. Memory, time and bytes that are read are bounded, whatever the server does.
-// HTTP-4. Credentials of the agent file enter no result and no log, also where the server sends
-//     them back.
+// The tool kind `http`: one POST for each call, with the arguments as its body. The answer's body is
+// the result, and its status the status of the call. Connections are kept for later calls.
+// Not Node's `fetch`: it ends after five minutes without a byte, whatever the tool's timeout. It also
+// hides whether a request has left this machine, and is slower (test/bench/executor.ts).
+// HTTP-1. A request that was sent may take effect, also if its connection breaks; one that was not
+//     sent never does. The result tells which.
+// HTTP-2. Nothing is sent twice: no retry, no redirect. The agent file decides where calls go.
+// HTTP-3. Memory, time and read bytes are bounded, for any server.
+// HTTP-4. Credentials of the agent file are in no result and no log, also if the server echoes them.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -30,7 +27,7 @@ import { keepBeginning, keptBytes, type Output } from './kept-output.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
 import { type Cause, neverStarted, stopped, stoppedBefore } from './tool-endings.ts'
 
-/** What is the same for all calls of a tool. */
+/** The parts that all calls of a tool share. */
 type Prepared = {
   run: HttpTool
   url: URL
@@ -97,7 +94,7 @@ function follow({ prepared, call, request }: Sent): RunningTool {
   return {
     started: started.promise,
     ended: ended.promise,
-    stop: (_graceMs, why) => end({ kind: 'stop', why }), // a server cannot be asked, so there is no grace to wait for
+    stop: (_graceMs, why) => end({ kind: 'stop', why }), // a server gets no stop signal, so there is no grace
   }
 
   function receive(message: IncomingMessage): void {
@@ -133,13 +130,13 @@ function follow({ prepared, call, request }: Sent): RunningTool {
     isOver = true
     cancelTimer()
     started.resolve(false)
-    // A connection is kept only where nothing of this call can still come or go on it.
+    // Keep a connection only if no byte of this call can still arrive or leave on it.
     if (!(answer?.message.complete && request.writableFinished)) request.destroy()
     ended.resolve(withoutCredentials(ending, credentials))
   }
 }
 
-/** From then on the request is on its way, and cannot be taken back. */
+/** From then on the request is on its way and cannot be revoked. */
 function onceConnected(request: ClientRequest, { protocol }: URL, act: () => void): void {
   request.once('socket', (socket) => {
     if (request.reusedSocket) act()
@@ -148,8 +145,7 @@ function onceConnected(request: ClientRequest, { protocol }: URL, act: () => voi
 }
 
 /**
- * Those that say how the body is to be read, what becomes of the connection and which call it is
- * are ours.
+ * Weir sets the headers for the body's format, the connection and the call's identity.
  */
 const reserved = new Set([
   'connection',
@@ -164,8 +160,8 @@ const reserved = new Set([
 ])
 
 /**
- * As a list of names and values, which Node takes as it is: one by one they cost more than the rest
- * of a call.
+ * As a list of names and values, which Node accepts directly. Setting them one by one costs more
+ * than the rest of a call.
  */
 function headersOf({ headers }: HttpTool, { host, username, password }: URL): string[] {
   const given = Object.entries(headers).map(([name, value]): [string, string] => [
@@ -177,7 +173,7 @@ function headersOf({ headers }: HttpTool, { host, username, password }: URL): st
     ...(username === '' && password === '' ? {} : { authorization: basic(username, password) }),
     'user-agent': 'weir',
     ...Object.fromEntries(given.filter(([name]) => !reserved.has(name))),
-    'accept-encoding': 'identity', // the result is the body as it comes
+    'accept-encoding': 'identity', // the result is the raw body
     'content-type': 'application/json',
   }
   return Object.entries(all).flat()
@@ -197,7 +193,7 @@ function headersOfCall(call: ToolCall): string[] {
 }
 
 /**
- * The key is JSON text, and stays the same JSON text where what a header cannot carry is escaped.
+ * The key is JSON text. Escaping the characters that a header cannot carry keeps its meaning.
  */
 function asciiOf(key: string): string {
   return key.replace(

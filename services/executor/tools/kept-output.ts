@@ -1,21 +1,21 @@
-// What is kept of a program's output: bounded, while the rest is read and thrown away, so that a
-// program that floods neither blocks nor fills the memory.
+// Keeps a bounded part of a program's output. The rest is read and dropped, so a flood neither blocks
+// the program nor fills the memory.
 
 import type { Readable } from 'node:stream'
 import { limits } from '../../../shared/contract/limits.ts'
 
-/** `replaced`: some bytes were no UTF-8 and became U+FFFD. `bytes`: how many came, kept or not. */
+/** `replaced`: some bytes were not UTF-8 and became U+FFFD. `bytes`: all that arrived. */
 export type Output = { text: string; bytes: number; cut: boolean; replaced: boolean }
 
-/** What is left of a result's bound for an error output and all notes beside the output. */
+/** The part of a result's bound for error output and notes. */
 const besideBytes = 16 * 1024
 
-/** How many bytes of a tool's output are kept where its agent file wants `wanted`. */
+/** How many bytes of a tool's output to keep if its agent file sets `wanted`. */
 export function keptBytes(wanted = limits.resultBytesMax): number {
   return Math.min(wanted, limits.resultBytesMax - besideBytes)
 }
 
-/** Keeps the first `bytesMax` bytes; returns how to look at what came so far. */
+/** Keeps the first `bytesMax` bytes. Returns a function that reads them. */
 export function keepBeginning(stream: Readable, bytesMax: number): () => Output {
   let kept = Buffer.alloc(0)
   let length = 0
@@ -34,7 +34,7 @@ export function keepBeginning(stream: Readable, bytesMax: number): () => Output 
   return () => ({ ...decode(kept.subarray(0, length), bytes > length), bytes, cut: bytes > length })
 }
 
-/** Keeps the last `bytesMax` bytes; returns how to look at them, and then perhaps to begin anew. */
+/** Keeps the last `bytesMax` bytes. Returns a function that reads them, and clears them on demand. */
 export function keepEnd(stream: Readable, bytesMax: number): (then?: 'forget') => Output {
   let kept = Buffer.alloc(0)
   let bytes = 0
@@ -51,14 +51,14 @@ export function keepEnd(stream: Readable, bytesMax: number): (then?: 'forget') =
   }
 }
 
-/** A pipe that breaks is a pipe that has ended; how the program ended, its exit tells. */
+/** A broken pipe counts as ended. The program's exit has the cause. */
 function ignoreErrors(stream: Readable): void {
   stream.on('error', () => {})
 }
 
-/** `cut`: the last character may be incomplete and is then left out. */
+/** `cut`: drops an incomplete last character. */
 function decode(bytes: Uint8Array, cut: boolean): { text: string; replaced: boolean } {
-  if (bytes.length === 0) return { text: '', replaced: false } // a decoder costs more than all else here
+  if (bytes.length === 0) return { text: '', replaced: false } // creating a decoder is the most expensive step here
   try {
     return {
       text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {

@@ -1,13 +1,12 @@
-// The process of a module tool: loads the module once, then calls its default export, one call at a
-// time, as its parent tells it over the IPC channel. Started by module-process.ts; a program of its
-// own.
-// MODULE-CHILD-1. One answer to each call, and one when loading is over. A crash in between is told
-//     where that still can be.
-// MODULE-CHILD-2. It ends with its parent, and with it all that the module started, also while the
-//     module's code never returns: a thread of its own holds a pipe that breaks when the parent is
-//     gone, however that ended.
-// MODULE-CHILD-3. What it answers is bounded here already: the parent never holds a result larger
-//     than what it keeps.
+// The process of a module tool. Loads the module once, then calls its default export, one call at a
+// time, as its parent requests over the IPC channel. A program of its own; module-process.ts starts
+// it.
+// MODULE-CHILD-1. It sends one answer to each call, and one when loading is over. It reports a crash
+//     in between if it still can.
+// MODULE-CHILD-2. It ends with its parent, together with all that the module started, also in an
+//     endless loop: a thread holds a pipe that breaks when the parent ends.
+// MODULE-CHILD-3. Its answers are bounded here, so the parent never holds a larger result than it
+//     keeps.
 
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
@@ -24,7 +23,7 @@ type Outcome =
   /** `stack` is for logs: it names files. */
   | { type: 'failed'; how: 'threw' | 'no-json' | 'crashed'; message: string; stack: string }
 
-/** `memoryBytes`: what the process holds after the call. */
+/** `memoryBytes`: the memory of the process after the call. */
 export type Answer =
   | { type: 'loaded' }
   | { type: 'not-loaded'; code: string; stack: string }
@@ -48,7 +47,7 @@ const watch = `
 
 const [, , file = ''] = process.argv
 const tellParent = process.send?.bind(process)
-process.send = undefined // the channel is ours: what a library announces on it would be taken for an answer
+process.send = undefined // the channel is ours: a library's message on it would count as an answer
 
 let state: 'loading' | 'idle' | 'calling' = 'loading'
 let controller: AbortController | undefined
@@ -59,7 +58,7 @@ function answer(value: Answer, then = () => {}): void {
 
 async function load(): Promise<ModuleFunction> {
   const { default: exported } = await import(pathToFileURL(file).href)
-  // CommonJS that was compiled from a module has its default in the default.
+  // CommonJS compiled from a module has its default inside of the default.
   const found: unknown =
     typeof exported === 'object' && exported !== null ? exported.default : exported
   if (typeof found !== 'function')
@@ -120,7 +119,7 @@ function textOf(result: unknown): string {
   return text
 }
 
-/** Whatever was thrown, also what throws again when it is looked at. */
+/** Describes any thrown value, also one that throws again when read. */
 function described(error: unknown): { message: string; stack: string } {
   try {
     if (!(error instanceof Error))
@@ -131,7 +130,7 @@ function described(error: unknown): { message: string; stack: string } {
   }
 }
 
-/** `fetch failed` alone says nothing; its cause does. */
+/** Includes the causes: `fetch failed` alone is useless. */
 function withCauses(error: Error): string {
   const messages: string[] = []
   for (
@@ -162,8 +161,7 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Also for a rejection that nobody handles. What else runs in a module that has lost track of
- * itself is anybody's guess, so it ends here.
+ * Also for an unhandled rejection. The module may be in any state then, so the process ends.
  */
 process.on('uncaughtException', (error) => {
   const end = () => process.exit(1)

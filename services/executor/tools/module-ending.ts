@@ -1,5 +1,5 @@
-// What the answer of a module, or its process's end without one, means as the result of a call.
-// Stacks and file names go to the log, not there.
+// Turns the answer of a module, or the end of its process, into the result of a call. Stacks and file
+// names go to the log only.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -14,7 +14,7 @@ import { type Cause, notes, notReady, notStarted, stopped, timedOut } from './to
 const partDone = 'It may have done a part of its work; check before doing it again.'
 const remedy = 'correct the module, or module in the agent file'
 
-/** The function came back, with a result or with an error. */
+/** The function returned a result or an error. */
 export function returned(
   cause: Cause,
   answer: Extract<Answer, { type: 'returned' | 'failed' }>,
@@ -25,7 +25,7 @@ export function returned(
     const output = { text, bytes, cut: bytes > Buffer.byteLength(text), replaced }
     return { status: 'ok', text: text + notes(output), reason: '' }
   }
-  // As a program that was asked to stop and did not end well: nobody knows what was done.
+  // Like a program that does not end well after a stop: its effect is unknown.
   if (cause.kind === 'stop') return stopped(cause.why)
   const { message, how, stack: printed } = answer
   const reason = errorLine(message) ?? 'an error without a message'
@@ -50,8 +50,8 @@ export function returned(
 }
 
 /**
- * The process ended, or could not be killed in time (`gone` undefined), and the function had not
- * come back.
+ * The process ended before the function returned, or could not be killed in time (`gone`
+ * undefined).
  */
 export function vanished(cause: Cause, gone: Gone | undefined, { stderr }: Printed): ToolEnding {
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs)
@@ -65,7 +65,7 @@ export function vanished(cause: Cause, gone: Gone | undefined, { stderr }: Print
   }
 }
 
-/** What was wrong before there was a function to call. */
+/** Loading failed, so there was no function to call. */
 export function notLoaded(
   { file }: ModuleTool,
   { code, stack }: Extract<Answer, { type: 'not-loaded' }>,

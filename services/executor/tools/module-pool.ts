@@ -1,5 +1,5 @@
-// The processes of modules that wait for a next call. The one that waited least is taken first, so
-// that those that a burst has left behind age.
+// The idle processes of modules. The one that was idle shortest gets the next call, so those left
+// from a burst age.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -10,27 +10,27 @@ type Waiting = { key: string; process: ModuleProcess; cancelTimer: () => void }
 
 export type ModulePool = {
   /**
-   * A process that waits, or a new one that loads the module first. Throws where the system refuses
-   * to start one.
+   * An idle process, or a new one that loads the module first. Throws if the system cannot start
+   * one.
    */
   take(
     run: ModuleTool,
     clock: Clock,
     listener: Listener,
   ): { process: ModuleProcess; isLoaded: boolean }
-  /** For a process that can take another call. */
+  /** Keeps a process that can run another call. */
   giveBack(run: ModuleTool, clock: Clock, process: ModuleProcess): void
   /**
-   * For a process that still loads: once it has loaded it waits with the others. One for each
-   * module, and not for long.
+   * Keeps a process that still loads; then it is idle like the others. At most one for each module,
+   * and for a limited time.
    */
   letLoad(run: ModuleTool, clock: Clock, process: ModuleProcess): void
-  /** Ends all that it has. */
+  /** Ends all its processes. */
   close(): void
 }
 
 export function createModulePool(): ModulePool {
-  /** Who has waited longest comes first. */
+  /** The one that was idle longest comes first. */
   let waiting: Waiting[] = []
   const loading = new Map<string, ModuleProcess>()
 
@@ -97,7 +97,7 @@ export function createModulePool(): ModulePool {
   }
 }
 
-/** Two tools share a process only if it would see the same in both. */
+/** Two tools share a process only if both give it the same environment. */
 function keyOf({ file, environment = [] }: ModuleTool): string {
   return JSON.stringify([file, environment])
 }

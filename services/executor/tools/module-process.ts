@@ -1,7 +1,6 @@
-// One process that runs a tool's module (module-child.ts), as its parent sees it: somebody listens
-// to what it answers, and hears once that it is gone. It sees PATH and what the agent file allows,
-// leads a group of its own, and does not outlive us. While nobody holds it, it does not keep us
-// alive.
+// One process that runs a tool's module (module-child.ts), as its parent sees it. A listener gets its
+// answers, and once its end. It sees PATH and the variables that the agent file allows, leads a group
+// of its own, and does not outlive us. An idle one does not keep us alive.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -15,7 +14,7 @@ import { keepEnd } from './kept-output.ts'
 import type { Answer, Request } from './module-child.ts'
 import { signalGroup, visibleEnvironment } from './tool-process.ts'
 
-/** How it went: it ended, or it could never be started. */
+/** It ended, or it could not be started. */
 export type Gone = { kind: 'ended'; exit: Exit } | { kind: 'not-started'; code: string }
 
 export type Listener = { answered(answer: Answer): void; gone(how: Gone): void }
@@ -23,13 +22,13 @@ export type Listener = { answered(answer: Answer): void; gone(how: Gone): void }
 export type Printed = { stdout: string; stderr: string }
 
 export type ModuleProcess = {
-  /** Who is told from now on; the one before is not any more. */
+  /** Replaces the listener. */
   listen(listener: Listener): void
-  /** Nothing where it is gone: then the listener hears of that. */
+  /** Does nothing if it has ended: the listener gets the end. */
   send(request: Request): void
-  /** The end of what it wrote since this was last asked. */
+  /** The end of its output since the last call of this function. */
   printed(): Printed
-  /** Whether it can take a call, as far as we have heard. */
+  /** Whether it can run a call, as far as we know. */
   isAlive(): boolean
   /** Kills it and all that it started. */
   kill(): void
@@ -37,19 +36,19 @@ export type ModuleProcess = {
   hold(isHeld: boolean): void
 }
 
-/** Beside this file, and of its kind: TypeScript in a checkout, JavaScript in the package. */
+/** Beside this file, with its extension: .ts in a checkout, .js in the package. */
 const program = fileURLToPath(
   new URL(`module-child${extname(import.meta.filename)}`, import.meta.url),
 )
 const printedBytesMax = 8 * 1024
 /**
- * What is still in the pipes when it has ended is read within this time; and one that has let go of
- * the channel may end by itself.
+ * How long to read the rest of the pipes after its end. Also how long it may take to end by itself
+ * after it closed the channel.
  */
 const drainMs: Milliseconds = 200
 
 /**
- * Starts it; the listener is told when the module is loaded. Throws where the system refuses at
+ * Starts it. The listener gets a message when the module is loaded. Throws if the system refuses at
  * once.
  */
 export function startModuleProcess(
@@ -73,15 +72,15 @@ export function startModuleProcess(
   let isGone = false
 
   child.on('message', (answer: Answer) => listener.answered(answer))
-  // Without the channel it is of no use. It is also how an end begins, which then tells more than
-  // being killed.
+  // Without the channel it is useless. An end also begins like this, and its exit has more
+  // information than a kill.
   child.on('disconnect', () => clock.after(drainMs, kill))
   child.on('error', (error: NodeJS.ErrnoException) => {
     if (pid === undefined) leave({ kind: 'not-started', code: error.code ?? 'unknown' })
   })
   child.once('exit', (code, signal) => {
     exit = { code, signal }
-    if (pid !== undefined) signalGroup(pid, 'SIGKILL') // now, because from here on the group's number may become another's
+    if (pid !== undefined) signalGroup(pid, 'SIGKILL') // now: from here on another process may get the group's number
     const ended: Gone = { kind: 'ended', exit }
     const cancelTimer = clock.after(drainMs, () => leave(ended))
     child.once('close', () => {
@@ -96,7 +95,7 @@ export function startModuleProcess(
       listener = next
     },
     send(request) {
-      child.send(request, () => {}) // where the channel is broken, `disconnect` comes too
+      child.send(request, () => {}) // a broken channel also emits `disconnect`
     },
     printed: () => ({
       stdout: stdout?.('forget').text ?? '',
@@ -124,7 +123,7 @@ export function startModuleProcess(
   }
 }
 
-/** Its outputs and its lifeline; none where it could not be started. */
+/** Its outputs and its lifeline. None if it could not be started. */
 function pipesOf({ stdio }: ChildProcess): Socket[] {
   return [stdio[1], stdio[2], stdio[4]].filter((pipe) => pipe != null) as Socket[]
 }

@@ -1,13 +1,11 @@
-// The tool kind `module`: a function, called in a process that runs nothing but its module. A
-// process is kept for the next call of the same module, so that a call costs a message and not a
-// start. A process and not a worker thread: a thread sees our environment and memory, where the
-// keys are, and ends with us by `process.exit` and when the memory is out. What a module keeps at
-// its top level is there in the next call, which may be another conversation's.
-// MODULE-1. One call at a time in a process. One that ended in any other way than by an answer, or
-//     holds too much memory, gets no further call. One that did not load in time goes on for the
-//     next call, or a module that loads longer than its tool's timeout would never be of use.
-// MODULE-2. It is asked to stop (`signal` aborts), then killed with all that it started.
-// MODULE-3. Memory and the wait for an end are bounded whatever the module does.
+// The tool kind `module`: a function, called in a process that runs only its module. The process is
+// kept for later calls, so that a call costs a message and not a start. Not a worker thread: a thread
+// sees our environment and memory, which hold the keys, and `process.exit` in it would end us too.
+// Top-level state of a module is shared by its calls, also across conversations.
+// MODULE-1. A process runs one call at a time. It gets no further call if it ended without an answer,
+//     or holds too much memory. A slow load goes on for the next call.
+// MODULE-2. A call is stopped by `signal`, then killed with all that it started.
+// MODULE-3. Memory and the wait for an end are bounded, for any module.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -28,12 +26,11 @@ import type { Gone } from './module-process.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
 import { type Cause, neverStarted, stoppedBefore } from './tool-endings.ts'
 
-/** A killed process is gone at once, unless it hangs in the kernel. */
+/** A killed process ends at once, unless it hangs in the kernel. */
 const killMs: Milliseconds = 2_000
 
 /**
- * With processes of its own, shared by all tools that this process runs. `close` ends those that
- * wait for a call.
+ * Has its own processes, shared by all tools of this process. `close` ends the idle ones.
  */
 export function moduleTools(): { start: StartTool<ModuleTool>; close(): void } {
   const pool = createModulePool()
@@ -69,7 +66,7 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
 
   function begin(): void {
     phase = 'calling'
-    process.printed() // what came since the last call is nobody's
+    process.printed() // drop the output since the last call
     const { arguments: text, idempotencyKey } = call
     process.send({
       type: 'call',
@@ -92,8 +89,8 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
       case 'failed':
         if (phase !== 'calling') return
         phase = 'answered'
-        // What the function printed is in the pipes, as far as it fits, and read before the next
-        // turn of the event loop.
+        // The printed output is in the pipes, as far as it fits, and is read before the next turn of
+        // the event loop.
         setImmediate(() =>
           finish(returned(cause, answer), isFitForMore(answer) ? pool.giveBack : undefined),
         )
@@ -108,7 +105,7 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
     else if (phase === 'calling') finish(vanished(cause, how, process.printed()))
   }
 
-  /** The first who ends it is the cause; whoever comes later can only make it faster. */
+  /** The first cause counts. A later one can only shorten the grace. */
   function end(by: Exclude<Cause, { kind: 'itself' }>, graceMs: Milliseconds): void {
     if (phase === 'loading' && by.kind === 'timeout')
       return finish(notLoadedInTime(run, by.timeoutMs), pool.letLoad)
@@ -125,7 +122,7 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
     later(killMs, () => finish(vanished(cause, undefined, process.printed())))
   }
 
-  /** `keep` takes the process for a next call; without it, it is killed. */
+  /** `keep` keeps the process for a later call. Without it, the process is killed. */
   function finish(ending: ToolEnding, keep?: ModulePool['giveBack']): void {
     if (phase === 'over') return
     phase = 'over'

@@ -1,5 +1,5 @@
-// All kinds of tools that an executor can start: the one place that sees them all. A further kind
-// is its file and a case here.
+// All kinds of tools of an executor: the one place that knows them all. A new kind is a file and a
+// case here.
 
 import { startCommand } from './command.ts'
 import { httpTools } from './http.ts'
@@ -7,8 +7,8 @@ import { moduleTools } from './module.ts'
 import type { StartTool } from './tool.ts'
 
 /**
- * With connections and processes of its own, which it keeps for the next calls and which do not
- * keep this process alive.
+ * Has its own connections and processes, keeps them for later calls, and does not keep this process
+ * alive with them.
  */
 export function toolStarter(): StartTool {
   const startHttp = httpTools()
@@ -27,7 +27,7 @@ export function toolStarter(): StartTool {
   }
 }
 
-/** Says the kind only: the rest may be a credential. */
+/** Shows the kind only: the rest may be a credential. */
 function noSuchKind(run: never): never {
   throw new Error(`no such kind of tool: ${(run as { kind: string }).kind}`)
 }

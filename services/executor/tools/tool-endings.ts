@@ -1,10 +1,10 @@
-// Endings that the kinds of tools share, so that the model reads the same words for the same thing.
+// Endings that the kinds of tools share, so that the model reads the same text for the same event.
 
 import { outcomeUnknown } from '../../../shared/contract/call-endings.ts'
 import type { Output } from './kept-output.ts'
 import type { RunningTool, ToolEnding } from './tool.ts'
 
-/** Who ended it: it itself, or we did. */
+/** The cause of the end: the tool itself, or Weir. */
 export type Cause =
   | { kind: 'itself' }
   | { kind: 'timeout'; timeoutMs: number }
@@ -13,7 +13,7 @@ export type Cause =
 const setupAdvice =
   'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
-/** `said`: what the tool had written until then, beginning on a line of its own; or nothing. */
+/** `said`: the output so far, beginning on a new line, or nothing. */
 export function timedOut(timeoutMs: number, said = ''): ToolEnding {
   const what = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
   const advice = 'It may have done a part of its work; check before doing it again.'
@@ -30,8 +30,8 @@ export function stopped(why: string, said = ''): ToolEnding {
 }
 
 /**
- * The call never ran. What is wrong is for the operator, and stands in `fault`; the model can only
- * do without the tool.
+ * The call never ran. `fault` has the cause for the operator; the model can only continue without the
+ * tool.
  */
 export function notStarted({
   code,
@@ -51,8 +51,7 @@ export function notStarted({
 }
 
 /**
- * What it needs first did not come in time, so the call itself never ran. `what` is a whole
- * sentence.
+ * The preparation took too long, so the call itself never ran. `what` is a whole sentence.
  */
 export function notReady({
   what,
@@ -71,7 +70,7 @@ export function notReady({
   }
 }
 
-/** We stopped it before the call ran. */
+/** Weir stopped it before the call ran. */
 export function stoppedBefore(why: string): ToolEnding {
   return {
     status: 'skipped',
@@ -80,12 +79,12 @@ export function stoppedBefore(why: string): ToolEnding {
   }
 }
 
-/** A tool that is over before it began. */
+/** A tool that has ended before its start. */
 export function neverStarted(ending: ToolEnding): RunningTool {
   return { started: Promise.resolve(false), ended: Promise.resolve(ending), stop: () => {} }
 }
 
-/** What the model must know about a text that it does not see as it was sent. */
+/** Notes for the model on the differences between the shown and the sent text. */
 export function notes({ bytes, cut, replaced }: Output): string {
   return (
     (cut ? `\n[cut: this is the beginning of ${bytes} bytes]` : '') +

@@ -1,9 +1,7 @@
-// The processes that run tools: what they see of ours, and how one is stopped with all that it
-// started.
+// The processes that run tools: their environment, and how to stop one with all that it started.
 
 /**
- * To a process that leads its group, and all others in it. Fails only when none of the group is
- * left, which is what we want.
+ * Signals a group by its leader. Fails only if no process of the group is left, which is fine.
  */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
@@ -12,28 +10,28 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Leaders of the groups that run tools now: of the whole process, because it ends as a whole.
- * Nothing is decided by it.
+ * Leaders of the groups that run tools now. For the whole process, because it ends as a whole. No
+ * decision depends on it.
  */
 const runningGroups = new Set<number>()
 
-/** From its start until the returned function is called; then its number may become another's. */
+/** From its start until the returned function is called. Then another process may get its number. */
 export function groupRuns(leader: number): () => void {
   runningGroups.add(leader)
   return () => runningGroups.delete(leader)
 }
 
 /**
- * For who ends this process at once: tools in groups of their own would go on without it, and
- * nobody would take their results.
+ * For an immediate end of this process: tools in their own groups would run on, without a reader of
+ * their results.
  */
 export function killRunningGroups(): void {
   for (const leader of runningGroups) signalGroup(leader, 'SIGKILL')
 }
 
 /**
- * All that a tool sees of our environment, where the keys are: PATH, and what the agent file
- * allows.
+ * The environment of a tool: PATH, and the variables that the agent file allows. Ours holds the
+ * keys.
  */
 export function visibleEnvironment(allowed: string[] = []): NodeJS.ProcessEnv {
   return Object.fromEntries(['PATH', ...allowed].map((name) => [name, process.env[name]]))

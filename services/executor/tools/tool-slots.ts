@@ -1,12 +1,12 @@
-// The places for running tools in this process, shared by all its partitions; each turn has a line.
-// A tool may have fewer places of its own.
+// The places for running tools in this process, shared by all its partitions. Each turn has a line. A
+// tool may have fewer places of its own.
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
 import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
 
 /**
- * Where calls of an agent's tool wait: for a place of the tool, where its agent file names their
- * number, and then for one of the process.
+ * The lines of an agent's tool: first for a place of the tool, if its agent file bounds them, then
+ * for one of the process.
  */
 export function createToolSlots(
   agents: Agents,
@@ -23,8 +23,8 @@ export function createToolSlots(
 }
 
 /**
- * Who waits for the second holds a place of the first, never the other way round: a tool's own line
- * must not keep the process's places.
+ * A call that waits for the second place holds the first, never the other way round: a tool's own
+ * line must not hold places of the process.
  */
 function inBoth(first: Slots, second: Slots): Slots {
   return {

@@ -21,19 +21,19 @@ const codes = new Set([
 ])
 
 const wordings = [
-  /\bprompt is too long\b/i, // Anthropic: prompt is too long: 213462 tokens > 200000 maximum
-  /\binput is too long\b/i, // Bedrock
-  /\bmaximum context length\b/i, // OpenAI, vLLM, Mistral, DeepSeek, OpenRouter
-  /\bcontext length (?:is|of) only\b/i, // vLLM since 0.16, LM Studio
-  /\bprompt \(length \d+\) is longer than the maximum model length\b/i, // vLLM, for models with an encoder and without
-  /\bexceeds?\b.{0,40}\bcontext (?:limit|window|length|size)\b/i, // Anthropic, OpenAI, Ollama, llama.cpp
-  /\bcontext (?:window|length|size)\b.{0,20}\bexceed/i, // LM Studio, MiniMax
-  /\b(?:greater|longer|larger) than the (?:model'?s )?(?:maximum )?context (?:length|size|window)\b/i, // LM Studio, SGLang
-  /\bmaximum prompt length\b/i, // xAI
-  /\binput token count\b.{0,40}\bexceeds\b/i, // Gemini
-  /\bexceeded model token limit\b/i, // Kimi
-  /`inputs` (?:tokens \+|must have less than)/i, // Text Generation Inference
-  /\breduce the length of (?:the|your) (?:messages|input|prompt)\b/i, // OpenAI, Groq, vLLM
+  /\bprompt is too long\b/i, // Anthropic: prompt is too long: 213462 tokens > 200000 maximum.
+  /\binput is too long\b/i, // Bedrock.
+  /\bmaximum context length\b/i, // OpenAI, vLLM, Mistral, DeepSeek, OpenRouter.
+  /\bcontext length (?:is|of) only\b/i, // vLLM since 0.16, LM Studio.
+  /\bprompt \(length \d+\) is longer than the maximum model length\b/i, // vLLM, for models with an encoder and without.
+  /\bexceeds?\b.{0,40}\bcontext (?:limit|window|length|size)\b/i, // Anthropic, OpenAI, Ollama, llama.cpp.
+  /\bcontext (?:window|length|size)\b.{0,20}\bexceed/i, // LM Studio, MiniMax.
+  /\b(?:greater|longer|larger) than the (?:model'?s )?(?:maximum )?context (?:length|size|window)\b/i, // LM Studio, SGLang.
+  /\bmaximum prompt length\b/i, // xAI.
+  /\binput token count\b.{0,40}\bexceeds\b/i, // Gemini.
+  /\bexceeded model token limit\b/i, // Kimi.
+  /`inputs` (?:tokens \+|must have less than)/i, // Text Generation Inference.
+  /\breduce the length of (?:the|your) (?:messages|input|prompt)\b/i, // OpenAI, Groq, vLLM.
 ]
 
 /** 413 is always about the size of the request. 429 is about a rate, even if it counts tokens. */

@@ -44,8 +44,9 @@ type Asked = {
 }
 
 /**
- * What a process knows about its agents' providers, for each obstacle (PLAIN-REQUEST-2). Without
- * the second condition, one unrelated refusal would cost an agent its tools until a restart.
+ * The lessons of a process about its agents' providers, for each obstacle (PLAIN-REQUEST-2).
+ * Without the second condition, one unrelated refusal would cost an agent its tools until a
+ * restart.
  */
 export type PlainLessons = {
   /** Whether the provider accepts such a request only in plain text. */

@@ -1,6 +1,6 @@
-// The providers that an agent file can name. To add one, write its folder and add its record to the
-// list below. A record is light: its SDK takes a third of a second to load, more than the rest of a
-// start, and is loaded when an agent first sends a request.
+// The providers that an agent file can name. To add one, write its folder, add its record to the
+// list below and run `make schemas`. A record is light. Its SDK takes a third of a second to load,
+// more than the rest of a start, so it is loaded with the first request.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'

@@ -1,10 +1,10 @@
 // The `fetch` of the SDKs, built on Node's HTTP client. It uses Node's global connection pool,
 // which keeps connections for a few seconds and follows NODE_USE_ENV_PROXY.
-// Not Node's fetch: it fails after five minutes without a byte, whatever an agent's stallMs is. It
+// Not Node's fetch: it fails after five minutes without a byte, regardless of an agent's stallMs. It
 // closes a connection whose reader stops at the last event, and it takes three times as long for
 // each piece of a stream (test/bench/README.md).
 //
-// HTTP-FETCH-1. It offers what SDKs use of `fetch`: a text body, abort, headers, compressed
+// HTTP-FETCH-1. It offers the parts of `fetch` that SDKs use: a text body, abort, headers, compressed
 //     answers.
 // HTTP-FETCH-2. An aborted request leaves the network at once. An answer that its reader left may
 //     end within a moment, which keeps its connection usable.

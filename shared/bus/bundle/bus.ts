@@ -1,8 +1,6 @@
-// A bundle as a bus that is only read: everything that looks at a log looks at a bundle in the same
-// way.
-// BUNDLE-BUS-1. Offsets are those of the log that it was made of, so there are gaps, as on Kafka.
-// BUNDLE-BUS-2. Nothing comes: who follows hears what is there, and that is all; who waits for a
-//     key does not wait.
+// A bundle as a read-only bus: every reader of a log can read a bundle.
+// BUNDLE-BUS-1. Offsets are those of the exported log, so there are gaps, as on Kafka.
+// BUNDLE-BUS-2. No record arrives later: `follow` ends after the last record, and `get` does not wait.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'
@@ -17,23 +15,23 @@ import { type OpenOptions, openBundleFile } from './open.ts'
 export type Bundle = {
   readonly file: string
   readonly facts: BundleFacts
-  /** By conversation, then in their order. */
+  /** By conversation, then by turn. */
   turns(): Iterable<BundleTurn>
-  /** The numbers of those of a conversation. */
+  /** The numbers of a conversation's turns. */
   turnsOf(conversation: string): number[]
   /**
-   * Those that stand under the key of a conversation, by topic, then by offset; without its
-   * history, which has keys of its own.
+   * The records whose key is the conversation, by topic, then by offset. Not its history, which has
+   * other keys.
    */
   recordsOf(conversation: string): StoredRecord[]
-  /** Names of all topics in it, without the prefix. */
+  /** All topics, named without the prefix. */
   topics(): { name: string; kind: TopicKind }[]
   readonly bus: Bus
 }
 
 type Row = [offset: number, time: number, key: string, value: Uint8Array | null, id: string | null]
 
-/** More than any Kafka has of one topic. */
+/** More than a topic of Kafka has. */
 const partitionsMax = 100_000
 
 const columns = 'offset, time, key, value, id'
@@ -55,8 +53,8 @@ export async function openBundle(
   const read = rows(
     'SELECT * FROM records WHERE topic = ? AND partition = ? AND offset >= ? AND offset < ? ORDER BY offset LIMIT ?',
   )
-  // Each names the tables, or SQLite would not know that the index by key has all that it looks
-  // for, and would walk through the partition for each key.
+  // Each query names the tables. Otherwise SQLite would not use the index by key, and would scan the
+  // partition for each key.
   const isTable = `topic IN ('history', 'policies')`
   const newestOf = `SELECT max(newer.offset) FROM records AS newer
     WHERE newer.topic = r.topic AND newer.partition = r.partition AND newer.key = r.key AND newer.${isTable}`
@@ -84,7 +82,7 @@ export async function openBundle(
     return statement
   }
 
-  /** The name as it stands in the file. */
+  /** The name in the file. */
   function topicIn(topic: string, kind?: TopicKind): string {
     if (isClosed) throw new WeirError('bus.closed', `the bundle ${file} is closed: open it again`)
     const name = topic.startsWith(facts.topicPrefix)
@@ -94,12 +92,12 @@ export async function openBundle(
     if (name === undefined || found === undefined)
       throw new WeirError(
         'bus.topic-missing',
-        `there is no topic ${topic} in the bundle ${file}: it was not exported, or was not there`,
+        `there is no topic ${topic} in the bundle ${file}: it was not exported, or did not exist`,
       )
     if (kind !== undefined && found !== kind)
       throw new WeirError(
         'bus.topic-differs',
-        `topic ${topic} is a log, which has no newest value of a key: read or follow it`,
+        `topic ${topic} is a log and has no newest value of a key: read or follow it`,
       )
     return name
   }
@@ -107,7 +105,7 @@ export async function openBundle(
   async function refuse(what: string): Promise<never> {
     throw new WeirError(
       'bus.unwritable',
-      `${file} is a bundle, which is only read, and ${what} needs to write: weir import makes a log of it`,
+      `${file} is a bundle and read-only: ${what} is not possible. Make a log of it with weir import`,
     )
   }
 
@@ -213,15 +211,15 @@ export async function openBundle(
 }
 
 /**
- * Those of which the log had no longer got the beginning: what is known of them is only their end.
+ * Turns without their beginning: retention had deleted it before the export.
  */
 export function cutTurns({ turns }: Pick<Bundle, 'turns'>): BundleTurn[] {
   return [...turns()].filter(({ whole }) => !whole)
 }
 
 /**
- * Throws `bundle.turn-cut` where there are such: for whoever folds a bundle, and not for whoever
- * looks at it.
+ * Throws `bundle.turn-cut` if there are such turns. For callers that fold a bundle; printing needs
+ * no check.
  */
 export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>): void {
   const cut = cutTurns({ turns })
@@ -230,7 +228,7 @@ export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>):
   const others = cut.length === 1 ? '' : `, and ${cut.length - 1} more`
   throw new WeirError(
     'bundle.turn-cut',
-    `${file} lacks the beginning of turn ${first.turn} of ${first.conversation}${others}: retention had deleted it. Export turns that are newer (--since)`,
+    `${file} lacks the beginning of turn ${first.turn} of ${first.conversation}${others}: retention had deleted it. Export newer turns (--since)`,
   )
 }
 
@@ -242,7 +240,7 @@ function stored(
   return { topic, partition, key, value, id: id ?? undefined, offset, time }
 }
 
-/** Closes it where it refuses. */
+/** Closes the database if it throws. */
 function factsOf(db: DatabaseSync, file: string): BundleFacts {
   try {
     const rows = db.prepare('SELECT key, value FROM bundle').all()
@@ -259,7 +257,7 @@ function factsIn(file: string, rows: Map<string, string>): BundleFacts {
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionsMax)
     throw new WeirError(
       'bundle.invalid',
-      `${file} says that it has ${text('partitions')} partitions, which no log of Weir has: export it again`,
+      `${file} claims ${text('partitions')} partitions, which no log of Weir has: export it again`,
     )
   return {
     madeAt: text('madeAt'),

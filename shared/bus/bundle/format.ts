@@ -1,16 +1,15 @@
-// The format of a bundle: what was exported of a log, in one SQLite file that any SQLite tool
-// opens. README.md beside this file explains it to people.
+// The format of a bundle: exported records of a log, in one SQLite file that any SQLite tool opens.
+// README.md beside this file explains it to people.
 //
-//   SQLite file │ trailer: 'weir bundle, sha256 ' and 64 hex digits of all before it
+//   SQLite file │ trailer: 'weir bundle, sha256 ' and 64 hex digits of all bytes before it
 //
-// FORMAT-1. The trailer covers every byte, so a bundle that was cut or in which a byte was flipped
-//     is known as such before anything of it is read. SQLite goes by the number of pages in its
-//     header and never looks behind them.
-// FORMAT-2. A bundle is never changed: it is made under another name and renamed (writer.ts).
-// FORMAT-3. One table for all records, because this file is for people too. They are inserted by
-//     topic, partition and offset, so reading a partition goes through neighbouring pages.
-// FORMAT-4. The tables are exactly these, or the file is refused (open.ts): it may come from
-//     anybody. Whoever changes them raises the format.
+// FORMAT-1. The trailer covers every byte, so a truncated or changed bundle is refused before it is
+//     read. SQLite ignores it: it counts the pages in its header.
+// FORMAT-2. A bundle never changes: writer.ts makes it under another name and renames it.
+// FORMAT-3. One table for all records, because people read this file too. Their order is topic,
+//     partition, offset, so a partition is in neighbouring pages.
+// FORMAT-4. A file with other tables is refused (open.ts), because anybody may have made it. If you
+//     change the tables, raise the format.
 
 /**
  * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is
@@ -79,26 +78,25 @@ export const bundleTables = `
   PRAGMA user_version = ${bundleFormat};
 `
 
-/** Made when all records are in: that is faster than keeping them while they come. */
+/** Created after all records: that is faster than updating the indexes with each one. */
 export const bundleIndexes = `
   CREATE UNIQUE INDEX records_by_place ON records (topic, partition, offset);
   CREATE INDEX records_by_key ON records (topic, partition, key, offset) WHERE topic IN ('history', 'policies');
   CREATE INDEX records_by_conversation ON records (conversation, topic, offset);
 `
 
-/** What the table `bundle` says. */
+/** The rows of the table `bundle`. */
 export type BundleFacts = {
-  /** When it was made, ISO 8601. */
+  /** The time of the export, ISO 8601. */
   madeAt: string
-  /** What it was made of: `embedded`, `kafka`, or `transcript FORMAT`. */
+  /** Its source: `embedded`, `kafka`, or `transcript FORMAT`. */
   source: string
   topicPrefix: string
   partitions: number
-  /** What was asked for, as JSON; for people. */
+  /** The requested selection as JSON, for people. */
   asked: string
   /**
-   * Names of the rules by which contents were replaced, with commas; null: it holds what the log
-   * held.
+   * The redaction rules that replaced contents, separated by commas. Null: nothing was replaced.
    */
   redaction: string | null
   records: number
@@ -124,7 +122,7 @@ export type BundleTurn = {
   whole: boolean
 }
 
-/** What a bundle ends with, for the digest of all before. */
+/** The end of a bundle, with the digest of all bytes before it. */
 export function trailerOf(sha256: string): Buffer {
   return Buffer.from(`weir bundle, sha256 ${sha256}\n`, 'latin1')
 }
@@ -132,7 +130,7 @@ export function trailerOf(sha256: string): Buffer {
 export const trailerBytes = trailerOf('0'.repeat(64)).length
 const trailerShape = /^weir bundle, sha256 ([0-9a-f]{64})\n$/
 
-/** The digest in a trailer; undefined: these bytes are none. */
+/** The digest in a trailer. Undefined if the bytes are not a trailer. */
 export function digestIn(trailer: Uint8Array): string | undefined {
   return trailerShape.exec(Buffer.from(trailer).toString('latin1'))?.[1]
 }

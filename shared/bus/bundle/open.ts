@@ -1,5 +1,5 @@
-// Opens a bundle for reading, and refuses what is none, or not whole, or not understood here,
-// before anything of it is used.
+// Opens a bundle for reading. Refuses a file that is not a bundle, or not whole, or of a newer Weir,
+// before it uses anything of it.
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -20,19 +20,19 @@ import {
 import { digestOf } from './writer.ts'
 
 /**
- * Whether a file is meant as a bundle, whole or not: by what it begins or ends with. False also
- * where there is none.
+ * Whether a file looks like a bundle, whole or not, by its first or last bytes. False if there is no
+ * file.
  */
 export function isBundle(file: string): boolean {
-  const look = looked(file)
+  const look = inspect(file)
   return (
     !('fault' in look) && (look.applicationId === bundleApplicationId || look.digest !== undefined)
   )
 }
 
 /**
- * `checking`: is told the bytes that are checked, all of them first. `signal`: once it aborts,
- * opening throws.
+ * `checking` gets the number of bytes to check, and then each checked piece. Aborting `signal` makes
+ * opening throw.
  */
 export type OpenOptions = {
   checking?: { expect(bytes: number): void; read(bytes: number): void } | undefined
@@ -40,14 +40,14 @@ export type OpenOptions = {
 }
 
 /**
- * Throws `bundle.invalid` (no bundle), `bundle.damaged` (cut, or with other bytes than it was made
- * with), `bundle.newer-version`, `bundle.unknown-schema`; each names the file and says what to do.
+ * Throws `bundle.invalid` (not a bundle), `bundle.damaged` (truncated or changed),
+ * `bundle.newer-version`, `bundle.unknown-schema`. Each names the file and the remedy.
  */
 export async function openBundleFile(
   file: string,
   { checking, signal }: OpenOptions = {},
 ): Promise<DatabaseSync> {
-  const look = looked(file)
+  const look = inspect(file)
   if ('fault' in look)
     throw new WeirError(
       'bundle.invalid',
@@ -62,16 +62,16 @@ export async function openBundleFile(
   if (applicationId !== bundleApplicationId && digest === undefined)
     throw new WeirError(
       'bundle.invalid',
-      `${file} is no bundle of Weir: weir export -o FILE makes one`,
+      `${file} is not a bundle of Weir: weir export -o FILE makes one`,
     )
-  if (digest === undefined) throw cut(file, size, pages * pageBytes + trailerBytes)
+  if (digest === undefined) throw truncated(file, size, pages * pageBytes + trailerBytes)
   checking?.expect(size - trailerBytes)
   if (
     (await digestOf(file, { bytes: size - trailerBytes, read: checking?.read, signal })) !== digest
   )
     throw new WeirError(
       'bundle.damaged',
-      `${file} is damaged: its content is not what it was made with (SHA-256). Copy it again from where it was made, or export it again`,
+      `${file} is damaged: its content has changed since the export (SHA-256). Copy it again from its origin, or export it again`,
     )
   const db = new DatabaseSync(immutable(file), { readOnly: true })
   try {
@@ -95,13 +95,13 @@ type Look = {
 }
 
 /** `fault` completes the file's name to a sentence. */
-function looked(file: string): Look | { fault: string } {
+function inspect(file: string): Look | { fault: string } {
   let descriptor: number
   try {
     const stat = statSync(file)
     // Opening a named pipe would wait for ever.
     if (!stat.isFile())
-      return { fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file' }
+      return { fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is not a regular file' }
     descriptor = openSync(file, 'r')
   } catch (error) {
     return { fault: unreadable(error) }
@@ -125,20 +125,20 @@ function looked(file: string): Look | { fault: string } {
   }
 }
 
-function cut(file: string, size: number, whole: number): WeirError {
+function truncated(file: string, size: number, whole: number): WeirError {
   const what =
     size < whole
-      ? `it was cut: ${size} of ${whole} bytes are there`
-      : 'what stands at its end is no longer its checksum'
+      ? `it is truncated: ${size} of ${whole} bytes are left`
+      : 'its last bytes are not its checksum'
   return new WeirError(
     'bundle.damaged',
-    `${file} is damaged: ${what}. Copy it again from where it was made, or export it again`,
+    `${file} is damaged: ${what}. Copy it again from its origin, or export it again`,
   )
 }
 
 /**
- * Nothing is made beside it, so its folder may be a read-only one; and what lies there under the
- * name of a journal is not read: the seal does not cover it.
+ * SQLite creates nothing beside it, so its folder may be read-only. It also ignores a journal there,
+ * which the trailer does not cover.
  */
 function immutable(file: string): URL {
   const url = pathToFileURL(resolve(file))
@@ -151,13 +151,13 @@ function refuseNewer(db: DatabaseSync, file: string): void {
   if (format > bundleFormat)
     throw new WeirError(
       'bundle.newer-version',
-      `${file} has format ${format}, and this Weir knows formats up to ${bundleFormat}: read it with the newer Weir that made it`,
+      `${file} has format ${format}, but this Weir knows formats up to ${bundleFormat}: read it with the newer Weir that made it`,
     )
 }
 
 /**
- * Anybody can write a checksum. A view in the place of a table, or a trigger, would make SQLite run
- * what somebody else wrote.
+ * Anybody can write a checksum. A view instead of a table, or a trigger, would make SQLite run
+ * foreign code.
  */
 function refuseOtherTables(db: DatabaseSync, file: string): void {
   const ours = new DatabaseSync(':memory:')
@@ -166,7 +166,7 @@ function refuseOtherTables(db: DatabaseSync, file: string): void {
     if (tablesIn(db) !== tablesIn(ours))
       throw new WeirError(
         'bundle.invalid',
-        `${file} has other tables than a bundle: it was not made by weir export, which makes one`,
+        `${file} has other tables than a bundle: weir export did not make it. Export one`,
       )
   } finally {
     ours.close()
@@ -180,7 +180,7 @@ function tablesIn(db: DatabaseSync): string {
 }
 
 /**
- * A schema that is known under another content is as unknown: its records would be read wrongly.
+ * A known id with another schema also counts as unknown: its records would be misread.
  */
 function refuseUnknownSchemas(db: DatabaseSync, file: string): void {
   const known = new Map(knownSchemas.map((entry) => [entry.id, JSON.stringify(entry.schema)]))
@@ -192,13 +192,13 @@ function refuseUnknownSchemas(db: DatabaseSync, file: string): void {
     .join(', ')
   throw new WeirError(
     'bundle.unknown-schema',
-    `${file} holds records that this Weir does not know: ${list}. A newer Weir wrote them: read the bundle with that version`,
+    `${file} has records that this Weir does not know: ${list}. A newer Weir wrote them: read the bundle with that version`,
   )
 }
 
 /**
- * Records name the schema that they were written with: a bundle that lacks one cannot be read by
- * whoever has nothing but the bundle.
+ * Records name the schema of their bytes. Without that schema, the bundle cannot be read by
+ * itself.
  */
 function refuseMissingSchemas(db: DatabaseSync, file: string): void {
   const missing = db
@@ -207,11 +207,9 @@ function refuseMissingSchemas(db: DatabaseSync, file: string): void {
     )
     .all()
   if (missing.length === 0) return
-  const list = missing
-    .map(({ id, type }) => `${id} (${type ?? 'of no type that this Weir knows'})`)
-    .join(', ')
+  const list = missing.map(({ id, type }) => `${id} (${type ?? 'of unknown type'})`).join(', ')
   throw new WeirError(
     'bundle.unknown-schema',
-    `${file} lacks schemas that its records were written with, in its table schemas: ${list}. weir export writes them all: export it again`,
+    `${file} lacks schemas of its records in the table schemas: ${list}. weir export writes them all: export it again`,
   )
 }

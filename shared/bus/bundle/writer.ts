@@ -1,6 +1,5 @@
-// Makes a bundle, record by record. Until it is finished it has another name, so that a bundle
-// under its own name is always a whole one. Memory: SQLite's cache; nothing else grows with the
-// records.
+// Makes a bundle, record by record. Until it is finished it has another name, so a bundle under its
+// own name is always whole. Memory: SQLite's cache only.
 
 import { createHash } from 'node:crypto'
 import { appendFileSync, createReadStream, rmSync } from 'node:fs'
@@ -18,23 +17,23 @@ import {
 } from './format.ts'
 
 export type BundleWriter = {
-  /** `name`: without the prefix. Before its records. */
+  /** `name`: without the prefix. Call it before its records. */
   topic(name: string, kind: TopicKind): void
   /**
-   * `topic`: without the prefix. For quick reading: by topic, partition and offset. The same place
-   * twice is an error in the end.
+   * `topic`: without the prefix. Add by topic, partition and offset, for fast reading. The same place
+   * twice makes `finish` fail.
    */
   add(record: StoredRecord): void
   turn(turn: BundleTurn): void
   /** The number of records so far. */
   readonly records: number
-  /** Gives it its name. Throws what `signal` was aborted with; then it has none. */
+  /** Gives the bundle its name. Throws the reason of `signal`; then there is no bundle. */
   finish(facts: Omit<BundleFacts, 'records'>, signal?: AbortSignal): Promise<void>
-  /** Takes away what there is of it. */
+  /** Removes the unfinished file. */
   abandon(): void
 }
 
-/** `force`: in the place of a file that is there. Throws `output.exists`, `output.unwritable`. */
+/** `force`: replaces an existing file. Throws `output.exists`, `output.unwritable`. */
 export function createBundle(
   file: string,
   { force = false }: { force?: boolean } = {},
@@ -134,8 +133,8 @@ export function createBundle(
 }
 
 /**
- * What a crash leaves of it has no trailer and a name of its own, so it needs no journal on the
- * disk. (Off is refused: node:sqlite is defensive.)
+ * After a crash the file has no trailer and another name, so it needs no journal on the disk.
+ * (node:sqlite refuses journal_mode OFF: it is defensive.)
  */
 function opened(file: string): DatabaseSync {
   try {
@@ -156,7 +155,7 @@ function conversationOf(topic: string, key: string): string | null {
   return topic === 'history' ? (historyConversation(key) ?? null) : key
 }
 
-/** `read`: called with the bytes of each piece. `signal`: once it aborts, the reading throws. */
+/** `read` gets the bytes of each piece. Aborting `signal` makes the reading throw. */
 export type DigestOptions = {
   bytes?: number
   read?: ((bytes: number) => void) | undefined

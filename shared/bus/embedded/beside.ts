@@ -1,14 +1,11 @@
-// The embedded bus in a process beside the one that writes the file: it reads the file itself and
-// has the owner write, over the owner's socket. What it writes is in the file, and can be read
-// here, when append resolves.
-// BESIDE-1. It keeps no commits and no members: each subscription begins without a commit, and two
-//     with the same group both read everything. That is for readers whose outputs can be repeated,
-//     and who can tell from the log what they have written: a guard
-//     (shared/runtime/guards/run-guard.ts).
-// BESIDE-2. The owner may be started anew meanwhile: what a subscription wrote is asked for again
-//     for a while, before it fails.
-// BESIDE-3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word
-//     and then goes. What it was asked for may be written then.
+// The embedded bus in a process beside the one that writes the file. It reads the file itself, and
+// the owner writes for it, over the owner's socket. When append resolves, its records are in the
+// file and can be read here.
+// BESIDE-1. It keeps no commits and no members: two subscriptions of one group both read everything.
+//     It is for readers that recognise their own outputs in the log, such as run-guard.ts.
+// BESIDE-2. The owner may restart: a subscription repeats its write for a while before it fails.
+// BESIDE-3. A hanging owner keeps nothing from closing: close() waits a moment for its answer. The
+//     owner may still write the records then.
 
 import type {
   Appended,
@@ -39,8 +36,8 @@ export type BesideOptions = {
 type Leaving = { ending: AbortSignal; gone: AbortSignal }
 
 /**
- * Undefined: nobody listens. Throws `bus.unreachable` where this user may not ask, and what keeps
- * the file from being read.
+ * Undefined if no owner listens. Throws `bus.unreachable` if this user may not send requests, and
+ * every error of reading the file.
  */
 export async function openBesideOwner({
   file,
@@ -65,7 +62,7 @@ export async function openBesideOwner({
     return appended
   }
 
-  /** Keeps BESIDE-2. `ending`: it is not asked again. `gone`: its word is not waited for either. */
+  /** Keeps BESIDE-2. `ending` ends the retries, `gone` also the wait for the answer. */
   async function appendPatiently(
     records: RecordToAppend[],
     { ending, gone }: Leaving,
@@ -81,7 +78,7 @@ export async function openBesideOwner({
           clock.monotonic() >= until
         )
           throw error
-        log.warn({ err: error }, 'the owner of the log does not answer; it is asked again')
+        log.warn({ err: error }, 'the owner of the log does not answer; will retry')
         await pause(clock, limits.ownerAskedAgainMs, ending)
         if (ending.aborted) throw error
       }
@@ -96,7 +93,7 @@ export async function openBesideOwner({
       gone: AbortSignal.any([late.signal, closed.signal]),
     }
     const { promise: failed, reject } = Promise.withResolvers<never>()
-    failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+    failed.catch(() => {}) // an unused promise must not end the process
     let joined = true
     const fail = (error: unknown): void => {
       joined = false
@@ -151,8 +148,7 @@ export async function openBesideOwner({
   }
 
   /**
-   * Topics of guards are all that may come to a Weir that runs; it is an error that others are
-   * missing.
+   * Only topics of guards may be added while Weir runs. Any other missing topic is an error.
    */
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
     for (const spec of specs) {
@@ -178,7 +174,7 @@ export async function openBesideOwner({
         retentionMs,
       }
       if (isMissing) await requestFromOwner(file, request, closed.signal)
-      else await reading.ensureTopics([spec]) // it compares
+      else await reading.ensureTopics([spec]) // this compares the topic with its spec
     }
   }
 
@@ -194,7 +190,7 @@ export async function openBesideOwner({
   }
 }
 
-/** A request has a limit in bytes, and one record of a guard is within it. */
+/** A request has a limit in bytes. One record of a guard is within it. */
 function inPieces(records: RecordToAppend[]): RecordToAppend[][] {
   const pieces: RecordToAppend[][] = []
   let bytes = Number.POSITIVE_INFINITY

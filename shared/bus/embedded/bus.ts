@@ -1,5 +1,5 @@
-// The embedded bus: one process, one SQLite file, no broker. It keeps every promise of port.ts;
-// test/shared/bus/contract.ts holds it to them.
+// The embedded bus: one process, one SQLite file, no broker. It keeps every promise of
+// shared/contract/bus.ts; test/shared/bus/contract.ts checks them.
 //
 //   append ─▶ queue (writer.ts) ─▶ one transaction ─▶ append's promise, followers, waiting get
 //   (changes.ts, reading.ts)
@@ -7,10 +7,10 @@
 //                                                        ▲                                             ├─▶ one transaction ─▶ acknowledged(), followers
 //                                                        └─────────────────────────────────────────────┘
 //
-// All that is appended in one turn of the event loop is written in one transaction, and all that it
-// leads to from reader to reader in a second one. Where it is kinder than Kafka: a transaction
-// holds the outputs and the commit of a step, so nothing is written again after a crash; a group
-// has one owner, for as long as the process lives; nobody else writes.
+// All appends of one turn of the event loop are one transaction. All outputs of the readers that
+// follow are a second one. It is kinder than Kafka in three ways. Outputs and commit of a step share
+// a transaction, so a crash repeats no output. A group has one owner while the process lives. There
+// is one writer.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -32,14 +32,14 @@ const queueBytesMaxDefault = 256 * 1024 * 1024
 const writeTriesMaxDefault = 5
 
 export type EmbeddedBusOptions = {
-  /** The SQLite file; its folder is made. `:memory:`: nothing is kept. */
+  /** The SQLite file; its folder is created. `:memory:`: no file. */
   file: string
   clock: Clock
-  /** What a power failure may cost: see Synchronous. Default `normal`. */
+  /** How much a power failure may destroy: see Synchronous. Default `normal`. */
   synchronous?: Synchronous | undefined
   /**
-   * Reads beside the process that writes, or a file that nobody writes. Needs no lock; appending
-   * and subscribing are refused.
+   * Reads a file beside its writer, or one without a writer. Needs no lock; append and subscribe
+   * throw.
    */
   readOnly?: boolean | undefined
   /** Bytes of one value. Default limits.recordBytesMax. */
@@ -59,7 +59,7 @@ export type EmbeddedBusOptions = {
    * it alone. Default: the commit's offset.
    */
   keepFrom?: ((commit: Commit) => Offset) | undefined
-  /** What goes wrong where no caller hears of it. pino fits. */
+  /** Gets failures that no caller sees. pino fits. */
   log?:
     | { warn(fields: object, message: string): void; error(fields: object, message: string): void }
     | undefined
@@ -68,9 +68,9 @@ export type EmbeddedBusOptions = {
 }
 
 /**
- * Opens the bus; a new file is made. Errors: `bus.locked` (another process or bus writes this
- * file), `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`; each names the
- * file and says what to do.
+ * Opens the bus; creates the file if it is missing. Errors: `bus.locked` (another process or bus
+ * writes this file), `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`. Each
+ * names the file and the remedy.
  */
 export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus> {
   if (options.readOnly === true) return openReader(options)
@@ -99,7 +99,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       changes.allChanged()
     },
     retrying: (error, waitMs) =>
-      options.log?.warn({ err: error, waitMs }, 'writing the log failed; it is tried again'),
+      options.log?.warn({ err: error, waitMs }, 'writing the log failed; will retry'),
   })
   const subscriptions = createSubscriptions({
     log,
@@ -111,7 +111,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     failed: ({ group, topic }, error) =>
       options.log?.error(
         { err: error, group, topic },
-        'a subscription failed; nothing more is read for it',
+        'a subscription failed and reads no more records',
       ),
   })
   const retention = startRetention({
@@ -120,10 +120,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     subscriptions,
     keepFrom,
     failed: (error) =>
-      options.log?.warn(
-        { err: error },
-        'deleting old records failed; it is tried again in an hour',
-      ),
+      options.log?.warn({ err: error }, 'deleting old records failed; will retry in an hour'),
   })
 
   function wake(): void {
@@ -140,12 +137,10 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 
   function flush(): void {
     writer.flushSteps()
-    writer.flushAppends() // that a step stood in the way of
+    writer.flushAppends() // those that waited for a step
   }
 
-  /**
-   * While the bus closes, readers that close may still append: `closing` is open enough for them.
-   */
+  /** Closing readers may still append; for them `closing` is open enough. */
   function assertOpen(least: 'open' | 'closing'): void {
     if (life === 'closed' || (life === 'closing' && least === 'open')) throw closed(log.file)
   }
@@ -198,8 +193,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 }
 
 /**
- * The lock comes first, and nothing of a file that is not ours is changed before it is known to be
- * ours.
+ * Takes the lock first. Changes nothing in a file before it is known to be a Weir log.
  */
 function openLocked({ file, clock, synchronous = 'normal', onDatabase }: EmbeddedBusOptions): {
   log: Log
@@ -222,7 +216,7 @@ function openLocked({ file, clock, synchronous = 'normal', onDatabase }: Embedde
   }
 }
 
-/** One name for one file, whatever links lead to it: the lock goes by the name. */
+/** One name for one file, also behind links: the lock goes by the name. */
 function realFile(file: string): string {
   return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
@@ -237,7 +231,7 @@ async function openReader({
   let isClosed = false
   const changes = createChanges()
   const failed = (error: unknown): void =>
-    logger?.warn({ err: error }, 'looking for new records failed')
+    logger?.warn({ err: error }, 'checking for new records failed')
   const stopWatching = watchLog({ log, clock, changed: changes.allChanged, failed })
 
   function assertOpen(): void {
@@ -248,7 +242,7 @@ async function openReader({
     assertOpen()
     throw new WeirError(
       'bus.unwritable',
-      `${file} is open read-only, and ${what} needs to write: open it without readOnly, where no other process does`,
+      `${file} is open read-only and cannot ${what}: open it without readOnly, if no other process writes it`,
     )
   }
 

@@ -1,10 +1,10 @@
-// Who waits for new records of a partition, and the call that wakes them. Each waiter is woken once
-// and then looks for itself.
+// Waiters for new records of a partition, and the call that wakes them. Each waiter is woken once
+// and then checks for itself.
 
 import type { PartitionName } from './log-partition.ts'
 
 export type Changes = {
-  /** Calls `wake` at the next change of that partition, once; answers how to stop waiting. */
+  /** Calls `wake` once, at the next change of that partition. Returns a function that stops it. */
   once(partition: PartitionName, wake: () => void): () => void
   changed(partition: PartitionName): void
   /** Anything may have changed: wakes all. */

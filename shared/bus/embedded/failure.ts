@@ -1,5 +1,4 @@
-// What SQLite says when it cannot, in Weir's words: a code, whether a repeat can help, which file,
-// and what to do.
+// Turns errors of SQLite into WeirErrors: a code, whether a retry can help, the file, the remedy.
 
 import { dirname } from 'node:path'
 
@@ -30,8 +29,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * The files that SQLite keeps beside the database could not be made: it says so with one code or
- * the other.
+ * SQLite could not create its files beside the database. It uses either of these codes.
  */
 export function isFolderClosed(error: unknown): boolean {
   const code = sqliteCodeOf(error)
@@ -44,12 +42,12 @@ export function isFolderClosed(error: unknown): boolean {
  */
 export function asBusError(error: unknown, file: string): WeirError {
   if (error instanceof WeirError) return error
-  const said = error instanceof Error ? error.message : String(error)
+  const text = error instanceof Error ? error.message : String(error)
   switch (sqliteCodeOf(error)) {
     case sqlite.full:
       return new WeirError(
         'bus.full',
-        `no space left to write ${file}: make room on the disk of ${dirname(file)}`,
+        `no space left to write ${file}: free space on the disk of ${dirname(file)}`,
         {
           cause: error,
           retryable: true,
@@ -59,18 +57,18 @@ export function asBusError(error: unknown, file: string): WeirError {
     case sqlite.locked:
       return new WeirError(
         'bus.unwritable',
-        `another program holds a lock on ${file} (${said}): end its transaction, or close it`,
+        `another program holds a lock on ${file} (${text}): end its transaction, or close it`,
         {
           cause: error,
           retryable: true,
         },
       )
     case sqlite.notADatabase:
-      return notADatabase(file, 'it is no SQLite database', error)
+      return notADatabase(file, 'it is not an SQLite database', error)
     case sqlite.corrupt:
       return new WeirError(
         'bus.not-a-database',
-        `${file} is damaged (${said}): keep a copy, rescue what is readable with \`sqlite3 ${file} .recover\`, and begin with a new file`,
+        `${file} is damaged (${text}): keep a copy, rescue what is readable with \`sqlite3 ${file} .recover\`, and begin with a new file`,
         { cause: error },
       )
     case sqlite.perm:
@@ -78,7 +76,7 @@ export function asBusError(error: unknown, file: string): WeirError {
     case sqlite.cantOpen:
       return new WeirError(
         'bus.unwritable',
-        `${file} cannot be written (${said}): give this user the right to write it and its folder`,
+        `${file} cannot be written (${text}): give this user the right to write it and its folder`,
         {
           cause: error,
         },
@@ -86,23 +84,23 @@ export function asBusError(error: unknown, file: string): WeirError {
     case sqlite.ioError:
       return new WeirError(
         'bus.unwritable',
-        `reading or writing ${file} failed (${said}): look after the disk of ${dirname(file)}`,
+        `reading or writing ${file} failed (${text}): check the disk of ${dirname(file)}`,
         {
           cause: error,
         },
       )
     default:
-      return new WeirError('bus.unwritable', `SQLite could not work on ${file}: ${said}`, {
+      return new WeirError('bus.unwritable', `SQLite failed on ${file}: ${text}`, {
         cause: error,
       })
   }
 }
 
-/** The file exists and is something else: nothing in it was touched. */
+/** The file is not a Weir log. Nothing in it was changed. */
 export function notADatabase(file: string, why: string, cause?: unknown): WeirError {
   return new WeirError(
     'bus.not-a-database',
-    `${file} is no Weir log (${why}), and was left as it is: name another file`,
+    `${file} is not a Weir log (${why}) and was not changed: name another file`,
     { cause },
   )
 }

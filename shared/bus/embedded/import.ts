@@ -1,7 +1,6 @@
-// A log made of records that are there already, with the offsets and times that they have: for what
-// was exported elsewhere.
-// EMBEDDED-IMPORT-1. The file gets its name when it is whole, and never the name of a file that is
-//     there. Where that does not come to pass, nothing is left: no folder either.
+// Writes a log from existing records, with their offsets and times: for exported conversations.
+// EMBEDDED-IMPORT-1. The file gets its name when it is whole, and never replaces another file. If
+//     the import fails, nothing is left, no folder either.
 
 import { linkSync, rmSync } from 'node:fs'
 import type { StoredRecord, TopicSpec } from '../../contract/bus.ts'
@@ -18,15 +17,14 @@ export type Imported = {
   file: string
   clock: Clock
   topics: TopicSpec[]
-  /** Of each partition in the order of offsets. */
+  /** In the order of offsets within each partition. */
   batches: AsyncIterable<StoredRecord[]>
   commits: GroupCommit[]
   turns: ImportedTurns
 }
 
 /**
- * Throws `bus.unwritable` where the file is there already, what reading `batches` throws, and what
- * keeps the file from being written.
+ * Throws `bus.unwritable` if the file exists or cannot be written, and every error of `batches`.
  */
 export async function importLog({
   file,
@@ -40,7 +38,7 @@ export async function importLog({
   const unfinished = `${file}.importing-${process.pid}`
   removeAll(unfinished)
   try {
-    // Nobody reads it before it has its name, so what a power failure leaves of it does not matter.
+    // Nothing reads it before it has its name, so a power failure may destroy it.
     const log = openLog({ file: unfinished, clock, readOnly: false, synchronous: 'normal' })
     try {
       log.ensureTopics(topics)
@@ -57,7 +55,7 @@ export async function importLog({
   }
 }
 
-/** Keeps EMBEDDED-IMPORT-1: a link, other than a rename, does not take the place of anything. */
+/** Keeps EMBEDDED-IMPORT-1: unlike a rename, a link never replaces a file. */
 function named(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)
@@ -71,7 +69,7 @@ function named(unfinished: string, file: string): void {
 function isThere(file: string, cause: unknown): WeirError {
   return new WeirError(
     'bus.unwritable',
-    `${file} is there already, and was left as it is: name another data folder`,
+    `${file} already exists and was not changed: name another data folder`,
     { cause },
   )
 }

@@ -1,6 +1,6 @@
-// What an import leaves in a log for whoever judges it again: of which turns all records are there.
-// A bundle holds records of other turns too, because what it holds refers to them; in a log nobody
-// could tell them from turns that were cut. A log that nobody imported has no such table.
+// The note that an import leaves in a log: the turns of which all records are there. A bundle also
+// holds records of other turns, because its records refer to them. Without the note a later judge
+// could not tell those from truncated turns. A log without an import has no such table.
 
 import { DatabaseSync } from 'node:sqlite'
 import type { Offset } from '../../contract/bus.ts'
@@ -15,13 +15,13 @@ const table = `
   ) STRICT, WITHOUT ROWID;
 `
 
-/** `from`: by partition, the offset from which on the log is written here. */
+/** `from`: the offset in each partition from which on this process wrote the log. */
 export type ImportedTurns = {
   whole: Iterable<{ partition: number; turn: Offset }>
   from: Iterable<{ partition: number; offset: Offset }>
 }
 
-/** Into a log that nobody has open. */
+/** The log must not be open. */
 export function writeImportedTurns(file: string, { whole, from }: ImportedTurns): void {
   const db = new DatabaseSync(file)
   try {
@@ -36,8 +36,8 @@ export function writeImportedTurns(file: string, { whole, from }: ImportedTurns)
 }
 
 /**
- * Whether all records of the turn are there; undefined: nobody imported the log, so those of every
- * turn that retention left. Errors as openForReading's.
+ * Whether all records of a turn are there. Undefined if the log was not imported: then every turn
+ * has all records that retention left. Errors as openForReading's.
  */
 export function importedTurnsIn(
   file: string,

@@ -1,9 +1,9 @@
 // One writing process for each file. The lock is an open SQLite transaction on the sidecar
-// `<file>-lock`: the operating system ends it with the process, however that ends, so there is
-// nothing stale to clean up, and whoever gets it knows that the former holder is dead. The sidecar
-// says in its one row who holds it. Nothing else in the holder's process may open and close the
-// sidecar or the log with plain file calls (a copy, say): POSIX drops all locks of a process on a
-// file when it closes any descriptor of it. Another process may, and so may `VACUUM INTO`.
+// `<file>-lock`. The operating system ends it with the process, so no lock is ever stale, and a new
+// holder knows that the former one is dead. The one row of the sidecar names the holder.
+// Nothing else in the holder's process may open and close the sidecar or the log with plain file
+// calls, a copy for example: POSIX drops all locks of a process on a file when it closes any
+// descriptor of it. Another process may, and so may `VACUUM INTO`.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { asBusError, isBusy } from './failure.ts'
 
 export type FileLock = { release(): void }
 
-/** A holder that was just being written is seen as it will be after this wait at most. */
+/** How long to wait for a commit of the holder's row. */
 const commitWaitMs = 2000
 
 /**
@@ -38,13 +38,12 @@ export function lockFile(file: string): FileLock {
   }
 }
 
-/** `pid`: of the process that holds it, where that can be told. */
+/** `pid`: the process that holds the lock, if known. */
 export type LockState = { kind: 'free' } | { kind: 'held'; pid: number | undefined }
 
 /**
- * Whether somebody writes `file`, for a process that does not write it itself (see above). To know
- * it, the lock is taken for less than a millisecond. Throws as lockFile where the sidecar cannot be
- * used.
+ * Whether a process writes `file`. For processes that do not write it themselves (see above). Holds
+ * the lock for less than a millisecond. Throws as lockFile if the sidecar cannot be used.
  */
 export function lockStateOf(file: string): LockState {
   const sidecar = `${file}-lock`
@@ -63,8 +62,8 @@ export function lockStateOf(file: string): LockState {
 }
 
 /**
- * RESERVED, not EXCLUSIVE: so others can read who holds it. The name is committed first, and only
- * who finds its own name under the lock has it.
+ * RESERVED, not EXCLUSIVE, so others can read the holder. A process commits its token first, and
+ * has the lock only if it then finds that token under the lock.
  */
 function hold(db: DatabaseSync): void {
   const token = randomUUID()
@@ -88,7 +87,7 @@ function holderOf(db: DatabaseSync): number | undefined {
     const pid = db.prepare('SELECT pid FROM holder').get()?.pid
     return typeof pid === 'number' ? pid : undefined
   } catch {
-    return undefined // it is just being written
+    return undefined // a write of it is under way
   }
 }
 
@@ -101,6 +100,6 @@ function locked(file: string, pid: number | undefined): WeirError {
         : `process ${pid}`
   return new WeirError(
     'bus.locked',
-    `${file} is open for writing in ${holder}: stop that one first, name another file, or open this one read-only`,
+    `${file} is open for writing in ${holder}: stop that process first, name another file, or open this one read-only`,
   )
 }

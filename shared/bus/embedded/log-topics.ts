@@ -92,7 +92,7 @@ export function loadTopics(database: LogDatabase): LogTopics {
     if (found === undefined) {
       throw new WeirError(
         'bus.topic-differs',
-        `topic ${topic} has partitions 0 to ${partitions.length - 1}, and ${partition} was asked for`,
+        `topic ${topic} has partitions 0 to ${partitions.length - 1}, not ${partition}`,
       )
     }
     return found
@@ -130,7 +130,7 @@ export function loadTopics(database: LogDatabase): LogTopics {
       if (topicOf(name.topic).spec.kind !== 'table') {
         throw new WeirError(
           'bus.topic-differs',
-          `topic ${name.topic} is a log, which has no newest value of a key: read or follow it`,
+          `topic ${name.topic} is a log and has no newest value of a key: read or follow it`,
         )
       }
       return partitionOf(name)
@@ -193,12 +193,9 @@ function create({ db }: LogDatabase, spec: TopicSpec): void {
 function checkedNewTopic(spec: TopicSpec, known: string[]): TopicSpec {
   const twin = known.find((name) => name.toLowerCase() === spec.name.toLowerCase())
   if (twin !== undefined)
-    throw differs(spec, `topic ${twin} exists, and SQLite does not tell names apart by case`)
+    throw differs(spec, `topic ${twin} exists, and SQLite ignores case in names`)
   if (!topicNameFits(spec.name))
-    throw differs(
-      spec,
-      'a topic name is made of 1 to 249 letters, digits, dots, dashes and underscores',
-    )
+    throw differs(spec, 'a topic name has 1 to 249 letters, digits, dots, dashes and underscores')
   if (
     !Number.isInteger(spec.partitions) ||
     spec.partitions < 1 ||
@@ -206,7 +203,7 @@ function checkedNewTopic(spec: TopicSpec, known: string[]): TopicSpec {
   ) {
     throw differs(
       spec,
-      `the embedded bus takes 1 to ${partitionsMax} partitions, not ${spec.partitions}`,
+      `the embedded bus allows 1 to ${partitionsMax} partitions, not ${spec.partitions}`,
     )
   }
   return spec

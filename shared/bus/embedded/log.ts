@@ -1,14 +1,13 @@
 // The storage of the embedded bus: a partitioned log in one SQLite file (schema.ts has its shape).
-// Everything here is synchronous; bus.ts makes it a bus. Owns: offsets, times, what a transaction
-// is. Does not own: who may read or write when.
-// EMBEDDED-LOG-1. A write is one transaction: all its records and commits are there, or none. What
-//     anybody but `readAhead` sees has been committed.
-// EMBEDDED-LOG-2. Offsets of a partition begin at 0 and grow by one; none is given twice, also not
-//     after retention has deleted records.
+// All functions are synchronous; bus.ts makes a bus of them. Owns: offsets, times, transactions.
+// Does not own: who may read or write, and when.
+// EMBEDDED-LOG-1. A write is one transaction: the file gets all its records and commits, or none.
+//     Only `readAhead` returns records that are not committed.
+// EMBEDDED-LOG-2. Offsets of a partition begin at 0 and grow by one. No offset is used twice, also
+//     not after retention.
 // EMBEDDED-LOG-3. Times never go back within the file, even if the clock does.
-// EMBEDDED-LOG-4. A record has its place, offset and time, from `stage` on, and is written in that
-//     order. `unstage` gives back the places of all that are not written; whoever read ahead must
-//     forget what came of them.
+// EMBEDDED-LOG-4. `stage` gives a record its offset and time, and `write` keeps that order. After
+//     `unstage`, readers must drop all that came from records read ahead.
 
 import type { Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'

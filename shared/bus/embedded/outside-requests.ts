@@ -1,11 +1,9 @@
-// What a process beside the one that writes the embedded bus may ask of it: the few things that a
-// client of Kafka does there by itself, as an operator, a client or a guard. Another request is a
-// member of `OutsideRequest`, its parser and its case in `answerOf`.
-// OUTSIDE-REQUESTS-1. It is asked for no more than an outsider may write on Kafka: records that the
-//     topology lets an edge, an operator or a guard write. What reducers, performers and the
-//     runtime write is refused, and so are ids of reducers: they would hide what a stage says (R3).
-// OUTSIDE-REQUESTS-2. The owner writes, with its own time and in its own order; so there is still
-//     one writer.
+// The requests that a process beside the writer may send to it: the few writes that an operator, a
+// client or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
+// parser, and its case in `answerOf`.
+// OUTSIDE-REQUESTS-1. An outsider may write no more than on Kafka: the records of an edge, an
+//     operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
+// OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
 
 import { decode } from '../../codec/codec.ts'
 import type { Appended, Bus, RecordToAppend } from '../../contract/bus.ts'
@@ -21,10 +19,10 @@ import {
 import { WeirError } from '../../lib/errors.ts'
 
 export type OutsideRequest =
-  /** Answered with `Appended[]`. */
+  /** The answer is `Appended[]`. */
   | { type: 'append'; topicPrefix: string; records: OutsideRecord[] }
   /**
-   * Creates the topic of a guard, with as many partitions as the topics have. Answered with null.
+   * Creates the topic of a guard, with as many partitions as the topics have. The answer is null.
    */
   | {
       type: 'guard-topic'
@@ -44,21 +42,21 @@ export type OutsideRecord = {
 }
 
 /**
- * Answers what came from outside. Throws `message.invalid` for what is not to be asked, and what
- * the bus throws.
+ * Answers a request from outside. Throws `message.invalid` for a request that is not allowed, and
+ * the errors of the bus.
  */
 export async function answerOf(
   bus: Pick<Bus, 'append' | 'ensureTopics'>,
-  asked: unknown,
+  received: unknown,
 ): Promise<Appended[] | null> {
-  const request = requestIn(asked)
+  const request = requestIn(received)
   switch (request.type) {
     case 'append':
       return bus.append(request.records.map((record) => recordOf(record, request.topicPrefix)))
     case 'guard-topic': {
       const { topicPrefix, guard, partitions, retentionMs } = request
       if (!isGuardName(guard))
-        throw unusable(`no guard can be called ${JSON.stringify(guard.slice(0, 80))}`)
+        throw unusable(`no guard can have the name ${JSON.stringify(guard.slice(0, 80))}`)
       await bus.ensureTopics([guardTopicSpec(topicPrefix, guard, partitions, retentionMs)])
       return null
     }
@@ -71,12 +69,12 @@ export function outsideRecord({ value, ...record }: RecordToAppend): OutsideReco
   return { ...record, value: value === null ? null : Buffer.from(value).toString('base64') }
 }
 
-function requestIn(asked: unknown): OutsideRequest {
-  const fields = objectIn(asked)
+function requestIn(received: unknown): OutsideRequest {
+  const fields = objectIn(received)
   const topicPrefix = textIn(fields, 'topicPrefix')
   switch (fields.type) {
     case 'append':
-      if (!Array.isArray(fields.records)) throw unusable('records is no list')
+      if (!Array.isArray(fields.records)) throw unusable('records is not a list')
       return { type: 'append', topicPrefix, records: fields.records.map(outsideRecordIn) }
     case 'guard-topic':
       return {
@@ -119,19 +117,19 @@ function recordOf(
     Object.entries(topics).find(([known]) => known === name)?.[1] ??
     (guard === undefined ? undefined : guardTopic)
   if (found === undefined)
-    throw unusable(`${JSON.stringify(topic.slice(0, 80))} is none of Weir's topics`)
+    throw unusable(`${JSON.stringify(topic.slice(0, 80))} is not a topic of Weir`)
   if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`)))
-    throw unusable(`the id ${id} is not an outsider's`)
+    throw unusable(`the id ${id} belongs to a stage`)
   if (value === null) {
     if (!found.tombstones?.includes('operator'))
-      throw unusable(`no operator takes keys out of ${name}`)
+      throw unusable(`an operator may not delete keys of ${name}`)
     return { topic, partition, key, value }
   }
   const bytes = Buffer.from(value, 'base64')
   const message = decode(bytes)
   const writers = found.records[message.type as MessageType] ?? []
   if (!writers.some((writer) => writer === 'edge' || writer === 'operator' || writer === 'guard'))
-    throw unusable(`nobody outside of the stages writes a ${message.type} to ${name}`)
+    throw unusable(`only a stage may write a ${message.type} to ${name}`)
   if (keyOf(message) !== key)
     throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)
   return { topic, partition, key, value: bytes, id }
@@ -139,19 +137,19 @@ function recordOf(
 
 function objectIn(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  throw unusable('it holds no object where one must be')
+  throw unusable('an object is missing')
 }
 
 function textIn(fields: Record<string, unknown>, name: string): string {
   const value = fields[name]
   if (typeof value === 'string') return value
-  throw unusable(`${name} is no text`)
+  throw unusable(`${name} is not a text`)
 }
 
 function numberIn(fields: Record<string, unknown>, name: string): number {
   const value = fields[name]
   if (Number.isSafeInteger(value)) return value as number
-  throw unusable(`${name} is no whole number`)
+  throw unusable(`${name} is not a whole number`)
 }
 
 function unusable(why: string): WeirError {

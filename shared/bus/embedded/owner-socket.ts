@@ -1,15 +1,11 @@
-// The way to the process that writes a file, for processes beside it: a Unix domain socket on which
-// the owner of the lock takes requests. It carries JSON and knows of no request:
-// shared/bus/embedded/outside-requests.ts does.
-// OWNER-SOCKET-1. Only who holds the lock listens, and stops before it gives the lock back. So a
-//     socket at which nobody answers was left by a killed owner, and the next one puts its own in
-//     its place.
-// OWNER-SOCKET-2. It stands in a folder that only this user may enter: what others ask never
-//     arrives.
-// OWNER-SOCKET-3. Bounded: one request a connection, its bytes, how long request and answer take
-//     together, and how many are open. Who is too many is told so.
-// OWNER-SOCKET-4. At its end it gets in nobody's way: what it cannot clear away it logs, and the
-//     log is closed all the same.
+// The way to the process that writes a file, for processes beside it: a Unix domain socket of the
+// lock's owner. It carries JSON and knows no request; outside-requests.ts does.
+// OWNER-SOCKET-1. Only the holder of the lock listens, and it stops before it releases the lock. A
+//     silent socket is left from a killed owner; the next owner replaces it.
+// OWNER-SOCKET-2. Its folder is open to this user only: requests of other users never arrive.
+// OWNER-SOCKET-3. Bounded: one request a connection, its bytes, its time, and the open connections.
+//     A request above the last bound gets an error.
+// OWNER-SOCKET-4. Failing to remove the socket is logged, and the log closes all the same.
 
 import {
   chmodSync,
@@ -35,8 +31,7 @@ export type OwnerSocketOptions = {
   clock: Clock
   log: { warn(fields: object, message: string): void }
   /**
-   * What it resolves with, or the error that it rejects with, is the answer. The request may be
-   * anything that is JSON.
+   * Resolves with the answer, or rejects with the error to send. The request may be any JSON.
    */
   answer(request: unknown): Promise<unknown>
 }
@@ -45,14 +40,14 @@ type Answer =
   | { value: unknown }
   | { error: { code: ErrorCode; message: string; retryable: boolean } }
 
-/** Linux has room for 107 bytes, others for 103; a longer path would be cut in silence. */
+/** Linux has room for 107 bytes, others for 103. A longer path would be truncated silently. */
 const pathBytesMax = 100
-/** A request is there at once, and so is its answer: the log is written, or it is not. */
+/** Far more than a request and its answer need: each is one write. */
 const exchangeMs = 30_000
 
 /**
- * Under the lock. Throws where the file system has no sockets, or the folder of the socket is
- * somebody else's.
+ * Call it under the lock. Throws if the file system has no sockets, or if the folder of the socket
+ * belongs to another user.
  */
 export async function listenForRequests({
   file,
@@ -64,7 +59,7 @@ export async function listenForRequests({
   makeOwnFolder(dirname(path))
   rmSync(path, { force: true }) // keeps OWNER-SOCKET-1
   const asking = new Set<Socket>()
-  /** By connection: when its answer is on its way. */
+  /** By connection. Each promise resolves when the answer is sent. */
   const answering = new Map<Socket, Promise<void>>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     bounded(socket, clock)
@@ -82,9 +77,9 @@ export async function listenForRequests({
     answering.set(socket, answered)
     socket.once('close', () => answering.delete(socket))
   })
-  server.maxConnections = 2 * limits.outsideRequestsMax // beyond it nobody is told even that
-  server.unref() // to be asked is no reason to live on
-  // libuv unlinks by the name that was bound: until then nobody else may have that name.
+  server.maxConnections = 2 * limits.outsideRequestsMax // further ones get no answer
+  server.unref() // a listening socket must not keep the process alive
+  // libuv unlinks the name that it bound. Until then no other socket may get that name.
   const name = shortNameOf(path)
   try {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -94,7 +89,7 @@ export async function listenForRequests({
     name.remove()
     throw error
   }
-  server.on('error', () => {}) // of a single connection that could not be accepted
+  server.on('error', () => {}) // one connection could not be accepted
 
   /** Keeps OWNER-SOCKET-4. */
   function cleared(clear: () => void): void {
@@ -103,7 +98,7 @@ export async function listenForRequests({
     } catch (error) {
       log.warn(
         { err: error, file },
-        'the way for requests of other processes could not be cleared away: the next one to write the log does it',
+        'the socket for other processes could not be removed: the next writer of the log removes it',
       )
     }
   }
@@ -123,9 +118,8 @@ export async function listenForRequests({
 }
 
 /**
- * The owner's answer. `signal`: nobody waits for it any more. Throws what the owner threw;
- * `bus.unreachable` where nobody listens (nothing was done), or the owner did not answer (it may
- * have been done).
+ * Returns the owner's answer. `signal` ends the wait. Throws the owner's errors. Throws
+ * `bus.unreachable` if no owner listens, and if it did not answer: then it may have written.
  */
 export async function requestFromOwner(
   file: string,
@@ -142,8 +136,8 @@ export async function requestFromOwner(
   socket.destroy()
   if (answer === undefined) {
     const why = signal?.aborted
-      ? 'was not waited for any longer'
-      : 'has ended, or hangs, and gave no answer; look, and ask again'
+      ? 'did not answer in time'
+      : 'has ended or hangs and gave no answer; check it, then try again'
     throw new WeirError('bus.unreachable', `the process that writes ${file} ${why}`, {
       retryable: true,
     })
@@ -155,7 +149,7 @@ export async function requestFromOwner(
   })
 }
 
-/** Whether an owner listens. Throws `bus.unreachable` where this user may not ask it. */
+/** Whether an owner listens. Throws `bus.unreachable` if this user may not send requests. */
 export async function ownerListens(file: string): Promise<boolean> {
   try {
     ;(await connected(file)).destroy()
@@ -170,7 +164,7 @@ function socketOf(file: string): string {
   return join(`${realpathSync(file)}-owner`, 'requests')
 }
 
-/** Keeps OWNER-SOCKET-2, also where the folder is left from before. */
+/** Keeps OWNER-SOCKET-2, also for a folder left from before. */
 function makeOwnFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700, recursive: true })
   const found = lstatSync(folder)
@@ -192,36 +186,36 @@ async function connected(file: string): Promise<Socket> {
       name.remove()
     }
   } catch (error) {
-    throw nobodyToAsk(file, error as NodeJS.ErrnoException)
+    throw ownerUnreachable(file, error as NodeJS.ErrnoException)
   }
 }
 
-/** The last two: it was killed while the connection stood at its door. */
+/** The last two: the owner was killed while the connection was pending. */
 const absences = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
 
-function nobodyToAsk(file: string, cause: NodeJS.ErrnoException): WeirError {
+function ownerUnreachable(file: string, cause: NodeJS.ErrnoException): WeirError {
   const isAbsent = absences.has(cause.code)
   const why = isAbsent
-    ? 'no process listens beside it'
+    ? 'no process listens on its socket'
     : cause.code === 'EACCES'
-      ? 'it is another user who writes it'
+      ? 'another user writes it'
       : cause.message
-  return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, {
+  return new WeirError('bus.unreachable', `no process can write ${file} for this one: ${why}`, {
     cause,
     retryable: isAbsent,
   })
 }
 
 function tooMany(file: string): WeirError {
-  const why = `the process that writes ${file} is answering ${limits.outsideRequestsMax} requests of other processes, and takes no more at once`
-  return new WeirError('bus.full', `${why}: nothing of this one was done; ask again`, {
+  const why = `the process that writes ${file} already answers ${limits.outsideRequestsMax} requests of other processes`
+  return new WeirError('bus.full', `${why}: nothing was written; try again`, {
     retryable: true,
   })
 }
 
 /**
- * A path that is too long for a socket is reached by a link in a folder that only this user may
- * enter, until that is removed.
+ * A path that is too long for a socket gets a link in a folder that is open to this user only, until
+ * `remove`.
  */
 function shortNameOf(path: string): { path: string; remove(): void } {
   if (Buffer.byteLength(path) <= pathBytesMax) return { path, remove() {} }
@@ -233,9 +227,9 @@ function shortNameOf(path: string): { path: string; remove(): void } {
   }
 }
 
-/** Keeps OWNER-SOCKET-3: however much comes over it in the meantime. */
+/** Keeps OWNER-SOCKET-3 for the time of an exchange, also while data arrives. */
 function bounded(socket: Socket, clock: Clock): void {
-  socket.on('error', () => {}) // whoever reads hears of it by 'close'
+  socket.on('error', () => {}) // the reader gets 'close'
   socket.once(
     'close',
     clock.after(exchangeMs, () => socket.destroy()),
@@ -243,8 +237,7 @@ function bounded(socket: Socket, clock: Clock): void {
 }
 
 /**
- * All that the other side answer, when it has said it. Rejects when that is no JSON, too much, or was
- * cut off.
+ * All bytes of the other side, as JSON. Rejects if they are not JSON, too many, or incomplete.
  */
 function received(socket: Socket): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
@@ -257,7 +250,7 @@ function received(socket: Socket): Promise<unknown> {
       reject(
         new WeirError(
           'bus.record-too-large',
-          `a request has more than the ${limits.outsideRequestBytesMax} bytes that are taken`,
+          `a request has more than ${limits.outsideRequestBytesMax} bytes`,
         ),
       )
   })
@@ -265,7 +258,7 @@ function received(socket: Socket): Promise<unknown> {
     try {
       resolve(JSON.parse(Buffer.concat(chunks).toString()))
     } catch (cause) {
-      reject(new WeirError('message.invalid', 'a request is no JSON', { cause }))
+      reject(new WeirError('message.invalid', 'a request is not JSON', { cause }))
     }
   })
   socket.once('close', () =>

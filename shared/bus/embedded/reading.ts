@@ -1,5 +1,5 @@
-// The reading half of the embedded bus: the same for the writing process and for a reader beside
-// it. It waits by being woken (changes.ts), never by looking again and again.
+// The reading half of the embedded bus, for the writing process and for a reader beside it. Readers
+// do not poll: changes.ts wakes them.
 
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -7,15 +7,15 @@ import type { Changes } from './changes.ts'
 import type { Log } from './log.ts'
 import type { PartitionName } from './log-partition.ts'
 
-/** A batch ends at whichever comes first; one record is always in it. */
+/** The bounds of a batch. It holds at least one record. */
 export const batchRecordsMax = 512
 export const batchBytesMax = 4 * 1024 * 1024
 
 export type Reading = Pick<Bus, 'ends' | 'read' | 'follow' | 'list' | 'keys' | 'get'>
 
 /**
- * `assertOpen` throws `bus.closed` once the bus is closed; who closes it wakes all waiters
- * afterwards, so that they see it.
+ * `assertOpen` throws `bus.closed` once the bus is closed. close() then wakes all waiters, and each
+ * checks again.
  */
 export function createReading({
   log,
@@ -36,8 +36,7 @@ export function createReading({
 
     async read(range) {
       assertOpen()
-      // Who names where it ends may have read ahead to there: a reader that must look at its
-      // records a second time.
+      // A reader that reads its records a second time may have read ahead of the file up to `to`.
       while (log.isStagedBefore({ ...range, to: range.to ?? 0 })) await nextChange(range)
       return log.read(range)
     },

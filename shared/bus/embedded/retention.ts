@@ -1,11 +1,10 @@
-// When retention looks, and what it must leave alone; trim.ts does the deleting. Once a minute
-// after the start, then every hour, a stretch at a time; and a process that ends before its first
-// look does its share as it ends, or a file that is only used for moments would grow for ever.
-// Records of a log go when they are older than its retentionMs, but never one that a group may
-// still have to fold: a group that reads in this process, or one whose last commit is not older
-// than retentionMs, counted from the newest record in the file (so a long stop of everything loses
-// nothing). A table loses what newer records under the same key replaced, and tombstones, once they
-// are older than its retentionMs or a day.
+// When retention runs, and which records it must keep; trim.ts deletes. It runs a minute after the
+// start and then every hour, a stretch at a time. A process that ends earlier runs it at its end:
+// otherwise a file that is only used for moments would grow for ever.
+// A log loses records older than its retentionMs, but none that a group may still have to fold. Such
+// a group reads in this process, or its last commit is at most retentionMs older than the newest
+// record. So a long stop of everything loses nothing. A table loses replaced records and tombstones
+// older than its retentionMs, or than a day.
 
 import type { Commit, Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -15,7 +14,7 @@ import type { Subscriptions } from './subscriptions.ts'
 
 const firstAfterMs = 60_000
 const everyMs = 3_600_000
-/** How long a process that ends may look: its user waits. */
+/** How long the last run may take: the user waits for the process to end. */
 const atEndMs = 100
 /**
  * A reader of a table that is behind by more than this may miss that a key was deleted; Kafka's
@@ -28,11 +27,11 @@ export type RetentionOptions = {
   clock: Clock
   subscriptions: Pick<Subscriptions, 'neededFrom'>
   keepFrom: (commit: Commit) => Offset
-  /** Deleting failed; it is tried again in an hour. */
+  /** Deleting failed. The next run is in an hour. */
   failed: (error: unknown) => void
 }
 
-/** Begins to look after retention. `stop`: resolves when it no longer touches the log. */
+/** Starts retention. `stop` resolves when it no longer touches the log. */
 export function startRetention({ log, clock, subscriptions, keepFrom, failed }: RetentionOptions): {
   stop(): Promise<void>
 } {

@@ -1,16 +1,16 @@
-// The file of the embedded bus: its SQL schema, and how it is opened. The file is also the
-// postmortem bundle, so it reads well in any SQLite tool:
-//   SELECT * FROM topics                       what topics there are SELECT at, key, id, bytes FROM
-//   "weir.rounds-checked/all" WHERE key = 'my-conversation' SELECT * FROM "weir.rounds-checked/2"
-//   one partition as it is stored; offset is the rowid, time is in milliseconds since 1970 SELECT *
-//   FROM records ORDER BY time        every record of every topic SELECT * FROM commits
-//   how far each group has come
-// One table for each partition, because that appended and read fastest (300-byte values, 10 topics
-// x 4 partitions, 300,000 records, 100 in a transaction, synchronous=off, 2 cores; appended/s,
-// read/s): a table each 143,000, 240,000; one table in order of arrival with a unique index
-// 105,000, 138,000; one WITHOUT ROWID 62,000, 237,000; one with topic and offset packed into the
-// rowid 81,000, 232,000; a table for each topic 101,000, 183,000. Pages of 8 or 16 KiB were slower.
-// (The bench of the finished bus: test/bench/bus.ts.)
+// The file of the embedded bus: its SQL schema, and how to open it. You can read it with any SQLite
+// tool:
+//   SELECT * FROM topics
+//   SELECT at, key, id, bytes FROM "weir.rounds-checked/all" WHERE key = 'my-conversation'
+//   SELECT * FROM "weir.rounds-checked/2"   one partition; offset is the rowid, time is Unix ms
+//   SELECT * FROM records ORDER BY time     every record of every topic
+//   SELECT * FROM commits                   the progress of each group
+// Each partition has its own table, because that was fastest. Measured with 300-byte values, 10
+// topics x 4 partitions, 300,000 records, 100 in a transaction, synchronous=off, 2 cores (appended/s,
+// read/s): a table for each partition 143,000, 240,000; one table in order of arrival with a unique
+// index 105,000, 138,000; one WITHOUT ROWID 62,000, 237,000; topic and offset packed into the rowid
+// 81,000, 232,000; a table for each topic 101,000, 183,000. Pages of 8 or 16 KiB were slower. The
+// bench of the finished bus is test/bench/bus.ts.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -24,16 +24,16 @@ import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 
 /** `PRAGMA user_version`. A file with a higher one is refused. */
 const schemaVersion = 1
-/** SQLite's own limit on the terms of a UNION ALL, which the view of a topic is. */
+/** SQLite's limit on the terms of a UNION ALL. The view of a topic is one. */
 export const partitionsMax = 500
 /**
- * The write-ahead log is copied into the database every 4000 pages of 4 KiB: 16 MB instead of 4
- * made appending with `normal` a tenth faster.
+ * SQLite copies the write-ahead log into the database every 4000 pages of 4 KiB. 16 MB instead of
+ * 4 made appending with `normal` a tenth faster.
  */
 const checkpointPages = 4000
 /**
- * How long a statement waits for a lock that a foreign program holds. It blocks the process, so it
- * is short.
+ * How long a statement waits for another program's lock. The wait blocks the process, so it is
+ * short.
  */
 const busyWaitMs = 1000
 
@@ -74,7 +74,7 @@ export function partitionTable(topic: string, partition: number): string {
   return `"${topic}/${partition}"`
 }
 
-/** Kafka's rule for topic names; it also keeps them from meaning anything in SQL. */
+/** Kafka's rule for topic names. Such a name also has no meaning in SQL. */
 export function topicNameFits(name: string): boolean {
   return /^[a-zA-Z0-9._-]{1,249}$/.test(name)
 }
@@ -93,8 +93,8 @@ export function topicSchema({ name, kind, partitions }: TopicSpec): string {
       id TEXT -- stage/partition/offset/n of a derived record; NULL: an observed one
     ) STRICT;`,
   )
-  // The rowid is the last column of every index: (key, offset) finds a key's newest record without
-  // a second structure that could differ.
+  // The rowid is the last column of every index. So (key, offset) finds a key's newest record
+  // without a second structure that could differ.
   const indexes =
     kind === 'table'
       ? numbers.map(
@@ -111,8 +111,7 @@ export function topicSchema({ name, kind, partitions }: TopicSpec): string {
 }
 
 /**
- * SQL that makes the view `records` anew, over `topics` (their names; at least one, and the first
- * 500 of more).
+ * SQL that recreates the view `records` over the first 500 of `topics`: their names, at least one.
  */
 export function recordsView(topics: string[]): string {
   const selects = topics
@@ -122,15 +121,15 @@ export function recordsView(topics: string[]): string {
 }
 
 /**
- * How much a commit waits for the disk. In all three nothing that was acknowledged is lost when the
- * process is killed (SIGKILL, a crash, the OOM killer): the write-ahead log was handed to the
- * operating system before the acknowledgement, and half a transaction is recognised by its
- * checksum. They differ in what a power failure or a crash of the operating system does:
+ * How much a commit waits for the disk. When the process is killed (SIGKILL, a crash, the OOM
+ * killer), no setting loses an acknowledged record. The operating system has the write-ahead log
+ * before the acknowledgement, and a checksum reveals half a transaction. A power failure or a crash
+ * of the operating system is different:
  * - `off`: the file may be damaged beyond opening. For tests, simulations and throw-away runs.
- * - `normal`: the file stays whole; the last moments before (at most what was written since the
- *     last checkpoint, 16 MB) may be missing, from the end and in order.
- * - `full`: nothing acknowledged is lost, if the disk keeps its word. Every transaction waits for
- *     the disk.
+ * - `normal`: the file stays whole. The newest records may be missing, in order from the end: at
+ *     most those since the last checkpoint (16 MB).
+ * - `full`: no acknowledged record is lost, if the disk syncs truthfully. Every transaction waits
+ *     for the disk.
  */
 export type Synchronous = 'off' | 'normal' | 'full'
 
@@ -141,9 +140,9 @@ export type DatabaseOptions = {
 }
 
 /**
- * Opens a file for writing, and makes it a Weir log if it is new or empty. Whoever calls it holds
- * the lock. Errors: `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`; a file
- * that is something else is left as it is.
+ * Opens a file for writing, and makes it a Weir log if it is new or empty. The caller holds the
+ * lock. Errors: `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`. It does not
+ * change a file that is not a Weir log.
  */
 export function openForWriting({ file, synchronous, pagesMax }: DatabaseOptions): DatabaseSync {
   return guarded(file, () => {
@@ -162,9 +161,8 @@ export function openForWriting({ file, synchronous, pagesMax }: DatabaseOptions)
 }
 
 /**
- * Opens a file for reading, also while another process writes it, and also from a folder that
- * cannot be written (a bundle on read-only media). Errors: as openForWriting; `bus.not-a-database`
- * too when there is no such file.
+ * Opens a file for reading, also while another process writes it, and also in a folder without write
+ * access (read-only media). Errors: as openForWriting. A missing file is `bus.not-a-database`.
  */
 export function openForReading(file: string): DatabaseSync {
   if (!existsSync(file)) throw notADatabase(file, 'there is no such file')
@@ -172,8 +170,8 @@ export function openForReading(file: string): DatabaseSync {
     try {
       return verified(new DatabaseSync(file, { readOnly: true, timeout: busyWaitMs }), file)
     } catch (error) {
-      // A reader, too, needs the index of the write-ahead log beside the file. Without a log to
-      // read, the file alone is all there is.
+      // A reader also needs the index of the write-ahead log beside the file. If that log is empty,
+      // the file alone has everything.
       if (!isFolderClosed(error) || hasContent(`${file}-wal`)) throw error
       const immutable = pathToFileURL(resolve(file))
       immutable.searchParams.set('immutable', '1')
@@ -183,8 +181,7 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Throws if `file` exists and is no Weir log of a version that this code knows. Changes nothing on
- * the disk.
+ * Throws if `file` exists and is not a Weir log of a known version. Changes nothing on the disk.
  */
 export function checkBeforeWriting(file: string): void {
   if (!hasContent(file)) return
@@ -198,11 +195,11 @@ export function checkBeforeWriting(file: string): void {
   })
 }
 
-/** Creates the folder of `file` where it is missing. Gives the folders that it made. */
+/** Creates the folder of `file` if it is missing. Returns the folders that it created. */
 export function makeFolder(file: string): string[] {
   const folder = dirname(file)
   try {
-    return makeFolders(folder, 0o700) // conversations are nobody else's business
+    return makeFolders(folder, 0o700) // conversations are private
   } catch (error) {
     throw folderRefused(folder, error as Error)
   }
@@ -211,7 +208,7 @@ export function makeFolder(file: string): string[] {
 function folderRefused(folder: string, cause: Error): WeirError {
   return new WeirError(
     'bus.unwritable',
-    `the folder ${folder} cannot be made (${cause.message}): name another one, or make it writable`,
+    `the folder ${folder} cannot be created (${cause.message}): name another one, or make its parent writable`,
     {
       cause,
     },
@@ -224,11 +221,11 @@ function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n)
   if (application === 0 && version === 0 && objects === 0) return 'empty'
   if (application !== logApplicationId)
-    throw notADatabase(file, 'it is an SQLite database of something else')
+    throw notADatabase(file, 'it is an SQLite database of another program')
   if (version > schemaVersion) {
     throw new WeirError(
       'bus.newer-version',
-      `${file} has format ${version}, and this Weir knows formats up to ${schemaVersion}: use the newer Weir that wrote it, or name another file`,
+      `${file} has format ${version}, but this Weir knows formats up to ${schemaVersion}: use the newer Weir that wrote it, or name another file`,
     )
   }
   return 'weir'

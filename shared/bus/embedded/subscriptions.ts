@@ -1,20 +1,14 @@
-// Runs readers over partitions: reads a batch, hands it to the reader, has the step written, tells
-// the reader, and so on while there are records.
-// SUBSCRIPTIONS-1. One partition does one thing at a time: read, write, acknowledged. Partitions do
-//     not wait for each other, so a slow one holds up only itself.
-// SUBSCRIPTIONS-2. Fair: partitions with records take turns, one batch each; what does not fit into
-//     a tick is first in the next. Within a tick those of the group that subscribed first come
-//     first, one after the other: what a reader leads to is then in the batch of the next one, and
-//     not in a later tick.
-// SUBSCRIPTIONS-3. A subscription keeps the process alive until it is closed, as a connection to a
-//     broker would.
-// SUBSCRIPTIONS-4. A subscription that failed hands out no more records; its steps that were under
-//     way are still written, and its readers stay until close().
-// SUBSCRIPTIONS-5. Readers read ahead of the file: what a step leads to goes to the next reader at
-//     once, and one transaction takes all that a tick has led to. Nobody acts on it before: a
-//     reader must not touch the world, and is told `acknowledged` after the transaction. One that
-//     fails for good fails all subscriptions with a step under way, because what they have read may
-//     never have been there.
+// Runs the readers of groups over partitions. Owns: the groups and their lanes. Does not own: the
+// steps of a lane (steps.ts) and which lane is next (turns.ts).
+// SUBSCRIPTIONS-1. A partition does one thing at a time: read, write, acknowledge. Partitions do not
+//     wait for each other, so a slow one holds up only itself.
+// SUBSCRIPTIONS-2. Lanes with records take turns, one batch each; a tick starts with those left over.
+//     The group that subscribed first goes first, so its outputs reach the next one in the same tick.
+// SUBSCRIPTIONS-3. An open subscription keeps the process alive, as a broker connection would.
+// SUBSCRIPTIONS-4. A failed subscription gives out no more records. Steps under way are still
+//     written, and its readers stay until close().
+// SUBSCRIPTIONS-5. Readers read ahead of the file and act on the world only after `acknowledged`. A
+//     write that fails for good fails every subscription with a step under way.
 
 import type { Commit, Offset, SubscribeOptions, Subscription } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'

@@ -1,9 +1,8 @@
-// The newest records of a partition as they were written, so that the readers of this process, who
-// mostly want just these, need not ask SQLite for what it was given a moment ago: a fifth of the
-// pipeline's CPU time.
-// EMBEDDED-TAIL-1. What is in here is in the file: records come in after their transaction, in
-//     offset order without a gap.
-// EMBEDDED-TAIL-2. It is bounded; whoever wants older ones reads the file.
+// The newest records of a partition in memory. The readers of this process mostly want these, and
+// would otherwise fetch them from SQLite: a fifth of the pipeline's CPU time.
+// EMBEDDED-TAIL-1. Every record in here is in the file: records arrive after their transaction, in
+//     offset order, without a gap.
+// EMBEDDED-TAIL-2. It is bounded; older records come from the file.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 
@@ -11,8 +10,8 @@ export type Tail = {
   /** The next record of the partition. */
   push(record: StoredRecord): void
   /**
-   * Undefined: it does not reach back to `from`. `bytesMax`: after the record that reaches it, no
-   * more are taken.
+   * Undefined if it does not reach back to `from`. `bytesMax`: the read ends with the record that
+   * reaches it.
    */
   read(range: {
     from: Offset
@@ -20,22 +19,22 @@ export type Tail = {
     limit: number
     bytesMax?: number | undefined
   }): StoredRecord[] | undefined
-  /** The newest record under a key, if it is among the newest few of all. */
+  /** The newest record of a key, if it is among the newest few of the partition. */
   newest(key: string): StoredRecord | undefined
-  /** What is in the file has changed otherwise. */
+  /** Forgets all records: retention has changed the file. */
   clear(): void
 }
 
 /**
- * Who asks for a key by name mostly asks for what was written last; to look at more would take
- * longer than to ask SQLite.
+ * A reader of a key mostly wants a record that was just written. Searching more records takes
+ * longer than SQLite.
  */
-const newestLookedAt = 64
+const newestSearched = 64
 
-/** `bytesMax`: bytes of values, counting some for each record, that are kept. */
+/** `bytesMax`: bytes of the kept values, plus some for each record. */
 export function createTail(bytesMax: number): Tail {
   let records: StoredRecord[] = []
-  /** What is before it was dropped, and is still in the array until it is half of it. */
+  /** Records before it are dropped. They leave the array when they are half of it. */
   let head = 0
   let bytes = 0
 
@@ -72,7 +71,7 @@ export function createTail(bytesMax: number): Tail {
     },
 
     newest(key) {
-      const least = Math.max(head, records.length - newestLookedAt)
+      const least = Math.max(head, records.length - newestSearched)
       for (let at = records.length - 1; at >= least; at -= 1)
         if (records[at]?.key === key) return records[at]
       return undefined

@@ -1,16 +1,15 @@
-// Retention: deletes what is old, one stretch of a partition at a time, so that the process is not
-// held up. A log loses records from its front, up to the first that is young enough or that a group
-// may still fold. A table loses records that a newer one under the same key has replaced, and old
-// tombstones; always older ones first, so that a reader from the front never sees a deleted value
-// come back. The file does not become smaller: SQLite uses the freed pages for new records.
-// (`VACUUM` while no Weir runs makes it small.)
+// Deletes old records, one stretch of a partition at a time, so as not to hold up the process. A log
+// loses records from its front, up to the first that is young or that a group may still fold. A
+// table loses replaced records and old tombstones, the oldest first: so a reader from the front
+// never sees a deleted value come back. The file does not shrink; SQLite uses the freed pages for
+// new records. (`VACUUM` while no Weir runs shrinks it.)
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Offset, PartitionEnds, TopicKind } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { partitionTable } from './schema.ts'
 
-/** How many offsets one call looks at: a few milliseconds. */
+/** How many offsets one call covers: a few milliseconds. */
 const stretch = 2000
 
 export type Trim = {
@@ -18,7 +17,7 @@ export type Trim = {
   partition: number
   kind: TopicKind
   ends: PartitionEnds
-  /** Where this call begins: `ends.begin`, or what the call before answered as `next`. */
+  /** Where this call begins: `ends.begin`, or the `next` of the call before. */
   from: Offset
   /** Records of a log at and above this offset stay. */
   keepFrom: Offset
@@ -68,8 +67,8 @@ function compact(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | 
 }
 
 /**
- * Keeps EMBEDDED-LOG-2 and EMBEDDED-LOG-3 of the log: what was given once stays known. Called
- * before the deletion.
+ * Keeps EMBEDDED-LOG-2 and EMBEDDED-LOG-3: used offsets and times stay known. Call it before the
+ * deletion.
  */
 function remember(
   db: DatabaseSync,

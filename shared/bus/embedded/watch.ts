@@ -1,6 +1,6 @@
-// How a reader beside the writing process learns of new records: the operating system reports
-// changes of the file's folder (the write-ahead log is written there at every transaction), and
-// SQLite says cheaply whether anything was really committed.
+// How a reader beside the writing process learns of new records. The operating system reports
+// changes in the file's folder, because every transaction writes the write-ahead log there. SQLite
+// then tells cheaply whether there was a commit.
 
 import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -9,13 +9,12 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from './log.ts'
 
 /**
- * A notification says that the write-ahead log was written, which is a moment before that commit
- * can be seen; so it looks once more, this much later.
+ * A notification comes with the write, a moment before the commit is visible. So there is a second
+ * check, this much later.
  */
 const checkAgainMs = 20
 /**
- * Notifications can be lost (a full queue, some file systems), so it also looks by itself, this
- * seldom.
+ * Notifications can be lost (a full queue, some file systems). So there is also a regular check.
  */
 const checkEveryMs = 1000
 
@@ -27,8 +26,8 @@ export type WatchOptions = {
 }
 
 /**
- * Calls `changed` after other processes' commits. Answers how to stop. While it watches, the
- * process stays alive.
+ * Calls `changed` after other processes' commits. Returns a function that stops it. While it
+ * watches, the process stays alive.
  */
 export function watchLog({ log, clock, changed, failed }: WatchOptions): () => void {
   const name = basename(log.file)
@@ -46,7 +45,7 @@ export function watchLog({ log, clock, changed, failed }: WatchOptions): () => v
     }
   }
 
-  /** One look for all notifications of a moment, and one after the last of them. */
+  /** One check for all notifications of a moment, and one after the last of them. */
   function onNotification(): void {
     cancelCheckAgain()
     cancelCheckAgain = clock.after(checkAgainMs, check)

@@ -1,21 +1,13 @@
-// The one place that writes records: what callers append, and what steps led to, each many at a
-// time in one transaction.
-// EMBEDDED-WRITER-1. Appends are written in the order in which they came, and so are steps; each is
-//     written whole, or not at all.
-// EMBEDDED-WRITER-2. A step is never skipped and never written twice: when its write fails, the
-//     same write is tried again, and nothing overtakes it, no append either. When the tries are
-//     used up the steps are given up, and with them their subscriptions: they were not committed,
-//     so they are read again.
-// EMBEDDED-WRITER-3. What a caller appends is not tried again: the caller hears of the failure at
-//     once and knows best. A patient one counts as a step in all of this.
-// EMBEDDED-WRITER-4. The outputs of a step have their places from the moment in which it comes, so
-//     readers may read ahead of the file: what they make of it is a step behind it. An append gets
-//     its place when it is written, and only where no step waits: so nobody has read one that
-//     fails.
-// EMBEDDED-WRITER-5. A step that only commits is done at once where all that it has read is
-//     written: there is nothing that could be acted on too early. Its commit rides with the next
-//     write, or comes a moment later. A process that is killed before that reads some records again
-//     that led to nothing.
+// The one place that writes records: appends of callers and outputs of steps, many in a transaction.
+// EMBEDDED-WRITER-1. Appends are written in order, and so are steps; each whole, or not at all.
+// EMBEDDED-WRITER-2. A step is written once. A failed write is tried again, and nothing overtakes it.
+//     When the tries are used up, its subscription fails and reads the records again.
+// EMBEDDED-WRITER-3. An append is not tried again: its caller gets the error at once and decides. A
+//     patient append counts as a step.
+// EMBEDDED-WRITER-4. Outputs of a step have places at once, so readers may read ahead of the file.
+//     An append gets its place when no step waits, so no reader has seen one that fails.
+// EMBEDDED-WRITER-5. A commit without outputs waits for the next write, or for a moment. A killed
+//     process reads such records again, which is harmless: they had no outputs.
 
 import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -45,17 +37,15 @@ export type WriterOptions = {
   recordBytesMax: number
   queueBytesMax: number
   triesMax: number
-  /** Somebody has to call both flushes soon. */
+  /** Schedules both flushes. */
   wake: () => void
-  /**
-   * Outputs for that partition (as the log names it) have got their places; they can be read ahead.
-   */
+  /** Outputs for that partition (as the log names it) have places and can be read ahead. */
   staged: (partition: PartitionName) => void
   /** Records of that partition are written. */
   grown: (partition: PartitionName) => void
-  /** What was read ahead of the file is void. */
+  /** The tries are used up: all that was read ahead of the file is void. */
   failedForGood: (error: WeirError) => void
-  /** A write of steps failed and is tried again after `waitMs`. */
+  /** A write of steps failed. The next try is after `waitMs`. */
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
@@ -101,7 +91,7 @@ export function createWriter(options: WriterOptions): Writer {
       if (records.length === 0) return []
       const queueBytes = appends.bytes() + steps.bytes()
       if (queueBytes + bytes > queueBytesMax && queueBytes > 0) {
-        const why = `${queueBytes} bytes wait to be written to ${log.file} already: append when earlier appends are done`
+        const why = `${queueBytes} bytes already wait to be written to ${log.file}: wait for earlier appends, then append again`
         throw new WeirError('bus.full', why, { retryable: true })
       }
       if (patient)
@@ -151,20 +141,20 @@ function checkedBytes(
     if (!(partition >= 0 && partition < partitions)) {
       throw new WeirError(
         'bus.topic-differs',
-        `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was to be written`,
+        `topic ${topic} has partitions 0 to ${partitions - 1}, not ${partition}`,
       )
     }
     if (value === null && kind === 'log') {
       throw new WeirError(
         'bus.topic-differs',
-        `topic ${topic} is a log, and a tombstone (key ${key}) needs a table`,
+        `topic ${topic} is a log and accepts no tombstone (key ${key}): only a table does`,
       )
     }
     const size = value?.byteLength ?? 0
     if (size > recordBytesMax) {
       throw new WeirError(
         'bus.record-too-large',
-        `a record for ${topic} (key ${key}) has ${size} bytes, and the bus takes ${recordBytesMax}`,
+        `a record for ${topic} (key ${key}) has ${size} bytes; the bus accepts at most ${recordBytesMax}`,
       )
     }
     bytes += size

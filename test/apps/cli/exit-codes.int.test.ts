@@ -46,7 +46,7 @@ describe('a bundle that was cut', () => {
     async (args) => {
       expect(await run(...args)).toEqual({
         code: 2,
-        errors: expect.stringMatching(/cut\.weir is damaged: it was cut: \d+ of \d+ bytes/),
+        errors: expect.stringMatching(/cut\.weir is damaged: it is truncated: \d+ of \d+ bytes/),
       })
       expect(readdirSync(folder).sort()).toEqual(['cut.weir', 'flipped.weir', 'there.html'])
     },
@@ -87,7 +87,7 @@ describe('a folder that cannot be used', () => {
     [['replay', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
     [
       ['import', bundleFile('i3-no-termination'), '--data-folder', 'there.html/d'],
-      'the folder there.html/d cannot be made',
+      'the folder there.html/d cannot be created',
     ],
     [
       ['export', '--bundle', bundleFile('i3-no-termination'), '-o', 'there.html/new.weir'],
@@ -121,7 +121,7 @@ it('ends with 2 for a flipped byte, for a file that is there already, and for tr
     {
       code: 2,
       errors: expect.stringContaining(
-        'flipped.weir is damaged: its content is not what it was made with',
+        'flipped.weir is damaged: its content has changed since the export',
       ),
     },
     { code: 2, errors: expect.stringContaining('there.html is there already') },

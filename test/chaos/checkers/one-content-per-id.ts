@@ -5,6 +5,7 @@
 // it. What guards write is not a stage's, has only observed readers, and is guard-answers.ts's.
 
 import { addressOf, type Checker, type Evidence, type Logged, type Violation } from '../evidence.ts'
+import { inboxes } from '../inboxes.ts'
 
 type Id = { stage: string; partition: number; offset: number; n: number }
 
@@ -50,17 +51,6 @@ export const oneContentPerId: Checker = {
     }
     return [...violations, ...orphans(evidence, first)]
   },
-}
-
-/** What the stages read, from the issue of a record to its reader. */
-const inboxes: Record<string, string> = {
-  conversation: 'conversation-events',
-  'llm-gateway': 'model-requests',
-  accumulator: 'model-deltas',
-  validator: 'rounds-proposed',
-  'loop-detector': 'rounds-checked',
-  executor: 'rounds-cleared',
-  approval: 'approvals',
 }
 
 function orphans({ records }: Evidence, first: Map<string, Logged>): Violation[] {

@@ -75,7 +75,7 @@ const linesOf = (folded: Answering, type: string) =>
 describe('a call of a tool that an enforcing guard judges', () => {
   const waiting = given(executor, guarded([guard()]))
 
-  it('waits: nobody may claim it, the performer listens to the guard, and clients hear of it', () => {
+  it('waits: it cannot be claimed, the performer follows the guard, and clients are informed', () => {
     expect(waiting.wants).toEqual([
       { kind: 'await-verdict', ...place, round: 1, guard: 'shell', since: clearedAt },
     ])
@@ -124,7 +124,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     expect(linesOf(rejected, 'call-finished')).toMatchObject([{ status: 'vetoed' }])
   })
 
-  it('is decided by the first answer; later ones change nothing, whatever version they come from', () => {
+  it('is decided by the first answer; later ones of any version change nothing', () => {
     const passed = waiting.when(verdict([pass()], { version: '2' }))
     expect(linesOf(passed, 'guard-verdict-given')).toMatchObject([{ version: '2' }])
     expect(passed.when(verdict([reject()])).state).toEqual(passed.state)
@@ -133,7 +133,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     expect(rejected.when(verdict([pass()])).wants).toEqual([])
   })
 
-  it('is not moved by a guard that it does not wait for, or by a word about another round or turn', () => {
+  it('ignores guards that it does not wait for, and verdicts on other rounds or turns', () => {
     for (const other of [
       verdict([reject()], { guard: 'spend' }),
       verdict([reject()], { round: 2 }),
@@ -143,7 +143,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     expect([ofOther.state, ofOther.records]).toEqual([undefined, []])
   })
 
-  it('is vetoed when the answer says nothing of it, and when the answer says both', () => {
+  it('is vetoed when the answer has no verdict on it, and when it has both verdicts', () => {
     const unusable = waiting.when(verdict([]))
     expect(resultsOf(unusable)).toMatchObject([
       { status: 'vetoed', reason: 'vetoed by guard shell: guard.unusable' },
@@ -158,14 +158,14 @@ describe('a call of a tool that an enforcing guard judges', () => {
       expect(resultsOf(waiting.when(verdict(both)))).toMatchObject([{ status: 'vetoed' }])
   })
 
-  it('is vetoed in the name of the guard also where the guard itself says that it failed', () => {
+  it('is vetoed in the name of the guard also if the guard reports its own failure', () => {
     const failed = reject(0, { code: 'guard.unusable', text: 'this guard failed.' })
     expect(resultsOf(waiting.when(verdict([failed])))).toMatchObject([
       { text: 'Tool call vetoed before execution: the guard "shell" says: this guard failed.' },
     ])
   })
 
-  it('is vetoed within bounds, whatever the guard writes', () => {
+  it('is vetoed within bounds for any text of the guard', () => {
     const long = reject(0, {
       code: 'é\n'.repeat(1_000),
       text: 'é'.repeat(100_000),
@@ -191,7 +191,7 @@ describe('the deadline of a guard', () => {
   const silent = (fields: Partial<GuardInForce> = {}) => given(executor, guarded([guard(fields)]))
   const due = clearedAt + deadlineMs
 
-  it('vetoes the call, and says why', () => {
+  it('vetoes the call with a reason', () => {
     const vetoed = silent().when(at(due, tick))
     expect(resultsOf(vetoed)).toMatchObject([
       {
@@ -206,7 +206,7 @@ describe('the deadline of a guard', () => {
     expect(vetoed.when(verdict([pass()])).records).toEqual([])
   })
 
-  it('lets the call go on where on-timeout allows it, and that can be seen', () => {
+  it('lets the call run if on-timeout allows it, and the activity shows it', () => {
     const allowed = silent({ onTimeout: 'allow' }).when(at(due, tick))
     expect(kindsOf(allowed)).toEqual(['claim'])
     expect(linesOf(allowed, 'guard-verdict-given')).toMatchObject([
@@ -214,7 +214,7 @@ describe('the deadline of a guard', () => {
     ])
   })
 
-  it('holds without a tick too: a verdict that comes at it is none', () => {
+  it('holds without a tick too: a verdict at the deadline does not count', () => {
     expect(resultsOf(silent().when(at(due, verdict([pass()]))))).toMatchObject([
       { status: 'vetoed' },
     ])
@@ -224,7 +224,7 @@ describe('the deadline of a guard', () => {
     expect(kindsOf(silent().when(at(due - 1, verdict([pass()]))))).toEqual(['claim'])
   })
 
-  it('counts for each guard of its own', () => {
+  it('is separate for each guard', () => {
     const slow = guard({ name: 'approval', deadlineMs: 60_000, onTimeout: 'allow' })
     const both = given(executor, guarded([guard({ onTimeout: 'allow' }), slow]))
     const first = both.when(at(due, tick))
@@ -232,7 +232,7 @@ describe('the deadline of a guard', () => {
     expect(kindsOf(first.when(at(clearedAt + 60_000, tick)))).toEqual(['claim'])
   })
 
-  it('comes first for whoever had less time, also where the tick comes after all of them: what would have let the call go on later is not told', () => {
+  it('decides by the guard with the earliest deadline, also if the tick comes after all of them', () => {
     const slow = guard({ name: 'approval', deadlineMs: 60_000, onTimeout: 'allow' })
     const late = given(executor, guarded([slow, guard()])).when(at(clearedAt + 70_000, tick))
     expect(linesOf(late, 'guard-verdict-given')).toMatchObject([
@@ -243,7 +243,7 @@ describe('the deadline of a guard', () => {
     ])
   })
 
-  it('gives way to the end of the turn: then nothing starts, whatever on-timeout says', () => {
+  it('yields to the end of the turn: then no call starts, with any on-timeout', () => {
     for (const onTimeout of ['reject', 'allow'] as const) {
       const late = silent({ onTimeout, deadlineMs: 10 * expiresAt })
       expect(late.due).toBe(expiresAt)
@@ -259,7 +259,7 @@ describe('a round with several guards', () => {
   const spend = guard({ name: 'spend' })
   const both = given(executor, guarded([guard(), spend]))
 
-  it('asks them side by side and needs the word of each', () => {
+  it('waits for all of them at the same time and needs every verdict', () => {
     expect(both.wants).toMatchObject([{ guard: 'shell' }, { guard: 'spend' }])
     const first = both.when(verdict([pass()], { guard: 'spend' }))
     expect(first.wants).toMatchObject([{ kind: 'await-verdict', guard: 'shell' }])
@@ -274,7 +274,7 @@ describe('a round with several guards', () => {
     expect(vetoed.wants).toEqual([])
   })
 
-  it('lets each call wait for those of its tool only, and leaves as one record', () => {
+  it('lets each call wait only for the guards of its tool, and leaves as one record', () => {
     const calls = [callOf(0), callOf(1, { name: 'look' }), callOf(2)]
     const lookout = guard({ name: 'lookout', tools: [{ pattern: 'lo*', mode: 'enforce' }] })
     const folded = given(executor, guarded([guard(), lookout], { calls }))
@@ -300,7 +300,7 @@ describe('a round with several guards', () => {
     ])
   })
 
-  it('counts nothing that a guard says of a tool that is not its own', () => {
+  it('ignores verdicts of a guard on a tool that it does not judge', () => {
     const calls = [callOf(0), callOf(1, { name: 'look' })]
     const folded = given(executor, guarded([guard()], { calls })).when(
       verdict([pass(0), reject(1), reject(7)]),
@@ -314,7 +314,7 @@ describe('a round with several guards', () => {
 })
 
 describe('the mode of a guard', () => {
-  it('is that of the tool: shadow waits for nobody, and enforce counts where both match', () => {
+  it('is that of the tool: shadow waits for no guard, and enforce counts if both match', () => {
     const tools = [
       { pattern: '*', mode: 'shadow' as const },
       { pattern: 'mail', mode: 'enforce' as const },
@@ -328,7 +328,7 @@ describe('the mode of a guard', () => {
     ])
   })
 
-  it('costs a round nothing where it is shadow, and where no guard judges the tool', () => {
+  it('costs a round nothing if it is shadow, or if no guard judges the tool', () => {
     const plain = given(executor, at(clearedAt, roundCleared()))
     const shadow = guard({ tools: [{ pattern: '*', mode: 'shadow' }] })
     const other = guard({ tools: [{ pattern: 'exec', mode: 'enforce' }] })
@@ -342,7 +342,7 @@ describe('the mode of a guard', () => {
     }
   })
 
-  it('is the one that stands in the round: a guard that is removed or switched while it waits is still waited for', () => {
+  it('is the one in the round: a guard removed or switched meanwhile still counts', () => {
     const first = given(executor, guarded([guard()]))
     const second = first
       .when(verdict([pass()]))
@@ -372,7 +372,7 @@ describe('a waiting round', () => {
     ).toMatchObject([{ status: 'skipped' }, { status: 'ok' }])
   })
 
-  it('does not ask guards of what was decided before, or cannot run', () => {
+  it('does not wait for verdicts on calls that are decided or cannot run', () => {
     const decided = [
       { ordinal: 0, status: 'rejected' as const, text: 'no', reason: 'no', durationMs: 0 },
     ]
@@ -407,7 +407,7 @@ describe('a waiting round', () => {
     expect(resultsOf(late)).toMatchObject([{ status: 'skipped' }])
   })
 
-  it("takes a guard's wish along to the loop-detector", () => {
+  it("passes a guard's intervention on to the loop-detector", () => {
     const wish = {
       guard: 'somebody',
       reason: 'it asks for secrets',

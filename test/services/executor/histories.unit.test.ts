@@ -37,7 +37,7 @@ describe('histories that went wrong', () => {
     expect(statusesIn(other.all)).toEqual([['outcome_unknown']])
   })
 
-  it('snapshots: whoever takes over folds the claim of a paused owner and does not want to start the call', () => {
+  it('snapshots: a new owner folds the claim of a paused owner and does not start the call', () => {
     const takenOver = given(executor, roundCleared(), claim('paused'))
     expect(takenOver.wants).toMatchObject([{ kind: 'run', owner: 'paused' }])
     expect(takenOver.when(claim('next')).wants).toMatchObject([{ kind: 'run', owner: 'paused' }])
@@ -100,7 +100,7 @@ describe('histories that went wrong', () => {
     expect(statusesIn(folded.when(cancel).all)).toEqual([['outcome_unknown']])
   })
 
-  it('pause between the look at the clock and the start: such a start is late, but never a second one and never called skipped', () => {
+  it('pause between reading the clock and the start: the start is late, but never a second one and never skipped', () => {
     const folded = given(
       executor,
       roundCleared(),
@@ -113,7 +113,7 @@ describe('histories that went wrong', () => {
     expect(folded.wants).toEqual([])
   })
 
-  it('restart under a graceful shutdown: what was given back starts under the next owner, once', () => {
+  it('restart under a graceful shutdown: a claim that was given back starts under the next owner, once', () => {
     const folded = given(
       executor,
       roundCleared(),

@@ -174,6 +174,6 @@ describe.each([
   })
 })
 
-it('notices a call that started twice: the alarm works', () => {
+it('the checker detects a call that started twice', () => {
   expect(() => check({ mayHaveStarted: 2, results: [] }, false)).toThrow('may have started 2 times')
 })

@@ -109,7 +109,7 @@ describe('a ready call', () => {
     expect(typesOf(owner.written).slice(5)).toEqual(['outcome'])
   })
 
-  it('is claimed and started once, however often the performer is told', async () => {
+  it('is claimed and started once, for any number of reconciles', async () => {
     const { append, own, start, tools, tasksOf } = world()
     const owner = own('a', start)
     append(roundCleared())
@@ -148,7 +148,7 @@ describe('a ready call', () => {
 })
 
 describe('a claim that must not start its tool', () => {
-  it('is that of another owner', async () => {
+  it('belongs to another owner', async () => {
     const { append, own, start, tools } = world()
     const owner = own('a', start)
     owner.pause()
@@ -159,7 +159,7 @@ describe('a claim that must not start its tool', () => {
     expect([owner.written, tools.started]).toEqual([[], []])
   })
 
-  it('is one in its own name that it does not remember', async () => {
+  it('names this owner, which does not remember it', async () => {
     const { append, own, start, tools } = world()
     const owner = own('a', start)
     owner.pause()
@@ -229,7 +229,7 @@ describe('a claim that must not start its tool', () => {
     expect(resultsIn(outputs)).toEqual([['skipped']])
   })
 
-  it('is that of a zombie which wakes an hour later: the next owner has ended the call', async () => {
+  it('belongs to a zombie that wakes an hour later: the next owner has ended the call', async () => {
     const { append, own, start, tools, clock, outputs } = world()
     const zombie = own('zombie', start)
     append(roundCleared())
@@ -244,7 +244,7 @@ describe('a claim that must not start its tool', () => {
     expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
   })
 
-  it('is that of a zombie which wakes in time for the state it knows, but not by the clock', async () => {
+  it('belongs to a zombie that wakes in time for its state, but not by the clock', async () => {
     const { append, own, start, tools, clock, tasksOf } = world()
     const zombie = own('zombie', start)
     append(roundCleared())
@@ -261,7 +261,7 @@ describe('a claim that must not start its tool', () => {
 })
 
 describe('another owner that is dead', () => {
-  it('is reported once for each of its claims, where the bus proves it', async () => {
+  it('is reported once for each of its claims, if the bus proves it', async () => {
     const { append, own, start, outputs, tasksOf } = world()
     append(twoCalls)
     append(claim('dead'))
@@ -280,7 +280,7 @@ describe('another owner that is dead', () => {
     ])
   })
 
-  it('is not reported where nothing proves it', async () => {
+  it('is not reported without proof', async () => {
     const { append, own, start } = world()
     append(roundCleared())
     append(claim('perhaps dead'))
@@ -291,7 +291,7 @@ describe('another owner that is dead', () => {
 })
 
 describe('a running tool', () => {
-  it('is asked to stop, once, when its call is cancelled; its outcome is reported', async () => {
+  it('is stopped once when its call is cancelled, and its outcome is reported', async () => {
     const { append, own, start, tools, outputs, tasksOf } = world()
     const owner = own('a', start)
     append(roundCleared())
@@ -305,7 +305,7 @@ describe('a running tool', () => {
     expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
   })
 
-  it('is asked to stop when its turn is over', async () => {
+  it('is stopped when its turn is over', async () => {
     const { append, own, start, tools } = world()
     own('a', start)
     append(roundCleared())
@@ -314,7 +314,7 @@ describe('a running tool', () => {
     expect(tools.started[0]!.stops).toEqual([{ graceMs: policy.graceMs, why: 'its turn is over' }])
   })
 
-  it('is asked to stop when its deadline has passed, and is not started again by its last word', async () => {
+  it('is stopped when its deadline has passed, and its late outcome starts nothing', async () => {
     const { append, own, start, tools, clock, outputs } = world()
     own('a', start)
     append(roundCleared())
@@ -339,7 +339,7 @@ describe('a running tool', () => {
 })
 
 describe('a tool that cannot be started', () => {
-  it('is not announced, and took no time', async () => {
+  it('is not announced, and its duration is 0', async () => {
     const { append, own, start, tools, clock } = world({ startable: false })
     const owner = own('a', start)
     append(roundCleared())
@@ -363,7 +363,7 @@ describe('a tool that cannot be started', () => {
     expect(JSON.stringify(owner.written)).not.toContain('secret')
   })
 
-  it('has what the tool wrote beside its result in the debug log, and nowhere else', async () => {
+  it('has its printed output in the debug log, and nowhere else', async () => {
     const { append, own, start, tools } = world()
     const owner = own('a', start)
     append(roundCleared())
@@ -375,7 +375,7 @@ describe('a tool that cannot be started', () => {
     expect(JSON.stringify(owner.written)).not.toContain('only for the log')
   })
 
-  it('harms nobody else, even if starting it throws', async () => {
+  it('does not affect other tools, even if starting it throws', async () => {
     const { append, own } = world()
     const owner = own(
       'a',
@@ -431,7 +431,7 @@ describe('a tool that cannot be started', () => {
 })
 
 describe('the places of a process', () => {
-  it('bound what is claimed; the next is claimed when a tool has ended', async () => {
+  it('bound the claims; the next call is claimed when a tool has ended', async () => {
     const { append, own, start, tools } = world({ places: 2 })
     const owner = own('a', start)
     append(roundCleared({ calls: [callOf(0), callOf(1), callOf(2)] }))
@@ -467,7 +467,7 @@ describe('the places of a process', () => {
     ])
   })
 
-  it('go on to the next when whoever waited is no longer wanted in the very moment that it gets one', async () => {
+  it('go to the next waiter when a call is dropped in the moment that it gets one', async () => {
     const { append, own, start, tools } = world({ places: 1 })
     const owner = own('a', start)
     append(twoCalls) // the claim of the first is on its way, the second waits
@@ -503,7 +503,7 @@ describe('the places of a process', () => {
     expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",4,1,0]'])
   })
 
-  it('are not taken for a call that was cancelled while it waited', async () => {
+  it('are not used for a call that was cancelled while it waited', async () => {
     const { append, own, start, tools } = world({ places: 1 })
     const owner = own('a', start)
     append(twoCalls)
@@ -523,7 +523,7 @@ describe('a tool with a concurrency', () => {
     calls: [callOf(0), callOf(1), callOf(2, { name: 'look' })],
   })
 
-  it('has so many of its calls claimed and run at once, and holds up no other tool', async () => {
+  it('runs that many of its calls at once, and holds up no other tool', async () => {
     const { append, own, start, tools } = world({ mailsMax: 1 })
     const owner = own('a', start)
     append(twoMailsAndALook)
@@ -542,7 +542,7 @@ describe('a tool with a concurrency', () => {
     ])
   })
 
-  it('has it over all partitions of a process', async () => {
+  it('shares it across all partitions of a process', async () => {
     const { append, own, start, tools, clock } = world({ mailsMax: 1 })
     own('a', start)
     const other = inbox(clock)
@@ -556,7 +556,7 @@ describe('a tool with a concurrency', () => {
     expect(tools.started).toHaveLength(2)
   })
 
-  it('takes its place back from a call that was cancelled while it waited for one of the process', async () => {
+  it('gets its place back from a call that was cancelled while it waited for a process place', async () => {
     const { append, own, start, tools } = world({ places: 1, mailsMax: 1 })
     own('a', start)
     append(roundCleared({ calls: [callOf(0, { name: 'look' })] }))
@@ -578,7 +578,7 @@ describe('a write that the bus refuses', () => {
     if (messages[0]?.type === type) throw new Error('the bus gave up')
   }
 
-  it('ends all further claims and starts, says so in the log, and brings back the places', async () => {
+  it('ends all further claims and starts, logs the refusal, and frees the places', async () => {
     const { append, own, start, tools } = world({ places: 1 })
     const owner = own('a', start, { write: refuse('claim') })
     append(twoCalls)
@@ -595,7 +595,7 @@ describe('a write that the bus refuses', () => {
     await owner.close('lost')
   })
 
-  it('takes nothing from tools that run: their outcome is still tried', async () => {
+  it('does not affect running tools: their outcomes are still written', async () => {
     const { append, own, start, tools, clock } = world()
     const owner = own('a', start, { write: refuse('tool-started') })
     append(roundCleared())
@@ -634,7 +634,7 @@ describe('a write that the bus refuses', () => {
 })
 
 describe('shutdown', () => {
-  it('gives back what is claimed and not started, after the claim', async () => {
+  it('gives back claims without a start, after their write', async () => {
     const { append, own, start, tools, outputs, tasksOf } = world()
     const acknowledge = Promise.withResolvers<void>()
     const owner = own('a', start, {
@@ -670,7 +670,7 @@ describe('shutdown', () => {
     expect(outputs).toMatchObject([{ type: 'call-finished', ordinal: 0, status: 'ok' }])
   })
 
-  it('kills what still runs after its grace, and reports that', async () => {
+  it('kills tools that still run after the grace, and reports their end', async () => {
     const { append, own, start, tools, clock, outputs } = world()
     const owner = own('a', start)
     append(roundCleared())
@@ -687,7 +687,7 @@ describe('shutdown', () => {
 })
 
 describe('the loss of the partition', () => {
-  it('starts nothing more and gives back what is not started', async () => {
+  it('starts no more tools and gives back claims without a start', async () => {
     const { append, own, start, tools } = world()
     const owner = own('a', start)
     owner.pause()
@@ -729,7 +729,7 @@ describe('the loss of the partition', () => {
   })
 })
 
-it('says nothing of arguments, results, keys or commands in its log', async () => {
+it('the performer logs no arguments, results, keys or commands', async () => {
   const { append, own, start, tools } = world()
   const owner = own('a', start)
   append(

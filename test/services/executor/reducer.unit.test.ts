@@ -45,7 +45,7 @@ describe('a round', () => {
     expect(executor.unit(roundCleared({ turn: 8 }))).not.toBe(unit)
   })
 
-  it('wants a claim for each of its calls', () => {
+  it('has a claim task for each of its calls', () => {
     const folded = given(executor, roundCleared({ calls: [callOf(0), callOf(1)] }))
     const wanted = {
       kind: 'claim',
@@ -78,7 +78,7 @@ describe('a round', () => {
     ])
   })
 
-  it('carries the results along that were decided before, without a line of activity for them', () => {
+  it('includes results that were decided before, without an activity record for them', () => {
     const rejection: CallResult = {
       ordinal: 0,
       status: 'rejected',
@@ -158,7 +158,7 @@ describe('a round', () => {
     ])
   })
 
-  it('says nothing of turns that are not open', () => {
+  it('ignores records of turns that are not open', () => {
     for (const record of [claim('a'), outcome('a', ok()), lapsed('a'), turnEnded, tick]) {
       const folded = given(executor, record)
       expect([folded.state, folded.records]).toEqual([undefined, []])
@@ -260,7 +260,7 @@ describe('an outcome', () => {
     expect(folded.when(outcome('a', ok('again'))).records).toEqual([])
   })
 
-  it('belongs to the call of its record, whatever the result in it says', () => {
+  it('belongs to the call of its record, not to the ordinal in its result', () => {
     expect(resultsOf(claimed.when(outcome('a', ok('done', { ordinal: 9 }))))).toEqual([ok()])
   })
 
@@ -321,7 +321,7 @@ describe('the deadline of a claim', () => {
     ])
   })
 
-  it('is not brought forward by a word about another claim', () => {
+  it('is not brought forward by a record on another claim', () => {
     const claimed = given(executor, roundCleared(), claim('a'))
     for (const other of [lapsed('b'), lapsed('a', { try: 2 }), lapsed('a', { ordinal: 3 })])
       expect(claimed.when(other).state).toEqual(claimed.state)
@@ -355,7 +355,7 @@ describe('a call whose earlier try lapsed', () => {
 })
 
 describe('cancel', () => {
-  it('skips what is not claimed and waits for what is', () => {
+  it('skips calls without a claim and waits for the claimed ones', () => {
     const folded = given(
       executor,
       roundCleared({ calls: [callOf(0), callOf(1)] }),
@@ -382,7 +382,7 @@ describe('cancel', () => {
     ).toEqual(['skipped'])
   })
 
-  it('takes the result of a killed call as the performer wrote it', () => {
+  it('keeps the result of a killed call as the performer wrote it', () => {
     const killed = ok('stopped', { status: 'outcome_unknown', reason: 'stopped' })
     expect(
       resultsOf(given(executor, roundCleared(), claim('a'), cancel, outcome('a', killed))),
@@ -444,14 +444,14 @@ describe('the end of a turn', () => {
     expect(late.state).toBeUndefined()
   })
 
-  it('is also what a failed reducer makes of it: what runs is stopped, the conversation speaks', () => {
+  it('follows a failed reducer: running tools stop, and the conversation reports the failure', () => {
     const folded = given(executor, roundCleared(), claim('a')).whenFails(outcome('a', ok()))
     expect([folded.state, folded.records]).toEqual([undefined, []])
   })
 })
 
 describe('the bounds of results', () => {
-  it('cut a text and a reason that are too long, and say so', () => {
+  it('truncate long texts and reasons, with a note', () => {
     const long = ok('x'.repeat(limits.resultBytesMax + 1), {
       status: 'error',
       reason: 'é'.repeat(limits.reasonBytesMax),
@@ -463,7 +463,7 @@ describe('the bounds of results', () => {
     expect(result!.reason).toMatch(/é…$/)
   })
 
-  it('hold for all results of a round together, and leave room for whoever comes last', () => {
+  it('hold for all results of a round together, and leave room for the last one', () => {
     const calls = Array.from({ length: 64 }, (_, ordinal) => callOf(ordinal, { name: 'look' }))
     const text = 'x'.repeat(limits.resultBytesMax)
     let folded = given(executor, roundCleared({ calls }))
@@ -484,7 +484,7 @@ describe('the bounds of results', () => {
     expect(Buffer.byteLength(resultsOf(folded)![0]!.text)).toBe(limits.resultBytesMax)
   })
 
-  it('do not touch what is within them', () => {
+  it('leave smaller results unchanged', () => {
     const text = 'x'.repeat(limits.resultBytesMax)
     expect(
       resultsOf(given(executor, roundCleared(), claim('a'), outcome('a', ok(text))))![0]!.text,

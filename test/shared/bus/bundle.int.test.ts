@@ -111,7 +111,7 @@ function changed(change: (bytes: Buffer) => void): void {
 const refusal = () => openBundle(file, systemClock).then(() => undefined)
 
 describe('a bundle', () => {
-  it('leaves nothing beside it, and reads nothing there: its folder may be one that nobody can write', async () => {
+  it('neither creates nor reads files beside it, so its folder may be read-only', async () => {
     changed((bytes) => bytes.fill(2, 18, 20)) // as if a tool had set it to a write-ahead log
     writeFileSync(`${file}-wal`, 'of somebody else')
     await opened(async ({ facts }) => {
@@ -121,7 +121,7 @@ describe('a bundle', () => {
     expect(readFileSync(`${file}-wal`, 'utf8')).toBe('of somebody else')
   })
 
-  it('has no name before it is whole, and none at all when its making was stopped at the end', async () => {
+  it('has no name before it is whole, and none after an abort at the end', async () => {
     const other = join(folder, 'other.weir')
     const bundle = createBundle(other)
     await expect(bundle.finish(facts, AbortSignal.abort())).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('a bundle', () => {
     expect(readdirSync(folder)).toEqual(['a.weir'])
   })
 
-  it('is a bus with the offsets of the log, that only reads', async () => {
+  it('is a read-only bus with the offsets of the log', async () => {
     await opened(async ({ bus, facts, turns }) => {
       expect(facts).toMatchObject({ topicPrefix: 'p.', partitions: 3, records: 8, redaction: null })
       expect([...turns()]).toEqual([{ ...turn, whole: true }])
@@ -160,7 +160,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('gives the records of a conversation, without its history and those of others', async () => {
+  it('returns the records of a conversation, without its history and other conversations', async () => {
     await opened(async ({ recordsOf }) => {
       expect(
         recordsOf('c').map(({ topic, partition, offset, key }) => [topic, partition, offset, key]),
@@ -169,7 +169,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('tells how much of it is checked, and stops being opened when nobody wants it any more', async () => {
+  it('reports how much of it is checked, and stops opening on abort', async () => {
     const told: number[] = []
     const checking = {
       expect: (bytes: number) => void told.push(bytes),
@@ -202,7 +202,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('gives the newest value of each key of a table', async () => {
+  it('returns the newest value of each key of a table', async () => {
     await opened(async ({ bus }) => {
       const table = { topic: 'p.history', partition: 1 }
       expect((await bus.list({ ...table, prefix: '["c",' })).map(({ offset }) => offset)).toEqual([
@@ -223,7 +223,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('is refused when it was cut, wherever', async () => {
+  it('is refused when it is truncated anywhere', async () => {
     const whole = readFileSync(file)
     for (const length of [
       whole.length - 1,
@@ -241,11 +241,11 @@ describe('a bundle', () => {
     }
     writeFileSync(file, whole.subarray(0, whole.length >> 1))
     await expect(refusal()).rejects.toThrow(
-      `it was cut: ${whole.length >> 1} of ${whole.length} bytes are there`,
+      `it is truncated: ${whole.length >> 1} of ${whole.length} bytes are left`,
     )
   })
 
-  it('is refused when one byte of it is another, wherever', async () => {
+  it('is refused when any byte of it has changed', async () => {
     const whole = readFileSync(file)
     for (let at = 0; at < whole.length; at += 499) {
       const bytes = Buffer.from(whole)
@@ -263,7 +263,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('is refused when its records were written with schemas that are not known here', async () => {
+  it('is refused when its records have unknown schemas', async () => {
     changed((bytes) => {
       const at = bytes.indexOf('"weir.UserMessage"')
       expect(at).toBeGreaterThan(0)
@@ -275,7 +275,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('is refused when it lacks a schema that its records were written with', async () => {
+  it('is refused when it lacks a schema of its records', async () => {
     changed((bytes) => {
       const bare = join(folder, 'bare.db')
       writeFileSync(bare, bytes)
@@ -288,7 +288,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('says which turn lacks its beginning, to whoever needs whole ones', async () => {
+  it('names the turn that lacks its beginning, for callers that need whole turns', async () => {
     await opened(async (bundle) => expect(() => refuseCutTurns(bundle)).not.toThrow())
     await make({ whole: false })
     await opened(async (bundle) =>
@@ -305,7 +305,7 @@ describe('a bundle', () => {
     [
       'a named pipe, without waiting for who writes into it',
       () => void execFileSync('mkfifo', [file]),
-      'is no regular file',
+      'is not a regular file',
     ],
     ['a folder', () => mkdirSync(file), 'is a folder; must be a file'],
   ])('is not %s', async (_, put, words) => {
@@ -318,7 +318,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('is not what another file is', async () => {
+  it('is told apart from other files', async () => {
     writeFileSync(file, 'no bundle')
     expect(isBundle(file)).toBe(false)
     await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid' })

@@ -7,7 +7,7 @@ import { type ContractOptions, collect, readAll, record, type World } from './co
 import { bytesOf, textOf, until } from './recording-readers.ts'
 
 export function followContract(world: World): void {
-  test('gives what is there and then what comes, in order and once, until it is aborted', async () => {
+  test('returns existing and then new records, in order and once, until it is aborted', async () => {
     const topic = await world.topic('log')
     await world.say(topic, ['a', 'b', 'c'])
     const stop = new AbortController()
@@ -39,7 +39,7 @@ export function followContract(world: World): void {
     await collect(world.bus.follow({ topic, partition: 0, from: 0, signal: stop.signal }), [])
   })
 
-  test('lets several follow one partition, each at its own place', async () => {
+  test('lets several readers follow one partition, each from its own offset', async () => {
     const topic = await world.topic('log')
     await world.say(topic, ['a', 'b'])
     const stop = new AbortController()
@@ -125,7 +125,7 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
     expect(await list(topic, '')).toEqual(['a=3', 'b=2'])
   })
 
-  test('gives the keys of a table a page at a time, in one order, with offset and time of the newest record and without values', async () => {
+  test('returns the keys of a table in pages, in order, with offset and time of the newest record', async () => {
     const topic = await world.topic('table', 2)
     await put(topic, {
       [entry('b', 1, 0)]: '1',
@@ -163,7 +163,7 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
     expect(await world.bus.keys({ topic, partition: 0, after: paged.at(-1), limit: 2 })).toEqual([])
   })
 
-  test('leaves tombstones out of the keys, also out of their count, and goes on behind a key that is gone', async () => {
+  test('leaves tombstones out of the keys and their count, and continues behind a deleted key', async () => {
     const topic = await world.topic('table')
     await put(topic, { a: '1', b: '2', c: '3', d: '4', e: '5' })
     await put(topic, { b: null, c: null })
@@ -191,7 +191,7 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
     expect(await world.bus.get({ topic, partition: 0, key: 'a', waitMs: 30 })).toBeUndefined()
   })
 
-  test('gets a value that comes while it waits, and is not misled by other keys or tombstones', async () => {
+  test('gets a value that arrives while it waits, and ignores other keys and tombstones', async () => {
     const topic = await world.topic('table')
     const getting = world.bus.get({ topic, partition: 0, key: 'a', waitMs: 20_000 })
     await put(topic, { b: '1' })
@@ -223,7 +223,7 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
   })
 
   if (keeps) {
-    test('keeps a table over a reopening', async () => {
+    test('keeps a table when the bus is reopened', async () => {
       const topic = await world.topic('table')
       await put(topic, { a: '1', b: '2', c: '3' })
       await put(topic, { a: '4', b: null })

@@ -55,7 +55,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await recording.subscription.close()
   })
 
-  test('says that it has joined once it has a reader for each of its partitions, until it is closed', async () => {
+  test('has joined from the moment that every partition has a reader until it is closed', async () => {
     const topic = await world.topic('log', 2)
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
     await until('it has joined', () => recording.subscription.joined)
@@ -64,7 +64,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect(recording.subscription.joined).toBe(false)
   })
 
-  test('hands over what is there and what comes, each partition in order and without gaps', async () => {
+  test('gives readers existing and new records, each partition in order and without gaps', async () => {
     const topic = await world.topic('log', 2)
     await world.say(topic, numbers(1200, 'zero '), 0)
     await world.say(topic, numbers(3, 'one '), 1)
@@ -82,7 +82,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect(offsets).toEqual(numbers(1201).map(Number))
   })
 
-  test('hands over records as they are stored', async () => {
+  test('gives readers the records as stored', async () => {
     const topic = await world.topic('table')
     await world.bus.append([{ topic, partition: 0, key: 'k', value: null, id: 'stage/0/1/0' }])
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
@@ -91,7 +91,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect(recording.records).toEqual(await readAll(world.bus, topic))
   })
 
-  test('begins where the reader says, not where the group has committed', async () => {
+  test("begins at the reader's position, not at the group's commit", async () => {
     const topic = await world.topic('log')
     const group = newName('group')
     await world.say(topic, ['a', 'b', 'c', 'd'])
@@ -147,7 +147,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect(between).toEqual(between.map((_, n) => (n % 2 === 0 ? 'read' : 'acknowledged')))
   })
 
-  test('acknowledges a step that led to nothing', async () => {
+  test('acknowledges a step without outputs', async () => {
     const topic = await world.topic('log')
     const step = () => ({ outputs: [], commit: undefined })
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic, step })
@@ -235,7 +235,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect(recording.values()).toEqual(['question', 'answer'])
   })
 
-  test('tells the next owner the newest commit, offset and metadata as a pair', async () => {
+  test('gives the next owner the newest commit, with offset and metadata as a pair', async () => {
     const topic = await world.topic('log')
     const group = newName('group')
     const metadata = JSON.stringify({ from: 1, marks: { 'validator/0': 17 }, text: 'ü' })
@@ -299,7 +299,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect((await nextAssignment(world.bus, two, topic)).committed).toBeUndefined()
   })
 
-  test('hands over a commit that lies outside the log as it is', async () => {
+  test('gives the reader a commit outside the log unchanged', async () => {
     const topic = await world.topic('log')
     const group = newName('group')
     const recording = await subscribeRecording(world.bus, {
@@ -318,7 +318,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   })
 
   if (keeps) {
-    test('keeps commits with their metadata over a reopening', async () => {
+    test('keeps commits with their metadata when the bus is reopened', async () => {
       const topic = await world.topic('log')
       const group = newName('group')
       const recording = await subscribeRecording(world.bus, {
@@ -372,7 +372,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     expect(next.values()).toEqual(['a'])
   })
 
-  test('reports a reader that cannot be had, and lets the group subscribe again', async () => {
+  test('reports a failed assignment, and lets the group subscribe again', async () => {
     const topic = await world.topic('log', 2)
     const group = newName('group')
     const assign = () => Promise.reject(new Error('no reader today'))
@@ -386,7 +386,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await next.subscription.close()
   })
 
-  test('closes every reader once, and then hands over nothing more', async () => {
+  test('closes every reader once, and then gives out no more records', async () => {
     const topic = await world.topic('log', 2)
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
     await until('all are assigned', () => recording.partitions.size === 2)
@@ -400,7 +400,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     }
   })
 
-  test('waits with close until its readers have ended, and writes what they still append', async () => {
+  test('waits in close for its readers, and writes their last appends', async () => {
     const [topic, own] = [await world.topic('log'), await world.topic('log')]
     const recording = await subscribeRecording(world.bus, {
       group: newName('group'),

@@ -94,7 +94,7 @@ function topicContract(world: World): void {
     })
   })
 
-  test('says that a topic is missing, whatever is asked of it', async () => {
+  test('reports a missing topic in every call', async () => {
     const topic = newName('missing')
     const missing = { code: 'bus.topic-missing' }
     const signal = new AbortController().signal
@@ -114,7 +114,7 @@ function topicContract(world: World): void {
 }
 
 function appendContract(world: World, { keeps }: ContractOptions): void {
-  test('gives the records of a partition offsets without gaps, in the order of the call', async () => {
+  test('assigns offsets without gaps, in the order of the call', async () => {
     const topic = await world.topic('log')
     const appended = await world.bus.append(['a', 'b', 'c'].map((text) => record(topic, text)))
     expect(appended.map(({ offset }) => offset)).toEqual([0, 1, 2])
@@ -122,7 +122,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     expect(await world.bus.ends(topic)).toEqual([{ partition: 0, begin: 0, end: 3 }])
   })
 
-  test('answers in the order given, also over several topics and partitions', async () => {
+  test('returns places in the order of the records, also across topics and partitions', async () => {
     const [one, two] = [await world.topic('log', 2), await world.topic('log', 2)]
     const appended = await world.bus.append([
       record(one, 'a', { partition: 1 }),
@@ -139,16 +139,16 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     expect((await readAll(world.bus, one, 1)).map(textOf)).toEqual(['a', 'd'])
   })
 
-  test('keeps the order of calls that nobody waited for', async () => {
+  test('keeps the order of calls that are not awaited', async () => {
     const topic = await world.topic('log')
     const texts = Array.from({ length: 50 }, (_, n) => `${n}`)
     await Promise.all(texts.map((text) => world.bus.append([record(topic, text)])))
     expect((await readAll(world.bus, topic)).map(textOf)).toEqual(texts)
   })
 
-  test('takes an empty list', async () => expect(await world.bus.append([])).toEqual([]))
+  test('accepts an empty list', async () => expect(await world.bus.append([])).toEqual([]))
 
-  test('stamps its own time, tells it to the writer and the reader alike, and never goes back within a partition', async () => {
+  test('stamps its own time, the same for writer and reader, and never goes back in a partition', async () => {
     const topic = await world.topic('log')
     const appended: Appended[] = []
     for (const text of ['a', 'b', 'c'])
@@ -161,7 +161,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     ).toBe(true)
   })
 
-  test('gives back key, value and id as they were written', async () => {
+  test('returns key, value and id as written', async () => {
     const topic = await world.topic('log')
     const value = Uint8Array.from({ length: 256 }, (_, n) => n)
     const id = 'validator/3/12345/0'
@@ -175,13 +175,13 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     expect(observed?.id).toBeUndefined()
   })
 
-  test('takes an empty value, which is not a tombstone', async () => {
+  test('accepts an empty value, which is not a tombstone', async () => {
     const topic = await world.topic('log')
     await world.bus.append([{ topic, partition: 0, key: 'k', value: new Uint8Array(0) }])
     expect((await readAll(world.bus, topic)).map(({ value }) => value?.byteLength)).toEqual([0])
   })
 
-  test('takes a value of the greatest size', async () => {
+  test('accepts a value of the maximum size', async () => {
     const topic = await world.topic('log')
     await world.bus.append([
       { topic, partition: 0, key: 'k', value: new Uint8Array(world.bus.recordBytesMax) },
@@ -191,7 +191,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     ])
   })
 
-  test('refuses a greater one before anything of that call is written', async () => {
+  test('refuses a larger value before it writes any record of that call', async () => {
     const topic = await world.topic('log')
     const tooLarge = {
       topic,
@@ -206,7 +206,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     expect((await readAll(world.bus, topic)).map(textOf)).toEqual(['after'])
   })
 
-  test('refuses a tombstone in a log, and a partition that there is not', async () => {
+  test('refuses a tombstone in a log, and a partition that does not exist', async () => {
     const topic = await world.topic('log', 2)
     await expect(
       world.bus.append([{ topic, partition: 0, key: 'k', value: null }]),
@@ -217,7 +217,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     expect((await world.bus.ends(topic)).map(({ end }) => end)).toEqual([0, 0])
   })
 
-  test('reads from an offset, up to but not including another, and at most so many', async () => {
+  test('reads from an offset up to but not including another, within the limit', async () => {
     const topic = await world.topic('log', 2)
     await world.say(topic, ['a', 'b', 'c', 'd', 'e'])
     await world.say(topic, ['elsewhere'], 1)
@@ -231,7 +231,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     expect(await read({ from: 500, limit: 10 })).toEqual([])
   })
 
-  test('gives as many as were asked for, if there are that many', async () => {
+  test('returns as many records as requested, if there are that many', async () => {
     const topic = await world.topic('log')
     await world.say(
       topic,
@@ -241,7 +241,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
   })
 
   if (keeps) {
-    test('keeps records, offsets and times over a reopening, and goes on behind them', async () => {
+    test('keeps records, offsets and times when the bus is reopened, and continues behind them', async () => {
       const topic = await world.topic('log', 2)
       await world.say(topic, ['a', 'b'], 1)
       const before = await readAll(world.bus, topic, 1)
@@ -295,7 +295,7 @@ function closeContract(world: World, { keeps }: ContractOptions): void {
     await failed
   })
 
-  test('leaves no append without an answer', async () => {
+  test('settles every append', async () => {
     const topic = await world.topic('log')
     const appending = [
       world.bus.append([record(topic, 'a')]),

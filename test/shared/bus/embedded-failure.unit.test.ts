@@ -21,7 +21,7 @@ test.each([
   expect(error.message).toContain('/data/weir.sqlite')
 })
 
-test('an error of Weir stays what it is', () => {
+test('an error of Weir stays unchanged', () => {
   const error = new WeirError('bus.closed', 'closed')
   expect(asBusError(error, '/data/weir.sqlite')).toBe(error)
 })

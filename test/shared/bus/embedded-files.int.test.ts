@@ -100,7 +100,7 @@ async function startWriter({ calls }: { calls: number }): Promise<Writer> {
 }
 
 describe('one writing process', () => {
-  test('refuses a second process, names the first one, and lets the next in at once when it was killed', async () => {
+  test('refuses a second process, names the first, and admits the next at once after a kill', async () => {
     const writer = await startWriter({ calls: 0 })
     await expect(open()).rejects.toMatchObject({ code: 'bus.locked', retryable: false })
     await expect(open()).rejects.toThrow(`process ${writer.process.pid}`)
@@ -118,7 +118,7 @@ describe('one writing process', () => {
     expect((await open({ file: link })).provesFormerOwnersDead).toBe(true)
   })
 
-  test('keeps its lock when an attempt of the same process was refused', async () => {
+  test('keeps its lock when a second attempt of the same process is refused', async () => {
     await open()
     await expect(open()).rejects.toMatchObject({ code: 'bus.locked' })
     const child = spawn(
@@ -187,7 +187,7 @@ describe('a killed process', () => {
     return promise
   }
 
-  test('loses nothing that was acknowledged, and leaves no half of a transaction, also with synchronous off', async () => {
+  test('loses no acknowledged record and leaves no half transaction, also with synchronous off', async () => {
     const acknowledged: string[] = []
     for (const atLeast of [1, 40, 150]) {
       const writer = await startWriter({ calls: 1_000_000 })
@@ -205,7 +205,7 @@ describe('a killed process', () => {
     }
   })
 
-  test('leaves whole transactions when its last write was cut anywhere', async () => {
+  test('leaves whole transactions when its last write is truncated anywhere', async () => {
     const writer = await startWriter({ calls: 30 })
     await until('it is done', () => writer.said.includes('done'))
     await writer.kill()
@@ -268,11 +268,11 @@ describe('a file that is something else', () => {
     writeFileSync(file, bytes)
     await expect(open()).rejects.toMatchObject({ code: 'bus.newer-version' })
     await expect(open({ readOnly: true })).rejects.toThrow(
-      /format 2, and this Weir knows formats up to 1/,
+      /format 2, but this Weir knows formats up to 1/,
     )
   })
 
-  test('may be new or empty, in a folder that is not there yet', async () => {
+  test('may be new or empty, in a folder that does not exist yet', async () => {
     writeFileSync(file, '')
     expect((await open()).recordBytesMax).toBeGreaterThan(0)
     expect((await open({ file: join(folder, 'a/b/weir.sqlite') })).recordBytesMax).toBeGreaterThan(
@@ -280,7 +280,7 @@ describe('a file that is something else', () => {
     )
   })
 
-  test('cannot be read where there is none', async () => {
+  test('cannot be read if it does not exist', async () => {
     await expect(open({ readOnly: true })).rejects.toMatchObject({ code: 'bus.not-a-database' })
     expect(existsSync(file)).toBe(false)
   })
@@ -299,7 +299,7 @@ describe('a folder without rights', () => {
     await expect(open({ file: join(folder, 'a-file/weir.sqlite') })).rejects.toThrow('a-file')
   })
 
-  test('can be read when the log in it was closed, but not written', async () => {
+  test('can be read after the log in it was closed, but not written', async () => {
     const closedFolder = join(folder, 'closed')
     mkdirSync(closedFolder)
     const bundle = { file: join(closedFolder, 'weir.sqlite') }
@@ -332,7 +332,7 @@ describe('a folder without rights', () => {
 })
 
 describe('a reader beside the writer', () => {
-  test('reads all along, and outlives it', async () => {
+  test('reads while the writer runs and after it has ended', async () => {
     const writer = await startWriter({ calls: 20 })
     const reader = await open({ readOnly: true })
     const stop = new AbortController()
@@ -353,7 +353,7 @@ describe('a reader beside the writer', () => {
     await next.kill()
   })
 
-  test('ends a batch with the record that reaches the bytes that were asked for, however the sizes change', async () => {
+  test('ends a batch with the record that reaches the byte limit, for any mix of sizes', async () => {
     const writing = await open()
     await writing.ensureTopics([{ name: 'sizes', kind: 'log', partitions: 1 }])
     const sizes = Array.from({ length: 120 }, (_, i): number =>
@@ -396,7 +396,7 @@ describe('a reader beside the writer', () => {
     await following
   })
 
-  test('opens what a killed process left', async () => {
+  test('opens the file of a killed process', async () => {
     const writer = await startWriter({ calls: 3 })
     await until('it is done', () => writer.said.includes('done'))
     await writer.kill()
@@ -417,7 +417,7 @@ describe('a reader beside the writer', () => {
     ).toEqual(['set'])
   })
 
-  test('sees topics that came after it was opened', async () => {
+  test('sees topics that were created after it opened', async () => {
     const writer = await open()
     const reader = await open({ readOnly: true })
     await writer.ensureTopics([{ name: 'late', kind: 'log', partitions: 1 }])
@@ -443,7 +443,7 @@ describe('a reader beside the writer', () => {
 })
 
 describe('the file as a postmortem bundle', () => {
-  test('tells topics, records and commits by name to any SQLite tool', async () => {
+  test('shows topics, records and commits by name in any SQLite tool', async () => {
     const bus = await open({ clock: handClock(Date.parse('2026-01-02T03:04:05.678Z')) })
     await bus.ensureTopics([
       { name: 'weir.rounds-checked', kind: 'log', partitions: 2, retentionMs: 1000 },
@@ -490,7 +490,7 @@ describe('the file as a postmortem bundle', () => {
     expect(runSql(file, 'PRAGMA user_version')).toEqual([{ user_version: 1 }])
   })
 
-  test('holds more partitions than one UNION ALL may have terms', async () => {
+  test('holds more partitions than the terms that one UNION ALL allows', async () => {
     const bus = await open()
     const names = Array.from({ length: 12 }, (_, n) => `topic-${n}`)
     await bus.ensureTopics(names.map((name) => ({ name, kind: 'log', partitions: 64 })))

@@ -135,7 +135,7 @@ describe('readers', () => {
     expect(batches(1)).toEqual([2, 2, 1])
   })
 
-  test('hand on to each other in one transaction, and nobody is told before it', async () => {
+  test('pass records on in one transaction, and are acknowledged only after it', async () => {
     const [first, second, third] = [await topic(), await topic(), await topic()]
     const told: string[] = []
     const relay = (from: string, to: string | undefined) =>
@@ -160,7 +160,7 @@ describe('readers', () => {
     ])
   })
 
-  test('may look at records again that they have read ahead of the file', async () => {
+  test('may read records again that they have read ahead of the file', async () => {
     const inbox = await topic()
     const seen: string[] = []
     const recording = await subscribeRecording(bus, {
@@ -208,7 +208,7 @@ describe('readers', () => {
     await (await subscribeRecording(bus, { group: 'g', topic: inbox })).subscription.close()
   })
 
-  test('that write what the bus cannot take fail their subscription, which can be seen in the log', async () => {
+  test('that write a record the bus refuses fail their subscription, with a line in the log', async () => {
     const [inbox, next] = [await topic(), await topic()]
     const recording = await subscribeRecording(bus, {
       group: 'g',
@@ -224,7 +224,7 @@ describe('readers', () => {
     await say(inbox, ['a'])
     await failed
     expect(await readAll(bus, next)).toEqual([])
-    expect(warnings).toEqual(['a subscription failed; nothing more is read for it'])
+    expect(warnings).toEqual(['a subscription failed and reads no more records'])
   })
 })
 
@@ -234,7 +234,7 @@ describe('a disk that is full', () => {
     value: Buffer.alloc(20_000, text),
   })
 
-  test('rejects an append as retryable, and takes it when there is room again', async () => {
+  test('rejects an append as retryable, and accepts it when there is room again', async () => {
     const inbox = await topic()
     await bus.append([big(inbox, 'a')])
     limitPages(1) // SQLite takes it as: no page more than there are
@@ -251,7 +251,7 @@ describe('a disk that is full', () => {
     expect((await readAll(bus, inbox)).map((each) => textOf(each)[0])).toEqual(['a', 'd'])
   })
 
-  test('keeps a step and writes it once when there is room again; what was appended meanwhile comes after it', async () => {
+  test('keeps a step and writes it once when there is room again, before later appends', async () => {
     const [inbox, next] = [await topic(), await topic()]
     const recording = await subscribeRecording(bus, {
       group: 'g',
@@ -290,7 +290,7 @@ describe('a disk that is full', () => {
     await until('it goes on', () => recording.records.length === 3)
   })
 
-  test('fails the subscription when it stays full; the step is read again, and nothing is skipped or written twice', async () => {
+  test('fails the subscription when it stays full, and no record is skipped or written twice', async () => {
     const [inbox, next] = [await topic(), await topic()]
     const options = {
       group: 'g',
@@ -324,7 +324,7 @@ describe('a disk that is full', () => {
     expect((await readAll(bus, next)).map((each) => textOf(each)[0])).toEqual(['1', '2'])
   })
 
-  test('gives up what was read ahead of the file with all that it led to; an append that nobody has read fails at once', async () => {
+  test('voids records read ahead of the file with their outputs; an unread append fails at once', async () => {
     const [first, second, third] = [await topic(), await topic(), await topic()]
     let isFull = true
     const relay = (from: string, to: string) =>
@@ -366,7 +366,7 @@ describe('a disk that is full', () => {
       ])
   })
 
-  test('is waited out by an append that is patient, as long as by a step; then a repeat is said not to help', async () => {
+  test('is waited out by a patient append as long as by a step; its error is then not retryable', async () => {
     const inbox = await topic()
     limitPages(1)
     const written = bus.append([big(inbox, '1')], { patient: true })
@@ -385,7 +385,7 @@ describe('a disk that is full', () => {
     await refused
   })
 
-  test('can be closed: what cannot be written is rejected', async () => {
+  test('can be closed: unwritten appends are rejected', async () => {
     const inbox = await topic()
     limitPages(1)
     const appending = expect(bus.append([big(inbox, 'a')])).rejects.toMatchObject({
@@ -420,7 +420,7 @@ describe('the queue', () => {
 })
 
 describe('time', () => {
-  test('stands still while the clock is behind, also over a reopening', async () => {
+  test('stands still while the clock is behind, also after reopening', async () => {
     const inbox = await topic({ partitions: 2 })
     const start = clock.now()
     await say(inbox, ['a'], 0)
@@ -444,7 +444,7 @@ describe('retention', () => {
 
   const begins = async (name: string) => (await bus.ends(name)).map(({ begin }) => begin)
 
-  test('deletes what is older from the front of a log, and leaves topics without a limit alone', async () => {
+  test('deletes old records from the front of a log, and skips topics without a limit', async () => {
     const [short, endless] = [
       await topic({ retentionMs: 2 * hourMs, partitions: 2 }),
       await topic(),
@@ -472,7 +472,7 @@ describe('retention', () => {
     await until('all stretches are deleted', async () => (await begins(name))[0] === 7000)
   })
 
-  test('gives no offset twice and no earlier time when everything was deleted', async () => {
+  test('reuses no offset and no earlier time after everything was deleted', async () => {
     const name = await topic({ retentionMs: hourMs })
     await say(name, ['a', 'b'])
     const start = clock.now()
@@ -486,7 +486,7 @@ describe('retention', () => {
     expect(appended).toEqual({ partition: 0, offset: 2, time: start })
   })
 
-  test('leaves what a reader of this process may still have to fold', async () => {
+  test('keeps records that a reader of this process may still have to fold', async () => {
     const keepFrom = ({ metadata }: { metadata: string }) => JSON.parse(metadata).from
     await reopen({ keepFrom })
     const name = await topic({ retentionMs: hourMs, partitions: 2 })
@@ -505,7 +505,7 @@ describe('retention', () => {
     expect(await begins(name)).toEqual([1, 0])
   })
 
-  test('leaves what a group that is away may still have to fold, however long everything stood still', async () => {
+  test('keeps records that an absent group may still have to fold, after a stop of any length', async () => {
     const name = await topic({ retentionMs: 2 * hourMs })
     await say(name, ['a', 'b'])
     const recording = await subscribeRecording(bus, {
@@ -528,7 +528,7 @@ describe('retention', () => {
     expect(await begins(name)).toEqual([2])
   })
 
-  test('deletes from a table only what was replaced, and tombstones', async () => {
+  test('deletes only replaced records and tombstones from a table', async () => {
     const name = await topic({ kind: 'table', retentionMs: hourMs })
     const put = (key: string, text: string | null) =>
       bus.append([
@@ -550,7 +550,7 @@ describe('retention', () => {
     expect(await put('c', '4')).toMatchObject([{ offset: 4 }])
   })
 
-  test('looks as it ends where it has not looked before, so that a file which is only used for moments stays small too', async () => {
+  test('runs at the end of a process in which it has not run, so a briefly used file stays small', async () => {
     const name = await topic({ retentionMs: hourMs, partitions: 2 })
     await say(name, ['a', 'b'], 0)
     await say(name, ['c'], 1)
@@ -562,7 +562,7 @@ describe('retention', () => {
     expect(await begins(name)).toEqual([2, 1])
   })
 
-  test('takes a new limit of a topic that exists', async () => {
+  test('applies a new limit to an existing topic', async () => {
     const name = await topic()
     await say(name, ['a'])
     await anHour()

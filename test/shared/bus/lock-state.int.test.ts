@@ -12,15 +12,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-describe('who looks at the lock of a file', () => {
-  it('sees that it is free where there is none, and after its holder has gone', async () => {
+describe('a process that checks the lock of a file', () => {
+  it('sees it free if there is no lock, and after its holder has ended', async () => {
     const file = join(folder, 'weir.db')
     expect(lockStateOf(file)).toEqual({ kind: 'free' })
     await (await openEmbeddedBus({ file, clock: systemClock })).close()
     expect(lockStateOf(file)).toEqual({ kind: 'free' })
   })
 
-  it('sees who holds it, and does not take it away', async () => {
+  it('sees the holder, and does not steal the lock', async () => {
     const file = join(folder, 'weir.db')
     const bus = await openEmbeddedBus({ file, clock: systemClock })
     try {

@@ -24,7 +24,7 @@ import { openBus, openBusBeside } from '../../../client/open-bus.ts'
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
 import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
 import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
-import { requestFromOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
+import { listenForRequests, requestFromOwner } from '../../../shared/bus/embedded/owner-socket.ts'
 import type {
   Bus,
   RecordToAppend,
@@ -95,7 +95,7 @@ async function soon<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('a process beside the one that writes the data folder', () => {
-  it('has what it writes in the log, read by both, when that is acknowledged', async () => {
+  it('has its acknowledged records in the log, where both processes read them', async () => {
     const own = await owner()
     const outside = await beside()
     const [appended] = await outside.append([registrationRecord])
@@ -108,7 +108,7 @@ describe('a process beside the one that writes the data folder', () => {
     for (const bus of [own, outside]) expect(await registrations(bus)).toEqual([])
   })
 
-  it('has the topic of a guard created, and no other', async () => {
+  it('can create the topic of a guard, and no other', async () => {
     const own = await owner()
     const outside = await beside()
     await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2), ...topicSpecs('weir.', 2)])
@@ -124,14 +124,14 @@ describe('a process beside the one that writes the data folder', () => {
     })
   })
 
-  it('reaches it also where the path of the folder is longer than the path of a socket may be', async () => {
+  it("reaches the owner also if the folder's path is too long for a socket", async () => {
     const long = join(root, 'a'.repeat(200), 'b'.repeat(200))
     const own = await owner(long)
     await (await beside(long)).append([registrationRecord])
     expect(keysOf(await registrations(own))).toEqual(['guard:shell'])
   })
 
-  it('takes the folder itself where nobody has it, or where who had it was killed', async () => {
+  it('opens the folder itself if no process has it, or if its owner was killed', async () => {
     await (await owner()).close()
     const script = `
       const { openBus } = await import(${JSON.stringify(openBusFile)})
@@ -165,7 +165,7 @@ describe('a process beside the one that writes the data folder', () => {
     ).toHaveLength(2)
   })
 
-  it('takes the place of an owner that has ended when there is something to write', async () => {
+  it('replaces an owner that has ended as soon as it has a record to write', async () => {
     const own = await owner()
     const outside = await beside()
     await own.close()
@@ -176,7 +176,7 @@ describe('a process beside the one that writes the data folder', () => {
     expect((await beside()).provesFormerOwnersDead).toBe(true) // it has given it back
   })
 
-  it('asks the next owner where the first has ended meanwhile', async () => {
+  it('sends its request to the next owner if the first has ended', async () => {
     const first = await owner()
     const outside = await beside()
     await first.close()
@@ -185,7 +185,7 @@ describe('a process beside the one that writes the data folder', () => {
     expect(keysOf(await registrations(second))).toEqual(['guard:shell'])
   })
 
-  it('takes an owner that was killed with the connection at its door for one that is away', async () => {
+  it('treats an owner that was killed before it accepted the connection as absent', async () => {
     await (await owner()).close()
     mkdirSync(join(root, 'weir.db-owner'), { recursive: true, mode: 0o700 })
     const listening = `require('node:net').createServer().listen(${JSON.stringify(join(root, 'weir.db-owner', 'requests'))}, () => {
@@ -261,7 +261,7 @@ describe('a reader beside the one that writes the data folder', () => {
   }
   const answers = async (bus: Bus) => (await bus.ends('weir.guard-verdicts.g'))[0]?.end
 
-  it('has what it answers written, also by the next owner', async () => {
+  it('has its answers written, also by the next owner', async () => {
     const own = await owner()
     const subscription = await answering()
     expect(subscription.joined).toBe(true)
@@ -279,7 +279,7 @@ describe('a reader beside the one that writes the data folder', () => {
     await subscription.close()
   })
 
-  it('cannot go on when nobody has written there for a minute', async () => {
+  it('fails when no owner has written for a minute', async () => {
     const own = await owner()
     const subscription = await answering()
     await Promise.all([append(own), own.close()])
@@ -334,13 +334,13 @@ describe('a process beside an owner that hangs', () => {
       }),
     })
 
-  it('ends a subscription without the word that its last answer is written', async () => {
+  it('ends a subscription without the acknowledgement of its last answer', async () => {
     const subscription = await answering(await outside(atOnce))
     await isAsked
     await soon(subscription.close())
   })
 
-  it('ends a subscription in the wait before the owner is asked again', async () => {
+  it('ends a subscription during the wait before a retry', async () => {
     const { promise: isRefused, resolve } = Promise.withResolvers<void>()
     hung.on('connection', (socket) => socket.once('data', () => socket.destroy()))
     const subscription = await answering(await outside(noTimers, resolve))
@@ -348,7 +348,7 @@ describe('a process beside an owner that hangs', () => {
     await soon(subscription.close())
   })
 
-  it('has what it asks for fail when it closes', async () => {
+  it('fails its open requests when it closes', async () => {
     const bus = await outside(systemClock)
     const asking = [
       bus.append([registrationRecord]),
@@ -364,7 +364,7 @@ describe('a process beside an owner that hangs', () => {
     await soon(ended)
   })
 
-  it('closes the readers that it has, where another one cannot be had', async () => {
+  it('closes its readers when another assignment fails', async () => {
     const closed: number[] = []
     const subscribing = (await outside(systemClock)).subscribe({
       ...{ group: 'g', topic: 'weir.conversation-events' },
@@ -397,14 +397,14 @@ describe('the process that writes the data folder', () => {
       ],
     })
 
-  it('lets only its own user in, also into a folder that was open to others', async () => {
+  it('admits only its own user, also in a folder that was open to others', async () => {
     mkdirSync(join(root, 'weir.db-owner'), { recursive: true })
     chmodSync(join(root, 'weir.db-owner'), 0o777)
     await owner()
     expect(statSync(join(root, 'weir.db-owner')).mode & 0o777).toBe(0o700)
   })
 
-  it('writes nothing that a stage, its performer or the runtime writes, and nothing under their ids', async () => {
+  it('refuses records of a stage, a performer or the runtime, and records under their ids', async () => {
     const own = await owner()
     const refused = { code: 'message.invalid' }
     const request = modelRequest()
@@ -452,10 +452,12 @@ describe('the process that writes the data folder', () => {
     ],
   ])('says what is wrong with %s', async (_, request) => {
     await owner()
-    await expect(requestFromOwner(file(), request)).rejects.toMatchObject({ code: 'message.invalid' })
+    await expect(requestFromOwner(file(), request)).rejects.toMatchObject({
+      code: 'message.invalid',
+    })
   })
 
-  it('answers what is no JSON, and what is too much, and goes on', async () => {
+  it('answers requests that are not JSON or too large, and goes on', async () => {
     await owner()
     const said = async (text: string) => {
       const socket = createConnection({
@@ -472,7 +474,7 @@ describe('the process that writes the data folder', () => {
     await requestFromOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [] })
   })
 
-  it('ends while somebody has connected and says nothing, and while somebody was answered and does not go', async () => {
+  it('ends despite a silent connection, and despite an answered one that stays open', async () => {
     const own = await owner()
     const path = join(root, 'weir.db-owner', 'requests')
     const silent = createConnection(path)
@@ -485,7 +487,7 @@ describe('the process that writes the data folder', () => {
     for (const socket of [silent, staying]) socket.destroy()
   })
 
-  it('gives the log back also where the way to it cannot be cleared away', async () => {
+  it('releases the log also if its socket cannot be removed', async () => {
     const folder = join(root, 'data')
     const own = await openBus(settingsIn(folder), log)
     renameSync(folder, join(root, 'elsewhere'))
@@ -496,7 +498,7 @@ describe('the process that writes the data folder', () => {
     await (await openBus(settingsIn(folder), log)).close()
   })
 
-  it('keeps the short name of a long path to itself for as long as it listens: it is unlinked at the end', async () => {
+  it('keeps the short name of a long path while it listens, and unlinks it at the end', async () => {
     const long = join(root, 'a'.repeat(200))
     const own = await openBus(settingsIn(long), log)
     const folders = () =>
@@ -517,7 +519,7 @@ describe('requests of many processes', () => {
     await (await openBus(settingsIn(root), log)).close()
   })
 
-  it('are answered all at once up to a number, and the others are told to ask again', async () => {
+  it('are answered at the same time up to a limit, and the others get a retryable error', async () => {
     const { promise: written, resolve: write } = Promise.withResolvers<string>()
     let asked = 0
     const answer = async () => {
@@ -525,7 +527,9 @@ describe('requests of many processes', () => {
       return written
     }
     const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
-    const answers = Array.from({ length: limits.outsideRequestsMax }, () => requestFromOwner(file(), {}))
+    const answers = Array.from({ length: limits.outsideRequestsMax }, () =>
+      requestFromOwner(file(), {}),
+    )
     await until(async () => asked === limits.outsideRequestsMax)
     const tooMany = await requestFromOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
       (error: unknown) => error,
@@ -534,7 +538,7 @@ describe('requests of many processes', () => {
     expect(tooMany).toMatchObject({
       code: 'bus.full',
       retryable: true,
-      message: expect.stringContaining('nothing of this one was done'),
+      message: expect.stringContaining('nothing was written'),
     })
     write('written')
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['written']))
@@ -542,7 +546,7 @@ describe('requests of many processes', () => {
     await owner.close()
   })
 
-  it('do not stay for ever by coming a byte at a time', async () => {
+  it('cannot stay open by sending a byte at a time', async () => {
     const timers: (() => void)[] = []
     const after: Clock['after'] = (_, then) => {
       timers.push(then)

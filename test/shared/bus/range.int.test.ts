@@ -38,7 +38,7 @@ describe('a stretch of a log', () => {
     expect(sizes).toEqual([2, 2, 1])
   })
 
-  it('ends where nothing more is there, and when it is told to', async () => {
+  it('ends at the last record, and on abort', async () => {
     await write(1, 1)
     const offsets: number[] = []
     for await (const batch of batchesOf(bus, range(0, 100)))

@@ -241,17 +241,17 @@ describe('a settings file', () => {
       'weir.yaml',
       'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n',
     )
-    expect(
-      mistakesOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find())),
-    ).toEqual([
-      'topicPrefix is null (from weir.yaml:4); must be a text; put quotes around it',
-      'partitions is "4" (from weir.yaml:6); must be a whole number from 1 to 500',
-      'synchronous is 1 (from weir.yaml:3); must be off, normal or full',
-      'logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent',
-      'dataFolder is "" (from the flag --data-folder); must not be empty',
-      'weir.yaml:1:1 partitons: is no setting; did you mean partitions?',
-      `weir.yaml:5:1 colour: is no setting; there are ${settingKeys.slice(0, -1).join(', ')} and ${settingKeys.at(-1)}`,
-    ])
+    expect(mistakesOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find()))).toEqual(
+      [
+        'topicPrefix is null (from weir.yaml:4); must be a text; put quotes around it',
+        'partitions is "4" (from weir.yaml:6); must be a whole number from 1 to 500',
+        'synchronous is 1 (from weir.yaml:3); must be off, normal or full',
+        'logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent',
+        'dataFolder is "" (from the flag --data-folder); must not be empty',
+        'weir.yaml:1:1 partitons: is no setting; did you mean partitions?',
+        `weir.yaml:5:1 colour: is no setting; there are ${settingKeys.slice(0, -1).join(', ')} and ${settingKeys.at(-1)}`,
+      ],
+    )
   })
 
   it.each([

@@ -5,7 +5,7 @@
 //     placeholder and means no input.
 // BLOCKS-2. A delta goes only to the block of its index. Our own count tells calls apart, because
 //     providers reuse indexes.
-// BLOCKS-3. Argument bytes without an open block of ours get an index of their own and are never
+// BLOCKS-3. Argument bytes without an open block of ours get a separate index and are never
 //     dropped. Some call lacks them and must not count as complete (I1.1).
 // BLOCKS-4. Provider-run blocks (such as server_tool_use) and unknown blocks are never calls. Their
 //     beginning goes to the log.
@@ -215,7 +215,7 @@ export function blockStop(stream: Blocks, at: number): PartEvent[] {
   }
 }
 
-/** The start input as JSON; '': a placeholder (BLOCKS-1); undefined: not representable. */
+/** The start input as JSON. Empty: a placeholder (BLOCKS-1). Undefined: not representable. */
 function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
   if (input === undefined || input === null || input === '') return ''
   if (isObject(input) && Object.keys(input).length === 0) return ''

@@ -5,7 +5,7 @@
 //
 // OPENAI-RESPONSES-EVENTS-1. Servers send everything up to four times. It is emitted once, and again
 //     only if it differs.
-// OPENAI-RESPONSES-EVENTS-2. Argument bytes without an item get an index of their own and are never
+// OPENAI-RESPONSES-EVENTS-2. Argument bytes without an item get a separate index and are never
 //     dropped (I1.1).
 // OPENAI-RESPONSES-EVENTS-3. An unreadable event spoils the attempt; a payload that cannot begin an
 //     event is skipped. Provider-run and unknown items are never calls.

@@ -41,7 +41,7 @@ export type Item = {
   /** An event ended its arguments. */
   isDone: boolean
   ended: boolean
-  /** The server calls it incomplete, whatever event ends it. */
+  /** The server calls it incomplete, even if an event ends it. */
   isUnfinished: boolean
   /** Events give it different names. */
   isRenamed: boolean

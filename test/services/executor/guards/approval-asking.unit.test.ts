@@ -49,7 +49,7 @@ const two = { calls: [callOf(0), callOf(1, { raw: '{"n": 1.0}' }), callOf(2, { n
 const waiting = cleared([guard('approval'), guard('shell')], two)
 
 describe('calls that wait for the approval guard', () => {
-  it('are asked about, with the very bytes that the tool would get and the rules of their round', () => {
+  it('are sent for approval with the exact bytes that the tool would get and the rules of their round', () => {
     expect(waiting.to('person')).toEqual([
       {
         ...{
@@ -69,18 +69,18 @@ describe('calls that wait for the approval guard', () => {
     ])
   })
 
-  it('are asked about no longer than the turn lasts', () => {
+  it('stay open for approval no longer than the turn lasts', () => {
     expect(cleared([guard('approval')], { expiresAt: 5_000 }).to('person')).toMatchObject([
       { until: 5_000 },
     ])
   })
 
-  it('are not asked about by a shadow, or where there is no such guard', () => {
+  it('are not sent for approval in shadow mode, or without such a guard', () => {
     const shadow = guard('approval', { tools: [{ pattern: 'mail', mode: 'shadow' }] })
     expect(cleared([shadow, guard('shell')], two).to('person')).toEqual([])
   })
 
-  it('are withdrawn when another guard vetoes them, those and no others', () => {
+  it('are withdrawn when another guard vetoes them, and no others are', () => {
     const vetoed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1]))
     expect(vetoed.to('person')).toEqual([
       {

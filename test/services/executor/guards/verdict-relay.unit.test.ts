@@ -110,7 +110,7 @@ describe('the verdict relay', () => {
     expect(reads).toEqual([])
   })
 
-  it('copies the answer to a round that waits, once, under the name that its topic has', async () => {
+  it("copies the answer to a waiting round once, under the guard's name from its topic", async () => {
     const { relay, say, written } = world()
     relay.reconcile('u', [hear()])
     await say('shell', verdict(1, { guard: 'somebody-else' }))
@@ -121,7 +121,7 @@ describe('the verdict relay', () => {
     expect(written).toHaveLength(1)
   })
 
-  it('finds an answer that came before the round was waited for, also while it follows the guard already', async () => {
+  it('finds an answer that came before the round, also while it already follows the guard', async () => {
     const { relay, say, written, reads } = world()
     await say('shell', verdict())
     relay.reconcile('u', [hear()])
@@ -134,7 +134,7 @@ describe('the verdict relay', () => {
     expect(reads).toHaveLength(1)
   })
 
-  it('reads again what it could not keep', async () => {
+  it('reads answers again that it could not keep', async () => {
     const { relay, say, written, reads } = world()
     relay.reconcile('other', [hear(0)])
     await settled()
@@ -147,7 +147,7 @@ describe('the verdict relay', () => {
     expect(written).toEqual([verdict(1)])
   })
 
-  it('leaves out, with a line in the log, what is no answer of this guard that could be taken', async () => {
+  it('ignores a record that is not a valid answer of this guard, with a line in the log', async () => {
     const { relay, say, append, written, lines } = world()
     relay.reconcile('u', [hear()])
     await append('shell', Buffer.from('nonsense'))
@@ -155,7 +155,7 @@ describe('the verdict relay', () => {
     await say('shell', { type: 'turn-ended', conversation: 'c', turn: 7 })
     await say('shell', verdict(), 'another')
     expect(written).toEqual([])
-    expect(lines.filter((line) => line.includes('is left out'))).toHaveLength(4)
+    expect(lines.filter((line) => line.includes('ignored a record of a guard'))).toHaveLength(4)
     await say('shell', verdict())
     expect(written).toHaveLength(1)
   })
@@ -172,19 +172,19 @@ describe('the verdict relay', () => {
     expect(written).toEqual([])
   })
 
-  it('goes on when a topic cannot be read for a while: the answers are still there', async () => {
+  it('continues when a topic was unreadable for a while, and finds the answers', async () => {
     const { relay, say, written, breakReading, clock, lines } = world()
     breakReading(true)
     relay.reconcile('u', [hear()])
     await say('shell', verdict())
-    expect(lines.some((line) => line.includes('cannot be read'))).toBe(true)
+    expect(lines.some((line) => line.includes('cannot read the verdicts'))).toBe(true)
     breakReading(false)
     clock.pass(limits.guardFollowRetryMs)
     await settled()
     expect(written).toEqual([verdict()])
   })
 
-  it('stops reading when nothing has waited for long, and when it is closed', async () => {
+  it('stops reading when no round has waited for a while, and when it is closed', async () => {
     const { relay, say, reads, clock, written } = world()
     relay.reconcile('u', [hear()])
     await say('shell', verdict())

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { bodyLine } from '../../../../services/executor/tools/body-line.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 
-describe('the line of a body that says what was wrong', () => {
+describe('the error line of a body', () => {
   it.each([
     [
       'the message of a JSON error',
@@ -36,9 +36,9 @@ describe('the line of a body that says what was wrong', () => {
     ['JSON that was cut, as text', '{"error":"quo', '{"error":"quo'],
   ])('is %s', (_, body, line) => expect(bodyLine(body)).toBe(line))
 
-  it('is not there in a blank body', () => expect(bodyLine(' \n\t')).toBeUndefined())
+  it('is undefined for a blank body', () => expect(bodyLine(' \n\t')).toBeUndefined())
 
-  it('is not looked for in JSON of any depth, and is bounded', () => {
+  it('is searched in JSON to a limited depth, and is bounded', () => {
     const deep = `${'['.repeat(50_000)}"far away"${']'.repeat(50_000)}`
     expect(Buffer.byteLength(bodyLine(deep) ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
   })

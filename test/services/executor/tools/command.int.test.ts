@@ -147,7 +147,7 @@ describe('a program that ends well', () => {
     })
   })
 
-  it('may leave something behind that holds its pipes open: its result comes all the same', async () => {
+  it('may leave a process behind that holds its pipes open, and still has its result', async () => {
     const { status, text } = await behave(['leave-behind'])
     process.kill(Number(text))
     expect(status).toBe('ok')
@@ -155,7 +155,7 @@ describe('a program that ends well', () => {
 })
 
 describe('output', () => {
-  it('is cut where it is too long, at a whole character, with a note; the program is read to its end', async () => {
+  it('is truncated at a whole character with a note, and the program is read to its end', async () => {
     const ending = await behave(['flood', '4000000'], { run: { outputBytesMax: 10_001 } })
     expect(ending.status).toBe('ok')
     const [kept, note] = ending.text.split('\n[')
@@ -164,13 +164,13 @@ describe('output', () => {
     expect(kept).toMatch(/^[é\n]+$/)
   })
 
-  it('stays below the bound of a result whatever the agent file says', async () => {
+  it('stays below the bound of a result with any setting of the agent file', async () => {
     const { text } = await behave(['flood', '1000000'], { run: { outputBytesMax: 900_000 } })
     expect(Buffer.byteLength(text)).toBeLessThan(limits.resultBytesMax)
     expect(text).toMatch(/\[cut: [^\]]*\]$/)
   })
 
-  it('that is not UTF-8 is shown with replacements, and says so', async () => {
+  it('that is not UTF-8 is shown with replacements and a note', async () => {
     expect(await behave(['bytes', '6869ff21'])).toMatchObject({
       status: 'ok',
       text: 'hi\uFFFD!\n[some bytes were not UTF-8 and are shown as \uFFFD]',
@@ -183,7 +183,7 @@ describe('output', () => {
 })
 
 describe('a program that fails', () => {
-  it('is an error whose reason is the first line that says something', async () => {
+  it('is an error with its first line as the reason', async () => {
     expect(await behave(['need-command'])).toEqual({
       status: 'error',
       text: "The tool failed with exit code 2.\nIts error output:\n\nmissing 'command' parameter\nusage: exec",
@@ -223,7 +223,7 @@ describe('a program that fails', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(9_000)
   })
 
-  it('is an error that names the signal when something else killed it', async () => {
+  it('is an error that names the signal when another process killed it', async () => {
     expect(await behave(['signal', 'SIGKILL'])).toEqual({
       status: 'error',
       text: 'The tool was killed by signal SIGKILL. It wrote nothing.',
@@ -254,7 +254,7 @@ describe('a program that does not end', () => {
     expect([status, text.slice(-9)]).toEqual(['outcome_unknown', 'ready, no'])
   })
 
-  it('is killed with all that it started, whoever of them listens to SIGTERM', async () => {
+  it('is killed with all that it started, also processes that ignore SIGTERM', async () => {
     for (const how of ['', 'stubborn']) {
       const { tool: tree, seen } = await behaveUntil(/^\d+ \d+$/, ['tree', how])
       tree.stop(100, 'the turn was cancelled')
@@ -284,7 +284,7 @@ describe('a program that does not end', () => {
 })
 
 describe('a program that is stopped', () => {
-  it('has an unknown outcome, with the reason and what it wrote', async () => {
+  it('has an unknown outcome, with the reason and its output', async () => {
     const { tool: hanging } = await behaveUntil(/ready/, ['hang'])
     hanging.stop(10_000, 'the turn was cancelled')
     expect(await hanging.ended).toEqual({
@@ -296,7 +296,7 @@ describe('a program that is stopped', () => {
     })
   })
 
-  it('is killed at once without a grace, also when it was asked before', async () => {
+  it('is killed at once without a grace, also after an earlier stop', async () => {
     const { tool: stubborn } = await behaveUntil(/ready/, ['stubborn'])
     stubborn.stop(1_000_000, 'the turn was cancelled')
     stubborn.stop(0, 'the executor shut down')
@@ -306,13 +306,13 @@ describe('a program that is stopped', () => {
     })
   })
 
-  it('has its result when it finishes its work instead', async () => {
+  it('has its result if it finishes its work', async () => {
     const { tool: polite } = await behaveUntil(/ready/, ['polite', '0'])
     polite.stop(10_000, 'the turn was cancelled')
     expect(await polite.ended).toEqual({ status: 'ok', text: 'ready, finished', reason: '' })
   })
 
-  it('has an unknown outcome when it gives up its work', async () => {
+  it('has an unknown outcome if it aborts its work', async () => {
     const { tool: polite } = await behaveUntil(/ready/, ['polite', '143'])
     polite.stop(10_000, 'the turn was cancelled')
     expect(await polite.ended).toMatchObject({ status: 'outcome_unknown' })

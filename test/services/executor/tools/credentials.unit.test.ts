@@ -14,7 +14,7 @@ function hide(
   ).text
 }
 
-describe('what a result does not show', () => {
+describe('credentials in a result', () => {
   it.each<[string, string, Parameters<typeof hide>[1], string]>([
     [
       'a whole header',

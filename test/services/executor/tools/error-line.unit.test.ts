@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { errorLine } from '../../../../services/executor/tools/error-line.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 
-describe('the line that says what was wrong', () => {
+describe('the error line', () => {
   it.each([
     ["missing 'command' parameter\n", "missing 'command' parameter"],
     ['\n  \nfirst of two\nsecond\n', 'first of two'],
@@ -34,7 +34,7 @@ describe('the line that says what was wrong', () => {
     ],
   ])('of %j is %j', (output, line) => expect(errorLine(output)).toBe(line))
 
-  it('is none where nothing was said', () => {
+  it('is undefined for empty output', () => {
     expect(errorLine('')).toBeUndefined()
     expect(errorLine(' \n\n')).toBeUndefined()
   })

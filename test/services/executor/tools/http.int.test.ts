@@ -109,7 +109,7 @@ const setupAdvice =
   'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
 describe('a server that answers', () => {
-  it('gets the arguments as the body of a POST, and the body of its answer is the result', async () => {
+  it("gets the arguments as the body of a POST, and its answer's body is the result", async () => {
     behave = answer(200, 'it is sünny', { 'content-type': 'image/png' })
     const started = start({ call: { arguments: '{"town":"Zürich"}' } })
     expect(await started.started).toBe(true)
@@ -155,7 +155,7 @@ describe('a server that answers', () => {
     expect(JSON.parse(header)).toEqual(JSON.parse(idempotencyKey))
   })
 
-  it('sees our headers where the agent file names them too', async () => {
+  it('sees our headers also if the agent file names them', async () => {
     const headers = {
       'Content-Length': '999',
       'Transfer-Encoding': 'chunked',
@@ -201,7 +201,7 @@ describe('a server that answers', () => {
 })
 
 describe('an answer', () => {
-  it('is cut where it is too long, at a whole character, with a note', async () => {
+  it('is truncated at a whole character, with a note', async () => {
     const ending = await post(answer(200, 'é'.repeat(1_000_000)), {
       run: { outputBytesMax: 10_001 },
     })
@@ -212,14 +212,14 @@ describe('an answer', () => {
     })
   })
 
-  it('stays below the bound of a result whatever the agent file says', async () => {
+  it('stays below the bound of a result with any setting of the agent file', async () => {
     const { text } = await post(answer(200, 'x'.repeat(1_000_000)), {
       run: { outputBytesMax: 900_000 },
     })
     expect(Buffer.byteLength(text)).toBeLessThan(limits.resultBytesMax)
   })
 
-  it('that does not end is not read any further at a bound, and is a result that says so', async () => {
+  it('that does not end is read up to a bound, and its result has a note', async () => {
     const flood = (response: ServerResponse) => {
       const chunk = Buffer.alloc(1 << 20, 'x')
       const more = () => {
@@ -235,7 +235,7 @@ describe('an answer', () => {
     )
   })
 
-  it('that is not UTF-8 is shown with replacements, and says so', async () => {
+  it('that is not UTF-8 is shown with replacements and a note', async () => {
     expect(await post(answer(200, Buffer.from('6869ff21', 'hex')))).toMatchObject({
       ...{ status: 'ok', text: 'hi\uFFFD!\n[some bytes were not UTF-8 and are shown as \uFFFD]' },
     })
@@ -251,7 +251,7 @@ describe('an answer that is no success', () => {
     })
   })
 
-  it('has the meaning of its status as the reason where it has no body', async () => {
+  it('without a body has the meaning of its status as the reason', async () => {
     expect(await post(answer(503, ' \n'))).toEqual({
       status: 'error',
       text: 'The tool answered HTTP 503 (Service Unavailable). Its answer was empty.',
@@ -275,7 +275,7 @@ describe('an answer that is no success', () => {
 })
 
 describe('a credential', () => {
-  it('that the server sends back is in no result', async () => {
+  it('that the server returns is in no result', async () => {
     const run = {
       url: `${urlOf(server)}?api_key=of-the-url`,
       headers: { Authorization: 'Bearer of-a-header', 'X-Team': 'fish' },
@@ -311,7 +311,7 @@ describe('a server that cannot be reached', () => {
     })
   })
 
-  it('has a name that nobody knows', async () => {
+  it('has an unknown name', async () => {
     const started = start({ run: { url: 'http://no-such-server.invalid/' } })
     expect(await started.started).toBe(false)
     expect((await started.ended).reason).toMatch(/^could not be started: (ENOTFOUND|EAI_AGAIN)$/)
@@ -362,7 +362,7 @@ describe('a server that cannot be reached', () => {
 })
 
 describe('a request that was sent', () => {
-  it('has timed out where no answer came, and may have taken effect', async () => {
+  it('times out without an answer, and may have taken effect', async () => {
     const started = start({ run: { url: urlOf(mute) }, call: { timeoutMs: 200 } })
     expect(await started.started).toBe(true)
     expect(await started.ended).toEqual({
@@ -372,7 +372,7 @@ describe('a request that was sent', () => {
     })
   })
 
-  it('has timed out where the answer did not end, and shows what came', async () => {
+  it('times out during the answer, and shows its beginning', async () => {
     const ending = await post((response) => void response.write('so far'), {
       call: { timeoutMs: 300 },
     })

@@ -143,7 +143,7 @@ describe('a function that returns', () => {
     expect(JSON.parse(text)).toEqual({ PATH: process.env.PATH, WEIR_TEST_ALLOWED: 'yes' })
   })
 
-  it('has what it printed beside its result', async () => {
+  it('has its printed output beside its result', async () => {
     expect(await behave('print')).toEqual({
       status: 'ok',
       text: 'printed',
@@ -153,14 +153,14 @@ describe('a function that returns', () => {
     expect(await behave('nothing')).toEqual({ status: 'ok', text: '', reason: '' })
   })
 
-  it('has the end of what it printed, where that was much', async () => {
+  it('has the end of a long printed output', async () => {
     const { text, printed } = await behave('print much')
     expect(text).toBe('printed much')
     expect(Buffer.byteLength(printed ?? '')).toBeLessThanOrEqual(8 * 1024)
     expect(printed).toMatch(/line \d+ é\n$/)
   })
 
-  it('cannot send what would be taken for its result', async () => {
+  it('cannot forge its result', async () => {
     expect(await behave('send')).toMatchObject({ text: 'undefined' })
   })
 
@@ -177,7 +177,7 @@ describe('a function that returns', () => {
 })
 
 describe('a result', () => {
-  it('is cut where it is too long, at a whole character, with a note', async () => {
+  it('is truncated at a whole character, with a note', async () => {
     const ending = await behave('text', { size: 5_000_000, run: { outputBytesMax: 10_001 } })
     expect(ending).toEqual({
       status: 'ok',
@@ -186,12 +186,12 @@ describe('a result', () => {
     })
   })
 
-  it('stays below the bound of a result whatever the agent file says', async () => {
+  it('stays below the bound of a result with any setting of the agent file', async () => {
     const { text } = await behave('text', { size: 500_000, run: { outputBytesMax: 900_000 } })
     expect(Buffer.byteLength(text)).toBeLessThan(limits.resultBytesMax)
   })
 
-  it('with half a character in it has a replacement, and says so', async () => {
+  it('with half a character in it has a replacement and a note', async () => {
     expect(await behave('half a character')).toMatchObject({
       text: 'a\uFFFD\n[some bytes were not UTF-8 and are shown as \uFFFD]',
     })
@@ -215,7 +215,7 @@ describe('a result', () => {
 })
 
 describe('a function that fails', () => {
-  it('is an error with the name and the message of what it threw; the stack is for the log', async () => {
+  it('is an error with the name and the message of the exception; the stack goes to the log', async () => {
     const { printed, ...ending } = await behave('throw')
     expect(ending).toEqual({
       status: 'error',
@@ -299,7 +299,7 @@ describe('a process that ends during a call', () => {
     },
   )
 
-  it('because its memory is out, is an error that says so', async () => {
+  it('that runs out of memory is an error with that reason', async () => {
     expect((await behave('out of memory')).reason).toMatch(/^FATAL ERROR: .*out of memory/)
   })
 })
@@ -357,7 +357,7 @@ describe('processes', () => {
     await until(() => isGone(Number(text.split(' ')[0])))
   })
 
-  it('end with their parent, however that ends and whatever they do', async () => {
+  it('end with their parent, in every way that it can end', async () => {
     const copy = newFile()
     const killed = spawn(process.execPath, [parent, file, JSON.stringify({ how: 'loop', copy })], {
       stdio: 'ignore',
@@ -369,7 +369,7 @@ describe('processes', () => {
 })
 
 describe('a function that does not return', () => {
-  it('has timed out, is asked to stop, and its process ends', async () => {
+  it('times out, gets the stop signal, and its process ends', async () => {
     const pid = await pidOf()
     expect(await behave('obedient', { call: { timeoutMs: 500 } })).toEqual({
       status: 'timed_out',
@@ -379,7 +379,7 @@ describe('a function that does not return', () => {
     await until(() => isGone(Number(pid)))
   })
 
-  it('is killed after its grace where it does not listen', async () => {
+  it('is killed after its grace if it ignores the signal', async () => {
     await pidOf() // so that the time is not spent with starting
     expect(await behave('hang', { call: { timeoutMs: 500, graceMs: 50 } })).toMatchObject({
       status: 'timed_out',
@@ -399,13 +399,13 @@ describe('a function that does not return', () => {
 })
 
 describe('a function that is stopped', () => {
-  it('has its result when it finishes its work instead', async () => {
+  it('has its result if it finishes its work', async () => {
     const { tool } = await behaveUntil(/ready/, 'polite')
     tool.stop(10_000, 'the turn was cancelled')
     expect(await tool.ended).toEqual({ status: 'ok', text: 'finished', reason: '' })
   })
 
-  it('has an unknown outcome when it gives up its work, or is killed', async () => {
+  it('has an unknown outcome if it aborts its work, or is killed', async () => {
     for (const [how, graceMs] of [
       ['obedient', 10_000] as const,
       ['hang', 50] as const,

@@ -24,7 +24,7 @@ describe('a tool', () => {
     expect((await start(run, call).ended).text).toContain(text)
   })
 
-  it('of a kind that nobody knows is not started, and its credentials are not named', () => {
+  it('of an unknown kind is not started, and its credentials are not shown', () => {
     const run = { kind: 'carrier pigeon', headers: { authorization: 'hush' } } as unknown as ToolRun
     expect(() => start(run, call)).toThrow(/^no such kind of tool: carrier pigeon$/)
   })

@@ -41,7 +41,7 @@ describe('content that a provider declines', () => {
     ),
   }
 
-  it('is not asked for again, whether it was declined before the answer or in the middle of it', () => {
+  it('is not retried, neither before the answer nor in the middle of it', () => {
     const said = 'Content Exists Risk'
     expect(httpFailure({ status: 400, headers: undefined, words: [], said }, '')).toMatchObject(
       declined,

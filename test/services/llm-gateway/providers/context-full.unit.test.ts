@@ -1,5 +1,4 @@
-// What servers say of a request that does not fit, and what they say of other things in similar
-// words.
+// Errors of servers for a request that does not fit, and similar wordings for other errors.
 
 import { describe, expect, it } from '@jest/globals'
 import {
@@ -117,7 +116,7 @@ const other: [what: string, status: number, said: string][] = [
 ]
 
 describe('a full context', () => {
-  it.each(full)('is what %s says with %i', (_, status, said) => {
+  it.each(full)('is recognized in the error of %s with status %i', (_, status, said) => {
     expect(httpFailure({ status, headers: undefined, words: [], said }, '')).toMatchObject({
       ...{ kind: 'failed', class: 'context_full', retryable: false },
       reason: expect.stringContaining('begin a new conversation'),
@@ -130,7 +129,7 @@ describe('a full context', () => {
     )
   })
 
-  it('is known by its code alone, whatever the message says', () => {
+  it('is recognized by its code alone', () => {
     const said = 'no'
     for (const code of [
       'context_length_exceeded',
@@ -154,7 +153,7 @@ describe('a full context', () => {
     expect(reportedError({ ...error, message: 'no' })).toMatchObject({ class: 'refused' })
   })
 
-  it('is said with its remedy first and what the provider said behind, without the key', () => {
+  it("names the remedy first, then the provider's message without the key", () => {
     const { reason } = httpFailure(
       { status: 400, headers: undefined, words: [], said: 'prompt is too long for key-1' },
       'key-1',
@@ -167,7 +166,7 @@ describe('a full context', () => {
 })
 
 describe("a conversation's history", () => {
-  it('is sent up to its limit of bytes, and no further, whatever it is made of', () => {
+  it('is sent up to its byte limit, for any content', () => {
     const half = 'é'.repeat(limits.historyBytesMax / 4)
     const called = modelSays(
       { calls: [call({ raw: half.slice(1) })] },

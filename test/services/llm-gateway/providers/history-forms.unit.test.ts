@@ -1,5 +1,4 @@
-// What the files of the providers make of a history is valid for the strictest reading of their
-// form, whatever the history holds.
+// Every provider's messages are valid for the strictest reading of their form, for any history.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -42,25 +41,21 @@ const strict = { id: /^[a-zA-Z0-9]{9}$/, madeId: (place: string) => place, alter
 const returned = { model: 'some-model', fields: [] }
 
 describe('any history', () => {
-  it.each([false, true])(
-    'is valid as Anthropic is told it (rebuilt: %s): there is nothing to mend',
-    (rebuilt) => {
-      fc.assert(
-        fc.property(anyHistory, (history) => {
-          const messages = conversationMessages(history, rebuilt)
-          expect(validMessages(messages)).toEqual(messages)
-          if (rebuilt)
-            for (const sent of idsOf(messages)) expect(sent).toMatch(/^call_\d+_\d+_\d+$/)
-        }),
-        { seed, numRuns: 300 },
-      )
-    },
-  )
+  it.each([false, true])('is valid for Anthropic without repairs (rebuilt: %s)', (rebuilt) => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const messages = conversationMessages(history, rebuilt)
+        expect(validMessages(messages)).toEqual(messages)
+        if (rebuilt) for (const sent of idsOf(messages)) expect(sent).toMatch(/^call_\d+_\d+_\d+$/)
+      }),
+      { seed, numRuns: 300 },
+    )
+  })
 
   it.each([
     ['Mistral', { nineCharacterIds: true, rebuilt: false }],
     ['a server that has refused it', { nineCharacterIds: false, rebuilt: true }],
-  ])('is valid as %s is told it: roles take turns and ids have nine characters', (_, how) => {
+  ])('is valid for %s: roles alternate and ids have nine characters', (_, how) => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const messages = chatMessages(history, returned, how)
@@ -70,7 +65,7 @@ describe('any history', () => {
     )
   })
 
-  it('says the same of what was said before, when it goes on', () => {
+  it('repeats earlier entries byte for byte when it grows', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const whole = conversationMessages([...history, userSays('more', { turn: 9 })])

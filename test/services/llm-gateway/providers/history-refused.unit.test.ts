@@ -60,7 +60,7 @@ describe('a history that the provider refuses', () => {
   const open = given(llmGateway, at(100, modelRequest({ settings })))
   const again = open.when(at(200, refused('a')))
 
-  it('is sent again at once, rebuilt, whatever tries are left', () => {
+  it('is rebuilt and sent again at once, even without attempts left', () => {
     expect(again.records).toEqual([])
     expect(again.wants).toMatchObject([{ key: 'attempt 1', rebuilt: true }])
   })

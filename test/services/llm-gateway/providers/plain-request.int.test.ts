@@ -1,5 +1,5 @@
-// Rounds in which no tool may be called, against servers that cannot be told so: the real SDKs, and
-// servers that answer 400 as Bedrock does.
+// Rounds that forbid tool calls, against servers that cannot express this: the real SDKs, and
+// servers that answer 400 like Bedrock.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -53,7 +53,7 @@ const answers: Record<Api, string> = {
     ),
 }
 
-/** What the model was told of the history, in whatever form. */
+/** The history as the model gets it, in any form. */
 const toldIn = ({ messages, input }: Body) => JSON.stringify(messages ?? input)
 const speaksOfCalls = (body: Body) =>
   /tool_use|tool_calls|tool_result|"tool"|function_call/.test(toldIn(body))
@@ -98,7 +98,7 @@ afterEach(async () => {
 })
 
 /**
- * A gateway with one agent, before a server that refuses what `refuse` says; `ask` plays a whole
+ * A gateway with one agent, before a server that refuses requests by `refuse`. `ask` plays a whole
  * round with the real reducer.
  */
 async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
@@ -178,7 +178,7 @@ const textOnly = { tools, callsLeft: 0 }
 const apis: Api[] = ['anthropic', 'openai-chat', 'openai-responses']
 
 describe.each(apis)('a server of %s', (api) => {
-  it('that takes it is told that no tool may be called, and keeps the declarations', async () => {
+  it('that accepts tool_choice none gets it with the declarations', async () => {
     const { bodies, ask } = await gatewayBefore(api, () => undefined)
     expect((await ask(textOnly)).failed).toEqual([])
     expect(bodies).toMatchObject([{ tools: [{}, {}], tool_choice: expect.anything() }])
@@ -239,7 +239,7 @@ describe.each(apis)('a server of %s', (api) => {
     ])
   })
 
-  it('that no longer takes plain text either is asked with its tools again', async () => {
+  it('that later refuses plain text too gets the tools again', async () => {
     let takes: 'plain text' | 'tools' = 'plain text'
     const { bodies, ask } = await gatewayBefore(api, (body) =>
       (body.tools === undefined) === (takes === 'plain text')
@@ -273,7 +273,7 @@ describe.each(apis)('a server of %s', (api) => {
     expect(speaksOfCalls(bodies[4] as Body)).toBe(true)
   })
 
-  it('that refuses it in plain text too is not asked a third time, and its reason ends the round', async () => {
+  it('that also refuses plain text gets no third request, and its reason ends the round', async () => {
     const { bodies, ask } = await gatewayBefore(api, () => ({
       status: 400,
       message: 'max_tokens: too many',
@@ -287,7 +287,7 @@ describe.each(apis)('a server of %s', (api) => {
           'the request is refused, also in plain text and without tools: the provider answered 400: max_tokens: too many',
       },
     })
-    // What helped nothing is not remembered.
+    // A plain request that did not help is not remembered.
     await ask(textOnly)
     expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([true, false, true, false])
   })

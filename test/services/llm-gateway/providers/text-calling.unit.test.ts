@@ -35,8 +35,8 @@ const two: HistoryEntry = modelSays(
   { round: 2, results: [result(), result({ ordinal: 1, status: 'error', text: 'no' })] },
 )
 
-describe('a model without tool calls of its own', () => {
-  it('is told the one shape with an example and the tools with their schemas, behind its own instructions', () => {
+describe('a model without native tool calls', () => {
+  it('gets the form, an example and the tools with schemas after its instructions', () => {
     const { system = '' } = asked([])
     expect(system).toMatch(/^You are helpful\.\n\nYou can call tools\./)
     expect(system).toContain('\n{"name": "read", "arguments": {"path":"..."}}\n')
@@ -46,7 +46,7 @@ describe('a model without tool calls of its own', () => {
       expect(system).toContain(`- ${name}: runs ${name}\n  ${schema}`)
   })
 
-  it('is told an example that is itself a call', () => {
+  it('gets an example that is itself a call', () => {
     const example =
       asked([])
         .system?.split('\n')
@@ -100,19 +100,19 @@ describe('a model without tool calls of its own', () => {
         expect(recover({ text: response.text, offered })).toMatchObject({ kind: 'calls' })
   })
 
-  it('is told the same bytes of what was said before, when the history goes on', () => {
+  it('gets the same bytes for earlier entries when the history grows', () => {
     const before = JSON.stringify(messageRequest(agent, asked(round)).messages.slice(0, 2))
     const { messages, system } = messageRequest(agent, asked([...round, two]))
     expect(JSON.stringify(messages.slice(0, 2))).toBe(before)
     expect(system).toEqual(messageRequest(agent, asked(round)).system)
   })
 
-  it('is told nothing of tools where there are none', () =>
+  it('gets no instructions without tools', () =>
     expect(asked([], { tools: [] }).system).toBe('You are helpful.'))
 })
 
 describe('a model with tool calls', () => {
-  it('is asked as before', () => {
+  it('gets an unchanged request', () => {
     const request: ProviderRequest = {
       nudge: null,
       tools,

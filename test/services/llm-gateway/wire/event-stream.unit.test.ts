@@ -154,21 +154,18 @@ describe('bytes that are no text', () => {
     ['a character of another encoding', [0xf6]],
     ['half a character', [0xe2, 0x82]],
     ['half a surrogate pair', [0xed, 0xa0, 0x80]],
-  ])(
-    'are an error behind what came before them, wherever the network cuts: %s',
-    async (_name, bytes) => {
-      const body = Buffer.concat([
-        Buffer.from('data: ä\n\ndata: K'),
-        Buffer.from(bytes),
-        Buffer.from('ln\n\n'),
+  ])('are an error after the text before them, for any network cut: %s', async (_name, bytes) => {
+    const body = Buffer.concat([
+      Buffer.from('data: ä\n\ndata: K'),
+      Buffer.from(bytes),
+      Buffer.from('ln\n\n'),
+    ])
+    for (let pieceBytes = 1; pieceBytes <= body.length; pieceBytes += 1)
+      expect((await events(body, pieceBytes)).slice(0, 2)).toEqual([
+        { event: null, data: 'ä' },
+        error,
       ])
-      for (let pieceBytes = 1; pieceBytes <= body.length; pieceBytes += 1)
-        expect((await events(body, pieceBytes)).slice(0, 2)).toEqual([
-          { event: null, data: 'ä' },
-          error,
-        ])
-    },
-  )
+  })
 
   it('are none where the body was cut inside a character', async () => {
     const body = Buffer.from('data: 1\n\ndata: ä')
@@ -185,7 +182,7 @@ describe('a web page in the place of a stream', () => {
   const page = (body: string) =>
     new Response(body, { headers: { 'content-type': 'text/html; charset=utf-8' } })
 
-  it('is said to be one', async () => {
+  it('is reported as a web page', async () => {
     await expect(sentEvents(page('<html>Sign in</html>'), () => {}).next()).rejects.toThrow(
       /base URL/,
     )
@@ -207,7 +204,7 @@ describe('a body without an end of an event', () => {
       }),
     )
 
-  it('is given up at a bound', async () => {
+  it('is aborted at a bound', async () => {
     await expect(sentEvents(endless(), () => {}).next()).rejects.toMatchObject({
       code: 'provider.stream',
     })

@@ -50,7 +50,7 @@ describe('a value of a JSON text', () => {
     expect(exactValues(text)(path)).toBeUndefined()
   })
 
-  it('says what JSON.parse says, at every path and however it is laid out', () => {
+  it('equals the value of JSON.parse, at every path and in any layout', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 4 }),

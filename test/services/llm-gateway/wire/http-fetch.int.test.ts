@@ -87,7 +87,7 @@ describe('a request', () => {
     await expect(httpFetch('http://me:secret@127.0.0.1')).rejects.toThrow(TypeError)
   })
 
-  it('is off the network when it is aborted, before its answer and in the middle of it', async () => {
+  it('leaves the network on abort, before its answer and in the middle of it', async () => {
     const reason = new Error('enough')
     const stop = new AbortController()
     let url = await serve(() => stop.abort(reason))
@@ -107,7 +107,7 @@ describe('a request', () => {
     await until(() => sockets.every(({ destroyed }) => destroyed))
   })
 
-  it('that is redirected goes where it is sent', async () => {
+  it('follows a redirect', async () => {
     const url = await serve((request, response, body) => {
       if (request.url === '/new') response.end(`${request.method} ${body}`)
       else response.writeHead(308, { location: '/new' }).end()
@@ -127,7 +127,7 @@ describe('an answer', () => {
     expect(await firstEvent(url)).toBe('1')
   })
 
-  it('that was left leaves its connection to the next request, once its end has come', async () => {
+  it('that was left frees its connection for the next request at its end', async () => {
     let end = (): void => {}
     const url = await serve((_, response) => {
       response.write('data: 1\n\n')
@@ -157,7 +157,7 @@ describe('an answer', () => {
     await until(() => sockets.length === 1 && sockets.every(({ destroyed }) => destroyed))
   })
 
-  it('whose text does not end is read to a bound, and closed', async () => {
+  it('with an endless text is read to a bound and closed', async () => {
     const url = await serve((_, response) => {
       response.writeHead(500)
       const more = (): void => {

@@ -7,7 +7,7 @@ const epoch = Date.parse(date) / 1000
 const hint = (headers: Record<string, string>, { status = 429, said = '' } = {}) =>
   retryHint({ status, headers: new Headers({ date, ...headers }), said })
 
-describe('when a provider wants to be asked again', () => {
+describe('the retry hint of a provider', () => {
   it.each<[string, Record<string, string>, number | null]>([
     ['retry-after in seconds', { 'retry-after': '7' }, 7000],
     [
@@ -82,7 +82,7 @@ describe('when a provider wants to be asked again', () => {
   ])('%s', (_, headers, wait) => expect(hint(headers)).toBe(wait))
 
   it.each(['99999999999', '9'.repeat(400)])(
-    'is no later than a record can hold, whatever it says (%s s)',
+    'never exceeds the bound of a record (%s s)',
     (seconds) => {
       for (const name of ['retry-after', 'retry-after-ms', 'x-ratelimit-reset']) {
         const wait = hint({ [name]: seconds })

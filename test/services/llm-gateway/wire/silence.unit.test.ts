@@ -3,7 +3,10 @@ import { watchSilence } from '../../../../services/llm-gateway/wire/silence.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 
-/** A watch over 100 ms without a byte and 250 ms without a word, and what it told. */
+/**
+ * A watch with limits of 100 ms without a byte and 250 ms without an answer, and the limits that it
+ * reported.
+ */
 function watched(clock: Clock) {
   const told: string[] = []
   return {
@@ -13,7 +16,7 @@ function watched(clock: Clock) {
 }
 
 describe('a silence', () => {
-  it('is too long after its limit since anything was heard', () => {
+  it('is too long once its limit passes without a byte', () => {
     const clock = manualClock(0)
     const { told, watch } = watched(clock)
     clock.advance(60)
@@ -26,7 +29,7 @@ describe('a silence', () => {
     expect(told).toEqual(['silent'])
   })
 
-  it('with signs of life is too long after its own limit since anything was said', () => {
+  it('with keep-alives is too long once its limit passes without an answer', () => {
     const clock = manualClock(0)
     const { told, watch } = watched(clock)
     for (let n = 0; n < 5; n += 1) {
@@ -51,7 +54,7 @@ describe('a silence', () => {
     expect(told).toEqual(['silent'])
   })
 
-  it('is nothing that a stopped watch tells of', () => {
+  it('is not reported by a stopped watch', () => {
     const clock = manualClock(0)
     const { told, watch } = watched(clock)
     watch.stop()
@@ -64,7 +67,7 @@ describe('a silence', () => {
     const { told, watch } = watched(slow.clock)
     slow.standStill(5000)
     expect(told).toEqual([])
-    watch.onBytes() // what had waited in the socket
+    watch.onBytes() // the bytes from the socket
     slow.fire()
     slow.pass(99)
     slow.fire()

@@ -1,5 +1,5 @@
-// The adapter and the real SDK against an HTTP server on this machine: what goes out, what comes
-// back, and every way in which it may not.
+// The adapter and the real SDK against an HTTP server on this machine: requests, answers and every
+// kind of failure.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -129,7 +129,7 @@ describe('an HTTP error', () => {
     },
   )
 
-  it('that says that the context is full says so as a class of its own', async () => {
+  it('that reports a full context has the class context_full', async () => {
     const { ending } = await ask(
       await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')),
     )
@@ -176,7 +176,7 @@ describe('an HTTP error', () => {
     ).toMatchObject({ retryAfterMs })
   })
 
-  it('is final where the provider says so', async () => {
+  it('is final if the provider forbids a retry', async () => {
     expect(
       (await ask(await serve(refusing(429, { 'x-should-retry': 'false' })))).ending,
     ).toMatchObject({
@@ -185,7 +185,7 @@ describe('an HTTP error', () => {
     })
   })
 
-  it('has a bounded reason, and never the key, even if the provider quotes it', async () => {
+  it('has a bounded reason without the key, even if the provider quotes it', async () => {
     const { ending } = await ask(
       await serve(refusing(401, {}, `invalid key ${apiKey} ${'ä'.repeat(5000)}`)),
     )
@@ -252,7 +252,7 @@ describe('a connection', () => {
     expect((await ask(url)).ending).toMatchObject({ class: 'transient', retryable: true })
   })
 
-  it('that breaks after the provider said why the model stopped has given its answer', async () => {
+  it('that breaks after the finish reason has delivered its answer', async () => {
     const said =
       text('all') +
       sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}')
@@ -264,7 +264,7 @@ describe('a connection', () => {
     })
   })
 
-  it('that ends without a word has a cut answer, also where the last event has no blank line after it', async () => {
+  it('that ends without a reason has a cut answer, also without the last blank line', async () => {
     expect(
       (await readToEnd(connectAnthropic(agentOf(), answering(text('half'))))).ending,
     ).toMatchObject({
@@ -283,14 +283,14 @@ describe('a connection', () => {
     })
   })
 
-  it('that is kept open after the message is over is not waited for', async () => {
+  it('is left at the end of the message, even if the server keeps it open', async () => {
     const url = await serve((_, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('hi') + end),
     )
     expect((await ask(url)).ending).toMatchObject({ kind: 'finished', stop: 'end' })
   })
 
-  it('that brings garbage gives no answer', async () => {
+  it('with garbage gives no answer', async () => {
     const url = await serve((_, response) =>
       response.writeHead(200).end(`${text('half')}data: {"type": "content_bl\n\n${end}`),
     )
@@ -310,7 +310,7 @@ describe('a connection', () => {
     })
   })
 
-  it('that brings one line without an end is given up', async () => {
+  it('is aborted if one line never ends', async () => {
     const endless: typeof fetch = async () =>
       new Response(
         new ReadableStream<Uint8Array>({
@@ -321,7 +321,7 @@ describe('a connection', () => {
     expect(ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'provider' })
   })
 
-  it('is left when it is aborted, before and after its first byte', async () => {
+  it('closes on abort, before and after its first byte', async () => {
     const closed: string[] = []
     let arrived = (): void => undefined
     const url = await serve((request, response) => {
@@ -342,7 +342,7 @@ describe('a connection', () => {
 })
 
 describe('the response', () => {
-  it('is heard when its headers come and with every piece of its body, whatever it holds', async () => {
+  it('reports bytes for its headers and for every piece of its body', async () => {
     let heard = 0
     const body = `: keep-alive\n\n${sse('ping', '{"type":"ping"}')}${text('hi')}${end}`
     await readToEnd(connectAnthropic(agentOf(), answering(body, { pieceBytes: 10 })), {

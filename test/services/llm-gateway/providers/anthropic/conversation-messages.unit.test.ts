@@ -23,7 +23,7 @@ const toolResult = (id: string, fields: object = {}) => ({
 })
 
 describe('a conversation', () => {
-  it('is what the user said, what the model said and did, and what came of it', () => {
+  it("contains the user's and the model's texts, the calls and their results", () => {
     const history = [
       userSays('read x'),
       modelSays({ text: 'I will.', calls: [call()] }, { results: [result()] }),
@@ -83,7 +83,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('joins what the user says after results, or after a turn that had no answer, into one message', () => {
+  it('joins consecutive user texts into one message, also after results', () => {
     const ended = [userSays('a'), modelSays({ calls: [call()] }, { results: [result()] })]
     expect(
       messagesOf(...ended, userSays('b', { turn: 1 }), userSays('c', { turn: 2 })).at(-1),
@@ -116,7 +116,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('ends with the user also where the model spoke last, so that it does not go on in the middle of its own words', () => {
+  it("ends with the user, so the provider does not continue the model's last message", () => {
     const messages = messagesOf(
       userSays('a'),
       modelSays({ text: 'one' }),
@@ -149,8 +149,7 @@ describe('a call in the history', () => {
     ['null', {}],
     ['['.repeat(100_000), {}],
     [`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, {}],
-    // Some providers read no more than a thousand levels, and what stands in a history is sent for
-    // ever.
+    // Some providers read at most a thousand levels, and a history is sent in every later request.
     [`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`, {}],
     ['{"a":"\\ud83d"}', { a: '\ufffd' }],
     ['{"\\udfff":{"\\ud83d":"\\ud83d"}}', { '\ufffd': { '\ufffd': '\ufffd' } }],
@@ -237,7 +236,7 @@ const someHistory = fc
     ]),
   )
 
-describe('whatever the history holds', () => {
+describe('any history', () => {
   it('every tool_use has exactly one tool_result, in the next message and in order, and ids are unique (I5.4)', () => {
     fc.assert(
       fc.property(someHistory, (history) => {

@@ -12,8 +12,8 @@ import { apiKey } from '../../samples.ts'
 type Event = Record<string, unknown>
 
 /**
- * What these events mean, and what is known of the response after them. A string is sent as it is.
- * What the server says of itself is left out.
+ * The part events and the final state of the response. A string is sent verbatim. Server metadata
+ * is left out.
  */
 function read(...events: (Event | string)[]) {
   const stream = newMessageStream(apiKey)
@@ -85,7 +85,7 @@ describe('a call', () => {
     ])
   })
 
-  it('takes its pieces whatever type they have, and what cannot be understood for arguments of no call', () => {
+  it('accepts pieces of any type, and emits unknown content as arguments of no call', () => {
     const pieces = [
       delta(0, { partial_json: '{"a":' }),
       delta(0, { type: 'input_delta', partial_json: '1}' }),
@@ -107,7 +107,7 @@ describe('a call', () => {
     ])
   })
 
-  it('may be said whole again where it ends', () => {
+  it('may be repeated whole at its end', () => {
     const end = { ...stop(0), content_block: toolUse({ input: { path: 'a' } }) }
     expect(read(start(0, toolUse()), end).parts).toEqual([
       callStart(0),
@@ -143,7 +143,7 @@ describe('a call', () => {
     ).toEqual([callStart(0, '{"path":"a"}'), part('call_arguments', 0, '{"path":"a"}')])
   })
 
-  it('is told apart by our own count, so that an index that is used again begins another call', () => {
+  it('has an index from our own count: a reused provider index begins another call', () => {
     const twice = read(
       start(0, toolUse()),
       json(0, '1'),
@@ -271,7 +271,7 @@ describe('a call', () => {
     }
   })
 
-  it('never loses argument bytes without a word: those of a block that never began come out under an index of their own', () => {
+  it('keeps argument bytes of a block that never began, under a separate index', () => {
     const stray = read(start(0, toolUse()), json(3, '{"path":"a"}'), stop(0)).parts
     expect(stray).toEqual([
       callStart(0),
@@ -281,7 +281,7 @@ describe('a call', () => {
   })
 
   it.each(['server_tool_use', 'thinking', 'text'])(
-    'does not lose those that come for a block that is none and is over: %s',
+    'keeps argument bytes for an ended block of another kind: %s',
     (type) => {
       const { parts } = read(
         start(0, { type }),
@@ -347,7 +347,7 @@ describe('thinking', () => {
     })
   })
 
-  it('that is redacted is handed back as it came', () => {
+  it('that is redacted goes back unchanged', () => {
     const block = { type: 'redacted_thinking', data: 'opaque==' }
     expect(read(start(0, block), stop(0)).parts).toEqual([
       part('reasoning_block', 0, JSON.stringify(block)),
@@ -381,7 +381,7 @@ describe('the end', () => {
     ).toBe(expected)
   })
 
-  it('without a word is a cut, but not where the provider said that the message is over', () => {
+  it('without a reason is a cut, unless the provider ended the message', () => {
     expect(stopOf(newMessageStream(apiKey))).toBe('cut')
     expect(stopOf({ ...newMessageStream(apiKey), over: true })).toBe('other')
   })
@@ -404,18 +404,15 @@ describe('the end', () => {
     expect(stopOf(read({ type: 'message_delta', delta: { stop_reason: word } }))).toBe('cut')
   })
 
-  it.each(['max_tokens', 'refusal'])(
-    'keeps a word that something was cut, whatever comes after it: %s',
-    (sign) => {
-      const said = (stop_reason: string) => ({ type: 'message_delta', delta: { stop_reason } })
-      expect(read(said(sign), said('tool_use')).finish).toBe(sign)
-      expect(read(said('tool_use'), said(sign)).finish).toBe(sign)
-      const foretold = { ...begin, message: { ...begin.message, stop_reason: sign } }
-      expect(read(foretold, said('tool_use'), { type: 'message_stop' }).finish).toBe(sign)
-    },
-  )
+  it.each(['max_tokens', 'refusal'])('keeps a finish reason that reports a loss: %s', (sign) => {
+    const said = (stop_reason: string) => ({ type: 'message_delta', delta: { stop_reason } })
+    expect(read(said(sign), said('tool_use')).finish).toBe(sign)
+    expect(read(said('tool_use'), said(sign)).finish).toBe(sign)
+    const foretold = { ...begin, message: { ...begin.message, stop_reason: sign } }
+    expect(read(foretold, said('tool_use'), { type: 'message_stop' }).finish).toBe(sign)
+  })
 
-  it('is told with the id and the usage of the server beside it, once', () => {
+  it("emits the server's id and usage once", () => {
     const stream = newMessageStream(apiKey)
     readEvent(stream, null, JSON.stringify(begin))
     const said = [
@@ -448,7 +445,7 @@ describe('the end', () => {
   })
 })
 
-describe('what a server should not send', () => {
+describe('an invalid stream', () => {
   it('is harmless where it says nothing: pings, unknown events, the end mark of another protocol, the same start again', () => {
     const message = read(
       begin,
@@ -490,7 +487,7 @@ describe('what a server should not send', () => {
   })
 
   it.each(['ping', '<html>', '"text"', 'null'])(
-    'passes over what cannot be the beginning of an event, and trusts no bare end then: %s',
+    'skips a payload that cannot begin an event, and then ignores a bare end: %s',
     (data) => {
       const message = read(begin, start(0, toolUse()), data, json(0, '{}'), stop(0), {
         type: 'message_stop',
@@ -516,7 +513,7 @@ describe('what a server should not send', () => {
     })
   })
 
-  it('has a bound for whatever comes out late or never', () => {
+  it('bounds the content that is emitted late or never', () => {
     const many = Array.from({ length: limits.responseItemsMax + 1 }, (_, n) =>
       start(n, { type: 'server_tool_use' }),
     )

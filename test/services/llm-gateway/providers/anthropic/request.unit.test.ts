@@ -16,7 +16,7 @@ function requestOf(fields: Partial<ProviderRequest> = {}, agent = agentOf()) {
   })
 }
 
-/** Everything that a provider reads, in its order, without the marks: what its cache compares. */
+/** Everything that a provider's cache compares, in its order, without the marks. */
 function readingOrder(request: ReturnType<typeof requestOf>): string[] {
   const parts = [
     ...(request.tools ?? []),
@@ -45,7 +45,7 @@ describe('a request to Anthropic', () => {
     })
   })
 
-  it('says nothing about what the agent leaves out', () => {
+  it('omits the settings that the agent omits', () => {
     const request = requestOf({ tools: [], textOnly: true }, agentOf({ system: ' ' }))
     for (const key of ['tools', 'tool_choice', 'system', 'temperature'])
       expect(request).not.toHaveProperty(key)

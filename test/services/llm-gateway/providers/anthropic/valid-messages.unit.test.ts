@@ -119,7 +119,7 @@ describe('a history with a fault', () => {
     ).toEqual(user(returns('functions_read_0_1')))
   })
 
-  it('drops blank texts and what they leave empty, and joins who then speaks twice', () => {
+  it('drops blank texts and empty messages, and joins consecutive messages of one role', () => {
     expect(
       validMessages([user(says('hi')), assistant(says(' ')), user(says('hello?'), says(''))]),
     ).toEqual([user(says('hi'), says('hello?'))])
@@ -184,8 +184,8 @@ const anyList = fc.array(
 )
 
 /**
- * What may stand before the words of a response: thinking, signed or hidden, and a tool that the
- * provider ran itself.
+ * Blocks that may precede the text of a response: thinking, signed or hidden, and a provider-run
+ * tool.
  */
 const beforeWords = (n: number): Record<string, ContentBlockParam[]> => ({
   nothing: [],

@@ -1,5 +1,5 @@
-// The Chat Completions adapter and the real SDK against an HTTP server on this machine: what goes
-// out, what comes back, and every way in which it may not.
+// The Chat Completions adapter and the real SDK against an HTTP server on this machine: requests,
+// answers and every kind of failure.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -90,7 +90,7 @@ describe('a request', () => {
     })
   })
 
-  it('is made once: retries are the business of the reducer', async () => {
+  it('is sent once: the reducer owns retries', async () => {
     let requests = 0
     const url = await serve((request, response) => {
       requests += 1
@@ -100,7 +100,7 @@ describe('a request', () => {
     expect(requests).toBe(1)
   })
 
-  it('takes neither address nor account from variables of the environment', async () => {
+  it('ignores variables of the environment for address and account', async () => {
     const variables = {
       OPENAI_BASE_URL: await serve(refusing(418)),
       OPENAI_ORG_ID: 'o',
@@ -123,7 +123,7 @@ describe('a request', () => {
     }
   })
 
-  it('needs no key for a server that wants none', async () => {
+  it('needs no key for a server without keys', async () => {
     const url = await serve((_, response) => response.writeHead(200).end(text('hi') + end))
     expect((await readToEnd(connectOpenaiChat(agentAt(url, '')))).ending).toMatchObject({
       kind: 'finished',
@@ -150,7 +150,7 @@ describe('an HTTP error', () => {
     },
   )
 
-  it('that says that the context is full says so as a class of its own', async () => {
+  it('that reports a full context has the class context_full', async () => {
     const { ending } = await ask(
       await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')),
     )
@@ -185,7 +185,7 @@ describe('an HTTP error', () => {
     })
   })
 
-  it('says when to come back, and whether', async () => {
+  it('carries the retry hint and the retry flag', async () => {
     const headers = { 'retry-after': '7', 'x-should-retry': 'false' }
     expect((await ask(await serve(refusing(429, headers)))).ending).toMatchObject({
       retryAfterMs: 7000,
@@ -193,7 +193,7 @@ describe('an HTTP error', () => {
     })
   })
 
-  it('has a bounded reason, and never the key, even if the provider quotes it', async () => {
+  it('has a bounded reason without the key, even if the provider quotes it', async () => {
     const { ending } = await ask(
       await serve(refusing(401, {}, `invalid key ${apiKey} ${'ä'.repeat(5000)}`)),
     )
@@ -268,7 +268,7 @@ describe('a connection', () => {
     expect((await ask(url)).ending).toMatchObject({ class: 'transient', retryable: true })
   })
 
-  it('that breaks after the provider said why the model stopped has given its answer, with its calls', async () => {
+  it('that breaks after the finish reason has delivered its answer, with its calls', async () => {
     const call = { index: 0, id: 'c1', function: { name: 'read', arguments: '{}' } }
     const said =
       chunk(JSON.stringify({ choices: [{ delta: { tool_calls: [call] } }] })) + finish('tool_calls')
@@ -277,7 +277,7 @@ describe('a connection', () => {
     expect(ending).toMatchObject({ kind: 'finished', stop: 'calls' })
   })
 
-  it('that ends without a word has a cut answer, also where the last event has no blank line after it', async () => {
+  it('that ends without a reason has a cut answer, also without the last blank line', async () => {
     expect((await askOf(answering(text('half')))).ending).toMatchObject({
       kind: 'finished',
       stop: 'cut',
@@ -294,14 +294,14 @@ describe('a connection', () => {
     })
   })
 
-  it('that is kept open after the end mark is not waited for', async () => {
+  it('is left at the end mark, even if the server keeps it open', async () => {
     const url = await serve((_, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('hi') + end),
     )
     expect((await ask(url)).ending).toMatchObject({ kind: 'finished', stop: 'end' })
   })
 
-  it('that brings an error in the stream gives no answer', async () => {
+  it('with an error in the stream gives no answer', async () => {
     const error = sse('error', '{"error":{"message":"overloaded","type":"server_error"}}')
     const { ending } = await ask(
       await serve((_, response) => response.writeHead(200).end(text('half') + error)),
@@ -314,7 +314,7 @@ describe('a connection', () => {
     })
   })
 
-  it('that brings garbage gives no answer', async () => {
+  it('with garbage gives no answer', async () => {
     const url = await serve((_, response) =>
       response.writeHead(200).end(`${text('half')}data: {"choices": [{"del\n\n${end}`),
     )
@@ -334,7 +334,7 @@ describe('a connection', () => {
     })
   })
 
-  it('that brings one line without an end is given up', async () => {
+  it('is aborted if one line never ends', async () => {
     const endless: typeof fetch = async () =>
       new Response(
         new ReadableStream<Uint8Array>({
@@ -348,7 +348,7 @@ describe('a connection', () => {
     })
   })
 
-  it('is left when it is aborted, before and after its first byte', async () => {
+  it('closes on abort, before and after its first byte', async () => {
     const closed: string[] = []
     let arrived = (): void => undefined
     const url = await serve((_, response) => {
@@ -368,7 +368,7 @@ describe('a connection', () => {
 })
 
 describe('the response', () => {
-  it('is heard when its headers come and with every piece of its body, whatever it holds', async () => {
+  it('reports bytes for its headers and for every piece of its body', async () => {
     let heard = 0
     const body = `: keep-alive\n\n${text('hi')}${end}`
     await askOf(answering(body, { pieceBytes: 10 }), { heard: () => (heard += 1) })

@@ -22,8 +22,8 @@ type Json = Record<string, unknown>
 const offered = ['read', 'write', 'get_weather', 'get', 'gogo']
 
 /**
- * What these payloads mean, and what is known of the response after them. A string is sent as it
- * is. What the server says of itself is left out.
+ * The part events and the final state of the response. A string is sent verbatim. Server metadata
+ * is left out.
  */
 function read(...payloads: (Json | string)[]) {
   const stream = newChatStream({ secret: apiKey, model: 'm1' })
@@ -52,7 +52,7 @@ const chunk = (delta: Json, fields: Json = {}): Json => ({
   choices: [{ index: 0, delta, finish_reason: null, ...fields }],
 })
 const tools = (...entries: Json[]) => chunk({ tool_calls: entries })
-/** An entry of tool_calls: what is undefined is not sent. */
+/** An entry of tool_calls, without its undefined fields. */
 const piece = (index: unknown, id: unknown, name: unknown, text: unknown) => ({
   index,
   id,
@@ -69,7 +69,7 @@ const b = '{"path":"b"}'
 const one = (fields: Json = {}) => ({ id: 'c1', name: 'read', text: a, ...fields })
 const two = [one(), one({ id: 'c2', text: b })]
 describe('a call', () => {
-  it('comes out in pieces as they arrive, with what each says of it', () => {
+  it('is emitted in pieces as they arrive, each with its id, name and index', () => {
     const sent = read(
       call(0, 'c1', 'read', ''),
       call('0', none, none, '{"path"'),
@@ -84,7 +84,7 @@ describe('a call', () => {
     ])
   })
 
-  it('is told with what the server says of itself beside it', () => {
+  it("is emitted with the server's metadata", () => {
     const stream = newChatStream({ secret: apiKey, model: 'm1' })
     const usage = { prompt_tokens: 3, cost: 0.5 }
     readChunk(
@@ -520,7 +520,7 @@ describe('a call', () => {
     expect(read(...chunks, finish(), done).calls).toEqual(expected)
   })
 
-  it('of a tool that takes any text says so once, and comes in pieces too', () => {
+  it('of a tool with free text is marked once, and comes in pieces too', () => {
     const custom = (fields: Json, entry: Json = {}) => tools({ index: 0, custom: fields, ...entry })
     const { parts, calls } = read(
       custom({ name: 'read', input: '' }, { id: 'c1', type: 'custom' }),
@@ -570,14 +570,14 @@ describe('a call', () => {
     expect(calls).toEqual([one(), { id: null, name: '', text: b }])
   })
 
-  it('is not told apart without end: one more than the limit is enough to refuse them all', () => {
+  it('is refused with all others once one exceeds the limit', () => {
     const many = Array.from({ length: limits.responseCallsMax + 50 }, (_, n) =>
       call(n, `c${n}`, 'read', a),
     )
     expect(read(...many, finish()).calls).toHaveLength(limits.responseCallsMax + 1)
   })
 
-  it('comes out the same however its pieces are cut and whatever of them is repeated', () => {
+  it('gives the same result for any cut and any repetition of its pieces', () => {
     const cut = (text: string, at: number[]) => {
       const ends = [...new Set(at.map((n) => n % (text.length + 1)))].sort((x, y) => x - y)
       return [...ends, text.length].map((end, n) => text.slice(n === 0 ? 0 : ends[n - 1], end))
@@ -657,11 +657,11 @@ describe('several choices', () => {
       [one({ id: 'c0', text: b })],
     ],
     ['the other one has a text too', [{ choices: [{ index: 1, delta: { content: 'a' } }] }], []],
-  ])('are answers of their own where %s', (_, more, expected) => {
+  ])('are alternative answers if %s', (_, more, expected) => {
     expect(read(...split({}), ...more, finish(), done).calls).toEqual(expected)
   })
 
-  it('are cut where any of them was, and where nobody said that the other one is over', () => {
+  it('are cut if one of them was cut or has no finish reason', () => {
     expect(read(...split({ finish_reason: 'length' }, { finish_reason: 'stop' }), done).stop).toBe(
       'length',
     )
@@ -742,7 +742,7 @@ describe('text', () => {
   const texts = (...payloads: (Json | string)[]) =>
     read(...payloads, finish('stop'), done).parts.map(({ kind, text }) => [kind, text])
 
-  it('comes out as it arrives, each kind under an index of its own', () => {
+  it('is emitted as it arrives, with one index per kind', () => {
     const { parts } = read(
       chunk({ reasoning_content: 'hm' }),
       chunk({ content: 'a' }),
@@ -784,7 +784,7 @@ describe('text', () => {
     })
   })
 
-  it('is not said twice by a message after the pieces', () => {
+  it('is not doubled by a message after the pieces', () => {
     expect(texts(chunk({ content: 'a' }), { choices: [{ message: { content: 'a' } }] })).toEqual([
       ['text', 'a'],
     ])
@@ -834,12 +834,12 @@ describe('reasoning', () => {
     },
   )
 
-  it('that comes in both fields at once is said once', () => {
+  it('that comes in both fields is emitted once', () => {
     const { parts } = read(chunk({ reasoning_content: 'a', reasoning: 'a' }), finish('stop'))
     expect(parts.filter(({ kind }) => kind === 'reasoning')).toHaveLength(1)
   })
 
-  it('comes with what a server wants to see again beside a call, right after its piece', () => {
+  it('is followed by the extra content that a server requires back', () => {
     const signed = tools({
       ...piece(0, 'c0', 'read', a),
       extra_content: { google: { thought_signature: 's1' } },
@@ -850,7 +850,7 @@ describe('reasoning', () => {
     ])
   })
 
-  it('leaves out what is nested too deeply to be kept', () => {
+  it('leaves out data that is nested too deeply', () => {
     const deep = JSON.parse(
       `${'{"a":'.repeat(limits.argumentDepthMax)}1${'}'.repeat(limits.argumentDepthMax)}`,
     )
@@ -909,7 +909,7 @@ describe('the end', () => {
     expect(read({ choices: [], usage: {} }, done).stop).toBe('cut')
   })
 
-  it('is the output limit if any word says so, also the one behind a gateway', () => {
+  it('is the output limit if any reason says it, also the one behind a gateway', () => {
     expect(
       read(chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'MAX_TOKENS' })),
     ).toMatchObject({
@@ -919,7 +919,7 @@ describe('the end', () => {
     expect(read(finish('length'), finish('stop'))).toMatchObject({ stop: 'length', finish: 'stop' })
   })
 
-  it('may be said twice, and null says nothing', () => {
+  it('may be repeated, and null means nothing', () => {
     expect(read(finish('tool_calls'), finish('tool_calls'), chunk({}), done)).toMatchObject({
       stop: 'calls',
       finish: 'tool_calls',
@@ -1019,7 +1019,7 @@ describe('the end', () => {
     expect(read(chunk({ content: 'a' }), finish('LANGUAGE')).stop).toBe('refusal')
   })
 
-  it('is none where the server behind a gateway says so', () => {
+  it('is a failure if the server behind a gateway reports one', () => {
     const sent = read(
       call(0, 'c1', 'read', a),
       chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'MALFORMED_FUNCTION_CALL' }),
@@ -1123,7 +1123,7 @@ describe('tokens', () => {
   })
 })
 
-describe('what a server should not send', () => {
+describe('an invalid stream', () => {
   it('is harmless where it says nothing', () => {
     const nothing = [
       '',
@@ -1262,7 +1262,7 @@ describe('what a server should not send', () => {
     expect({ fault, calls }).toEqual({ fault: undefined, calls: [one()] })
   })
 
-  it('is an error by the name of its event, whatever it holds', () => {
+  it('is an error if its event has that name, with any payload', () => {
     const stream = newChatStream({ secret: apiKey, model: 'm' })
     expect(readChunk(stream, 'error', `it broke with ${apiKey}`)).toMatchObject([
       { kind: 'error', text: expect.stringContaining('it broke with [key]') },

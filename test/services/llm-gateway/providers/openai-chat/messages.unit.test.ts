@@ -30,7 +30,7 @@ const toolCall = (id: string, fields: object = {}) => ({
 })
 const noAnswer = { role: 'assistant', content: '(This was left without an answer.)' }
 
-/** What a server refuses a history for, as far as we know of any (I5.4). */
+/** The reason why a server would refuse the history, as far as known (I5.4). */
 function historyFault(messages: Message[]): string | undefined {
   const ids = new Set<string>()
   let open: string[] = []
@@ -66,7 +66,7 @@ function historyFault(messages: Message[]): string | undefined {
 }
 
 describe('a conversation', () => {
-  it('is what the user said, what the model said and did, and what came of it', () => {
+  it("contains the user's and the model's texts, the calls and their results", () => {
     const history = [
       userSays('read x'),
       modelSays({ text: 'I will.', calls: [call()] }, { results: [result()] }),
@@ -95,7 +95,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('has a word of the assistant between results and a user: some servers refuse the one after the other', () => {
+  it('separates results from a user message, which some servers refuse in a row', () => {
     const capped = modelSays({ calls: [call()] }, { results: [result()] })
     expect(messagesOf(userSays('a'), capped, userSays('b', { turn: 1 })).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'toolu_1', content: 'done' },
@@ -104,7 +104,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('joins what the user says twice in a row, with the note of a round that has no response', () => {
+  it('joins consecutive user texts, with the note of a round without a response', () => {
     const failed: HistoryEntry = {
       ...userSays(''),
       user: null,
@@ -116,7 +116,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('ends with the user also where the model spoke last', () => {
+  it('ends with the user even if the model spoke last', () => {
     expect(messagesOf(userSays('a'), modelSays({ text: 'one' })).map(({ role }) => role)).toEqual([
       'user',
       'assistant',
@@ -285,7 +285,7 @@ const someHistory = fc
     ]),
   )
 
-describe('whatever the history holds', () => {
+describe('any history', () => {
   it('the API takes it: every entry of tool_calls is followed by exactly one tool message, and nothing is out of order (I5.4)', () => {
     fc.assert(
       fc.property(someHistory, (history) =>
@@ -298,7 +298,7 @@ describe('whatever the history holds', () => {
     const textOf = (history: HistoryEntry[]) => {
       const messages = messagesOf(...history)
       const last = messages.at(-1)
-      // A filler at the end stands for the user, who then speaks.
+      // A filler at the end stands for the user's next message.
       if (last?.role === 'user')
         last.content = last.content?.replace(/(^|\n\n)Please continue\.$/, '') ?? null
       return messages

@@ -41,8 +41,8 @@ const summary = (words: string, index = 1): Detail => ({
 })
 
 /**
- * What a stream with these details in its chunks shows, and what of it the next request to a server
- * with that model has.
+ * The visible text of a stream with these details in its chunks, and the details in the next
+ * request to that model.
  */
 function passed(...chunks: Detail[][]) {
   const stream = newChatStream({ secret: '', model: 'some-model' })
@@ -134,7 +134,7 @@ describe('thinking in blocks', () => {
     expect(passed([bare('a'), bare('b')]).returned).toEqual([bare('a'), bare('b')])
   })
 
-  it('has fields that we do not know, as they came', () => {
+  it('keeps unknown fields unchanged', () => {
     const unknown = { type: 'reasoning.other', index: 0, deep: { list: [1, 'two', null] } }
     expect(passed([unknown]).returned).toEqual([unknown])
   })

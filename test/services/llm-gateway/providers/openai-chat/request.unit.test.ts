@@ -39,7 +39,7 @@ describe('a Chat Completions request', () => {
     })
   })
 
-  it('says nothing about what the agent leaves out', () => {
+  it('omits the settings that the agent omits', () => {
     const request = requestOf({ tools: [], textOnly: true }, { ...agentAt(), system: ' ' })
     for (const key of ['tools', 'tool_choice', 'temperature'])
       expect(request).not.toHaveProperty(key)
@@ -66,7 +66,7 @@ describe('a Chat Completions request', () => {
     })
   })
 
-  it('begins with the same bytes from round to round: what a provider reads first is tools, then messages', () => {
+  it('begins with the same bytes in each round: tools first, then messages', () => {
     const read = (history: ProviderRequest['history'], nudge: string | null = null) => {
       const { tools, messages } = requestOf({ history, nudge })
       return JSON.stringify([tools, ...messages]).replace(/\]$/, '')
@@ -95,7 +95,7 @@ describe('a server', () => {
     ['http://localhost:8080/v1', 'max_tokens', true],
     ['https://notopenai.com', 'max_tokens', true],
     ['https://api.mistral.ai/v1', 'max_tokens', false],
-  ])('at %s is given the limit as %s, and is asked for usage: %s', (baseUrl, limit, asks) => {
+  ])('to %s has the limit as %s, and requests usage: %s', (baseUrl, limit, asks) => {
     const request = requestOf({}, agentAt(baseUrl))
     expect(request).toHaveProperty(limit, 1000)
     expect(request).not.toHaveProperty(

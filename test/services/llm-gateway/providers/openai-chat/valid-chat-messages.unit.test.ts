@@ -132,7 +132,7 @@ const anyList = fc.array(
   { maxLength: 12 },
 )
 
-/** What a server would refuse the list for. */
+/** The reason why a server would refuse the list. */
 function fault(messages: Message[], form: ChatForm): string | undefined {
   const used = new Set<string>()
   let open: string[] = []

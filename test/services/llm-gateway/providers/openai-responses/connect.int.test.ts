@@ -1,5 +1,5 @@
-// The Responses adapter and the real SDK against an HTTP server on this machine: what goes out,
-// what comes back, and how it may fail.
+// The Responses adapter and the real SDK against an HTTP server on this machine: requests, answers
+// and every kind of failure.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -121,7 +121,7 @@ describe('a request', () => {
 })
 
 describe('a response', () => {
-  it('may be one body, of a server that does not stream', async () => {
+  it('may be one body from a server that does not stream', async () => {
     const body = JSON.stringify({ object: 'response', status: 'completed', output: [item] })
     const fetch = () =>
       Promise.resolve(new Response(body, { headers: { 'content-type': 'application/json' } }))
@@ -154,7 +154,7 @@ describe('a response', () => {
     ['the request', {}, 1000],
     ['the response', { max_output_tokens: 50 }, 50],
   ])(
-    'with as many tokens as %s allows has come to its limit, whatever it says',
+    'with exactly as many tokens as %s allows has reached its limit',
     async (_, fields, tokens) => {
       const usage = (output_tokens: number) => ({
         ...fields,

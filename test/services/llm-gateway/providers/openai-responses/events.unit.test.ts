@@ -13,8 +13,8 @@ import { apiKey } from '../../samples.ts'
 type Json = Record<string, unknown>
 
 /**
- * What these events mean, and what is known of the response after them. A string is sent as it is.
- * What the server says of itself is left out.
+ * The part events and the final state of the response. A string is sent verbatim. Server metadata
+ * is left out.
  */
 function read(...events: (Json | string)[]) {
   const stream = newResponseStream({ secret: apiKey, model: 'm1' })
@@ -93,7 +93,7 @@ const one = (fields: Json = {}) => ({
 })
 
 describe('a call', () => {
-  it('comes out once, although it is said four times', () => {
+  it('is emitted once, although it comes four times', () => {
     const { parts, stop } = read(
       added(fc()),
       delta('{"path"'),
@@ -396,7 +396,7 @@ describe('a call', () => {
     expect(read(...events).calls).toEqual(expected)
   })
 
-  it('of a tool that takes free text is told apart', () => {
+  it('of a tool with free text is marked', () => {
     const custom = fc({ type: 'custom_tool_call', arguments: undefined, input: '' })
     const { calls } = read(
       added(custom),
@@ -461,7 +461,7 @@ describe('text', () => {
       'again under another id',
       [added(message('')), piece('ab'), completed({ ...message('ab'), id: 'x' })],
     ],
-  ])('is said once: %s', (_, events) => {
+  ])('is emitted once: %s', (_, events) => {
     const { parts, stop } = read(...events)
     expect([parts.map(({ kind, text }) => (kind === 'text' ? text : kind)).join(''), stop]).toEqual(
       ['ab', 'end'],
@@ -626,7 +626,7 @@ describe('the end', () => {
   })
 
   it.each(['ping', '<html>', '7'])(
-    'passes over what cannot be the beginning of an event, and trusts no bare end mark then: %s',
+    'skips a payload that cannot begin an event, and then ignores a bare end mark: %s',
     (data) => {
       expect(read(added(fc()), data, delta(a), done(whole), completed(whole)).calls).toEqual([
         one(),
@@ -671,7 +671,7 @@ describe('the end', () => {
     },
   )
 
-  it('has its tokens, cached ones apart, and is told with what the server says of itself', () => {
+  it("has its tokens without cached ones, and the server's metadata", () => {
     const stream = newResponseStream({ secret: apiKey, model: 'm1' })
     const usage = {
       input_tokens: 100,

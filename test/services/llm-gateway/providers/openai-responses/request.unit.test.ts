@@ -99,7 +99,7 @@ describe('the history', () => {
       rebuilt,
     )
 
-  it('has every call, then exactly one output for each, and reasoning exactly as it came in front of the call that it led to', () => {
+  it('has one output per call, and unchanged reasoning before the call that followed it', () => {
     expect(input([block('rs1', 0), block('rs2', 1)])).toEqual([
       { role: 'user', content: 'hello' },
       item('rs1'),
@@ -117,7 +117,7 @@ describe('the history', () => {
     ])
   })
 
-  it('leaves out reasoning of another model or provider, and what is not encrypted: nothing is stored under its id', () => {
+  it('leaves out reasoning of another model or provider, and reasoning without encryption', () => {
     const others = [
       block('rs1', 0, { model: 'other' }),
       { type: 'thinking', thinking: 'x' },
@@ -126,7 +126,7 @@ describe('the history', () => {
     expect(input(others).filter((sent) => 'type' in sent && sent.type === 'reasoning')).toEqual([])
   })
 
-  it('that the provider has refused has no ids and no reasoning of a provider any more', () => {
+  it('has no ids and no reasoning of a provider once it was refused', () => {
     const again = input([block('rs1', 0)], true)
     expect(again.filter((sent) => 'type' in sent && sent.type === 'reasoning')).toEqual([])
     const ids = again.flatMap((sent) => ('call_id' in sent ? [sent.call_id] : []))

@@ -8,8 +8,8 @@ import {
 } from '../../../../../services/llm-gateway/providers/openai-responses/texts.ts'
 
 /**
- * What people see of such a text, and whether it is disputed. A text stands for a piece, one in a
- * list for all of a part.
+ * The visible text, and whether it is disputed. A string is a piece, and a string in a list is a
+ * whole part.
  */
 function shown(sent: (string | [whole: string])[], whole = ''): [string, boolean] {
   const said = newText()
@@ -30,7 +30,7 @@ describe('a text that comes in pieces and whole', () => {
     ['whole in its item, where pieces are missing at the end', ['a'], 'abc', 'abc'],
     ['whole without the blanks around it', ['\na', ' '], 'a', '\na '],
     ['whole without the blanks around it, in the end of its part', ['\na', ' ', ['a']], '', '\na '],
-  ])('is said once: %s', (_, sent, whole, expected) => {
+  ])('is emitted once: %s', (_, sent, whole, expected) => {
     expect(shown(sent, whole)).toEqual([expected, false])
   })
 
@@ -44,7 +44,7 @@ describe('a text that comes in pieces and whole', () => {
     expect(shown(sent, whole)).toEqual([expected, true])
   })
 
-  it('has parts of its own, each in pieces or whole', () => {
+  it('may have several parts, each in pieces or whole', () => {
     const said = newText()
     const fresh = [
       addPiece(said, '0', 'a'),
