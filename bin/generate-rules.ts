@@ -4,7 +4,7 @@
 //   node bin/generate-rules.ts --check     writes nothing; exit code 1 names each file that differs
 //
 // Owns: `loop`, `empty` and the providers in shared/agents/file/agent.schema.json, the table of
-// services/loop-detector/README.md. Does not own: any other line of these files.
+// docs/guides/policies.md. Does not own: any other line of these files.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export function ruleFiles(root: string): RuleFile[] {
   }
   return [
     fileOf('shared/agents/file/agent.schema.json', withSettings),
-    fileOf('services/loop-detector/README.md', withTable),
+    fileOf('docs/guides/policies.md', withTable),
   ]
 }
 
@@ -94,7 +94,7 @@ function printed(name: string, property: Property, margin: string): string {
   return `${margin}"${name}": {\n${members.join(',\n')}\n${margin}}`
 }
 
-// ── The table of the README ──
+// ── The table of the page ──
 
 function withTable(page: string): string {
   const rows = rules.map(

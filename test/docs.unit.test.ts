@@ -1,106 +1,218 @@
-// The words around the code stay true: what they name is there. Whether a sentence is true, only
-// its reader can tell.
+// The pages of the project stay true where a test can tell: paths, links, targets, commands, flags,
+// settings, keys and code exist. Whether a sentence is true, only its reader can tell.
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it, test } from '@jest/globals'
+import { Command } from 'commander'
 import { stages, topics } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
+import noFridayDeploys from './examples/no-friday-deploys.ts'
 import { faultsIn } from './prose/prose.ts'
 import { textsIn } from './prose/sources.ts'
 
 const root = join(import.meta.dirname, '..')
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const pages = [
+  ...readdirSync(root).filter((file) => file.endsWith('.md')),
+  ...textsIn(root, 'docs').filter((file) => file.endsWith('.md')),
+]
+const otherPages = ['apps', 'client', 'services', 'shared', 'test', '.github']
+  .flatMap((folder) => textsIn(root, folder))
+  .filter((file) => file.endsWith('.md'))
+
+/** Folders and files without a fault of the prose lint. Grows to the whole tree. */
+const clean = [
+  'apps/service/doctor',
+  'apps/service/guards',
+  'apps/service/policy',
+  'apps/service/topics',
+  'services/llm-gateway/providers/openai-chat',
+  'shared/settings',
+  'test/bin',
+  'test/bundles',
+  'test/docs.int.test.ts',
+  'test/docs.unit.test.ts',
+  'test/prose',
+  'test/shared/contract',
+  'test/shared/lib/json',
+  'test/shared/settings',
+]
+/** The same for titles of tests. */
+const cleanTitles = [
+  'test/bin',
+  'test/docs.int.test.ts',
+  'test/docs.unit.test.ts',
+  'test/prose',
+  'test/shared/lib/json',
+  'test/shared/settings',
+]
+
 const makeTargets = new Set(
-  [...textOf('Makefile').matchAll(/^([a-z][a-z-]*):/gm)].map(([, target]) => target ?? ''),
+  [...textOf('Makefile').matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target ?? ''),
 )
 
-describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) => {
+const program = await weirCommand()
+
+test('every page is read', () => {
+  expect(pages).toEqual(expect.arrayContaining(['README.md', join('docs', 'architecture.md')]))
+})
+
+test.each([...pages, ...otherPages, ...clean])('%s keeps the rules of our voice', (path) => {
+  expect(faultsBelow(path).filter(({ kind }) => kind !== 'title')).toEqual([])
+})
+
+test.each(cleanTitles)('the test titles in %s keep the rules of our voice', (path) => {
+  expect(faultsBelow(path)).toEqual([])
+})
+
+describe.each([...pages, ...otherPages])('%s', (file) => {
   const text = textOf(file)
 
   it('names only paths that exist', () => {
-    expect(pathsIn(text).length).toBeGreaterThan(0)
     expect(pathsIn(text).filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 
   it('links only to files and headings that exist', () => {
-    expect(
-      linksIn(text).filter(
-        (link) =>
-          !(link.startsWith('#') ? anchorsIn(text).has(link) : existsSync(join(root, link))),
-      ),
-    ).toEqual([])
+    expect(linksIn(text).filter((link) => !leadsSomewhere(file, link))).toEqual([])
   })
 
   it('names only targets that the Makefile has', () => {
-    expect(targetsIn(text).length).toBeGreaterThan(0)
     expect(targetsIn(text).filter((target) => !makeTargets.has(target))).toEqual([])
   })
+
+  it('names only commands and flags that weir has', () => {
+    expect(commandFaultsIn(text)).toEqual([])
+  })
+
+  it('shows only code that a test compiles and runs', () => {
+    const examples = readdirSync(join(root, 'test/examples')).map((name) =>
+      textOf(`test/examples/${name}`).replace(
+        /'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/ .*)?/,
+        "'weir-agents'",
+      ),
+    )
+    const codes = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '')
+    const known = (code: string) =>
+      examples.some((example) =>
+        code.split('\n').every((line) => example.split('\n').includes(line)),
+      )
+    expect(codes.filter((code) => !known(code))).toEqual([])
+  })
 })
 
-/** Folders and files without a fault of the prose lint. Grows to the whole tree. */
-const clean = ['test/prose']
-/** The same for titles of tests. */
-const cleanTitles: string[] = []
-
-test.each(clean)('%s keeps the rules of our voice', (path) => {
-  expect(faultsBelow(path).filter(({ kind }) => kind !== 'title')).toEqual([])
+test('README.md has at most 900 words and shows the package of this version', () => {
+  const text = textOf('README.md')
+  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(900)
+  const { version } = JSON.parse(textOf('package.json')) as { version: string }
+  expect(text).toContain(`weir-agents-${version}.tgz`)
+  expect(textOf('CHANGELOG.md')).toContain(`\n## [${version}] - `)
 })
 
-if (cleanTitles.length > 0) {
-  test.each(cleanTitles)('the test titles in %s keep the rules of our voice', (path) => {
-    expect(faultsBelow(path)).toEqual([])
+describe('docs/architecture.md', () => {
+  it.each([...Object.keys(stages), ...Object.keys(topics)])('describes %s', (name) => {
+    expect(textOf('docs/architecture.md')).toContain(`\`${name}\``)
   })
-}
+})
 
-const faultsBelow = (path: string) =>
-  textsIn(root, path).flatMap((file) => faultsIn(file, textOf(file)))
-
-describe('ARCHITECTURE.md', () => {
-  const text = textOf('ARCHITECTURE.md')
-
-  it.each([...Object.keys(stages), ...Object.keys(topics)])('speaks of %s', (name) => {
-    expect(text).toContain(`\`${name}\``)
-  })
+describe('docs/reference/settings.md', () => {
+  const rows = rowsOf('docs/reference/settings.md')
 
   it.each(
-    Object.values(settingTable).map(({ variable, schema }) => [
+    Object.entries(settingTable).map(([setting, { variable, schema }]) => ({
+      setting,
       variable,
-      typeof schema.default === 'object' ? '' : `${schema.default}`,
-    ]),
-  )('tells the default of %s: %s', (variable, byDefault) => {
-    const row = text
-      .split('\n')
-      .find((line) => line.startsWith('|') && line.includes(`\`${variable}\``))
-    expect(row?.replaceAll('`', '')).toContain(byDefault)
+      byDefault: typeof schema.default === 'object' ? '' : `${schema.default}`,
+    })),
+  )('has a row for $setting with its default', ({ setting, variable, byDefault }) => {
+    const row = rows.find(([first]) => first === setting)
+    expect(row?.[1]).toBe(variable)
+    expect(row?.[2]).toContain(byDefault)
+  })
+
+  it('has no row for anything else', () => {
+    const settings = new Set(Object.keys(settingTable))
+    expect(rows.map(([first]) => first).filter((name = '') => !settings.has(name))).toEqual([
+      'setting',
+    ])
   })
 })
 
-describe('what is looked for', () => {
+describe('docs/reference/agent-file.md', () => {
+  const rows = rowsOf('docs/reference/agent-file.md')
+  const schema = JSON.parse(textOf('shared/agents/file/agent.schema.json')) as Property
+
+  it.each(keysOf(schema))('has a row for $key with its default', ({ key, byDefault }) => {
+    const row = rows.find(([first, second]) => first === key && second?.includes(byDefault))
+    expect(row).toBeDefined()
+  })
+})
+
+test('docs/reference/commands.md has a row for each command of weir', () => {
+  const named = new Set(rowsOf('docs/reference/commands.md').flatMap(([first]) => first ?? []))
+  expect(leavesOf(program, 'weir').filter((command) => !named.has(command))).toEqual([])
+})
+
+test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', () => {
+  const on = (day: string) =>
+    noFridayDeploys.judge(undefined, {
+      ...{ conversation: 'c', turn: 0, round: 1, agent: 'a', time: Date.parse(day) },
+      calls: [{ ordinal: 0, tool: 'deploy', arguments: {}, declaration: {} as never }],
+    }).verdicts
+  expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'pass' }])
+  expect(on('2026-11-20')).toMatchObject([{ ordinal: 0, verdict: 'reject', code: 'friday' }])
+})
+
+describe('the checks of pages', () => {
   const sample =
     'In `shared/contract/limits.ts` (not ../shared/other), test/e2e, `services/<name>/reducer.ts`.\n\n    make demo\n\nWe make bread; `make test ARGS=x`.'
 
-  it('is every path into the tree, in code or not, without what only stands for a name', () => {
+  it('find every path into the tree, and no placeholder of a name', () => {
     expect(pathsIn(sample)).toEqual(['shared/contract/limits.ts', 'test/e2e'])
   })
 
-  it('is every target in code, and no word in prose', () => {
+  it('find every make target in code, and no word in prose', () => {
     expect(targetsIn(sample)).toEqual(['test', 'demo'])
+  })
+
+  it('find unknown commands and flags', () => {
+    const page =
+      '`weir asks` and `weir guard list --unknown`\n\n    weir up --nowhere    a note --x\n'
+    expect(commandFaultsIn(page)).toEqual([
+      'weir asks',
+      'weir guard list --unknown',
+      'weir up --nowhere',
+    ])
+    expect(commandFaultsIn('`weir ask|chat --agent x` `weir --help` `weir guard run F`')).toEqual(
+      [],
+    )
+  })
+
+  it('find links that lead nowhere', () => {
+    expect(leadsSomewhere('docs/architecture.md', 'rules.md#r1')).toBe(true)
+    expect(leadsSomewhere('docs/architecture.md', 'rules.md#r9')).toBe(false)
+    expect(leadsSomewhere('docs/architecture.md', 'rulez.md')).toBe(false)
   })
 })
 
+function faultsBelow(path: string) {
+  return textsIn(root, path).flatMap((file) => faultsIn(file, textOf(file)))
+}
+
 /**
  * Paths from the root of the checkout into its folders, and files at the root that are named as
- * code.
+ * code. Links are checked by `leadsSomewhere`.
  */
 function pathsIn(text: string): string[] {
+  const withoutLinks = text.replace(/\]\([^)\s]+\)/g, ']')
   const inFolders = [
-    ...text.matchAll(
+    ...withoutLinks.matchAll(
       /(?<![\w./<-])(?:\.ci|apps|bin|client|docs|schemas|services|shared|test)\/[\w./<>*-]*/g,
     ),
   ].map(([path]) => path.replace(/[./]+$/, ''))
   const atRoot = [
-    ...text.matchAll(/`([A-Za-z][\w.-]*\.(?:md|json|js|yml)|Makefile|LICENSE)`/g),
+    ...withoutLinks.matchAll(/`([A-Z][\w.-]*\.md|package(?:-lock)?\.json|Makefile|LICENSE)`/g),
   ].map(([, path]) => path ?? '')
   return [...new Set([...inFolders, ...atRoot])].filter((path) => !/[<*]/.test(path))
 }
@@ -111,24 +223,108 @@ function linksIn(text: string): string[] {
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 
-/** As the usual renderers make them of headings. */
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#')
+  const file = path === '' ? page : relative(root, join(root, dirname(page), path))
+  if (!existsSync(join(root, file))) return false
+  return anchor === undefined || anchorsIn(textOf(file)).has(anchor)
+}
+
+/** The usual renderers derive anchors from headings this way. */
 function anchorsIn(text: string): Set<string> {
   const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading ?? '')
   return new Set(
-    headings.map(
-      (heading) =>
-        `#${heading
-          .toLowerCase()
-          .replace(/[^\w -]/g, '')
-          .replaceAll(' ', '-')}`,
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
     ),
   )
 }
 
-function targetsIn(text: string): string[] {
-  const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')
-  const blocks = text.split('\n').filter((line) => /^ {4}/.test(line))
-  return [...spans, ...blocks].flatMap((code) =>
-    [...code.matchAll(/\bmake (?:-\w+ )?([a-z][a-z-]*)/g)].map(([, target]) => target ?? ''),
+/** Code spans, and lines of code blocks. */
+function codesIn(text: string): string[] {
+  const fenced = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].flatMap(([, code = '']) =>
+    code.split('\n'),
   )
+  const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')
+  const indented = text.split('\n').filter((line) => /^ {4}/.test(line))
+  return [...spans, ...indented, ...fenced]
+}
+
+function targetsIn(text: string): string[] {
+  return codesIn(text).flatMap((code) =>
+    [...code.matchAll(/\bmake (?:-\w+ )?([a-z][a-z0-9-]*)/g)].map(([, target]) => target ?? ''),
+  )
+}
+
+/** Cells of the tables of a page, without the marks of code. */
+function rowsOf(file: string): string[][] {
+  return textOf(file)
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !line.startsWith('|--'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.replaceAll('`', '').trim()),
+    )
+}
+
+type Property = { properties?: Record<string, Property>; items?: Property; default?: unknown }
+
+/** Keys of the agent file. Those of a tool have no prefix; schemas and modes of rules are values. */
+function keysOf(schema: Property, prefix = ''): { key: string; byDefault: string }[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const key = `${prefix}${name}`
+    if (name === '$schema') return []
+    if (name === 'tools') return [{ key, byDefault: '' }, ...keysOf(property.items ?? {})]
+    const inner = name === 'rules' || name === 'schema' ? [] : keysOf(property, `${key}.`)
+    const byDefault = property.default === undefined ? '' : `${property.default}`
+    return inner.length > 0 ? inner : [{ key, byDefault }]
+  })
+}
+
+/** The commands as apps/cli/main.ts adds them. */
+async function weirCommand(): Promise<Command> {
+  const weir = new Command('weir')
+  for (const file of readdirSync(join(root, 'apps/cli/commands'))) {
+    const exports = (await import(join(root, 'apps/cli/commands', file))) as Record<string, unknown>
+    for (const [name, add] of Object.entries(exports)) {
+      if (/^add[A-Z]/.test(name) && typeof add === 'function') add(weir)
+    }
+  }
+  return weir
+}
+
+function leavesOf(command: Command, path: string): string[] {
+  if (command.commands.length === 0) return [path]
+  return command.commands.flatMap((one) => leavesOf(one, `${path} ${one.name()}`))
+}
+
+/** Uses of `weir` that name a command or a flag that it does not have. Notes behind it are left out. */
+function commandFaultsIn(text: string): string[] {
+  return codesIn(text).flatMap((code) => {
+    const use = /(?:^|[\s/(=])weir ([a-z-].*)$/.exec(code.trim().replace(/ {3,}.*$/, ''))
+    const [words = ''] = (use?.[1] ?? '').split(/ [|;&>]|\)/)
+    return words.includes('|') || words === '' ? [] : faultsOfUse(words.split(/\s+/))
+  })
+}
+
+function faultsOfUse(words: string[]): string[] {
+  let command = program
+  let path = 'weir'
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word)
+    if (next === undefined) break
+    command = next
+    path += ` ${word}`
+  }
+  if (command === program && !words[0]?.startsWith('-')) return [`${path} ${words[0]}`]
+  const flags = words.flatMap((word) => /^--[a-z][a-z-]*/.exec(word)?.[0] ?? [])
+  // A group passes the flags on to its default command.
+  const options = [command, ...command.commands].flatMap((one) => one.options)
+  const known = new Set(['--help', ...options.map(({ long }) => long)])
+  return flags.filter((flag) => !known.has(flag)).map((flag) => `${path} ${flag}`)
 }

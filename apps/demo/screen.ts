@@ -138,5 +138,5 @@ function stepsWithLog(weir: string, folder: string): Step[] {
 
 const stepsInCheckout: Step[] = [
   ['make test', 'all tests, processes killed and all'],
-  ['ARCHITECTURE.md', 'one call followed through the files'],
+  ['docs/architecture.md', 'one call followed through the files'],
 ]

@@ -1,7 +1,7 @@
 // The contract of a rule: one record with its judgement and with everything that people read of it.
 // A rule knows nothing of records, units or other rules.
 // To add one, write a file in rules/, add a line to rules.ts and run `make schemas`, which writes
-// its part of agent.schema.json and its row in README.md.
+// its part of agent.schema.json and its row in docs/guides/policies.md.
 
 import type { EvidenceRef, FailureClass, Policy, Rung } from '../../shared/contract/messages.ts'
 import type { ThresholdKey } from '../../shared/contract/thresholds.ts'

@@ -137,7 +137,7 @@ describe('weir up', () => {
     expect(await up.ended).toMatchObject({ code: 0, out: '' })
     expect(up.lines[0]).toMatchObject({
       msg: 'starting',
-      version: '0.1.0',
+      version: '0.2.0',
       bus: 'embedded',
       topicPrefix: 'weir.',
       partitions: 2,

@@ -12,6 +12,13 @@ export type Example = { name: string; printed: { out: string; errors: string } }
 
 export const examples: Example[] = [
   {
+    name: 'quickstart.ts',
+    printed: {
+      out: 'answered: Only agent.yaml.\n',
+      errors: 'I look.\nlist: ok\nOnly agent.yaml.',
+    },
+  },
+  {
     name: 'ask-an-agent.ts',
     printed: {
       out: 'answered: Only agent.yaml.\n',

@@ -35,7 +35,7 @@ const banned: [rule: string, pattern: RegExp][] = [
     /\bcomplaints?\b/i,
     /\bgive ?Up\b(?<=U.)|\bletGo\b/,
     /\bin vain\b/i,
-    /\bof (?:its|their) own\b/i,
+    /\bof (?:its|their) own\b(?! (?!(?:and|or|in|on|at|to|is|that|which|for|with|by|where|when|if|as)\b)[a-z])/i,
     /\bas (?:it|they) came\b/i,
     /\bdesk\b/i,
   ].map((pattern): [string, RegExp] => ['banned word', pattern]),
@@ -87,7 +87,7 @@ function maskedText(text: string): string {
 
 /** A sentence ends at a stop before a blank and a beginning; not at "e.g." and the like. */
 function sentencesOf(text: string): { sentence: string; offset: number }[] {
-  const ends = [...text.matchAll(/[.!?]["')*_`\]]*(?=\s+["'(*_`[]*[\p{Lu}\p{N}x`])/gu)]
+  const ends = [...text.matchAll(/[.!?]["')*_`\]]*(?=\s+(?:\*\*|["'(*_`[]*[\p{Lu}\p{N}x`]))/gu)]
     .filter(
       ({ index }) => !/(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|No|[A-Z])$/.test(text.slice(0, index)),
     )

@@ -259,6 +259,6 @@ describe('a round', () => {
 })
 
 it('every class is told to callers, with what to do about it', () => {
-  const page = readFileSync(join(root, 'services/llm-gateway/README.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/guides/run-an-agent.md'), 'utf8')
   expect([...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)).toEqual(symbols)
 })

@@ -30,7 +30,7 @@ export function addApprovals(program: Command): void {
     )
     .argument(
       '[file]',
-      'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; services/guards/README.md says more',
+      'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; docs/guides/approvals.md says more',
     )
     .action(async (file, options) =>
       (await import('../../service/approvals/rules.ts')).approvalRules(

@@ -35,7 +35,7 @@ export function addBundles(program: Command): void {
     .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
     .option(
       '--redact <file>',
-      'rules of what is replaced in contents; apps/bundles/README.md explains them',
+      'rules of what is replaced in contents; docs/guides/postmortems.md explains them',
     )
     .addOption(bundleOption())
     .option('--force', 'in the place of a file that is there')
@@ -65,7 +65,7 @@ export function addBundles(program: Command): void {
     .description(
       'conversations of another runtime as a bundle, to inspect, judge and replay: what Weir would have done with them',
     )
-    .argument('<file>', 'JSON or JSON lines; apps/transcripts/README.md says which shapes')
+    .argument('<file>', 'JSON or JSON lines; docs/guides/import-transcripts.md says which shapes')
     .addOption(
       new Option('--format <format>', 'whose words it is written in')
         .choices(transcriptFormats)

@@ -37,7 +37,7 @@ export function addJudging(program: Command): void {
     .description(
       'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline',
     )
-    .argument('<file>', 'JSON lines; apps/replay/judge/README.md explains the format; or a bundle')
+    .argument('<file>', 'JSON lines; docs/guides/postmortems.md explains the format; or a bundle')
     .option(
       '--set <key=value>',
       'a threshold, as agent files name it, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; may be given again',
@@ -89,7 +89,7 @@ export function addJudging(program: Command): void {
     .option('-o, --output <file>', 'the plot of --sweep as SVG')
     .option('--force', 'writes over a file that is there')
     .option('--full', 'values and lists without a limit')
-    .option('--json', 'one JSON object; apps/replay/README.md says what is in it')
+    .option('--json', 'one JSON object; docs/guides/postmortems.md says what is in it')
     .action(async (bundle, options) => {
       process.exitCode = await (await import('../../replay/replay.ts')).replay(
         bundle,

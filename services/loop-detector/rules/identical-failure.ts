@@ -42,7 +42,7 @@ export const identicalFailure: Rule<Memory> = {
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
-    'the same call fails for the 3rd time, or different calls fail alike: wrong shape, no right or unknown tool for the 3rd time, other errors the 4th, errors that name the differing values and failed lookups the 6th, errors that may clear by themselves the 10th',
+    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups: the 6th. Errors that may clear by themselves: the 10th',
   endedBy: 'a success of the same operation, or a change that is new',
   sentence: 'kept making the same failing call',
   begin: () => ({ byArguments: new Map(), byError: new Map() }),

@@ -30,7 +30,7 @@ export const nearEqual: Rule<Memory> = {
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time; calls of a poller for the 25th',
+    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. Calls of a poller: the 25th',
   endedBy: 'a result that is new, or a call that differs in more',
   sentence: 'made no progress',
   begin: () => ({ known: new Set(), streaks: new Map() }),

@@ -271,10 +271,10 @@ describe('weir dead-letters', () => {
   })
 })
 
-describe('the dead letters of the README', () => {
+describe('the dead letters of the guide on postmortems', () => {
   it('come about as it says, and one of them can be written again', async () => {
     const readme = readFileSync(
-      new URL('../../../../apps/history/dead-letters/README.md', import.meta.url),
+      new URL('../../../../docs/guides/postmortems.md', import.meta.url),
       'utf8',
     )
     const statements = [...readme.matchAll(/^ {4}sqlite3 letters\/weir\.db "(INSERT .*)"$/gm)].map(

@@ -1,0 +1,19 @@
+// The README shows real output of the demo.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { runDemo } from '../apps/demo/demo.ts'
+import { readSettings } from '../shared/settings/settings.ts'
+import { output } from './support/output.ts'
+
+test('README.md shows eight lines of the demo, each as the demo prints it', async () => {
+  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
+  const shown = /^```\n(.*?)\n```$/ms.exec(readme)?.[1]?.split('\n') ?? []
+  expect(shown).toHaveLength(8)
+
+  const { stream, text } = output()
+  await runDemo({ bad: 'reflex' }, readSettings({ logLevel: 'silent' }, {}), stream)
+  const printed = text().split('\n')
+  expect(shown.filter((line) => !printed.includes(line))).toEqual([])
+})
