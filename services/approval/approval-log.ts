@@ -40,8 +40,10 @@ export async function readApprovals(options: ApprovalLogOptions): Promise<Approv
     if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
     throw error
   })
-  const pages = await Promise.all(partitions.map((ends) => readPartition(options, ends)))
-  return pages.flat().sort((a, b) => a.approval.request.askedAt - b.approval.request.askedAt)
+  const partitionEntries = await Promise.all(partitions.map((ends) => readPartition(options, ends)))
+  return partitionEntries
+    .flat()
+    .sort((a, b) => a.approval.request.askedAt - b.approval.request.askedAt)
 }
 
 /** The approvals of one partition, up to `end`. */
@@ -51,10 +53,10 @@ export async function readPartition(
 ): Promise<ApprovalEntry[]> {
   const whole = { topic: `${topicPrefix}approvals`, partition, from: begin, to: end }
   const from = await firstOffsetSince(bus, whole, bus.clock.now() - lookBackMs)
-  const page = foldOf(partition)
+  const fold = foldOf(partition)
   for await (const records of batchesOf(bus, { ...whole, from }))
-    for (const record of records) page.take(record)
-  return page.entries()
+    for (const record of records) fold.apply(record)
+  return fold.entries()
 }
 
 /** `time`: of the newest record of the round (keeps APPROVAL-LOG-2). */
@@ -65,7 +67,7 @@ function foldOf(partition: number) {
   const marks: Marks = {}
 
   return {
-    take(record: StoredRecord): void {
+    apply(record: StoredRecord): void {
       const id = record.id === undefined ? undefined : parseId(record.id)
       if (id !== undefined && isRepeat(marks, id)) return
       const message = messageIn(record, id)

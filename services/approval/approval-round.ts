@@ -46,9 +46,9 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
   const approvals: Approval[] = []
   const rules = rulesIn(message.rules)
   for (const call of message.calls) {
-    const found = judgeByRules(call, rules)
-    if (typeof found !== 'string') {
-      judged.push(found)
+    const verdictOrRule = judgeByRules(call, rules)
+    if (typeof verdictOrRule !== 'string') {
+      judged.push(verdictOrRule)
       continue
     }
     const hash = hashOf(call.name, call.arguments)
@@ -61,7 +61,7 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
       ...call,
       id,
       hash,
-      rule: found,
+      rule: verdictOrRule,
       askedAt: clearedAt,
       expiresAt,
     }
@@ -139,8 +139,8 @@ function next(
   time: Milliseconds,
 ): Approval {
   if (message?.type === 'approval-answered') return applyDecision(before, message, time)
-  const gone = message?.calls.find(({ ordinal }) => ordinal === before.request.ordinal)
-  return gone === undefined
+  const withdrawal = message?.calls.find(({ ordinal }) => ordinal === before.request.ordinal)
+  return withdrawal === undefined
     ? applyTime(before, time)
-    : applyWithdrawal(applyTime(before, time), gone.reason, time)
+    : applyWithdrawal(applyTime(before, time), withdrawal.reason, time)
 }

@@ -43,6 +43,7 @@ export function hashOf(tool: string, argumentText: string): string {
 /**
  * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to collide by
  * chance.
+ *
  * A writer of arguments who tries 2^30 of them can give two calls one id. So a decision is refused
  * if two calls wait under its id, and it counts only for the call with its full hash.
  */
@@ -87,12 +88,12 @@ export function applyDecision(
   const now = applyTime(approval, time)
   const { request } = now
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
-  const who = shortened(onOneLine(by), limits.approvalByBytesMax)
-  if (answer === 'approve') return { kind: 'approved', request, by: who, at: time }
+  const author = shortened(onOneLine(by), limits.approvalByBytesMax)
+  if (answer === 'approve') return { kind: 'approved', request, by: author, at: time }
   return {
     kind: 'rejected',
     request,
-    by: who,
+    by: author,
     reason: cutToBytes(reason.trim(), limits.approvalReasonBytesMax),
     at: time,
   }

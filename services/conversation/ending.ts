@@ -127,6 +127,7 @@ function entry(of: Omit<HistoryEntry, 'type' | 'user'>): Output {
 /**
  * The end of the wait for the outcome of a cancelled round. By then loop-detector and executor must
  * have reported it.
+ *
  * If that time has passed (no stage ran for long), the wait ends with the next tick. It is later
  * than now because a tick must move the deadline.
  */

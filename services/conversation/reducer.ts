@@ -368,6 +368,7 @@ function endByFailure(
 /**
  * Writes the state from which the unit begins anew (CONV-2). From a `carried` that counts, nothing
  * depends on earlier records, so a fold may begin in the middle. A `carried` counts in any phase.
+ *
  * One is in flight at a time, and until it counts, messages only queue. One that does not count is
  * written again with the current state (R1). refold.unit.test.ts tries all short logs.
  */

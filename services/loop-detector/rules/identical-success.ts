@@ -17,7 +17,7 @@ type SuccessStreak = Streak & {
   /** Rounds with this call and this result, and the ones of them without polling. */
   rounds: number
   impatientRounds: number
-  /** Rounds with a wait before the newest of them. */
+  /** The number of rounds with a wait, as of the newest of them. */
   waits: number
 }
 

@@ -18,7 +18,7 @@ import { createFold } from '../../../shared/runtime/fold.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import {
   answer,
-  asked,
+  approvalAsked,
   clearedAt,
   expiresAt,
   test as other,
@@ -34,7 +34,7 @@ type Happened = {
   message: ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick | 'again'
 }
 
-const both = asked({ calls: [prod, prodToo, other] })
+const both = approvalAsked({ calls: [prod, prodToo, other] })
 
 function logOf(happened: Happened[]): StoredRecord[] {
   let written: { value: Uint8Array; id: string } | undefined

@@ -15,15 +15,15 @@ import {
 } from '../../../services/approval/approval.ts'
 import { approvalRound } from '../../../services/approval/approval-round.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { answer, approvalOf, asked, expiresAt, place, prod } from './samples.ts'
+import { answer, approvalAsked, approvalOf, expiresAt, place, prod } from './samples.ts'
 
-const pending = approvalOf(approvalRound(asked()), 0)
+const pending = approvalOf(approvalRound(approvalAsked()), 0)
 const { id } = pending.request
 
 describe('an id', () => {
   it('is short, and equal for the same call', () => {
     expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){2}$/)
-    expect(approvalOf(approvalRound(asked()), 0).request).toEqual(pending.request)
+    expect(approvalOf(approvalRound(approvalAsked()), 0).request).toEqual(pending.request)
   })
 
   test.each([
@@ -32,7 +32,7 @@ describe('an id', () => {
     ['an escape', '{"env":"\\u0070rod", "count":3}'],
   ])('differs if the arguments differ by %s, because it covers the bytes', (_, text) => {
     const other = approvalOf(
-      approvalRound(asked({ calls: [{ ...prod, arguments: text }] })),
+      approvalRound(approvalAsked({ calls: [{ ...prod, arguments: text }] })),
       0,
     ).request
     expect(other.hash).not.toBe(pending.request.hash)

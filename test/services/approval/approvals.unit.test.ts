@@ -2,18 +2,18 @@ import { describe, expect, it } from '@jest/globals'
 import { type Approval, applyTime } from '../../../services/approval/approval.ts'
 import { approvalRound } from '../../../services/approval/approval-round.ts'
 import { entryUnder } from '../../../services/approval/approvals.ts'
-import { approvalOf, asked, expiresAt } from './samples.ts'
+import { approvalAsked, approvalOf, expiresAt } from './samples.ts'
 
 const now = expiresAt - 1
 const entry = (approval: Approval) => ({ partition: 0, approval, decidedAt: undefined })
-const pending = approvalOf(approvalRound(asked()), 0)
+const pending = approvalOf(approvalRound(approvalAsked()), 0)
 const { id } = pending.request
 
 /** Another call, made to have the same id. */
 function twin(conversation: string): Approval {
   return {
     kind: 'pending',
-    request: { ...approvalOf(approvalRound(asked({ conversation })), 0).request, id },
+    request: { ...approvalOf(approvalRound(approvalAsked({ conversation })), 0).request, id },
   }
 }
 

@@ -3,7 +3,7 @@ import { approval } from '../../../services/approval/reducer.ts'
 import { at, given } from '../../support/given.ts'
 import {
   answer,
-  asked,
+  approvalAsked,
   clearedAt,
   expiresAt,
   place,
@@ -14,8 +14,8 @@ import {
   withdrawal,
 } from './samples.ts'
 
-const waiting = given(approval, at(clearedAt, asked()))
-const both = asked({ calls: [prod, prodToo] })
+const waiting = given(approval, at(clearedAt, approvalAsked()))
+const both = approvalAsked({ calls: [prod, prodToo] })
 
 describe('calls for the approval guard', () => {
   it('wait for a person if a rule names them, and clients get their exact arguments', () => {
@@ -32,7 +32,7 @@ describe('calls for the approval guard', () => {
   })
 
   it('pass at once if no rule names any', () => {
-    const passed = given(approval, asked({ calls: [test] }))
+    const passed = given(approval, approvalAsked({ calls: [test] }))
     expect(passed.state).toBeUndefined()
     expect(passed.to('verdict')).toMatchObject([
       { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] },
@@ -41,7 +41,7 @@ describe('calls for the approval guard', () => {
 
   it('do not run under unreadable rules, and wait for nobody', () => {
     for (const rules of ['', '[]', 'nonsense', '[{"name":"x"}]']) {
-      const refused = given(approval, asked({ rules }))
+      const refused = given(approval, approvalAsked({ rules }))
       expect(refused.all).toHaveLength(1)
       expect(refused.to('verdict')).toMatchObject([
         {
@@ -57,14 +57,14 @@ describe('calls for the approval guard', () => {
 
   it('wait for a person if their arguments cannot be read', () => {
     const calls = [{ ...prod, arguments: '{"env":' }]
-    expect(given(approval, asked({ calls })).to('activity')).toMatchObject([
+    expect(given(approval, approvalAsked({ calls })).to('activity')).toMatchObject([
       { type: 'approval-pending', calls },
     ])
   })
 
   it('wait once if their record comes several times', () => {
-    expect(waiting.when(asked()).records).toEqual([])
-    expect(waiting.when(asked()).state).toEqual(waiting.state)
+    expect(waiting.when(approvalAsked()).records).toEqual([])
+    expect(waiting.when(approvalAsked()).state).toEqual(waiting.state)
   })
 })
 
@@ -153,7 +153,7 @@ describe('a decision', () => {
   })
 
   it('on other arguments changes nothing', () => {
-    const elsewhere = asked({ calls: [{ ...prod, arguments: '{"env":"prod","count":3}' }] })
+    const elsewhere = approvalAsked({ calls: [{ ...prod, arguments: '{"env":"prod","count":3}' }] })
     for (const other of [answer({}, elsewhere), answer({ hash: 'x' }), answer({ id: 'x' })]) {
       expect(waiting.when(other).records).toEqual([])
       expect(waiting.when(other).state).toEqual(waiting.state)
@@ -190,7 +190,7 @@ describe('time', () => {
   })
 
   it('reserves at most a quarter of a short wait for the verdict', () => {
-    expect(given(approval, at(clearedAt, asked({ until: clearedAt + 8_000 }))).due).toBe(
+    expect(given(approval, at(clearedAt, approvalAsked({ until: clearedAt + 8_000 }))).due).toBe(
       clearedAt + 6_000,
     )
   })

@@ -23,7 +23,7 @@ export const prod = { ordinal: 0, name: 'deploy', arguments: '{"env":"prod", "co
 export const test = { ordinal: 1, name: 'deploy', arguments: '{"env":"test"}' }
 export const prodToo = { ordinal: 2, name: 'deploy', arguments: '{"env":"prod-2"}' }
 
-export function asked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
+export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
   const times = { clearedAt, deadlineMs: until - clearedAt, until }
   return {
     type: 'approval-asked',
@@ -40,7 +40,7 @@ export function asked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
 /** The decision of a person who saw the round `of`. */
 export function answer(
   fields: Partial<ApprovalAnswered> = {},
-  of: ApprovalAsked = asked(),
+  of: ApprovalAsked = approvalAsked(),
 ): ApprovalAnswered {
   const { ordinal = 0 } = fields
   const { id, hash } = approvalOf(approvalRound(of), ordinal).request

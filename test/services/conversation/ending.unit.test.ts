@@ -127,10 +127,10 @@ describe('a cancel of the open turn', () => {
 describe('a cancel of another message', () => {
   it('removes a waiting message from the queue', () => {
     const queued = opened.when(says('m2')).when(says('m3'))
-    const taken = queued.when(cancels('m2'))
-    expect(taken.state?.queue.map(({ messageId }) => messageId)).toEqual(['m3'])
-    expect(names(taken.records)).toEqual(['activity: turn-finished'])
-    expect(only(taken.records, 'turn-finished')).toMatchObject({
+    const removed = queued.when(cancels('m2'))
+    expect(removed.state?.queue.map(({ messageId }) => messageId)).toEqual(['m3'])
+    expect(names(removed.records)).toEqual(['activity: turn-finished'])
+    expect(only(removed.records, 'turn-finished')).toMatchObject({
       turn: 3,
       messageId: 'm2',
       outcome: 'cancelled',
@@ -142,12 +142,12 @@ describe('a cancel of another message', () => {
 
   it('removes it while a carried is in flight, which then does not count', () => {
     const carrying = opened.when(says('m2')).when(outcome(0, 1, { text: 'done' }))
-    const taken = carrying.when(cancels('m2'))
-    expect(only(taken.records, 'turn-finished')).toMatchObject({
+    const removed = carrying.when(cancels('m2'))
+    expect(only(removed.records, 'turn-finished')).toMatchObject({
       messageId: 'm2',
       outcome: 'cancelled',
     })
-    const landed = taken.when(carriedIn(carrying.records)) // offset 4
+    const landed = removed.when(carriedIn(carrying.records)) // offset 4
     expect(landed.records).toEqual([
       {
         to: 'self',

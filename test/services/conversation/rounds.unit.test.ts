@@ -152,8 +152,10 @@ describe('visible text without a call', () => {
 
   it('is no reply if an intervention reports it as an unreadable call, and is the reply otherwise', () => {
     const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON' }
-    const told = intervention('nudge', { ordinary: true, text: 'That was no call.' })
-    const answered = opened.when(outcome(0, 1, { text: '{"name":', textCalls, intervention: told }))
+    const reminder = intervention('nudge', { ordinary: true, text: 'That was no call.' })
+    const answered = opened.when(
+      outcome(0, 1, { text: '{"name":', textCalls, intervention: reminder }),
+    )
     expect(names(answered.records)).toEqual(goesOn)
     expect(only(answered.records, 'model-request')).toMatchObject({
       round: 2,
@@ -163,14 +165,14 @@ describe('visible text without a call', () => {
   })
 
   it('is the reply in a request without tools, despite any intervention below the end', () => {
-    const asked = opened.when(
+    const lastRequest = opened.when(
       outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }),
     )
-    expect(only(asked.records, 'model-request')).toMatchObject({ callsLeft: 0 })
-    expect(only(asked.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome).toBe(
-      'answered',
-    )
-    const ended = asked.when(
+    expect(only(lastRequest.records, 'model-request')).toMatchObject({ callsLeft: 0 })
+    expect(
+      only(lastRequest.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome,
+    ).toBe('answered')
+    const ended = lastRequest.when(
       outcome(0, 2, { text: 'So. So. So.', intervention: intervention('end') }),
     )
     expect(only(ended.records, 'turn-finished')).toMatchObject({
@@ -184,14 +186,14 @@ describe('visible text without a call', () => {
   })
 
   it('adds tokens read from and written to the cache to the input tokens', () => {
-    const said = outcome(0, 1, { text: 'done' })
+    const answer = outcome(0, 1, { text: 'done' })
     const usage = {
       inputTokens: 1,
       outputTokens: 20,
       cacheReadTokens: 300,
       cacheWriteTokens: 4_000,
     }
-    const over = opened.when({ ...said, response: { ...said.response, usage } })
+    const over = opened.when({ ...answer, response: { ...answer.response, usage } })
     expect(only(over.records, 'turn-finished').totals).toMatchObject({
       inputTokens: 4_301,
       outputTokens: 20,
@@ -312,10 +314,12 @@ describe('an intervention', () => {
 })
 
 describe('a text-only round that the detector requires', () => {
-  const asked = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
+  const lastRequest = opened.when(
+    outcome(0, 1, { calls: 1, intervention: intervention('text_only') }),
+  )
 
   it('with text is the reply, without a cap', () => {
-    const over = asked.when(outcome(0, 2, { text: 'I am stuck.' }))
+    const over = lastRequest.when(outcome(0, 2, { text: 'I am stuck.' }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
       reply: 'I am stuck.',
@@ -324,7 +328,7 @@ describe('a text-only round that the detector requires', () => {
   })
 
   it('with text beside skipped calls is the reply too', () => {
-    const over = asked.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
+    const over = lastRequest.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
       reply: 'I am stuck.',
@@ -337,7 +341,7 @@ describe('a text-only round that the detector requires', () => {
     ['is empty', {}],
     ['is blank', { text: '  ' }],
   ])('that %s ends the turn with the reason for the round', (_, of) => {
-    const over = asked.when(outcome(0, 2, of))
+    const over = lastRequest.when(outcome(0, 2, of))
     expect(names(over.records)).toEqual(ends)
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'failed',

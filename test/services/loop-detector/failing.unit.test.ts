@@ -336,8 +336,8 @@ describe('a failure streak', () => {
     expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(
       new Array(8).fill('-'),
     )
-    const look = (result: string) => one('browser_snapshot', {}, ok(result))
-    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([
+    const read = (result: string) => one('browser_snapshot', {}, ok(result))
+    expect(rungs(...names.flatMap((name) => [read(`news of ${name}`), test]))).toEqual([
       ...new Array(5).fill('-'),
       'nudge',
       '-',
@@ -451,8 +451,8 @@ describe('a failure streak', () => {
   })
 
   it('does not step down after other rounds', () => {
-    const look = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
-    expect(rungs(...times(3, empty), look(1), look(2), empty, look(3), empty)).toEqual([
+    const read = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
+    expect(rungs(...times(3, empty), read(1), read(2), empty, read(3), empty)).toEqual([
       '-',
       '-',
       'nudge',

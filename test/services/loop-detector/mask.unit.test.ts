@@ -32,7 +32,7 @@ describe('two texts are equal if they differ only in', () => {
     ['a counter of attempts', 'attempt 3 of 5 failed', 'attempt 4 of 5 failed'],
     ['an ordinal of attempts', 'the 3rd attempt failed', 'the 4th attempt failed'],
     ['a number of remaining tries', '3 tries left before it locks', '2 tries left before it locks'],
-    ['a header that says when to come back', 'busy, Retry-After: 30', 'busy, Retry-After: 120'],
+    ['a retry header', 'busy, Retry-After: 30', 'busy, Retry-After: 120'],
     ['a date', 'log of 2026-03-01 has it', 'log of 2026-04-17 has it'],
     ['a date with a time', 'at 2026-03-01T10:00:00.123Z', 'at 2026-04-17T23:59:59Z'],
     [

@@ -20,7 +20,7 @@ import {
 } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
-const look = one('read_file', { path: 'a' }, ok('text of a'))
+const read = one('read_file', { path: 'a' }, ok('text of a'))
 const polled = (text: string): Step => ({
   calls: [[toolCall('job_status', { id: 1 }), ok(text)]],
   fields: { declarations: [declared('job_status', { poll: true })] },
@@ -28,7 +28,7 @@ const polled = (text: string): Step => ({
 
 describe('the same call with the same result', () => {
   it('leads to a nudge at the fifth time, then to a round without tools, then to the end', () => {
-    const interventions = played(...times(7, look))
+    const interventions = played(...times(7, read))
     expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
       ...silence(4),
       'nudge',
@@ -51,7 +51,7 @@ describe('the same call with the same result', () => {
 
   it('has the threshold of the policy', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 2 } })
-    expect(rungs({ ...look, fields: { policy } }, { ...look, fields: { policy } })).toEqual([
+    expect(rungs({ ...read, fields: { policy } }, { ...read, fields: { policy } })).toEqual([
       '-',
       'nudge',
     ])
@@ -79,7 +79,7 @@ describe('the same call with the same result', () => {
   })
 
   it('goes on through text in between', () => {
-    expect(rungs(...times(5, look).flatMap((step) => [says('Once more.'), step]))).toEqual([
+    expect(rungs(...times(5, read).flatMap((step) => [says('Once more.'), step]))).toEqual([
       ...silence(9),
       'nudge',
     ])
@@ -87,7 +87,7 @@ describe('the same call with the same result', () => {
 
   it('counts again after any new result, in the same round too', () => {
     const other = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
-    expect(rungs(...times(4, look), other(1), ...times(4, look))).toEqual(silence(9))
+    expect(rungs(...times(4, read), other(1), ...times(4, read))).toEqual(silence(9))
     const both = (n: number) =>
       siblings(
         ['read_file', { path: 'a' }, ok('text of a')],
@@ -99,16 +99,16 @@ describe('the same call with the same result', () => {
   it('counts again after a new error, which is news for the model', () => {
     expect(
       rungs(
-        ...times(4, look),
+        ...times(4, read),
         one('write_file', { path: 'x' }, failing('disk full')),
-        ...times(4, look),
+        ...times(4, read),
       ),
     ).toEqual(silence(9))
   })
 
   it('counts rounds, not calls', () => {
     const six = siblings(
-      ...times(6, look).map((): [string, unknown, CallResult] => [
+      ...times(6, read).map((): [string, unknown, CallResult] => [
         'read_file',
         { path: 'a' },
         ok('text of a'),
@@ -182,7 +182,7 @@ describe('polling', () => {
       ...silence(29),
       'nudge',
     ])
-    expect(rungs(...judgedBy(policy, ...times(30, look)))).toEqual([...silence(29), 'nudge'])
+    expect(rungs(...judgedBy(policy, ...times(30, read)))).toEqual([...silence(29), 'nudge'])
   })
 
   it('is also a call after a wait, in two rounds or in one', () => {
@@ -354,7 +354,7 @@ describe('a cycle', () => {
   })
 
   it('climbs while it goes on, and lists its calls', () => {
-    const interventions = played(...times(4, look).flatMap(() => lap(2)))
+    const interventions = played(...times(4, read).flatMap(() => lap(2)))
     expect(interventions.map((intervention) => intervention?.rung ?? '-').slice(5)).toEqual([
       'nudge',
       'text_only',
@@ -385,7 +385,7 @@ describe('a cycle', () => {
 
   it('is a loop with failures in it and text in between', () => {
     const steps = [
-      look,
+      read,
       one('edit', { path: 'a' }, failing('anchor text not found')),
       says('Hm.'),
       one('test', {}, failing('1 failed')),
@@ -397,14 +397,14 @@ describe('a cycle', () => {
   it('with polls, waits or transient errors has a higher limit', () => {
     expect(
       rungs(
-        ...times(6, look).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))]),
+        ...times(6, read).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))]),
       ).slice(0, 8),
     ).toEqual(silence(8))
     const busy = (url: string) => one('fetch', { url }, failing('503 service unavailable'))
-    expect(rungs(...times(8, look).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
+    expect(rungs(...times(8, read).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
       silence(9),
     )
-    const waits = times(8, look).flatMap(() => [
+    const waits = times(8, read).flatMap(() => [
       one('check', {}, ok('not yet')),
       one('wait', {}, ok('')),
       one('check', {}, ok('not yet')),
