@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { DecisionOutcome, Desk, WaitingApproval } from '../services/approval/desk.ts'
+import type { Approvals, DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import { providerNamed, providers } from '../services/llm-gateway/providers/providers.ts'
@@ -28,7 +28,7 @@ import { type Edge, openEdge } from './edge.ts'
 import { openBus, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
 
-export type { DecisionOutcome, WaitingApproval } from '../services/approval/desk.ts'
+export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 export type { ApprovalSettings } from '../services/approval/registration.ts'
 export type { ApprovalRule } from '../services/approval/rules.ts'
 export type {
@@ -215,7 +215,7 @@ async function open(options: WeirOptions): Promise<Weir> {
         : runElsewhere()
     // Loaded for the first decision: it imports the engines of the rules.
     const desk = async () =>
-      (await import('../services/approval/desk.ts')).openDesk({
+      (await import('../services/approval/approvals.ts')).openApprovals({
         bus,
         append: (records) => bus.append(records),
         topicPrefix,
@@ -311,7 +311,7 @@ type Parts = {
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
   edge: Edge
-  desk: () => Promise<Desk>
+  desk: () => Promise<Approvals>
 }
 
 function weirOf({ agents, bus, running, edge, desk }: Parts): Weir {

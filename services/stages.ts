@@ -17,7 +17,7 @@ import type { Connect } from './llm-gateway/providers/provider.ts'
 import { connectOnce } from './llm-gateway/providers/providers.ts'
 import { observedBy, type PerformingStage, performs, type Reducers, reducers } from './reducers.ts'
 
-/** Where the pipeline touches the world: how a model is asked and how a tool is started. */
+/** The connections to the world: to models and to tools. */
 export type World = { connect: Connect; run: StartTool }
 
 const realWorld: World = { connect: connectOnce(), run: toolStarter() }
@@ -29,12 +29,12 @@ export type StagesOptions = {
   topicPrefix: string
   partitions: number
   /**
-   * How long records are kept, and the history of a conversation in which nothing happens; default:
-   * the setting `retention`'s.
+   * How long records are kept, and the history of an idle conversation. Default: the setting
+   * `retention`.
    */
   retentionMs?: Milliseconds | undefined
   log: Logger
-  /** Which ones; default: all. */
+  /** The stages to run. Default: all. */
   names?: readonly StageName[]
   instruments?: Instruments
   /** For benches and tests that measure or drive the pipeline without real models and processes. */
@@ -93,8 +93,8 @@ export function runEntry(
 }
 
 /**
- * Runs stages in this process. The bus makes sure of the topics: the embedded one creates what is
- * missing, and where one is not as it must be, nothing starts.
+ * Runs stages in this process. The embedded bus creates missing topics. If a topic is wrong, no
+ * stage starts.
  */
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
   const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
@@ -102,7 +102,7 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   const { world = realWorld } = options
   const entries = stageEntries({ ...world, agents, historyIdleMs: retentionMs })
   const subscriptions = new Map<StageName, Subscription>()
-  // All at once: on Kafka each waits for its group to come together.
+  // All at once: on Kafka each one waits for its consumer group.
   const starts = (names ?? stageNames).map(async (name) => {
     subscriptions.set(
       name,
@@ -114,12 +114,12 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   }
   for (const start of await Promise.allSettled(starts)) {
     if (start.status === 'fulfilled') continue
-    await close().catch(() => {}) // what came first tells more
+    await close().catch(() => {}) // the first error explains more
     throw start.reason
   }
   const failed = Promise.race(
     [...subscriptions.values()].map((subscription) => subscription.failed),
   )
-  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  failed.catch(() => {}) // an unread rejection must not end the process
   return { subscriptions, failed, close }
 }

@@ -1,14 +1,14 @@
-// One call that waits for a person, from the moment it is asked about until it is decided: pending,
-// then approved, rejected, expired or withdrawn, for good. Owns: the call's id, and what a decision
-// does and says. Does not own: which calls wait (rules.ts), the other calls of the round
-// (asked-round.ts).
+// One call that waits for a person: pending, then approved, rejected, expired or withdrawn, for
+// good.
+// Owns: the call's id, the effect of a decision and its texts. Does not own: which calls wait
+// (rules.ts), the other calls of the round (approval-round.ts).
 //
-// APPROVAL-1. An approval is for one call with exactly its bytes: its hash is of the tool and the
-//     argument text, its id of that and of the call's place.
-// APPROVAL-2. The first decision counts. A later one changes nothing, and its answer says what was
-//     decided before, when, and by whom.
-// APPROVAL-3. Time decides like a person: at or after `expiresAt` the call is rejected, whatever
-//     comes then, also an approval in the same millisecond.
+// APPROVAL-1. An approval is for one call with exactly its bytes. Its hash covers the tool and the
+//     argument text, its id covers that hash and the call's place.
+// APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
+//     first decision, its time and its author.
+// APPROVAL-3. At or after `expiresAt` the call is rejected. A later record changes nothing, also an
+//     approval in the same millisecond.
 
 import { createHash } from 'node:crypto'
 import { withdrawnCode } from '../../shared/contract/approval-guard.ts'
@@ -23,16 +23,16 @@ import { unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 
-/** What a person is asked about. */
-export type Request = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' | 'agent'> &
+/** The question to a person. */
+export type ApprovalRequest = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' | 'agent'> &
   PendingCall & { askedAt: Milliseconds; expiresAt: Milliseconds }
 
 export type Approval =
-  | { kind: 'pending'; request: Request }
-  | { kind: 'approved'; request: Request; by: string; at: Milliseconds }
-  | { kind: 'rejected'; request: Request; by: string; reason: string; at: Milliseconds }
-  | { kind: 'expired'; request: Request; at: Milliseconds }
-  | { kind: 'withdrawn'; request: Request; reason: string; at: Milliseconds }
+  | { kind: 'pending'; request: ApprovalRequest }
+  | { kind: 'approved'; request: ApprovalRequest; by: string; at: Milliseconds }
+  | { kind: 'rejected'; request: ApprovalRequest; by: string; reason: string; at: Milliseconds }
+  | { kind: 'expired'; request: ApprovalRequest; at: Milliseconds }
+  | { kind: 'withdrawn'; request: ApprovalRequest; reason: string; at: Milliseconds }
 
 export type Decided = Exclude<Approval, { kind: 'pending' }>
 
@@ -41,10 +41,11 @@ export function hashOf(tool: string, argumentText: string): string {
 }
 
 /**
- * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by
- * chance. Whoever may write arguments and tries 2^30 of them can make two calls meet in one; so a
- * decision under an id that two calls wait under is refused, and counts for the call whose whole
- * hash it names.
+ * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to collide by
+ * chance.
+ *
+ * A writer of arguments who tries 2^30 of them can give two calls one id. So a decision is refused
+ * if two calls wait under its id, and it counts only for the call with its full hash.
  */
 export function idOf(
   { conversation, turn, round }: Pick<ApprovalAsked, 'conversation' | 'turn' | 'round'>,
@@ -65,7 +66,7 @@ export function idOf(
 
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** An id as people type it: without dashes, in capitals, with an O for a zero. */
+/** Reads an id as people type it: without dashes, in capitals, with an O for a zero. */
 export function idFrom(text: string): string {
   const characters = text
     .toLowerCase()
@@ -75,42 +76,45 @@ export function idFrom(text: string): string {
   return characters.replace(/(.{4})(?=.)/g, '$1-')
 }
 
-/** What a person's word makes of it; itself where the word does not fit or comes too late. */
-export function answered(
+/**
+ * Applies a decision. Returns the approval unchanged if the decision is for another call or too
+ * late.
+ */
+export function applyDecision(
   approval: Approval,
   { id, hash, answer, by, reason }: ApprovalAnswered,
   time: Milliseconds,
 ): Approval {
-  const now = expired(approval, time)
+  const now = applyTime(approval, time)
   const { request } = now
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
-  const who = shortened(onOneLine(by), limits.approvalByBytesMax)
-  if (answer === 'approve') return { kind: 'approved', request, by: who, at: time }
+  const author = shortened(onOneLine(by), limits.approvalByBytesMax)
+  if (answer === 'approve') return { kind: 'approved', request, by: author, at: time }
   return {
     kind: 'rejected',
     request,
-    by: who,
+    by: author,
     reason: cutToBytes(reason.trim(), limits.approvalReasonBytesMax),
     at: time,
   }
 }
 
-/** Nobody waits for it any more: it was decided otherwise. */
-export function withdrawn(approval: Approval, reason: string, time: Milliseconds): Approval {
+/** Applies a withdrawal: the call was decided in another way. */
+export function applyWithdrawal(approval: Approval, reason: string, time: Milliseconds): Approval {
   return approval.kind === 'pending'
     ? { kind: 'withdrawn', request: approval.request, reason, at: time }
     : approval
 }
 
-/** What time alone does to it. */
-export function expired(approval: Approval, now: Milliseconds): Approval {
+/** Applies the time. */
+export function applyTime(approval: Approval, now: Milliseconds): Approval {
   if (approval.kind !== 'pending' || now < approval.request.expiresAt) return approval
   return { kind: 'expired', request: approval.request, at: approval.request.expiresAt }
 }
 
 /**
- * The verdict that it stands for. A withdrawn one has a word too, because a guard must say
- * something of each of its calls; it counts for nothing.
+ * The verdict for the executor. A withdrawn call gets one too, because a guard must give one for
+ * each of its calls. The executor ignores it.
  */
 export function verdictOf(approval: Decided): CallVerdict {
   const { ordinal, name } = approval.request
@@ -141,20 +145,20 @@ export function verdictOf(approval: Decided): CallVerdict {
   }
 }
 
-/** For whoever decided, when it counted: what is so now. */
+/** For the author of a decision that counted. */
 export function countedText({ kind, request: { name, id } }: Approval): string {
   return kind === 'approved'
     ? `Approved: ${id}. ${name} may run with exactly these arguments.`
-    : `Rejected: ${id}. ${name} does not run, and the model is told why.`
+    : `Rejected: ${id}. ${name} does not run, and the model gets the reason.`
 }
 
-/** For whoever decided, when it did not count. */
+/** For the author of a decision that did not count. */
 export function alreadyText(approval: Approval): string {
   const { id } = approval.request
   const nothing = `Nothing was changed: ${id}`
   switch (approval.kind) {
     case 'pending':
-      return `${nothing} waits for a decision on other arguments than those that were decided about. Look at it again and decide anew.`
+      return `${nothing} waits with other arguments than your decision names. List it again, then decide.`
     case 'approved':
       return `${nothing} was approved by ${approval.by} at ${instant(approval.at)}. The call may have run already.`
     case 'rejected':

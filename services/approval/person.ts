@@ -1,4 +1,4 @@
-// Who decides, where nobody says so: the user of this process.
+// The author of a decision that names none: the user of this process.
 
 import { userInfo } from 'node:os'
 

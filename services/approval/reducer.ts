@@ -2,18 +2,18 @@
 // Reads: approvals.
 // Writes: guard-verdict to guard-verdicts.approval, approval-pending and approval-decided to
 // activity.
-// Owns: the calls that wait for a person, the decision that counts, the time that is too late.
+// Owns: the calls that wait for a person, the decision that counts, the time of expiry.
 // Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
 // the right to decide (access to the inbox), the command line.
 //
 // APPROVAL-REDUCER-1. Only the order of the inbox decides: the first fitting decision before the
-//     call expires counts (B1-APPROVAL-3 of approval.ts).
+//     call expires counts (keeps APPROVAL-3).
 // APPROVAL-REDUCER-2. A round gets one verdict on all its calls, when the last call is decided. It
 //     gets none if the executor waits no longer.
-// APPROVAL-REDUCER-3. The rules come with the round, in its policy. A call for which they cannot be
+// APPROVAL-REDUCER-3. The rules come with the round, in its policy. A call whose rules cannot be
 //     read does not run (R6).
-// APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. The model then reads
-//     that nobody approved, and not that a guard was silent.
+// APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. So the model reads
+//     that nobody approved, not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import type {
@@ -33,11 +33,11 @@ import {
   unreachable,
 } from '../../shared/contract/stage.ts'
 import { type Decided, verdictOf } from './approval.ts'
-import { type AskedRound, askedRound, takeIn } from './asked-round.ts'
+import { type ApprovalRound, applyRecord, approvalRound } from './approval-round.ts'
 
 type Inbox = ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick
 
-export const approval: Stage<AskedRound, Inbox> = {
+export const approval: Stage<ApprovalRound, Inbox> = {
   name: 'approval',
 
   unit(message) {
@@ -49,12 +49,16 @@ export const approval: Stage<AskedRound, Inbox> = {
   react(round, { message, time }) {
     switch (message.type) {
       case 'approval-asked':
-        return round === undefined ? open(askedRound(message)) : { state: round }
+        return round === undefined ? onAsked(approvalRound(message)) : { state: round }
       case 'approval-answered':
       case 'approval-withdrawn':
-        return round === undefined ? closed : settle(round, takeIn(round, message, time), time)
+        return round === undefined
+          ? closed
+          : emitDecisions(round, applyRecord(round, message, time), time)
       case 'tick':
-        return round === undefined ? closed : settle(round, takeIn(round, undefined, time), time)
+        return round === undefined
+          ? closed
+          : emitDecisions(round, applyRecord(round, undefined, time), time)
       default:
         return unreachable(message)
     }
@@ -65,13 +69,13 @@ export const approval: Stage<AskedRound, Inbox> = {
   due: (round) => round.expiresAt,
 
   /**
-   * The runtime fails the turn: the conversation cancels it at once, and the executor stops to wait
-   * and withdraws what was asked.
+   * The runtime fails the turn. The conversation then cancels it, and the executor stops waiting
+   * and withdraws the calls.
    */
   failed: () => closed,
 }
 
-function open(round: AskedRound): Reaction<AskedRound> {
+function onAsked(round: ApprovalRound): Reaction<ApprovalRound> {
   if (round.approvals.length === 0) return { records: [verdict(round)] }
   const { conversation, turn, round: number, expiresAt } = round
   const calls = round.approvals.map(
@@ -91,10 +95,14 @@ function open(round: AskedRound): Reaction<AskedRound> {
 }
 
 /**
- * `changed`: what is decided now. The round closes with the last of its calls (keeps
+ * `changed`: the newly decided calls. The round closes with the last decision (keeps
  * APPROVAL-REDUCER-2).
  */
-function settle(round: AskedRound, changed: Decided[], time: number): Reaction<AskedRound> {
+function emitDecisions(
+  round: ApprovalRound,
+  changed: Decided[],
+  time: number,
+): Reaction<ApprovalRound> {
   const records = changed.map(
     (approval): Output => ({ to: 'activity', message: decided(approval, round, time) }),
   )
@@ -103,7 +111,7 @@ function settle(round: AskedRound, changed: Decided[], time: number): Reaction<A
   return { records: [...records, verdict(round)] }
 }
 
-function decided(approval: Decided, { clearedAt }: AskedRound, time: number): ApprovalDecided {
+function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number): ApprovalDecided {
   const { conversation, turn, round, ordinal, name, id } = approval.request
   const by = 'by' in approval ? approval.by : ''
   const reason = 'reason' in approval ? approval.reason : ''
@@ -132,7 +140,7 @@ function verdict({
   approvals,
   clearedAt,
   deadlineMs,
-}: AskedRound): Output {
+}: ApprovalRound): Output {
   const decided = approvals.flatMap((approval): CallVerdict[] =>
     approval.kind === 'pending' ? [] : [verdictOf(approval)],
   )

@@ -1,6 +1,6 @@
-// The rules of the approval guard, put in force: one record in `policies`, its registration as a
-// guard, which brings the rules along. The gateway stamps it on each round, so rules count from the
-// next model response on, and a round is judged by those under which it came.
+// Sets the rules of the approval guard: one record in `policies`, its registration as a guard,
+// which carries the rules. The gateway stamps it on each round. So rules apply from the next model
+// response on, and a round keeps the rules that it came with.
 
 import { createHash } from 'node:crypto'
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
@@ -18,18 +18,18 @@ import { type ApprovalRule, compiledRules } from './rules.ts'
 
 export type ApprovalSettings = {
   rules: readonly ApprovalRule[]
-  /** How long a call waits for a person before it is rejected, up to a day. Default: an hour. */
+  /** The wait for a person before the call is rejected, up to a day. Default: an hour. */
   waitMs?: Milliseconds
 }
 
 const waitMsDefault: Milliseconds = 60 * 60 * 1000
 
-/** As a registration. Throws `settings.invalid` with what is wrong. */
+/** The registration with these rules. Throws `settings.invalid` with the fault. */
 export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
   const unknown = Object.keys(settings).find((key) => key !== 'rules' && key !== 'waitMs')
   if (unknown !== undefined)
     throw invalid(
-      `there is no key ${JSON.stringify(unknown.slice(0, 80))}; there are rules and waitMs`,
+      `there is no key ${JSON.stringify(unknown.slice(0, 80))}. The keys are rules and waitMs`,
     )
   const { rules, waitMs: deadlineMs = waitMsDefault } = settings
   compiledRules(rules)
@@ -48,7 +48,7 @@ export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
   return registration
 }
 
-/** In force from the next model response on. Throws `settings.invalid`. */
+/** Sets rules from the next model response on. Throws `settings.invalid`. */
 export async function setApprovalRules(
   registry: Registry,
   settings: ApprovalSettings,
@@ -59,25 +59,25 @@ export async function setApprovalRules(
 }
 
 /**
- * As setApprovalRules, but leaves alone what is in force just so, with the mode that an operator
- * has set.
+ * Like setApprovalRules, but writes nothing if these rules are in force. So it keeps the mode that
+ * an operator has set.
  */
 export async function keepApprovalRules(
   registry: Registry,
   settings: ApprovalSettings,
 ): Promise<void> {
-  const wanted = approvalRegistration(settings)
+  const registration = approvalRegistration(settings)
   const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
-  if (known?.version !== wanted.version || known.deadlineMs !== wanted.deadlineMs)
-    await write(registry, wanted)
+  if (known?.version !== registration.version || known.deadlineMs !== registration.deadlineMs)
+    await write(registry, registration)
 }
 
-/** One guard more than may be in force, and no model could be asked any more. */
+/** Refuses one guard too many: with it, no model request would work. */
 async function write(registry: Registry, registration: GuardInForce): Promise<void> {
   const others = (await registeredGuards(registry)).filter(({ name }) => name !== approvalGuard)
   if (others.length >= limits.guardsMax)
     throw invalid(
-      `${others.length} guards are registered, and no more can be: remove one with weir guard remove`,
+      `${others.length} guards are registered, the maximum. Remove one with weir guard remove`,
     )
   await writeRegistration(registry, registration)
 }

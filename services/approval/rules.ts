@@ -1,12 +1,10 @@
-// Which calls wait for a person. Rules are an operator's; arguments are a model's and trusted in
-// nothing.
+// The rules that name the calls which wait for a person. An operator writes the rules. A model
+// writes the arguments, and nothing in them is trusted.
 //
 // APPROVAL-RULES-1. A call waits if any rule matches. A rule that cannot be evaluated on a call's
 //     arguments matches it (R6).
-// APPROVAL-RULES-2. Schemas and patterns are judged as those of tools are, within the same bounds
-//     (shared/contract/arguments/compiled-schema.ts). A rule's schema must also be strict: a
-//     keyword that means nothing is a slip of the operator's, and would let calls pass, or wait,
-//     that are not meant.
+// APPROVAL-RULES-2. Schemas and patterns have the bounds of tool schemas (compiled-schema.ts). A
+//     rule's schema is also strict: an unknown keyword is a mistake of the operator.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -19,23 +17,26 @@ import { valueAt } from '../../shared/runtime/guards/argument-path.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 
 export type ApprovalRule = {
-  /** For people: why such a call waits. */
+  /** For people: the reason why such a call waits. */
   name: string
   /** Patterns of tool names. */
   tools: string[]
   /** JSON Schema 2020-12 of the arguments for which a call waits. */
   arguments?: JsonObject
   /**
-   * Waits if the text at `path` (a name or a JSON Pointer) matches, as `pattern` in a schema does;
-   * a value that is no text is matched as JSON.
+   * A call waits if the text at `path` (a name or a JSON Pointer) matches, as `pattern` in a schema
+   * does. A value that is no text is matched as JSON.
    */
   pattern?: { path: string; matches: string }
 }
 
-/** A rule with both parts matches where both do; with neither, every call of its tools. */
+/**
+ * A rule with both parts matches where both match. A rule with neither matches every call of its
+ * tools.
+ */
 export type CompiledRule = { name: string; tools: string[]; matches(args: JsonObject): boolean }
 
-/** The rules of a registration, as they ride in a round; undefined: they cannot be used. */
+/** The rules of a registration, as a round carries them. Undefined: they cannot be used. */
 export function rulesIn(text: string): CompiledRule[] | undefined {
   const known = compiledTexts.get(text)
   if (known !== undefined) return known.rules
@@ -46,8 +47,8 @@ export function rulesIn(text: string): CompiledRule[] | undefined {
 }
 
 /**
- * A cache of a pure function: what is in it changes nothing but time. Rules change seldom, and
- * rounds under the last ones end.
+ * A cache of a pure function: its content changes nothing but time. Rules change seldom, and rounds
+ * with older rules end.
  */
 const compiledTexts = new Map<string, { rules: CompiledRule[] | undefined }>()
 const compiledTextsMax = 8
@@ -60,7 +61,7 @@ function compiledOf(text: string): CompiledRule[] | undefined {
   }
 }
 
-/** Throws a WeirError (settings.invalid) for a rule that it cannot use. */
+/** Throws a WeirError (settings.invalid) for a rule that cannot be used. */
 export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > limits.approvalRulesMax)
     throw invalid('rules', `there must be a list of 1 to ${limits.approvalRulesMax}`)
@@ -87,8 +88,8 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
 }
 
 /**
- * The first rule for which a call waits; undefined: it need not. Arguments that are undefined could
- * not be read, and each rule of the tool matches.
+ * The first rule that makes the call wait. Undefined: none. Undefined arguments could not be read,
+ * so each rule of the tool matches.
  */
 export function ruleFor(
   { tool, arguments: args }: { tool: string; arguments: JsonObject | undefined },
@@ -116,12 +117,13 @@ function schemaMatcher(schema: JsonObject, where: string): (args: JsonObject) =>
   const compiled = compiledSchema(JSON.stringify(schema))
   if (compiled.kind === 'unusable')
     throw invalid(where, `its JSON Schema cannot be used: ${compiled.reason}`)
-  return (args) => compiled.judge(args).kind !== 'invalid' // in doubt it matches (keeps APPROVAL-RULES-1)
+  // in doubt it matches (keeps APPROVAL-RULES-1)
+  return (args) => compiled.judge(args).kind !== 'invalid'
 }
 
-/** What a strict reader says against it; nothing is judged by what is compiled here. */
+/** The fault that a strict reader finds. Calls are never judged by this compiled schema. */
 function strictFault(schema: JsonObject): string | undefined {
-  // An instance each: it remembers every $id that it has seen.
+  // A new instance for each schema, because Ajv remembers every $id.
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -143,11 +145,11 @@ function patternMatcher(
   where: string,
 ): (args: JsonObject) => boolean {
   if (!isObject(pattern))
-    throw invalid(where, 'its pattern is no object with a path and what it matches')
+    throw invalid(where, 'its pattern is no object with the keys path and matches')
   refuseOtherKeys(pattern, ['path', 'matches'], where, 'pattern of a rule')
   const { path, matches } = pattern
   if (typeof path !== 'string' || path === '' || typeof matches !== 'string')
-    throw invalid(where, 'its pattern needs a path and what it matches')
+    throw invalid(where, 'its pattern needs the keys path and matches, both texts')
   let compiled: ReturnType<typeof boundedPattern>
   try {
     compiled = boundedPattern(matches)
@@ -166,10 +168,10 @@ function patternMatcher(
   }
 }
 
-function refuseOtherKeys(value: object, known: string[], where: string, what: string): void {
+function refuseOtherKeys(value: object, known: string[], where: string, kind: string): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
   if (unknown !== undefined)
-    throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${what} has`)
+    throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${kind} has`)
 }
 
 function invalid(where: string, why: string): WeirError {

@@ -1,13 +1,13 @@
-// Admission: whether a message may open a turn at all. What is refused here would fail in the same
-// way every time, so it fails at the door and says why (R6, R8). Caps above the hard ceilings are
-// no reason: they are lowered (caps.ts).
+// Admission: refuses a message that cannot open a turn. Such a message would fail each time in the
+// same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
+// reason: they are lowered (caps.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
 import { countThresholds } from '../../shared/contract/thresholds.ts'
 import { reasons } from './texts.ts'
 
-/** Why the message is refused; undefined: it is not. */
+/** The reason to refuse the message. Undefined: none. */
 export function refusalOf(message: UserMessage): string | undefined {
   return sizeRefusal(message) ?? blankRefusal(message) ?? numberRefusal(message.settings)
 }
@@ -41,12 +41,12 @@ function sizeRefusal(message: UserMessage): string | undefined {
   return undefined
 }
 
-/** Bytes of a declaration, and what its reference takes in every request. */
+/** Bytes of a declaration and of its reference in each request. */
 function bytesOf({ name, description, schema }: Declaration): number {
   return 100 + Buffer.byteLength(name) + Buffer.byteLength(description) + Buffer.byteLength(schema)
 }
 
-/** Without a fallback the user would get nothing when a turn ends without an answer (I3). */
+/** Without a fallback, a turn that ends without an answer would give the user nothing (I3). */
 function blankRefusal({ agent, settings }: UserMessage): string | undefined {
   if (agent.trim() === '') return reasons.blank('agent')
   if (settings.fallback.trim() === '') return reasons.blank('settings.fallback')
@@ -56,8 +56,8 @@ function blankRefusal({ agent, settings }: UserMessage): string | undefined {
 type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?: number }
 
 /**
- * A cap below 1 would be no turn; a threshold below 1 fires before anything happened; the two waits
- * bound how long a cancelled turn is waited for.
+ * A cap below 1 would allow no turn. A threshold below 1 would fire at once. The two waits bound
+ * the wait for a cancelled turn.
  */
 const bounds: Record<string, Bound> = {
   attempts: { of: (settings) => settings.attempts, min: 1 },

@@ -1,8 +1,9 @@
-// The caps of a turn (I3): which ones are in force, and which one is reached. For each cap the
-// lowest counts of what the message says, what the operator stamped on any round of the turn, and
-// the ceiling of limits.ts. A cap only falls in the course of a turn. So the wall limit that a
-// round was asked under is never later than that of a round before it, unless a round waited for
-// slow guards in between (turn-extended).
+// The caps of a turn (I3): the values in force, and the one that is reached.
+//
+// Each cap is the lowest of three values: that of the message, those that the operator stamped on
+// the turn's rounds, and the ceiling of limits.ts. So a cap only falls during a turn, and the
+// deadline of a round is never later than that of an earlier round. The exception is a round that
+// waited for slow guards (turn-extended).
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -15,7 +16,7 @@ const ceilings: Caps = {
   tokens: null,
 }
 
-/** The caps under which a turn begins. */
+/** The caps with which a turn begins. */
 export function underCeilings(caps: Caps): Caps {
   return lowestCaps(caps, ceilings)
 }
@@ -23,8 +24,8 @@ export function underCeilings(caps: Caps): Caps {
 export type Spent = { rounds: number; calls: number; wallMs: number; tokens: number }
 
 /**
- * The cap that is reached, in the order in which they end a turn: tokens and wall at once, rounds
- * and calls after a last text-only round.
+ * The cap that is reached. Tokens and wall end a turn at once, rounds and calls after a last
+ * text-only round.
  */
 export function reachedCap(caps: Caps, spent: Spent): Cap | undefined {
   if (caps.tokens !== null && spent.tokens >= caps.tokens) return 'tokens'

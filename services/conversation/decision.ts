@@ -1,40 +1,43 @@
-// The decision: what follows from a round of an open turn. First that fits, from top to bottom.
-// CONVERSATION-DECISION-1. After a cap on rounds there is one more request at most (I3).
+// The decision: the effect of a finished round on its open turn. The first case that fits applies.
+//
+// CONVERSATION-DECISION-1. After a cap on rounds there is at most one more request (I3).
 
 import type { Response, RoundOutcome } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
 import { capNudge, reasons } from './texts.ts'
-import { type Asked, capsNow, type Turn, totalsOf } from './turn.ts'
+import { capsNow, type RequestedRound, type Turn, totalsOf } from './turn.ts'
 
-export type Decision = { kind: 'end'; ending: Ending } | { kind: 'ask'; ask: Omit<Asked, 'round'> }
+export type Decision =
+  | { kind: 'end'; ending: Ending }
+  | { kind: 'request'; request: Omit<RequestedRound, 'round'> }
 
-/** `turn` has counted this very round already. */
+/** `turn` already includes this round. */
 export function decide(
   turn: Turn,
   { response, failure, intervention }: RoundOutcome,
   time: Milliseconds,
 ): Decision {
-  const { textOnly } = turn.asked
+  const { textOnly } = turn.requested
   const caps = capsNow(turn)
   const totals = totalsOf(turn, time)
   const tokens = totals.inputTokens + totals.outputTokens
   const hasText = response.text.trim() !== ''
 
   if (failure !== null) {
-    // The gateway fails a round at the very time that is the turn's wall limit: whichever record is
-    // first, the turn ends alike.
+    // The gateway fails a round at the wall limit of the turn. Of the two records either may be
+    // first, and the turn must end alike.
     if (totals.wallMs >= caps.wallMs) return capped('wall', reasons.wall(caps.wallMs))
     return failed(failure.class, failure.reason)
   }
-  // A silent last request is the end either way; where a cap had asked for it, the turn ends as
-  // capped, with the cap named (I3).
+  // A last request without text ends the turn in any case. If a cap required that request, the turn
+  // ends as capped and names the cap (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap)
     return failed(intervention.class ?? 'no_progress', intervention.reason)
-  // A text that an intervention speaks against (it repeats itself) is no reply, unless it is the
-  // last one that was to be had; neither is a call that the model wrote as text and that it is told
-  // could not run (I2).
+  // A text with an intervention against it (it repeats itself) is no reply, except in the last
+  // request. A call that the model wrote as text is no reply either: the next request explains that
+  // it cannot run (I2).
   const isUnread = response.textCalls?.fault != null
   const isReply =
     response.calls.length === 0 && (intervention === null || (intervention.ordinary && !isUnread))
@@ -57,7 +60,7 @@ export function decide(
     case 'rounds':
     case 'calls': {
       const nudge = capNudge(cap, caps[cap])
-      return ask({
+      return request({
         callsLeft: 0,
         nudge: text === null ? nudge : `${text}\n\n${nudge}`,
         textOnly: { cap, reason: reasons[cap](caps[cap]) },
@@ -65,22 +68,20 @@ export function decide(
     }
     case undefined:
       if (intervention?.rung === 'text_only')
-        return ask({
+        return request({
           callsLeft: 0,
           nudge: text,
           textOnly: { cap: null, reason: intervention.reason },
         })
-      return ask({ callsLeft: caps.calls - totals.calls, nudge: text, textOnly: null })
+      return request({ callsLeft: caps.calls - totals.calls, nudge: text, textOnly: null })
   }
 }
 
-function ask(ask: Omit<Asked, 'round'>): Decision {
-  return { kind: 'ask', ask }
+function request(request: Omit<RequestedRound, 'round'>): Decision {
+  return { kind: 'request', request }
 }
 
-/**
- * A reply that was cut is one, and says so: whoever reads only the reply would take it for whole.
- */
+/** A cut reply is a reply. Its reason mentions the cut, because the text alone looks complete. */
 function answered({ text: reply, stop }: Response, cap: Ending['cap']): Decision {
   const how = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
   const reason = stop === 'length' || stop === 'refusal' ? `${how}; ${reasons.cutBy[stop]}` : how

@@ -16,7 +16,7 @@ import { shortened } from '../../shared/lib/text-cut.ts'
 import { notes, reasons } from './texts.ts'
 import { expiresAt, type Outstanding, type Place, type Turn, totalsOf } from './turn.ts'
 
-/** How a turn ends. Without `reply` the user gets the agent's fallback. */
+/** The end of a turn. Without `reply` the user gets the fallback of the agent. */
 export type Ending =
   | { outcome: 'answered'; reply: string; reason: string; class: null; cap: Cap | null }
   | { outcome: 'capped'; reason: string; class: 'budget'; cap: Cap }
@@ -38,7 +38,7 @@ export function internalFailure(stage: string, reason: string): Ending {
   }
 }
 
-/** Tells clients how an open turn ended. */
+/** Reports the end of an open turn to clients. */
 export function turnFinished({ conversation, time }: Place, turn: Turn, ending: Ending): Output {
   const { messageId, settings } = turn.message
   return finished({
@@ -51,7 +51,7 @@ export function turnFinished({ conversation, time }: Place, turn: Turn, ending: 
   })
 }
 
-/** Tells clients of a message that opened no turn: it was refused, or taken out of the queue. */
+/** Reports a message that opened no turn: it was refused or removed from the queue. */
 export function neverOpened(
   { conversation, offset }: Place,
   message: { messageId: string; settings: AgentSettings },
@@ -77,13 +77,13 @@ type Finished = {
   totals: Totals
 }
 
-function finished({ settings, ending, ...whose }: Finished): Output {
-  // What an over-long fallback is refused with must itself fit (R7).
+function finished({ settings, ending, ...turn }: Finished): Output {
+  // A message with an over-long fallback is refused, and its reply must still fit (R7).
   const reply = shortened(settings.fallback, limits.fallbackBytesMax)
-  return { to: 'activity', message: { type: 'turn-finished', reply, ...ending, ...whose } }
+  return { to: 'activity', message: { type: 'turn-finished', reply, ...ending, ...turn } }
 }
 
-/** Closes a turn at loop-detector and executor; all its rounds were answered. */
+/** Closes a turn at loop-detector and executor. All its rounds have an outcome. */
 export function turnEnded({ conversation }: Place, turn: number): Output[] {
   return (['verdict', 'tools'] as const).map((to) => ({
     to,
@@ -91,7 +91,7 @@ export function turnEnded({ conversation }: Place, turn: number): Output[] {
   }))
 }
 
-/** Forbids whatever of the outstanding round has not begun. */
+/** Stops every part of the outstanding round that has not begun. */
 export function cancel({ conversation }: Place, { turn, round, expiresAt }: Outstanding): Output[] {
   return (['model', 'verdict', 'tools'] as const).map((to) => ({
     to,
@@ -99,19 +99,19 @@ export function cancel({ conversation }: Place, { turn, round, expiresAt }: Outs
   }))
 }
 
-/** What a round adds to the history: also when it is empty or failed (CONV-5). */
+/** The history entry of a round, also of an empty or failed one (CONV-5). */
 export function roundEntry(
   { conversation, turn, round, response, failure, results }: RoundOutcome,
   nudge: string | null,
 ): Output {
-  const said =
+  const content =
     failure === null
       ? { response, note: null }
       : { response: null, note: notes.failed(failure.reason) }
-  return entry({ conversation, turn, round, results, nudge, ...said })
+  return entry({ conversation, turn, round, results, nudge, ...content })
 }
 
-/** The entry of a round whose outcome will not come. */
+/** The history entry of a round without an outcome. */
 export function lostEntry(
   { conversation }: Place,
   { turn, round, nudge }: Outstanding,
@@ -125,10 +125,11 @@ function entry(of: Omit<HistoryEntry, 'type' | 'user'>): Output {
 }
 
 /**
- * How long the outcome of a turn that was ended early is waited for: the time by which
- * loop-detector and executor must have given it. Where that has passed already (nobody ran for
- * long) the wait ends with the next tick; it is later than now because a tick must move what is
- * due.
+ * The end of the wait for the outcome of a cancelled round. By then loop-detector and executor must
+ * have reported it.
+ *
+ * If that time has passed (no stage ran for long), the wait ends with the next tick. It is later
+ * than now because a tick must move the deadline.
  */
 export function waitUntil(turn: Turn, now: Milliseconds): Milliseconds {
   const { settings, toolTimeoutMsMax } = turn.message

@@ -1,5 +1,6 @@
-// The queue: messages that wait for their turn, and the ids by which a client's repeat is known.
-// Both are bounded (R7).
+// The queue: messages that wait for their turn, and the ids that reveal a repeat by a client. Both
+// are bounded (R7).
+//
 // CONVERSATION-QUEUE-1. A client reads exactly one turn-finished for each accepted message, also
 //     after its removal from the queue.
 // CONVERSATION-QUEUE-2. A refused id is not remembered, so a client can send it again. Each refusal
@@ -12,8 +13,8 @@ import { slowestTimeout } from '../../shared/contract/tool-deadline.ts'
 import { reasons } from './texts.ts'
 
 /**
- * A message reduced to what its turn needs: tools by reference, and how long the slowest of them
- * may run.
+ * The part of a message that its turn needs: tools by reference, and the timeout of the slowest
+ * one.
  */
 export function queuedOf({
   messageId,
@@ -32,19 +33,19 @@ export function queuedOf({
   }
 }
 
-/** Why no further message can wait; undefined: it can. */
+/** The reason why no further message can wait. Undefined: it can. */
 export function queueRefusalOf(queue: QueuedMessage[], further: QueuedMessage): string | undefined {
   if (queue.length >= limits.queueMessagesMax) return reasons.queueFull
   const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(further))
   return bytes > limits.queueBytesMax ? reasons.queueHeavy : undefined
 }
 
-/** As JSON, which is never shorter than the record that carries it. */
+/** The size as JSON, which is never below the size of the record. */
 function bytesOf(queued: QueuedMessage): number {
   return Buffer.byteLength(JSON.stringify(queued))
 }
 
-/** The ids with one more, oldest first; the oldest are forgotten. */
+/** The ids with one more, oldest first. The oldest ones are forgotten. */
 export function withId(recentMessageIds: string[], messageId: string): string[] {
   return [...recentMessageIds, messageId].slice(-limits.recentMessageIdsMax)
 }

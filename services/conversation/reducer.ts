@@ -57,25 +57,25 @@ import {
 import { queuedOf, queueRefusalOf, withId } from './queue.ts'
 import { brokenIn, notes, reasons } from './texts.ts'
 import {
-  askNext,
-  beginTurn,
+  addRound,
   capsNow,
-  counted,
   expiresAt,
   extended,
   type Outstanding,
+  openTurn,
   outstandingOf,
   type Place,
+  requestNext,
   type Turn,
 } from './turn.ts'
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
-/** The turn has ended for the user; its outstanding round has not (CONV-4). */
+/** The user has the reply. The outstanding round still runs (CONV-4). */
 type Waiting = { phase: 'waiting'; outstanding: Outstanding; until: Milliseconds }
-/** A `carried` is on its way through the log (CONV-2). */
+/** A `carried` is in flight (CONV-2). */
 type Carrying = { phase: 'carrying' }
-/** Only kept in order to know a client's repeat. */
+/** Kept to recognise repeats by a client. */
 type Idle = { phase: 'idle'; since: Milliseconds }
 
 type In = UserMessage | CancelRequested | RoundOutcome | TurnExtended | TurnFailed | Carried | Tick
@@ -93,7 +93,7 @@ export const conversation: Stage<Conversation, In> = {
       case 'waiting':
         return state.until
       case 'carrying':
-        return undefined // its deadline is the record in flight
+        return undefined // it waits for the record in flight
       case 'idle':
         return state.since + limits.conversationIdleMs
       default:
@@ -111,14 +111,14 @@ export const conversation: Stage<Conversation, In> = {
         if (refusal !== undefined)
           return { state, records: [refused(place, message, 'deterministic', refusal)] }
 
-        const taken = queuedOf(message)
-        const recentMessageIds = withId(state?.recentMessageIds ?? [], taken.messageId)
+        const queued = queuedOf(message)
+        const recentMessageIds = withId(state?.recentMessageIds ?? [], queued.messageId)
         if (state === undefined || state.phase === 'idle')
-          return open(place, taken, { queue: state?.queue ?? [], recentMessageIds })
-        const full = queueRefusalOf(state.queue, taken)
+          return open(place, queued, { queue: state?.queue ?? [], recentMessageIds })
+        const full = queueRefusalOf(state.queue, queued)
         if (full !== undefined)
           return { state, records: [refused(place, message, 'transient', full)] }
-        return { state: { ...state, queue: [...state.queue, taken], recentMessageIds } }
+        return { state: { ...state, queue: [...state.queue, queued], recentMessageIds } }
       }
 
       case 'cancel-requested': {
@@ -137,7 +137,7 @@ export const conversation: Stage<Conversation, In> = {
       case 'round-outcome': {
         if (state === undefined) return closed
         if (!isAwaited(state, message)) return { state }
-        if (state.phase === 'open') return goOn(place, state, message)
+        if (state.phase === 'open') return onOutcome(place, state, message)
         const { outstanding } = state
         return carry(place, state, [
           roundEntry(message, outstanding.nudge),
@@ -150,8 +150,8 @@ export const conversation: Stage<Conversation, In> = {
         if (!isAwaited(state, message)) return { state }
         if (state.phase === 'open')
           return { state: { ...state, turn: extended(state.turn, message.until) } }
-        // It was on its way when the turn ended: what the guards let pass before the cancel came
-        // may run so much longer.
+        // The record was in flight when the turn ended. Calls that passed the guards before the
+        // cancel may run until the later deadline.
         const { outstanding, until } = state
         const laterMs = Math.min(
           Math.max(0, message.until - outstanding.expiresAt),
@@ -168,17 +168,17 @@ export const conversation: Stage<Conversation, In> = {
 
       case 'turn-failed': {
         if (state === undefined) return closed
-        // Its own failures the conversation has dealt with in `failed`; by now another turn may be
+        // `failed` has handled failures of the conversation itself, and by now another turn may be
         // open.
         if (message.stage === 'conversation' || !isTurnOf(state, message.turn)) return { state }
-        return giveUp(place, state, {
+        return endByFailure(place, state, {
           note: brokenIn(message.stage),
           ending: internalFailure(message.stage, message.reason),
         })
       }
 
       case 'carried': {
-        if (state !== undefined && !counts(message, record))
+        if (state !== undefined && !isNewest(message, record))
           return state.phase === 'carrying' ? carry(place, state) : { state }
         if (message.state === null) return closed
         const [next, ...queue] = message.state.queue
@@ -203,7 +203,7 @@ export const conversation: Stage<Conversation, In> = {
           case 'carrying':
             return { state }
           case 'idle':
-            return carryNothing(place, state)
+            return carryEnd(place, state)
           default:
             return unreachable(state)
         }
@@ -215,20 +215,19 @@ export const conversation: Stage<Conversation, In> = {
   },
 
   /**
-   * What threw throws again, so it must not stand in the way of what comes after it: a message that
-   * cannot be taken or opened is answered and left out, and whatever cannot be taken in a turn ends
-   * that turn.
+   * A record that throws would throw again, so later records must not wait for it. A message that
+   * cannot be opened is answered and dropped. Any other record ends the open turn.
    */
   failed(state, record, reason) {
     const { message } = record
     const place = placeOf(record)
     const ending = internalFailure('conversation', reason)
     if (message.type === 'user-message') {
-      // A repeat of an accepted message: its turn reports its end (CONV-1).
+      // A repeat of an accepted message: its turn has its own turn-finished (CONV-1).
       if (state !== undefined && isKnown(state, message.messageId)) return { state }
       return { state, records: [neverOpened(place, message, ending)] }
     }
-    if (message.type === 'carried' && (state === undefined || counts(message, record))) {
+    if (message.type === 'carried' && (state === undefined || isNewest(message, record))) {
       const [next, ...queue] = message.state?.queue ?? []
       if (message.state === null || next === undefined) return closed
       return carry(place, { queue, recentMessageIds: message.state.recentMessageIds }, [
@@ -239,11 +238,11 @@ export const conversation: Stage<Conversation, In> = {
     switch (state.phase) {
       case 'open':
       case 'waiting':
-        return giveUp(place, state, { note: notes.brokenInTheTools, ending })
+        return endByFailure(place, state, { note: notes.brokenInTheTools, ending })
       case 'carrying':
         return message.type === 'carried' ? carry(place, state) : { state }
       case 'idle':
-        return message.type === 'tick' ? carryNothing(place, state) : { state }
+        return message.type === 'tick' ? carryEnd(place, state) : { state }
       default:
         return unreachable(state)
     }
@@ -272,8 +271,8 @@ function isAwaited(
 }
 
 /**
- * `turn` null: a stage failed on a record that names no turn. It ends the one that is open, but
- * never shortens a wait (CONV-4).
+ * `turn` null: a stage failed on a record without a turn. That ends the open turn, but never
+ * shortens a wait (CONV-4).
  */
 function isTurnOf(
   state: Conversation,
@@ -283,8 +282,8 @@ function isTurnOf(
   return state.phase === 'waiting' && turn === state.outstanding.turn
 }
 
-/** Nothing of the unit came since it was written. */
-function counts(message: Carried, { previous }: Received<In>): boolean {
+/** No record of the unit came after it was written. */
+function isNewest(message: Carried, { previous }: Received<In>): boolean {
   return previous === message.from
 }
 
@@ -302,21 +301,21 @@ function open(
   message: QueuedMessage,
   remembered: CarriedState,
 ): Reaction<Conversation> {
-  const { turn, records } = beginTurn(place, message)
+  const { turn, records } = openTurn(place, message)
   return { state: { phase: 'open', turn, ...remembered }, records }
 }
 
 /**
- * A round of the open turn is over: it enters the history, and then the turn ends or the next round
- * is asked for.
+ * Applies the outcome of a round. It enters the history, and the turn ends or requests the next
+ * round.
  */
-function goOn(
+function onOutcome(
   place: Place,
   state: CarriedState & Open,
   outcome: RoundOutcome,
 ): Reaction<Conversation> {
-  const turn = counted(state.turn, outcome)
-  const history = roundEntry(outcome, turn.asked.nudge)
+  const turn = addRound(state.turn, outcome)
+  const history = roundEntry(outcome, turn.requested.nudge)
   const decision = decide(turn, outcome, place.time)
   if (decision.kind === 'end') {
     return carry(place, state, [
@@ -325,13 +324,13 @@ function goOn(
       turnFinished(place, turn, decision.ending),
     ])
   }
-  const next = askNext(place, turn, decision.ask)
+  const next = requestNext(place, turn, decision.request)
   return { state: { ...state, turn: next.turn }, records: [history, ...next.records] }
 }
 
 /**
- * The turn ends although a round is outstanding: the user is answered, and the round is cancelled
- * and waited for (CONV-4).
+ * Ends the turn before its round is over. The user is answered, the round is cancelled, and the
+ * unit waits for it (CONV-4).
  */
 function endEarly(
   place: Place,
@@ -351,10 +350,8 @@ function endEarly(
   }
 }
 
-/**
- * The outstanding round is lost by a failure of ours: its turn is over, and nothing is waited for.
- */
-function giveUp(
+/** Ends the turn after an internal failure, without waiting: the outstanding round is lost. */
+function endByFailure(
   place: Place,
   state: CarriedState & (Open | Waiting),
   { note, ending }: { note: string; ending: Ending },
@@ -369,11 +366,11 @@ function giveUp(
 }
 
 /**
- * Writes the state that the unit can begin anew from (CONV-2). A fold that begins in the middle
- * finds its way back there: from a `carried` that counts, nothing depends on earlier records. It
- * counts in any phase. One is in flight at a time, and until it counts, messages only queue. One
- * that does not count is written again with the current state (R1;
- * test/services/conversation/refold.unit.test.ts tries all short logs).
+ * Writes the state from which the unit begins anew (CONV-2). From a `carried` that counts, nothing
+ * depends on earlier records, so a fold may begin in the middle. A `carried` counts in any phase.
+ *
+ * One is in flight at a time, and until it counts, messages only queue. One that does not count is
+ * written again with the current state (R1). refold.unit.test.ts tries all short logs.
  */
 function carry(
   { conversation, offset }: Place,
@@ -390,8 +387,8 @@ function carry(
   }
 }
 
-/** Nothing must be remembered any more: the unit ends, if nothing comes in between (CONV-2). */
-function carryNothing(
+/** Ends the unit, unless another record comes first (CONV-2). */
+function carryEnd(
   { conversation, offset }: Place,
   { queue, recentMessageIds }: CarriedState,
 ): Reaction<Conversation> {

@@ -1,4 +1,4 @@
-// Every text of the conversation: what the model reads in a request or in its history, and the
+// All texts of the conversation: those that the model reads in a request or in its history, and the
 // reasons that clients read in turn-finished.
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -6,29 +6,28 @@ import { type StageName, stages } from '../../shared/contract/topology.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 
 /**
- * For the model, at the top of the last request of a turn whose cap on rounds or calls is reached
- * (I3).
+ * For the model, at the top of the last request, after the cap on rounds or calls is reached (I3).
  */
 export function capNudge(cap: 'rounds' | 'calls', max: number): string {
-  const what = cap === 'rounds' ? count(max, 'model round') : count(max, 'tool call')
+  const limit = cap === 'rounds' ? count(max, 'model round') : count(max, 'tool call')
   return [
-    `This turn has reached its limit of ${what}. This is its last response, and no tool can be called in it.`,
+    `This turn has reached its limit of ${limit}. This is its last response, and no tool can be called in it.`,
     'Answer the user now, in plain text, with what you know so far. If something could not be finished, say what and why.',
   ].join('\n')
 }
 
 /**
- * Why a cap asked for the last response, in words for people: what its nudge says, wherever that
- * stands in a request's. Undefined: no cap did.
+ * The reason for a last response, for people: the limit that the nudge names, anywhere in the text.
+ * Undefined: no cap is the reason.
  */
 export function capReasonIn(nudge: string): string | undefined {
-  const [, what] =
+  const [, limit] =
     /^This turn has reached its limit of (\d+ [a-z ]+)\. This is its last response/m.exec(nudge) ??
     []
-  return what && `the limit of ${what} is reached`
+  return limit && `the limit of ${limit} is reached`
 }
 
-/** Notes of history entries, for the model: why a round has no response. */
+/** Notes of history entries, for the model: the reason why a round has no response. */
 export const notes = {
   failed: (reason: string) =>
     shortened(`There is no response in this round: ${reason}`, limits.reasonBytesMax),
@@ -40,8 +39,8 @@ export const notes = {
 }
 
 /**
- * The note of a round that was lost when this stage failed. Of a stage that this Weir does not
- * know, nobody can say that nothing ran (R8).
+ * The note of a round that was lost when this stage failed. A stage that this Weir does not know
+ * may have run calls (R8).
  */
 export function brokenIn(stage: string): string {
   const mayHaveActed = !Object.hasOwn(stages, stage) || stages[stage as StageName].mayHaveActed
@@ -85,6 +84,6 @@ export const reasons = {
   queueHeavy: `the waiting messages would hold more than ${limits.queueBytesMax} bytes. Send it again after the next reply`,
 }
 
-function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
+function count(n: number, unit: string): string {
+  return `${n} ${unit}${n === 1 ? '' : 's'}`
 }

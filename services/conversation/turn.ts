@@ -1,6 +1,7 @@
-// A turn: its state while it is open, and the records that begin it and request a round.
+// A turn: its state while it is open, and the records that open it and request a round.
+//
 // CONVERSATION-TURN-1. Neither the state nor the records of a round grow with the turn or the
-//     conversation: the history has the texts.
+//     conversation. The texts are in the history.
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -15,37 +16,35 @@ import type { Output } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { underCeilings } from './caps.ts'
 
-/** Where a record of the conversation was read. */
+/** The position of a record that the conversation reads. */
 export type Place = { conversation: string; offset: number; time: Milliseconds }
 
 export type Turn = {
   /** The offset of the record that opened it. */
   turn: number
-  /** Of the message, without its text: that stands in the history. */
+  /** The message without its text, which is in the history. */
   message: Omit<QueuedMessage, 'text'>
   openedAt: Milliseconds
   caps: Caps
-  /** To when rounds that waited for slow guards made it longer; 0: none did. */
+  /** The end to which rounds with slow guards extended it. 0: none did. */
   extendedTo: Milliseconds
-  /** Of all rounds that are over. */
+  /** The sum over all finished rounds. */
   used: { calls: number; inputTokens: number; outputTokens: number }
-  asked: Asked
+  requested: RequestedRound
 }
 
 /** The round whose outcome is awaited. */
-export type Asked = {
+export type RequestedRound = {
   round: number
   callsLeft: number
   nudge: string | null
   textOnly: TextOnly | null
 }
 
-/**
- * Why no tool may be called in a round: a cap is reached, or the detector wants it so; both may be.
- */
+/** The reason why a round can call no tool: a cap is reached, the detector requires it, or both. */
 export type TextOnly = { cap: Cap | null; reason: string }
 
-/** What must be known of a round in order to end it from outside. */
+/** The part of a round that is needed to end it from outside. */
 export type Outstanding = {
   turn: number
   round: number
@@ -54,13 +53,13 @@ export type Outstanding = {
 }
 
 /** A new turn, its user's message in the history, and its first request. */
-export function beginTurn(
+export function openTurn(
   place: Place,
   { text, ...message }: QueuedMessage,
 ): { turn: Turn; records: Output[] } {
   const { conversation, offset, time } = place
   const caps = underCeilings(message.settings.policy.caps)
-  const asked: Asked = { round: 1, callsLeft: caps.calls, nudge: null, textOnly: null }
+  const requested: RequestedRound = { round: 1, callsLeft: caps.calls, nudge: null, textOnly: null }
   const turn: Turn = {
     turn: offset,
     message,
@@ -68,7 +67,7 @@ export function beginTurn(
     caps,
     extendedTo: 0,
     used: { calls: 0, inputTokens: 0, outputTokens: 0 },
-    asked,
+    requested,
   }
   const { messageId, agent } = message
   const records: Output[] = [
@@ -96,13 +95,13 @@ export function beginTurn(
   return { turn, records }
 }
 
-/** The turn with its next round asked for. */
-export function askNext(
+/** Requests the next round of the turn. */
+export function requestNext(
   place: Place,
   turn: Turn,
-  ask: Omit<Asked, 'round'>,
+  request: Omit<RequestedRound, 'round'>,
 ): { turn: Turn; records: Output[] } {
-  const next: Turn = { ...turn, asked: { ...ask, round: turn.asked.round + 1 } }
+  const next: Turn = { ...turn, requested: { ...request, round: turn.requested.round + 1 } }
   return {
     turn: next,
     records: [requestOf(place.conversation, next), roundStartedOf(place.conversation, next)],
@@ -110,10 +109,10 @@ export function askNext(
 }
 
 /**
- * The turn after a round: what it used is counted, refused calls and cached tokens included, and
- * the operator's caps are heard.
+ * The turn after a round: with its calls and tokens, including refused calls and cached tokens, and
+ * with the caps of the operator.
  */
-export function counted(turn: Turn, { response, policy }: RoundOutcome): Turn {
+export function addRound(turn: Turn, { response, policy }: RoundOutcome): Turn {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
   return {
     ...turn,
@@ -126,38 +125,38 @@ export function counted(turn: Turn, { response, policy }: RoundOutcome): Turn {
   }
 }
 
-/** The append time from which nothing of the turn may start, and at which it is over. */
+/** The append time at which the turn is over. From then on nothing of it may start. */
 export function expiresAt({ openedAt, caps, extendedTo }: Turn): Milliseconds {
   return Math.max(openedAt + caps.wallMs, extendedTo)
 }
 
-/** The caps in force now: with the wall limit as slow guards have extended it. */
+/** The caps in force. The wall limit includes the extension by slow guards. */
 export function capsNow(turn: Turn): Caps {
   return { ...turn.caps, wallMs: expiresAt(turn) - turn.openedAt }
 }
 
-/** The turn when a round of it waits for slow guards; under a ceiling that no message can lift. */
+/** The turn extended by slow guards, up to a ceiling that no message can raise. */
 export function extended(turn: Turn, until: Milliseconds): Turn {
   const ceiling = turn.openedAt + limits.turnWallMsMax + limits.turnExtensionMsMax
   return { ...turn, extendedTo: Math.max(turn.extendedTo, Math.min(until, ceiling)) }
 }
 
-export function totalsOf({ asked, used, openedAt }: Turn, time: Milliseconds): Totals {
-  return { rounds: asked.round, ...used, wallMs: time - openedAt }
+export function totalsOf({ requested, used, openedAt }: Turn, time: Milliseconds): Totals {
+  return { rounds: requested.round, ...used, wallMs: time - openedAt }
 }
 
 export function outstandingOf(turn: Turn): Outstanding {
   return {
     turn: turn.turn,
-    round: turn.asked.round,
-    nudge: turn.asked.nudge,
+    round: turn.requested.round,
+    nudge: turn.requested.nudge,
     expiresAt: expiresAt(turn),
   }
 }
 
 function requestOf(conversation: string, turn: Turn): Output {
   const { agent, tools, settings } = turn.message
-  const { round, callsLeft, nudge } = turn.asked
+  const { round, callsLeft, nudge } = turn.requested
   return {
     to: 'model',
     message: {
@@ -178,7 +177,7 @@ function requestOf(conversation: string, turn: Turn): Output {
 
 function roundStartedOf(
   conversation: string,
-  { turn, asked: { round, callsLeft, nudge } }: Turn,
+  { turn, requested: { round, callsLeft, nudge } }: Turn,
 ): Output {
   return {
     to: 'activity',

@@ -1,6 +1,6 @@
-// The arguments of a call in one canonical form, so that what means the same is the same: key
-// order, blanks, the spelling of a number, and members that are absent, null, blank or `{}` make no
-// difference. Linear in the argument text, but for the sorting of keys.
+// The arguments of a call in one canonical form. Key order, blanks, the spelling of a number, and
+// members that are absent, null, blank or `{}` make no difference. Linear in the argument text,
+// except for the sorting of keys.
 
 import { posix } from 'node:path'
 import { limits } from '../../shared/contract/limits.ts'
@@ -10,14 +10,17 @@ import { identityOf } from './identity.ts'
 
 export type ReadArguments = {
   canonical: string
-  /** The parsed value; undefined where the text is no JSON. */
+  /** The parsed value. Undefined: the text is not JSON. */
   value: unknown
 }
 
-/** How a call without anything in it looks: `{}`, `{"command":""}` and no text at all. */
+/** The form of empty arguments: `{}`, `{"command":""}` and no text at all. */
 const nothing = '{}'
 
-/** `hints`: of the tool. Text that is no JSON, or nested too deep, stands for itself. */
+/**
+ * `hints`: those of the tool. A text that is not JSON, or nested too deep, is its own canonical
+ * form.
+ */
 export function readArguments(raw: string, hints?: ToolHints | null): ReadArguments {
   if (raw.trim() === '') return { canonical: nothing, value: {} }
   try {
@@ -33,7 +36,7 @@ type ReviveWithSource = (
   reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
 ) => unknown
 
-/** Integers that a double cannot tell apart stay apart: ids are often that long. */
+/** Keeps integers apart that a double cannot distinguish: ids are often that long. */
 function parse(raw: string): unknown {
   if (!/\d{16}/.test(raw)) return JSON.parse(raw)
   // TypeScript's declaration of JSON.parse does not know the reviver's third parameter yet.
@@ -48,7 +51,7 @@ function parse(raw: string): unknown {
   )
 }
 
-/** Undefined where the value says no more than its absence. */
+/** Undefined: the value means the same as its absence. */
 function canonical(value: unknown, isPath: boolean, depth: number): string | undefined {
   if (depth > limits.argumentDepthMax) throw new RangeError('nested too deep')
   if (value === null) return undefined
@@ -69,20 +72,20 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
 }
 
 /**
- * As JSON writes it; most texts hold nothing that it would escape: no quote, backslash or control
- * character, and no half of a pair.
+ * The text as JSON writes it. Most texts hold nothing to escape: no quote, backslash, control
+ * character or lone surrogate.
  */
 function quoted(text: string): string {
   return /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
 /**
- * In a text of several lines blanks inside may be its meaning (indentation); in a single line they
- * are a matter of taste.
+ * Blanks in a text of several lines may have a meaning (indentation). In a single line they have
+ * none.
  */
 function withoutBlanks(text: string): string {
   const trimmed = text.trim()
-  // Most texts have no blanks but single ones.
+  // Most texts have only single blanks.
   return !blanks.test(trimmed) || trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
 }
 
@@ -100,7 +103,7 @@ export function cleanPath(path: string): string {
 }
 
 /**
- * Strings in the arguments that an error may repeat, longest first; bounded in number and length.
+ * Strings in the arguments that an error may repeat, longest first. Bounded in number and length.
  */
 export function echoesOf(value: unknown): string[] {
   const found: string[] = []

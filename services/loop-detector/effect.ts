@@ -1,25 +1,23 @@
-// What a call is for, as far as its name and its command tell, where its declaration does not say
-// it. Only two questions are asked of it: may its success have changed something, so that a failing
-// call is a new experiment, and does it wait, so that looking again is polling. In doubt it may
-// have changed something: that costs a catch, never a false alarm.
+// The purpose of a call, guessed from its name and command if its declaration does not state it.
+//
+// The rules need two answers. Can its success change something, which makes a failing call a new
+// experiment? Does it wait, which makes the next look polling? In doubt it may have changed
+// something: that can miss a loop, but never raises a false alarm.
 
-/** opaque: nothing tells; it counts as a change when its result is new. */
+/** `opaque`: unknown. It counts as a change if its result is new. */
 export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
 
 export type Operation = {
   effect: Effect
-  /** It waits, so that looking again behind it is polling; it may do more. */
+  /** It waits, so the next look is polling. It may also do more. */
   waits: boolean
-  /** What succeeds or fails as one thing: the tool, and for a shell the programs that it starts. */
+  /** The unit that succeeds or fails: the tool, and for a shell the programs that it starts. */
   operation: string
-  /** Whether one free text says everything, so that calls may differ and mean the same. */
+  /** Whether one free text is the whole call, so different texts may mean the same. */
   freeText: boolean
 }
 
-/**
- * `mutates`: whether its success may change something, where the tool is declared so; that counts
- * before any guess.
- */
+/** `mutates`: the declaration of the tool, which has priority over any guess. */
 export function operationOf(tool: string, value: unknown, mutates?: boolean | null): Operation {
   const guessed = guessedOperation(tool, value)
   if (mutates === true) return { ...guessed, effect: 'changes' }
@@ -39,15 +37,15 @@ function guessedOperation(tool: string, value: unknown): Operation {
   }
 }
 
-/** In whatever language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
+/** In any language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
 function sleeps(command = ''): boolean {
   return /\bsleep\b[ (]/i.test(command)
 }
 
 function effectOf(words: string[]): Effect {
   if (words.some((word) => waitWords.has(word))) return 'waits'
-  // `get_order` and `read_mail` only look, though one can order and mail; `get_and_send` may do
-  // more.
+  // `get_order` and `read_mail` only read, although `order` and `mail` are verbs too.
+  // `get_and_send` may do more.
   const verb = words.find((word) => changeWords.has(word) || readWords.has(word))
   if (verb !== undefined && lookingVerbs.has(verb) && !words.includes('and')) return 'reads'
   if (words.some((word) => changeWords.has(word))) return 'changes'
@@ -55,7 +53,7 @@ function effectOf(words: string[]): Effect {
   return 'opaque'
 }
 
-/** `readFile`, `read_file`, `fs.read-file` and `mcp__fs__read_file` all hold the word `read`. */
+/** All of `readFile`, `read_file`, `fs.read-file` and `mcp__fs__read_file` hold the word `read`. */
 function wordsOf(tool: string): string[] {
   const name = tool.slice(0, 256)
   const lower = name.toLowerCase()
@@ -97,19 +95,15 @@ function commandIn(value: unknown): string | undefined {
 }
 
 /**
- * More of a command line is not looked at: longer ones are scripts, and those count as changes
- * anyway.
+ * The part of a command that is read. Longer commands are scripts, which count as changes anyway.
  */
 const commandCharsMax = 4096
 
-/**
- * Quotes are not understood: what they hide may look like a change, which errs on the side of no
- * alarm.
- */
+/** Ignores quotes: their content may look like a change, which can only miss a loop. */
 function shellOperation(tool: string, command: string): Operation {
   const effects = new Set<Effect>()
   const programs: string[] = []
-  // File descriptors led into each other or into nothing write no file.
+  // Redirections between file descriptors or to /dev/null write no file.
   const plain = command.replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, ' ')
   for (const part of plain.split(/&&|\|\||[;|\n&]/)) {
     const argv = part.trim().split(/\s+/)

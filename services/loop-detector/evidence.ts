@@ -1,9 +1,10 @@
-// What a finished round shows: for each different call its identity, what it was for and what came
-// out of it. Rules read nothing else of a round.
-// EVIDENCE-1. Siblings that are the same call with the same result count once: the model had not
-//     seen any result when it wrote them.
-// EVIDENCE-2. What never ran because there was no time, no budget or no turn for it says nothing
-//     about the call: it is left out.
+// The evidence of a finished round: the identity, purpose and result of each different call. Rules
+// read only this.
+//
+// EVIDENCE-1. Siblings that are the same call with the same result count once: the model had read
+//     no result when it wrote them.
+// EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
+//     nothing.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -27,66 +28,65 @@ export type RoundEvidence = {
   round: number
   /** No tool could be called in it. */
   textOnly: boolean
-  /** Its visible text, and whether there is any. */
+  /** Its visible text, and whether it has any. */
   text: string
   spoke: boolean
-  /** Why its text, which is built like a call, cannot run (I2); null: it is no such text. */
+  /** The reason why its text, built like a call, cannot run (I2). Null: it is no such text. */
   unread: string | null
-  /** It has calls, whatever became of them. */
+  /** It has calls, with any result. */
   called: boolean
   /** The length limit cut it. */
   cut: boolean
   calls: CallEvidence[]
-  /** The round as one thing: its calls with their results, in whatever order the siblings stand. */
+  /** The key of the whole round: its calls with their results, in any order. */
   print: string
   rejections: Rejection[]
 }
 
 export type CallEvidence = {
   ref: EvidenceRef
-  /** Its name, bounded: whatever a model invents. */
+  /** Its name, bounded, because a model may invent any name. */
   tool: string
   /** The key of (tool, arguments). */
   key: string
-  /** What came out of it: the key of (tool, masked result or error). */
+  /** The key of (tool, masked result or error). */
   result: string
-  /**
-   * Both as one: this call with this result. Made once, because many accounts are kept under it.
-   */
+  /** The key of this call with this result, computed once for all rules. */
   outcome: string
   effect: Effect
-  /** As operationOf says of it. */
+  /** As in Operation (effect.ts). */
   waits: boolean
   operation: string
   freeText: boolean
-  /** Its arguments; undefined where their text is no JSON. */
+  /** Its arguments. Undefined: their text is not JSON. */
   value: unknown
-  /** They may hold something that changes by itself (stamp.ts). */
+  /** The arguments may hold a stamp (stamp.ts). */
   mayBeStamped: boolean
   poll: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
-  /** A guard stopped it: that is evidence of a loop, and never news. */
+  /** A guard vetoed it: evidence of a loop, and never news. */
   vetoed: boolean
   /** Undefined: it succeeded. */
   failure: Failure | undefined
-  /** Of its result, as the model reads it. */
+  /** The text of its result, as the model reads it. */
   text: string
   /**
-   * The masked result of a success, where it is short enough to be told from an acknowledgement.
+   * The beginning of the masked result of a success, long enough to distinguish it from an
+   * acknowledgement.
    */
   answer: string
-  /** For people and models: as sent, on one line, bounded. */
+  /** For people and models: on one line, bounded. */
   shown: { arguments: string; outcome: string }
 }
 
 export type Failure = {
   kind: FailureKind
-  /** The key of (tool, error); undefined where there is no word of why. */
+  /** The key of (tool, error). Undefined: the error gives no reason. */
   key: string | undefined
   /**
-   * The error repeats values of the call, so they may be its cause: then the hash of these values,
-   * and of nothing else in the error, such as a clock.
+   * The hash of the values of the call that the error repeats, and of nothing else in the error,
+   * such as a clock. These values may be its cause. Undefined: none.
    */
   echoed: number | undefined
   /** The short reason, bounded. */
@@ -136,8 +136,8 @@ function callsOf(
 }
 
 /**
- * Finds the last item of a key. Most rounds have a call or two, and then a map takes longer to
- * build than the list to look through.
+ * Finds the last item of a key. Most rounds have one or two calls, for which a list is faster than
+ * a map.
  */
 function finder<Item, Key>(
   items: Item[],
@@ -197,12 +197,12 @@ function callEvidence(
   }
 }
 
-/** The name under which rules count a call: whatever a model invents as a name, bounded. */
+/** The name under which rules count a call. Bounded, because a model may invent any name. */
 export function toolOf({ name }: Call): string {
   return quoted(name)
 }
 
-/** Longer answers are no acknowledgements, so more of them need not be kept. */
+/** Longer answers are no acknowledgements, so only this much is kept. */
 const answerCharsMax = 128
 
 function failureOf(
@@ -212,20 +212,20 @@ function failureOf(
   rejection: Rejection | undefined,
 ): Failure {
   const reason = quoted(result.reason || result.text)
-  // A tool that in short only says "exit code 1" may say more at length.
+  // A tool whose short reason is only "exit code 1" may give a longer text.
   const error =
     result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
   const kind = kindOf(error, call, result, rejection)
   if (kind === 'bare') return { kind, key: undefined, echoed: undefined, reason }
 
-  // An invented tool fails under whatever name: the name is no part of that failure.
+  // An invented tool fails in the same way under any name, so the name is no part of that failure.
   const isUnknown = kind === 'unknown_tool' && call.name !== ''
   const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
-  // Echoes before volatile parts: a date that the model asked for is no clock.
+  // Echoes before volatile parts: a date from the arguments is no clock.
   const echoes = echoesOf(value).filter((echo) => own.includes(echo))
   const tool = isUnknown ? '' : call.name
   const key = fingerprint('error', tool, masked(withoutEchoes(own, echoes)))
-  // Sorted, because the order of a call's members means nothing.
+  // Sorted, because the order of members has no meaning.
   const echoed = echoes.length === 0 ? undefined : textHash(echoes.toSorted().join('\n'))
   return { kind, key, echoed, reason }
 }
@@ -236,14 +236,15 @@ function kindOf(
   { status }: CallResult,
   rejection: Rejection | undefined,
 ): FailureKind {
-  if (problem === 'stream_error') return 'transient' // the provider's, not the model's
+  if (problem === 'stream_error') return 'transient' // a failure of the provider, not of the model
   if (rejection !== undefined) return rejection.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
   switch (status) {
     case 'vetoed':
       return 'denied'
     case 'timed_out':
     case 'outcome_unknown':
-      return 'other' // the tool hangs or its owner died with it: that is no sign of a network that recovers
+      // The tool hangs, or its owner died with it: no sign of a network that recovers.
+      return 'other'
     default:
       return failureKindOf(error)
   }
@@ -259,7 +260,7 @@ function returned(text: string): string {
   return text === '' ? 'returned nothing' : `returned: ${text}`
 }
 
-/** On one line and bounded, as interventions quote it. */
+/** The text on one line, bounded, as interventions quote it. */
 function quoted(text: string): string {
   return shortened(
     onOneLine(text.slice(0, 4 * limits.interventionQuoteBytesMax)),

@@ -1,12 +1,15 @@
-// What kind of failure an error is: how often it may come back before it is a loop depends on
-// whether the values in the call can be its cause. The phrases are those that tools, runtimes and
-// HTTP services use; what fits nothing is `other`.
+// The kind of a failure, from its error. The limit for repeats depends on whether the values in the
+// call can be its cause. The phrases are those of tools, runtimes and HTTP services. An error
+// without a match is `other`.
 
 /**
- * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not
- * authorised, or somebody said no. miss: what was looked for is not there; a program or module that
- * is missing on the machine is `other`, because no value in the call brings it. transient: capacity
- * or network, may clear by itself. bare: a non-zero exit code and no word of why.
+ * `shape`: the arguments have the wrong form. `unknown_tool`: there is no such tool. `denied`: not
+ * authorised, or refused by a person or a guard.
+ *
+ * `miss`: nothing was found. A program or module missing on the machine is `other`, because no
+ * value in the call can provide it.
+ *
+ * `transient`: capacity or network, may recover. `bare`: a non-zero exit code without a reason.
  */
 export type FailureKind =
   | 'shape'
@@ -17,7 +20,7 @@ export type FailureKind =
   | 'other'
   | 'bare'
 
-/** A status is one only where the text says so or begins with it: 404 may also be a line. */
+/** A number is a status only at the beginning or after such a word: 404 may also be a line. */
 const status = (codes: string) =>
   new RegExp(
     `(?:^|\\b(?:http|status|code|error|response)(?:/[\\d.]+)?[ :=(]{1,2})(?:${codes})\\b`,
@@ -25,8 +28,8 @@ const status = (codes: string) =>
   )
 
 /**
- * First match counts: "connection refused" is no refusal, and "unknown tool" is more than something
- * not found.
+ * The first match counts: "connection refused" is no refusal, and "unknown tool" is more than "not
+ * found".
  */
 const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
   {
@@ -92,8 +95,8 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
 ]
 
 /**
- * As few expressions as say the same: all phrases of a kind that heed the case in one, and the
- * others in one, because each is a pass over the text.
+ * Few expressions, because each one is a pass over the text: for each kind one for the
+ * case-sensitive phrases and one for the others.
  */
 const tests = signs.map(({ kind, phrases }) => ({
   kind,
@@ -107,7 +110,7 @@ function oneOf([first, ...others]: RegExp[]): RegExp | undefined {
   return new RegExp([first, ...others].map(({ source }) => `(?:${source})`).join('|'), first.flags)
 }
 
-/** Where the kind of an error stands: near its beginning. */
+/** The part of an error that shows its kind. */
 const kindCharsMax = 2048
 
 export function failureKindOf(error: string): FailureKind {
@@ -119,7 +122,7 @@ export function failureKindOf(error: string): FailureKind {
   )
 }
 
-/** Whether the same failure comes whatever the values in the call are. */
+/** Whether the failure comes with any values in the call. */
 export function ignoresValues(kind: FailureKind): boolean {
   return kind === 'shape' || kind === 'unknown_tool' || kind === 'denied'
 }
@@ -133,7 +136,7 @@ const bareWords = new Set(
 const exitWords = ['exit', 'exited', 'return', 'returned', 'rc', 'terminated', 'signal']
 const bareCharsMax = 80
 
-/** The lines of a tool's text that say more than that it failed, as one text. */
+/** The lines of a text that explain more than the failure itself, as one text. */
 export function tellingLines(text: string): string {
   return text
     .split('\n')
@@ -142,8 +145,8 @@ export function tellingLines(text: string): string {
 }
 
 /**
- * "exit code 2", "Command failed": it says that it failed, and nothing else. A number is an exit
- * code only beside such a word: "status 503" says more.
+ * Whether the error only states the failure: "exit code 2", "Command failed". A number is an exit
+ * code only beside such a word: "status 503" explains more.
  */
 export function isBare(error: string): boolean {
   if (error.length > bareCharsMax) return false

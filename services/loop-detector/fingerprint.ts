@@ -1,21 +1,20 @@
-// Keys of loops: short texts that are equal where calls, errors or results are the same for us,
-// whatever their size. test/vectors/fingerprints.json holds what comes out for known inputs, so
-// that a change of either is seen.
+// Keys of loops: short texts that are equal for equal calls, errors or results of any size. A
+// change of a key is visible in test/vectors/fingerprints.json, the keys of known inputs.
 
 import { hash } from 'node:crypto'
 
 /**
- * What a key is of. It is part of what is hashed, so that a result is never taken for arguments of
- * the same text.
+ * The domain of a key. It is part of the hash, so a result never equals arguments with the same
+ * text.
  */
 export type Domain = 'arguments' | 'error' | 'result' | 'near-arguments' | 'round' | 'speech'
 
-/** 128 bits are enough even against somebody who looks for two equal ones. */
+/** 128 bits are enough even against a deliberate search for equal keys. */
 const hexDigits = 32
 
 /**
- * The first 128 bits of the sha-256 of `["weir/DOMAIN/1", ...parts]` as JSON, in hex. The parts
- * cannot run into each other.
+ * The first 128 bits of the sha-256 of `["weir/DOMAIN/1", ...parts]` as JSON, in hex. JSON keeps
+ * the parts apart.
  */
 export function fingerprint(domain: Domain, ...parts: string[]): string {
   return hash('sha256', JSON.stringify([`weir/${domain}/1`, ...parts])).slice(0, hexDigits)

@@ -1,11 +1,11 @@
-// What interventions say to the model. The frame and the words of `identicalFailure` are those of
-// incident I1; the other rules keep the frame.
+// The texts of interventions for the model. The frame and the text of `identicalFailure` come from
+// incident I1. The other rules use the same frame.
 
 import type { ShownCall } from './ladder.ts'
 
 /**
- * I1, word for word, with its slots filled: the calls as they were sent, the short reasons, the
- * tool's name.
+ * The text of I1, word for word, with its slots filled: the calls as sent, the short reasons, the
+ * name of the tool.
  */
 export function identicalFailure(calls: ShownCall[]): string {
   return frame(
@@ -24,9 +24,12 @@ export function identicalFailure(calls: ShownCall[]): string {
   )
 }
 
-/** Calls that succeed and bring nothing new; `what` says in which way, in whole sentences. */
-export function noProgress(calls: ShownCall[], what: string[]): string {
-  return frame(calls, what, [
+/**
+ * For calls that succeed and bring nothing new. `finding`: the kind of repetition, in whole
+ * sentences.
+ */
+export function noProgress(calls: ShownCall[], finding: string[]): string {
+  return frame(calls, finding, [
     `Do NOT call ${toolNames(calls)} in this way again.`,
     'Do NOT repeat this call pattern.',
     'If you have what you need, respond to the user in plain text.',
@@ -35,12 +38,12 @@ export function noProgress(calls: ShownCall[], what: string[]): string {
   ])
 }
 
-function frame(calls: ShownCall[], what: string[], demands: string[]): string {
+function frame(calls: ShownCall[], finding: string[], demands: string[]): string {
   return [
     'SYSTEM INTERVENTION — LOOP DETECTED',
     calls.length === 1 ? 'Your last tool call was:' : `Your last ${calls.length} tool calls were:`,
     ...numbered(calls.map((call) => `${call.tool}(${call.arguments}) → ${call.outcome}`)),
-    ...what,
+    ...finding,
     'On your next turn:',
     ...numbered(demands),
     'The user is waiting for a text response.',
@@ -61,12 +64,12 @@ export const emptyResponse = {
     'Your last response had no visible text and no tool call. The user cannot see your reasoning.',
     'Either call a tool, or answer the user now in plain text.',
   ].join('\n'),
-  /** After one that the length limit cut before it came to anything. */
+  /** After a response that the length limit cut before any text or call. */
   brevity: [
     'Your last response was cut off by the length limit before it had any visible text or tool call.',
     'Think briefly. Either call a tool, or answer the user now in a few sentences of plain text.',
   ].join('\n'),
-  /** With the last request of the turn, in which no tool can be called. */
+  /** With the last request of the turn, which offers no tool. */
   lastChance: (responses: number) =>
     [
       `${responses} of your responses had no visible text and no tool call. The user has not seen anything of them.`,
@@ -85,7 +88,7 @@ export function chanting(times: number): string {
   ].join('\n')
 }
 
-/** After responses that speak and do nothing. */
+/** After responses with text and no call. */
 export function monologue(responses: number): string {
   return [
     'SYSTEM INTERVENTION — LOOP DETECTED',

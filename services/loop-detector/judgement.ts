@@ -1,11 +1,12 @@
-// The judgement of a finished round: what is new in it, what each rule says, and the one
-// intervention that comes of it.
-// LOOP-DETECTOR-JUDGEMENT-1. Rules see each round once, in order, and each keeps its own memory;
-//     the weightiest finding is the intervention.
-// LOOP-DETECTOR-JUDGEMENT-2. A text-only round that an intervention asked for and that stays
-//     without visible text is the end, whichever rule asked.
-// LOOP-DETECTOR-JUDGEMENT-3. Nothing of a rule in shadow is in the intervention; what it would have
-//     been is told beside it (shadow.ts).
+// The judgement of a finished round: its news, the finding of each rule, and the one intervention
+// that results.
+//
+// LOOP-DETECTOR-JUDGEMENT-1. Each rule reads each round once, in order, and has its own memory. The
+//     weightiest finding is the intervention.
+// LOOP-DETECTOR-JUDGEMENT-2. A text-only round that an intervention required ends the turn if it
+//     brings no visible text, for any rule.
+// LOOP-DETECTOR-JUDGEMENT-3. A rule in shadow adds nothing to the intervention. Its own
+//     intervention is reported beside it (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -17,66 +18,71 @@ import type {
 import { shortened } from '../../shared/lib/text-cut.ts'
 import type { RoundEvidence } from './evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
-import { beginNovelty, type Novelty, newsOf } from './novelty.ts'
+import { emptyNovelty, type Novelty, newsOf } from './novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
 import { rules } from './rules.ts'
-import { isShadow, type Shadows, toldOf } from './shadow.ts'
+import { isShadow, type Shadows, shadowIntervention } from './shadow.ts'
 
-/** What is remembered of a turn in order to judge its next round. Plain data, bounded. */
+/** The memory of a turn, for the judgement of its next round. Plain data, bounded. */
 export type LoopMemory = {
   novelty: Novelty
-  /** By rule's name; each knows the type of its own. */
+  /** The memory of each rule, by its name. */
   rules: Map<string, unknown>
-  /** The intervention of the last round, if it asked for text only. */
-  asked: Intervention | null
+  /** The intervention of the last round, if it required a text-only round. */
+  textOnlyCause: Intervention | null
   shadows: Shadows
 }
 
 /**
- * What is made of a round. `intervention` null: go on. `shadowed`: what rules in shadow would have
- * done, ordinary reminders too.
+ * The result of a judgement. `intervention` null: none. `shadowed`: the interventions of rules in
+ * shadow, including ordinary reminders.
  */
 export type Judgement = { intervention: Intervention | null; shadowed: Intervention[] }
 
-export function beginMemory(): LoopMemory {
-  return { novelty: beginNovelty(), rules: new Map(), asked: null, shadows: new Map() }
+export function emptyMemory(): LoopMemory {
+  return { novelty: emptyNovelty(), rules: new Map(), textOnlyCause: null, shadows: new Map() }
 }
 
-/** Takes the round into the memory. */
+/** Judges the round and adds it to the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
   const round: JudgedRound = Object.assign(evidence, {
     news: newsOf(memory.novelty, evidence.calls),
   })
-  const { asked, shadows } = memory
+  const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []
-  if (asked !== null && round.textOnly && !round.spoke && !isShadow(policy, asked.rule))
-    findings.push(stillSilent(asked, round))
+  if (
+    textOnlyCause !== null &&
+    round.textOnly &&
+    !round.spoke &&
+    !isShadow(policy, textOnlyCause.rule)
+  )
+    findings.push(stillSilent(textOnlyCause, round))
   const silent =
-    round.spoke || round.called ? undefined : (asked: Intervention) => stillSilent(asked, round)
+    round.spoke || round.called ? undefined : (cause: Intervention) => stillSilent(cause, round)
   for (const rule of rules) {
     const own = memoryOf(memory, rule)
     const inShadow = isShadow(policy, rule.name)
     if (!inShadow && shadows.delete(rule.name)) stepDown(own)
-    const finding = heard(rule, own, round, policy)
+    const finding = interventionBy(rule, own, round, policy)
     if (!inShadow) {
       if (finding !== undefined) findings.push(finding)
       continue
     }
-    const told = toldOf(shadows, rule.name, finding, { round: round.round, silent })
-    if (told !== undefined) shadowed.push(told)
+    const wouldBe = shadowIntervention(shadows, rule.name, finding, { round: round.round, silent })
+    if (wouldBe !== undefined) shadowed.push(wouldBe)
   }
   const intervention = weightiest(findings) ?? null
-  memory.asked = intervention?.rung === 'text_only' ? intervention : null
+  memory.textOnlyCause = intervention?.rung === 'text_only' ? intervention : null
   return { intervention, shadowed }
 }
 
 /**
- * The rejections of a round that is not yet judged, in the words that the model shall read (I5.2);
- * in shadow the rule has none of its own.
+ * The rejections of a round before its judgement, with the texts for the model (I5.2). A rule in
+ * shadow changes none.
  */
-export function wordsFor(
+export function rejectionsToShow(
   memory: LoopMemory,
   { rejections, response, policy }: RoundChecked,
 ): Rejection[] {
@@ -84,16 +90,16 @@ export function wordsFor(
   return sharpened(memoryOf(memory, schemaFailure), rejections, response.calls, policy)
 }
 
-/** The memory that this rule began: nothing else is ever put under its name. */
+/** The memory of this rule. Only the rule itself writes under its name. */
 function memoryOf<Memory>(memory: LoopMemory, rule: Rule<Memory>): Memory {
   const known = memory.rules.get(rule.name)
   if (known !== undefined) return known as Memory
-  const begun = rule.begin()
-  memory.rules.set(rule.name, begun)
-  return begun
+  const initial = rule.initial()
+  memory.rules.set(rule.name, initial)
+  return initial
 }
 
-function heard<Memory>(
+function interventionBy<Memory>(
   { name, version, judge }: Rule<Memory>,
   memory: Memory,
   round: JudgedRound,
@@ -118,16 +124,16 @@ function interventionOf(rule: string, ruleVersion: number, finding: Finding): In
   }
 }
 
-function stillSilent(asked: Intervention, { round }: JudgedRound): Intervention {
+function stillSilent(cause: Intervention, { round }: JudgedRound): Intervention {
   return {
-    ...asked,
+    ...cause,
     rung: 'end',
     reason: shortened(
-      `asked for an answer without tools, the model gave no visible text; before that ${asked.reason}`,
+      `asked for an answer without tools, the model gave no visible text; before that ${cause.reason}`,
       limits.reasonBytesMax,
     ),
     text: '',
     class: 'no_progress',
-    evidence: [...asked.evidence, { round, ordinal: -1 }],
+    evidence: [...cause.evidence, { round, ordinal: -1 }],
   }
 }

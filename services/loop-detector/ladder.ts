@@ -1,17 +1,17 @@
-// The ladder: what a streak that goes on leads to. A nudge, then one round without tools, then the
-// end of the turn.
-// LADDER-1. Each streak climbs by itself, one rung for each round that matches it from its
-//     threshold on.
-// LADDER-2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new
-//     turn forgets all of them. A rule that was in shadow and enforces from now on begins at the
-//     bottom, with all that it has counted: the model was shown nothing of it.
+// The ladder: the consequences of a streak that goes on. First a nudge, then one round without
+// tools, then the end of the turn.
+//
+// LADDER-1. Each streak climbs independently: one rung for each matching round from its threshold
+//     on.
+// LADDER-2. No streak steps down. Real progress ends a streak and its rung, and a new turn ends
+//     all. A rule that leaves shadow starts at the bottom and keeps its counts.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { CallEvidence } from './evidence.ts'
 
-/** What a rule remembers of something that repeats. */
+/** The memory of a repetition. */
 export type Streak = {
   rung: Rung | 'none'
   /** The newest round that matched it. */
@@ -23,23 +23,23 @@ export type Streak = {
 
 export type ShownCall = { tool: string; arguments: string; outcome: string }
 
-export function beginStreak(): Streak {
+export function emptyStreak(): Streak {
   return { rung: 'none', round: 0, shown: [], evidence: [] }
 }
 
-/** Takes a matching call into the streak. */
-export function matched(streak: Streak, { ref, tool, shown }: CallEvidence): void {
+/** Adds a matching call to the streak. */
+export function addMatch(streak: Streak, { ref, tool, shown }: CallEvidence): void {
   streak.round = ref.round
   streak.shown = [...streak.shown, { tool, ...shown }].slice(-limits.interventionCallsMax)
   streak.evidence = [...streak.evidence, ref].slice(-limits.interventionEvidenceMax)
 }
 
-/** A threshold may be 1. */
+/** The count in words. A threshold may be 1. */
 export function roundsText(rounds: number): string {
   return rounds === 1 ? '1 round' : `${rounds} rounds`
 }
 
-/** One rung up; the top is the end. */
+/** Climbs one rung. The top is the end. */
 export function climb(streak: { rung: Rung | 'none' }): Rung {
   streak.rung = above(streak.rung)
   return streak.rung
@@ -60,8 +60,8 @@ function above(rung: Rung | 'none'): Rung {
 }
 
 /**
- * Puts all streaks of a rule at the bottom. `memory`: what the rule remembers, plain data in which
- * a rung is called so.
+ * Puts all streaks of a rule at the bottom. `memory`: plain data in which each rung is called
+ * `rung`.
  */
 export function stepDown(memory: unknown): void {
   if (typeof memory !== 'object' || memory === null) return
@@ -76,8 +76,8 @@ export function stepDown(memory: unknown): void {
 const heights: Record<Rung, number> = { nudge: 1, text_only: 2, end: 3 }
 
 /**
- * The finding that decides the round: the highest rung, a verdict before a usual reminder, the
- * first one among equals.
+ * The finding that decides the round: the highest rung, then a verdict before an ordinary reminder,
+ * then the first one.
  */
 export function weightiest<F extends { rung: Rung; ordinary: boolean }>(
   findings: F[],

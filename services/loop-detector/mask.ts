@@ -1,10 +1,11 @@
-// Volatile parts of results and errors, masked: clocks, dates, durations, random ids, counters of
-// attempts. Two texts that differ in nothing else are one. Never masked is what carries meaning:
-// errno, HTTP status, counts, percentages, line numbers, ports.
-// MASK-1. Each pattern is linear in the text, because tools' output is untrusted: no repetition
-//     inside a repetition over the same characters.
-// MASK-2. Few passes: each pattern begins at a word's edge, and all that begin alike are one
-//     expression, because a text is masked for every call.
+// Masks the volatile parts of results and errors: clocks, dates, durations, random ids, attempt
+// counters. Texts that differ only in them are equal. Meaningful numbers are never masked: errno,
+// HTTP status, counts, percentages, line numbers, ports.
+//
+// MASK-1. Each pattern is linear in the text, because output of tools is untrusted: no nested
+//     repetition over the same characters.
+// MASK-2. Few passes, because a text is masked for every call. Each pattern starts at a word
+//     boundary, and similar starts share one expression.
 
 import { limits } from '../../shared/contract/limits.ts'
 
@@ -19,20 +20,19 @@ const dayFirst = String.raw`\d{1,2} ${month},? \d{4}(?:,? ${time})?${zone}`
 /** Words that may be random ids as a whole: see isRandom. */
 const longWord = /\b[0-9A-Za-z]{8,}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)?/g
 
-/** What begins with a word that says what the number behind it is. The groups stay. */
+/** Patterns that start with a word which names the number behind it. The groups stay. */
 const wordFirst = anyOf('gi', [
   String.raw`${weekday},? (?:${dayFirst}|${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?(?:,? \d{4})?)`,
   String.raw`${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?`,
-  // Without seconds it could be a line and a column, or a score: then only where words say that it
-  // is a time of day.
+  // A time without seconds could be a line and a column, or a score. So only after `at`.
   String.raw`at \d{1,2}:\d{2}\b(?!:)`,
   String.raw`((?:req(?:uest)?|trace|span|correlation|session|transaction|nonce|marker)(?:[ _-]?id)?[-_:=# ]{1,3})(?=[a-z]*\d)[a-z0-9]{4,}\b`,
-  // Durations by their name: "took": 12, duration_ms=12. With a word behind it the number counts
-  // something.
+  // Durations by their name: "took": 12, duration_ms=12. With a word after it the number is a
+  // count.
   String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,
   String.raw`pid[ :=]{1,2}\d+\b`,
   String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
-  // Counters of attempts, not other counts.
+  // Attempt counters, not other counts.
   String.raw`(?:attempts?|retry|retries|try|tries)(?: (?:left|remaining|no\.?|number))?[ :=#]{0,3}\d+(?: ?(?:/|of) ?\d+)?\b`,
   String.raw`retry[- ]after[:= ]{1,2}\d+(?:\.\d+)?\b(?! ?[a-z])`,
 ])
@@ -45,11 +45,11 @@ const digitFirst = anyOf('g', [
   String.raw`(?<![:.])\d{1,2}:\d{2} ?(?:[ap]m|[AP]M)\b`,
   // Seconds and milliseconds since the epoch, from 2017 to 2033.
   String.raw`1[5-9]\d{8}(?:\d{3})?\b`,
-  // A pointer; shorter ones are codes.
+  // A pointer. Shorter ones are codes.
   String.raw`0x[0-9a-f]{9,16}\b`,
   String.raw`\d+(?:st|nd|rd|th)? (?:attempts?|retry|retries|try|tries)(?: (?:left|remaining))?\b`,
-  // Durations, unless they are what is left: that is progress. A bare `m` may be metres or
-  // millions, a bare `h` stays too unless more of a duration follows.
+  // Durations, except remaining time, which is progress. A bare `m` may be metres or millions. A
+  // bare `h` stays too unless more of a duration follows.
   String.raw`(?:\d+h ?)?\d+m ?\d+(?:\.\d+)?s\b(?! (?:left|remain|to go))`,
   String.raw`\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b(?! (?:left|remain|to go))`,
 ])
@@ -59,8 +59,8 @@ function anyOf(flags: string, alternatives: string[]): RegExp {
 }
 
 /**
- * The text with its volatile parts masked and runs of blanks as one. Beyond the bound it is kept as
- * it is: then it seems new rather than old.
+ * Masks the volatile parts and collapses blanks. The text beyond the bound stays unmasked, so it
+ * seems new, not old.
  */
 export function masked(text: string): string {
   const head = text.slice(0, limits.loopMaskedCharsMax)
@@ -73,7 +73,7 @@ export function masked(text: string): string {
 }
 
 function maskedLine(line: string): string {
-  if (!/\d/.test(line)) return line // everything volatile holds a digit
+  if (!/\d/.test(line)) return line // every volatile part has a digit
   return line
     .replace(longWord, maskedWord)
     .replace(wordFirst, maskedBehindWord)
@@ -89,7 +89,7 @@ function maskedBehindWord(_: string, id: string | undefined, duration: string | 
 }
 
 /**
- * A UUID, mixed hex, or a long mixture of letters and digits; not a plain word, and not a plain
+ * A UUID, mixed hex, or a long mixture of letters and digits. Not a plain word, and not a plain
  * number, which may be a count.
  */
 function isRandom(word: string): boolean {
@@ -101,12 +101,12 @@ function isRandom(word: string): boolean {
 const mixtureCharsMin = 20
 const mixtureDigitsMin = 4
 
-/** Runs of blanks as one, none around it. */
+/** Collapses runs of blanks and trims the text. */
 function spaced(text: string): string {
   return text.replace(/\s{2,}|[^\S ]/g, ' ').trim()
 }
 
-/** The text with the call's own argument strings masked, where it repeats them. */
+/** Masks the call's own argument strings in the text. */
 export function withoutEchoes(text: string, echoes: string[]): string {
   return echoes.reduce(
     (known, echo) => (known.includes(echo) ? known.replaceAll(echo, '<argument>') : known),

@@ -1,50 +1,44 @@
-// What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was
-// forgotten seems new again, which is the harmless side.
-// NOVELTY-1. A call that changes something is a change when it is new. Made again it is one where
-//     its result says so in other words (the next commit of a bisection, the next step of a
-//     migration); another number or id may be a process, a revision or a deployment, which any
-//     repetition brings. It is so for repeatedChangesMax times without a new change: names that are
-//     made up and lines in another order come with repetitions, too. Of a call of which nothing
-//     tells whether it changes anything, only the first one may: pages and screens say something
-//     else at each look.
-// NOVELTY-2. What says itself that nothing changed ("already up to date"), and nothing else,
-//     changed nothing.
+// The news of a round: progress that ends streaks. The memory is that of one turn, bounded. A
+// forgotten entry seems new again, which errs on the harmless side.
+//
+// NOVELTY-1. A successful call that changes something is a change if the call is new, or if its
+//     result differs in words. Such rewordings count up to repeatedChangesMax.
+// NOVELTY-2. A result that only reports no change ("already up to date") is no change.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallEvidence } from './evidence.ts'
 import { masked } from './mask.ts'
-import { meet, touch } from './recency.ts'
+import { remember, touch } from './recency.ts'
 import { textHash } from './text-hash.ts'
 
 export type Novelty = {
   /**
-   * Results of calls, results of tools, successful calls, and what changing calls said without its
+   * Results of calls, results of tools, successful calls, and texts of changing calls without their
    * numbers.
    */
   outcomes: Set<string>
   texts: Set<string>
   calls: Set<string>
   words: Set<number>
-  /** By changing call: how often it said something in other words since the latest new change. */
+  /** By changing call: its rewordings since the latest new change. */
   reworded: Map<string, number>
 }
 
 export type News = {
-  /** Some call had a result that it, with these arguments, did not have before. */
+  /** A call had a result that it, with these arguments, did not have before. */
   outcome: boolean
   /**
-   * Some tool answered with a text that it did not give before, whatever the arguments; or
-   * something changed.
+   * A tool returned a text that it did not return before, for any arguments, or something changed.
    */
   text: boolean
   /**
-   * A call succeeded that may have changed something, in a way that the turn has not seen
-   * (NOVELTY-1): what failed may be tried anew.
+   * A call succeeded and may have changed something for the first time in the turn (NOVELTY-1), so
+   * a failed call is worth another try.
    */
   change: boolean
 }
 
-export function beginNovelty(): Novelty {
+export function emptyNovelty(): Novelty {
   return {
     outcomes: new Set(),
     texts: new Set(),
@@ -54,65 +48,74 @@ export function beginNovelty(): Novelty {
   }
 }
 
-/** Takes the round's calls into the memory and says what was new. */
+/** Adds the calls of the round to the memory. Returns their news. */
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   const news: News = { outcome: false, text: false, change: false }
   for (const call of calls) {
-    // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped
-    // has done nothing, in whatever words it was stopped.
+    // A wait, a failure without a reason and a vetoed call bring no news, in any words.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
-    const isNewText = meet(novelty.texts, call.result, limits.loopSeenMax)
-    const isNewOutcome = meet(novelty.outcomes, call.outcome, limits.loopSeenMax)
+    const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
+    const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewText) news.text = true
-    // The same error for other arguments is no news, the same answer may be: two questions may well
-    // have one answer.
+    // The same error for other arguments is no news. The same answer may be: two questions can have
+    // one answer.
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
     if (call.failure !== undefined) continue
-    const isNewCall = meet(novelty.calls, call.key, limits.loopSeenMax)
+    const isNewCall = remember(novelty.calls, call.key, limits.loopSeenMax)
     const isNewChange =
       call.effect === 'changes'
         ? isChange(novelty, call, isNewCall)
-        : call.effect === 'opaque' && isNewCall && isNewText
+        : call.effect === 'opaque' && isNewCall && isNewText // pages and screens differ at each look
     if (isNewChange) news.change = true
   }
   if (news.change) news.text = true
   return news
 }
 
+/**
+ * A repeated call is a change if its result differs in words: the next commit of a bisection, the
+ * next step of a migration. Another number or id may be a process, a revision or a deployment,
+ * which any repetition brings. Rewordings are limited because random names and another order of
+ * lines look like rewordings.
+ */
 function isChange(
   { words, reworded }: Novelty,
   { key, text }: CallEvidence,
   isNewCall: boolean,
 ): boolean {
-  const said = text.slice(0, wordsCharsMax)
-  const isOtherwise = meet(words, textHash(key + said.replace(numbers, '#')), limits.loopSeenMax)
+  const beginning = text.slice(0, wordsCharsMax)
+  const isReworded = remember(
+    words,
+    textHash(key + beginning.replace(numbers, '#')),
+    limits.loopSeenMax,
+  )
   if (saysNothingChanged(text)) return false
   if (isNewCall) {
     reworded.clear()
     return true
   }
-  if (!isOtherwise) return false
+  if (!isReworded) return false
   const times = (reworded.get(key) ?? 0) + 1
   touch(reworded, key, times, limits.loopSeenMax)
   return times <= repeatedChangesMax
 }
 
 /**
- * A bisection halves what is left at each step: the first verdict and eight more of one kind leave
- * one of 500 commits, as many of both kinds one of 250,000. What comes behind them still has the
- * patience of the rules.
+ * A bisection halves its range at each step. The first verdict and eight more of one kind leave one
+ * of 500 commits, eight more of both kinds one of 250,000. Later steps still have the limits of the
+ * rules.
  */
 const repeatedChangesMax = 8
 
-/** More of what a changing call says is not looked at: what differs says so at its beginning. */
+/** The part of a result that is compared: a difference shows at its beginning. */
 const wordsCharsMax = 256
 
-/** Whatever has a digit in it: revisions and ids are written with letters, too. */
+/** Words with a digit: revisions and ids have letters too. */
 const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi
 
 /**
- * On one line, with no count of something beside it: "0 files changed in docs, 3 files changed in
- * src" tells of a change. In doubt it does.
+ * Whether the result is one line that reports no change, without any other count. "0 files changed
+ * in docs, 3 files changed in src" reports a change. In doubt it is a change.
  */
 function saysNothingChanged(text: string): boolean {
   if (text.length > wordsCharsMax || !nothingChanged.test(text) || text.trim().includes('\n'))
@@ -123,5 +126,5 @@ function saysNothingChanged(text: string): boolean {
 const nothingChanged =
   /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? affected|files? changed)\b)/i
 
-/** A whole number from one on that is no part of a name, a version or a time of day. */
+/** A positive whole number that is no part of a name, a version or a time of day. */
 const someCount = /(?<![\w.#]|\w-|\d:)0*[1-9]\d*(?!\w|-\w|[.:]\d)/

@@ -1,69 +1,69 @@
-// How often something may come back before it is a loop, where that follows from the policy's
-// thresholds and the kind of thing it is.
+// How many rounds a repetition may last before it is a loop, from the thresholds of the policy and
+// the kind of repetition.
 
 import type { LoopThresholds } from '../../shared/contract/messages.ts'
 import { type FailureKind, ignoresValues } from './failure-kind.ts'
 
 /**
- * Looks at something that is meant to be looked at again, or before each of which the model waited:
- * no fewer than of other successes. A real one went on for 1,535 looks.
+ * For pollers, and for calls with a wait before each one. Never below the limit for other
+ * successes. A real poller needed 1,535 rounds.
  */
-export function polls({ identicalSuccesses }: LoopThresholds): number {
+export function pollRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return Math.max(identicalSuccesses, 25)
 }
 
-/** Capacity and network may recover; ten times in a row they did not. */
-export function transientFailures({ identicalFailures }: LoopThresholds): number {
+/** For transient failures: capacity and network may recover, but ten rounds are no recovery. */
+export function transientRoundsMax({ identicalFailures }: LoopThresholds): number {
   return Math.max(identicalFailures, 10)
 }
 
 /**
- * Rounds with one error of one tool under different arguments: the likelier the values are its
- * cause, the more. `namesValues`: it names those that differ.
+ * For one error of one tool under different arguments. The likelier the values are its cause, the
+ * higher the limit. `namesValues`: the error names the values that differ.
  */
-export function sameErrors(
+export function sameErrorRoundsMax(
   kind: FailureKind,
   namesValues: boolean,
   thresholds: LoopThresholds,
 ): number {
   const { identicalFailures } = thresholds
-  if (kind === 'transient') return transientFailures(thresholds)
+  if (kind === 'transient') return transientRoundsMax(thresholds)
   if (kind === 'miss') return 2 * identicalFailures
   if (ignoresValues(kind))
     return namesValues && kind === 'denied' ? identicalFailures + 1 : identicalFailures
-  // An error that names the very values that differ is as good as a miss: other values may help.
+  // An error that names the differing values is like a miss: other values may help.
   return namesValues ? 2 * identicalFailures : identicalFailures + 1
 }
 
-/** Rounds with one answer to different calls: rewording may be honest search for a while. */
-export function sameAnswers({ identicalSuccesses }: LoopThresholds): number {
+/** For one answer to different calls: rewording may be honest search for some rounds. */
+export function sameAnswerRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return identicalSuccesses + 3
 }
 
 /**
- * Rounds with one answer to calls about different things: a batch for so long, and most batches
- * come as siblings of one round.
+ * For one answer to calls about different subjects, which may be a batch. Most batches are siblings
+ * of one round.
  */
-export function sameAnswersOfOthers(thresholds: LoopThresholds): number {
-  return 2 * sameAnswers(thresholds)
+export function batchRoundsMax(thresholds: LoopThresholds): number {
+  return 2 * sameAnswerRoundsMax(thresholds)
 }
 
 /**
- * A fan-out is more calls at once, so it needs fewer rounds than a single call; as many as a lap
- * and one honest look more.
+ * For a repeated fan-out. It makes several calls at once, so it needs fewer rounds than a single
+ * call: the laps of a cycle and one more.
  */
-export function sameRounds({ cycleLaps }: LoopThresholds): number {
+export function sameRoundsMax({ cycleLaps }: LoopThresholds): number {
   return cycleLaps + 1
 }
 
 /**
- * One response that repeats itself: so many times in a row, sooner where the unit is long, and so
- * many words of it. Refrains and emphasis are shorter.
+ * The minimum for a response that repeats itself: repeats in a row, fewer for a long unit, and
+ * words in total. Refrains and emphasis are shorter.
  */
 export const chantMin = { times: 10, timesOfLong: 5, longWords: 12, words: 40 }
 
-/** Texts in a turn that are built like a call and cannot run, each of which is answered (I2). */
+/** The answered texts per turn that are built like a call and cannot run (I2). */
 export const unreadCallsMax = 2
 
-/** Responses in a row that speak and do nothing: of the same text, and of any. */
+/** Responses in a row with text and no call: with the same text, and with any text. */
 export const monologueMin = { same: 3, any: 6 }

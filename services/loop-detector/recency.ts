@@ -1,7 +1,7 @@
-// Bounded memories (R7): when one is full, what was touched longest ago is forgotten. Order is that
-// of the touches, so it depends on the log alone.
+// Bounded memories (R7): a full one forgets the entry that is oldest by use. The order of use
+// depends only on the log.
 
-/** Puts the entry at the end of the map, with this value. */
+/** Sets the entry and makes it the newest of the map. */
 export function touch<Value>(
   map: Map<string, Value>,
   key: string,
@@ -18,8 +18,8 @@ export function touch<Value>(
   }
 }
 
-/** Whether the key is new; either way it is at the end of the set afterwards. */
-export function meet<Key>(seen: Set<Key>, key: Key, entriesMax: number): boolean {
+/** Makes the key the newest of the set. Returns whether it was new. */
+export function remember<Key>(seen: Set<Key>, key: Key, entriesMax: number): boolean {
   const isNew = !seen.delete(key)
   seen.add(key)
   if (seen.size > entriesMax) {

@@ -41,23 +41,22 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
 import { evidenceOf } from './evidence.ts'
-import { withWishes } from './guard-wishes.ts'
-import { beginMemory, judge, type LoopMemory, wordsFor } from './judgement.ts'
+import { withGuardInterventions } from './guard-interventions.ts'
+import { emptyMemory, judge, type LoopMemory, rejectionsToShow } from './judgement.ts'
 import { allSkipped, completed, decidedOf } from './refusals.ts'
 
 type Inbox = RoundChecked | RoundExecuted | TurnEnded | Cancel | Tick
 
 /**
- * An open turn: between its rounds, while one of them runs, or only a cancel that must not be
- * forgotten.
+ * An open turn: between its rounds, during one of them, or only a cancel that must be remembered.
  */
 export type Turn = {
   cancelled: boolean
-  /** The newest that was seen. */
+  /** The newest one of its rounds. */
   expiresAt: Milliseconds
-  /** Beyond this no round extends it; undefined before its first one. */
+  /** The latest end to which rounds can extend it. Undefined before the first round. */
   extendableTo: Milliseconds | undefined
-  /** Rounds of a turn come in order, so what is not above this is a repeat. */
+  /** Rounds of a turn come in order, so a round up to this number is a repeat. */
   roundNewest: number
   /** The round that the executor has. */
   outstanding: Outstanding | undefined
@@ -66,7 +65,7 @@ export type Turn = {
 
 type Outstanding = {
   checked: RoundChecked
-  /** Results of those of its calls that must not run. */
+  /** Results of the calls that must not run. */
   decided: CallResult[]
 }
 
@@ -82,15 +81,15 @@ export const loopDetector: Stage<Turn, Inbox> = {
   react(turn, { message, time }) {
     switch (message.type) {
       case 'round-checked':
-        return check(turn ?? opened(), message, time)
+        return onChecked(turn ?? opened(), message, time)
       case 'round-executed':
-        return conclude(turn, message)
+        return onExecuted(turn, message)
       case 'turn-ended':
         return closed
       case 'cancel':
-        return cancel(turn, message, time)
+        return onCancel(turn, message, time)
       case 'tick':
-        return giveUp(turn)
+        return onLapsed(turn)
       default:
         return unreachable(message)
     }
@@ -106,7 +105,10 @@ export const loopDetector: Stage<Turn, Inbox> = {
     return cancelled ? expiresAt : expiresAt + limits.turnLingerMs
   },
 
-  /** The conversation, told by the runtime, ends the turn and says that calls may have run (R8). */
+  /**
+   * The runtime reports the failure. The conversation ends the turn with the note that calls may
+   * have run (R8).
+   */
   failed: () => closed,
 }
 
@@ -117,11 +119,11 @@ function opened(): Turn {
     extendableTo: undefined,
     roundNewest: 0,
     outstanding: undefined,
-    memory: beginMemory(),
+    memory: emptyMemory(),
   }
 }
 
-function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<Turn> {
+function onChecked(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<Turn> {
   const { round, response, failure, callsLeft } = checked
   if (round <= turn.roundNewest) return { state: turn }
   if (turn.outstanding !== undefined) throw secondRound(turn.outstanding.checked, round)
@@ -134,7 +136,7 @@ function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<
   if (time >= checked.expiresAt)
     return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'expired'))] }
 
-  const rejections = wordsFor(turn.memory, checked)
+  const rejections = rejectionsToShow(turn.memory, checked)
   const decided = decidedOf(response.calls, rejections, callsLeft)
   const refused = decided
     .filter(({ status }) => status === 'rejected')
@@ -152,8 +154,8 @@ function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<
   }
 }
 
-/** The round has run. */
-function conclude(
+/** Judges the round after its calls ran. */
+function onExecuted(
   turn: Turn | undefined,
   { round, results, wishes }: RoundExecuted,
 ): Reaction<Turn> {
@@ -169,8 +171,12 @@ function conclude(
   }
 }
 
-function cancel(turn: Turn | undefined, { expiresAt }: Cancel, time: Milliseconds): Reaction<Turn> {
-  if (turn === undefined && time >= expiresAt) return closed // nothing of it would be cleared any more
+function onCancel(
+  turn: Turn | undefined,
+  { expiresAt }: Cancel,
+  time: Milliseconds,
+): Reaction<Turn> {
+  if (turn === undefined && time >= expiresAt) return closed // none of its rounds would be cleared
   const cancelled = turn ?? opened()
   cancelled.cancelled = true
   cancelled.expiresAt = Math.max(cancelled.expiresAt, expiresAt)
@@ -178,17 +184,17 @@ function cancel(turn: Turn | undefined, { expiresAt }: Cancel, time: Millisecond
 }
 
 /**
- * Nothing of this turn can come any more. A round that is still outstanding then has lost its
- * results, and no request follows it.
+ * Ends the turn after its last deadline. A round that is still outstanding has lost its results,
+ * and no request follows it.
  */
-function giveUp(turn: Turn | undefined): Reaction<Turn> {
+function onLapsed(turn: Turn | undefined): Reaction<Turn> {
   const outstanding = turn?.outstanding
   if (outstanding === undefined) return closed
   const { checked, decided } = outstanding
   return { records: [outcomeOf(checked, completed(checked.response.calls, decided))] }
 }
 
-/** The round's outcome with what the detector has to say of it. */
+/** The outcome of the round with its intervention, and the interventions of rules in shadow. */
 function judged(
   turn: Turn,
   checked: RoundChecked,
@@ -196,12 +202,12 @@ function judged(
   wishes: GuardWish[] = [],
 ): Output[] {
   const judgement = judge(turn.memory, evidenceOf(checked, results), checked.policy)
-  const intervention = withWishes(judgement.intervention, wishes, checked.round)
+  const intervention = withGuardInterventions(judgement.intervention, wishes, checked.round)
   const outcome = outcomeOf(checked, results, intervention)
-  const told = judgement.shadowed.map((wouldBe) => interventionRaised(checked, wouldBe, true))
+  const shadowed = judgement.shadowed.map((wouldBe) => interventionRaised(checked, wouldBe, true))
   return intervention === null || intervention.ordinary
-    ? [outcome, ...told]
-    : [outcome, interventionRaised(checked, intervention, false), ...told]
+    ? [outcome, ...shadowed]
+    : [outcome, interventionRaised(checked, intervention, false), ...shadowed]
 }
 
 function cleared(
@@ -229,7 +235,7 @@ function cleared(
   }
 }
 
-/** When the turn is over now, for a round whose calls wait for slow guards; null: as it was. */
+/** The new end of a turn whose calls wait for slow guards. Null: no change. */
 function extensionOf(
   { response, policy, expiresAt }: RoundChecked,
   decided: CallResult[],
@@ -300,7 +306,7 @@ function interventionRaised(
   }
 }
 
-/** The conversation asks for a round only after it had the outcome of the one before. */
+/** The conversation requests a round only after the outcome of the previous one. */
 function secondRound({ conversation, turn, round }: RoundChecked, second: number): WeirError {
   return new WeirError(
     'runtime.assertion',

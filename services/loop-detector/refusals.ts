@@ -1,17 +1,17 @@
-// Results of calls that the detector does not let run, or whose end nobody reported. The texts are
-// for the model.
+// Results of calls that the detector does not let run, or that have no reported result. The texts
+// are for the model.
 
 import { noResultInTime, skippedCall, type WhyNotRun } from '../../shared/contract/call-endings.ts'
 import type { Call, CallResult, Rejection } from '../../shared/contract/messages.ts'
 
-/** Every call of a round that must not start. */
+/** Skips every call of a round. */
 export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
   return calls.map(({ ordinal }) => ({ ordinal, ...skippedCall(why), durationMs: 0 }))
 }
 
 /**
- * Results of the calls that must not run, by ordinal: those beyond `callsLeft`, and those that the
- * validator rejected. The others may.
+ * Results of the calls that must not run, by ordinal: calls beyond `callsLeft`, and calls that the
+ * validator rejected.
  */
 export function decidedOf(calls: Call[], rejections: Rejection[], callsLeft: number): CallResult[] {
   if (rejections.length === 0 && calls.length <= callsLeft) return []
@@ -25,8 +25,8 @@ export function decidedOf(calls: Call[], rejections: Rejection[], callsLeft: num
 }
 
 /**
- * One result for each call, by ordinal: what came first in the lists counts, and what nobody
- * reported may have run.
+ * One result for each call, by ordinal. The first list has priority. A call without a result may
+ * have run.
  */
 export function completed(calls: Call[], ...known: CallResult[][]): CallResult[] {
   const results = new Map(

@@ -1,5 +1,5 @@
-// The contract of a rule: one record with its judgement and with everything that people read of it.
-// A rule knows nothing of records, units or other rules.
+// The contract of a rule: one record with its judgement and all its texts for people. A rule knows
+// no records, units or other rules.
 // To add one, write a file in rules/, add a line to rules.ts and run `make schemas`, which writes
 // its part of agent.schema.json and its row in docs/guides/policies.md.
 
@@ -14,14 +14,14 @@ export type JudgedRound = RoundEvidence & { news: News }
 export type RuleKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop'
 
 export type Rule<Memory> = {
-  /** Also the key in an agent file's `loop.rules`, where people set its mode. */
+  /** Also its key in `loop.rules` of an agent file, where people set its mode. */
   readonly name: string
-  /** Goes up when the rule would decide anything differently; it stands in every intervention. */
+  /** Increases with each change of its decisions. Every intervention has it. */
   readonly version: number
   readonly kind: RuleKind
   /** The thresholds that its docs name; a rule may share one. Empty: no setting moves it. */
   readonly thresholds: readonly ThresholdKey[]
-  /** One sentence on its loop, for the agent file's schema. */
+  /** One sentence on its loop, for the schema of agent files. */
   readonly description: string
   /** When it intervenes by default, for the docs. */
   readonly firesWhen: string
@@ -35,28 +35,28 @@ export type Rule<Memory> = {
   /** The key of its findings adds nothing to the sentence, so the report leaves it out. */
   readonly keyRepeatsSentence?: true
   /**
-   * What it remembers at the beginning of a turn. Plain data, bounded (R7); where it climbs a
-   * ladder, the rung is called `rung` (stepDown in ladder.ts).
+   * Its memory at the beginning of a turn. Plain data, bounded (R7). A rung in it is called `rung`
+   * (stepDown in ladder.ts).
    */
-  begin(): Memory
+  initial(): Memory
   /**
-   * May change its memory in place. Undefined: nothing to say. Called once for each judged round,
-   * in order; also for rounds without calls.
+   * May change its memory in place. Called once for each judged round, in order, also for rounds
+   * without calls. Undefined: no finding.
    */
   judge(memory: Memory, round: JudgedRound, policy: Policy): Finding | undefined
 }
 
-/** An intervention without the rule that it comes from. */
+/** An intervention without its rule. */
 export type Finding = {
   rung: Rung
   ordinary: boolean
   /** The loop key, readable. */
   key: string
-  /** For people: what repeated, how often. */
+  /** For people: the repetition and its count. */
   reason: string
-  /** For the model, at the top of the next request; not used at the rung `end`. */
+  /** For the model, at the top of the next request. Not used at the rung `end`. */
   text: string
-  /** Of the turn, where this ends it. */
+  /** The class of the turn, if this ends it. */
   class: FailureClass
   evidence: EvidenceRef[]
 }

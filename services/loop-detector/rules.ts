@@ -1,5 +1,4 @@
-// All rules, in the order in which they are heard: where two have equally much to say of a round,
-// the first one speaks.
+// All rules, in order: of findings with equal weight, the first one is the intervention.
 
 import type { Rule } from './rule.ts'
 import { chanting } from './rules/chanting.ts'
@@ -15,8 +14,7 @@ import { schemaFailure } from './rules/schema-failure.ts'
 import { sweep } from './rules/sweep.ts'
 import { unreadCall } from './rules/unread-call.ts'
 
-// Each rule gets back the memory that it began; that is kept in judgement.ts, under the rule's
-// name.
+// judgement.ts keeps the memory of each rule under its name, so each rule gets its own type back.
 export const rules: Rule<unknown>[] = [
   identicalFailure,
   schemaFailure,

@@ -1,47 +1,50 @@
-// Rules in shadow: they judge as ever, and what they would have done is told and not done.
-// SHADOW-1. A rule in shadow is told as far as it would have come in this turn: after the round
-//     without tools that it would have asked for only the end could have followed, and after the
-//     end nothing.
-// SHADOW-2. It hides no other rule, and no other hides it: each has its own memory, its own rungs,
-//     and is told by itself.
-// SHADOW-3. A rule that enforces again begins at the bottom with every streak: the model has seen
-//     nothing of what was told.
+// Rules in shadow: they judge as usual. Their interventions are reported, not applied.
+//
+// SHADOW-1. A rule in shadow reports only the rungs it would reach in this turn. After its round
+//     without tools only the end can follow, and nothing after that.
+// SHADOW-2. It hides no other rule, and no other rule hides it. Each has its own memory, rungs and
+//     reports.
+// SHADOW-3. A rule that enforces again starts each streak at the bottom, because the model read
+//     none of the reports.
 
 import type { Intervention, Policy } from '../../shared/contract/messages.ts'
 
 /**
- * By the name of a rule that was in shadow in the last round: how far it would have come. Plain
- * data, one entry for each rule at most.
+ * By rule in shadow in the last round: the highest rung it would have reached. Plain data, at most
+ * one entry a rule.
  */
-export type Shadows = Map<string, { asked: Intervention; round: number } | 'nothing'>
+export type Shadows = Map<string, { reached: Intervention; round: number } | 'nothing'>
 
 export function isShadow(policy: Policy, rule: string): boolean {
   return policy.shadowed.includes(rule)
 }
 
 /**
- * Keeps SHADOW-1. `finding`: of a rule in shadow in this round; `silent`: what it says instead
- * where the round brought neither text nor call.
+ * The intervention to report (keeps SHADOW-1). `finding`: that of the rule in this round. `silent`:
+ * its end after a round without text and call.
  */
-export function toldOf(
+export function shadowIntervention(
   shadows: Shadows,
   rule: string,
   finding: Intervention | undefined,
-  { round, silent }: { round: number; silent: ((asked: Intervention) => Intervention) | undefined },
+  { round, silent }: { round: number; silent: ((cause: Intervention) => Intervention) | undefined },
 ): Intervention | undefined {
   const before = shadows.get(rule) ?? 'nothing'
-  const told = before === 'nothing' ? finding : further(before, finding, round, silent)
-  shadows.set(rule, told === undefined || told.rung === 'nudge' ? before : { asked: told, round })
-  return told
+  const wouldBe = before === 'nothing' ? finding : further(before, finding, round, silent)
+  shadows.set(
+    rule,
+    wouldBe === undefined || wouldBe.rung === 'nudge' ? before : { reached: wouldBe, round },
+  )
+  return wouldBe
 }
 
 function further(
-  { asked, round: askedIn }: { asked: Intervention; round: number },
+  { reached, round: reachedIn }: { reached: Intervention; round: number },
   finding: Intervention | undefined,
   round: number,
-  silent: ((asked: Intervention) => Intervention) | undefined,
+  silent: ((cause: Intervention) => Intervention) | undefined,
 ): Intervention | undefined {
-  if (asked.rung === 'end') return undefined
-  if (silent !== undefined && askedIn === round - 1) return silent(asked)
+  if (reached.rung === 'end') return undefined
+  if (silent !== undefined && reachedIn === round - 1) return silent(reached)
   return finding?.rung === 'end' ? finding : undefined
 }

@@ -1,20 +1,18 @@
-// Arguments that change with each call and mean nothing: the time of the call, its number, a word
-// that keeps caches away. What is left without them says whether two calls are nearly the same one.
-// STAMP-1. A time is a stamp only if it looks like now: with seconds that somebody would not
-//     choose. Free slots, days and full minutes are questions.
-// STAMP-2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever
-//     second it is: windows are counted back from now.
-// STAMP-3. A remark on a command (`description`) is a stamp beside it: the command says all that is
-//     run.
-// STAMP-4. Other numbers and ids are never stamps by their look, only by the name that they stand
-//     under: 4101 may be the next customer.
+// Stamps: arguments that change with each call and mean nothing, such as the time, an attempt
+// number or a cache buster. Calls that are equal without their stamps are nearly equal.
+//
+// STAMP-1. A time is a stamp only if it looks like now: with seconds that nobody would choose. Free
+//     slots, days and full minutes are questions.
+// STAMP-2. A value with the name of a bound (`from`, `until`) is a question too, with any seconds:
+//     windows are counted back from now.
+// STAMP-3. A remark on a command (`description`) is a stamp, because the command is complete
+//     without it.
+// STAMP-4. Any other number or id is a stamp only by its name, never by its look: 4101 may be the
+//     next customer.
 
 import { limits } from '../../shared/contract/limits.ts'
 
-/**
- * Whether it is worth looking for stamps in this argument text: most have nothing that looks like
- * one.
- */
+/** Whether the argument text may hold a stamp. Most texts cannot, so they skip the search. */
 export function mayBeStamped(raw: string): boolean {
   return stampLike.test(raw)
 }
@@ -22,7 +20,7 @@ export function mayBeStamped(raw: string): boolean {
 const stampLike =
   /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"/i
 
-/** The arguments without their stamps, as one text; undefined: there are none in them. */
+/** The arguments without their stamps, as one text. Undefined: they have none. */
 export function withoutStamps(value: unknown): string | undefined {
   let found = false
   const plain = (key: string, member: unknown, depth: number): unknown => {
@@ -47,11 +45,11 @@ export function withoutStamps(value: unknown): string | undefined {
   }
   const plainMembers = (members: Record<string, unknown>, depth: number): unknown => {
     const names = Object.keys(members).sort()
-    const told = names.some((name) => isCommand.test(name))
+    const kept = names.some((name) => isCommand.test(name))
       ? names.filter((name) => !aboutCommand.test(name))
       : names
-    if (told.length < names.length) found = true
-    return told.map((name) => [name, plain(name, members[name], depth + 1)])
+    if (kept.length < names.length) found = true
+    return kept.map((name) => [name, plain(name, members[name], depth + 1)])
   }
   const text = JSON.stringify(plain('', value, 0))
   return found ? text : undefined
@@ -77,7 +75,7 @@ const isCommand = /^(?:command|cmd)$/
 const aboutCommand =
   /^(?:description|explanation|reason|purpose|comment|rationale|justification|thoughts?|intent|summary)$/i
 
-/** Seconds or milliseconds since the epoch, from 2017 to 2033, and no full minute. */
+/** Seconds or milliseconds since the epoch, from 2017 to 2033, and not a full minute. */
 function isNow(number: number): boolean {
   const seconds = number >= 1e12 ? number / 1000 : number
   return seconds >= 1.5e9 && seconds < 2e9 && seconds % 60 !== 0
@@ -86,7 +84,7 @@ function isNow(number: number): boolean {
 const clock =
   /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:(?!00(?:\.0+)?(?!\d))\d{2}(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?/g
 const epoch = /\b1[5-9]\d{8}(?:\d{3})?\b/g
-/** Of an address. */
+/** A query parameter of an address. */
 const parameter = /([?&])(?:_|cb|nonce|now|cachebust\w{0,8})=[^&#\s]*/g
 const attempt = /\b(attempt|retry|try) ?#?\d+\b/gi
 

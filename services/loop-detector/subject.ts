@@ -1,13 +1,13 @@
-// What a call is about: the files, hosts, addresses and ids that its arguments name. Calls that get
-// one answer about one subject only word it anew; calls about different subjects are a batch,
-// however alike the answers are: eight hosts may all be healthy.
+// The subject of a call: the files, hosts, addresses and ids in its arguments. Calls about one
+// subject with one answer are rewordings. Calls about different subjects are a batch, even with
+// equal answers: eight hosts may all be healthy.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { cleanPath, namesPath } from './arguments.ts'
 
 /**
- * One text for the same subjects in whatever order; '' where the arguments name none. `freeText`:
- * as operationOf (effect.ts) says of the call.
+ * The sorted subjects as one text, empty if the arguments name none. `freeText`: as in Operation
+ * (effect.ts).
  */
 export function subjectOf(value: unknown, freeText: boolean): string {
   const named = new Set<string>()
@@ -29,7 +29,7 @@ function collect(
       : [plainName(value)])
       if (name !== '') named.add(name)
   } else if (typeof value === 'number' || typeof value === 'bigint') {
-    // Another page or limit is another look at the same thing; another id is another thing.
+    // Another page or limit is the same subject. Another id is another subject.
     if (namesOne.test(key)) named.add(String(value))
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value))
@@ -38,8 +38,8 @@ function collect(
 }
 
 /**
- * A member whose number says which one, not how many or which page: `id`, `user_id`, `orderId`,
- * `pid`, `port`.
+ * A member whose number is an identity, not a count or a page: `id`, `user_id`, `orderId`, `pid`,
+ * `port`.
  */
 const namesOne = /(?:^|[_-])(?:id|key|code|port)$|[a-z](?:Id|Key|Code)$|(?:^|[_-])[a-z]{1,3}id$/
 
@@ -47,15 +47,15 @@ const isCommand = /^(?:command|cmd|script|code)$/
 const textCharsMax = 4096
 
 /**
- * A path, a host, an e-mail address, a name with an underscore; an address of digits; a word that
+ * A path, a host, an e-mail address, a name with an underscore, a numeric address, or a word that
  * ends in a number. No option, no bare number.
  */
 const namesThing =
   /^(?!-)(?=.*[a-z])(?:.*[\w-][./@:_][\w~-]|[/~].|.*[a-z_-]\d+$)|^\d+(?:\.\d+){3}|^[\da-f]*:[\da-f:]+$/i
 
 /**
- * Words of a text that are no plain words: paths, hosts, addresses, e-mails, ids; in a command
- * without its programs and options.
+ * The words of a text that name a subject: paths, hosts, addresses, e-mails, ids. In a command,
+ * without programs and options.
  */
 function namesIn(text: string, isCommand: boolean): string[] {
   return text
@@ -71,7 +71,7 @@ function namesIn(text: string, isCommand: boolean): string[] {
     .map(plainName)
 }
 
-/** Addresses without what leads to the same page: scheme, query, fragment; paths cleaned. */
+/** Removes scheme, query and fragment from an address. Cleans a path. */
 function plainName(text: string): string {
   const name = text.trim().slice(0, limits.loopEchoCharsMax).toLowerCase()
   if (/^[a-z][a-z0-9+.-]*:\/\//.test(name))

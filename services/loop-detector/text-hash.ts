@@ -1,9 +1,9 @@
-// What a text is remembered by where there are many of them and a key would be too long. It stays
-// in a turn's memory and is no part of any identity.
+// A short hash for texts of which a memory holds many. It stays in a turn's memory and is no part
+// of any identity.
 
 /**
- * FNV-1a, 32 bits: a text that is taken for another one costs nothing but a later notice, or an
- * earlier one once in millions of turns.
+ * FNV-1a, 32 bits. A collision only delays a finding, or once in millions of turns makes one too
+ * early.
  */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDesk } from '../../services/approval/desk.ts'
+import { openApprovals } from '../../services/approval/approvals.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type {
   ApprovalAnswer,
@@ -49,7 +49,7 @@ export function startPeople({
   partitions: number
   seed: string
 }): People {
-  const desk = openDesk({
+  const desk = openApprovals({
     bus,
     append: (records) => bus.append(records),
     topicPrefix: prefix,

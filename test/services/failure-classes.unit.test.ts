@@ -1,4 +1,4 @@
-// Every way in which a turn can end, and the class that tells its caller what to do about it.
+// Every end of a turn has a class, from which its caller knows the next action.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ const { symbols } = JSON.parse(
 
 const classOf = ({ class: failureClass }: TurnFinished): FailureClass | null => failureClass
 
-/** The class of a turn with these caps whose rounds came out so. */
+/** The class of a turn with these caps and these rounds. */
 function ending(
   rounds: Parameters<typeof outcome>[2][],
   caps: Parameters<typeof settingsWith>[0] = {},
@@ -113,15 +113,11 @@ describe('a turn', () => {
       () => classOf(only(opened().when(says('m2')).when(cancels('m2')).records, 'turn-finished')),
     ],
     [
-      'was refused at the door',
+      'was refused at admission',
       'deterministic',
       () => refusedWith({ text: 'x'.repeat(limits.userMessageBytesMax + 1) }),
     ],
-    [
-      'had too many before it',
-      'transient',
-      () => classOf(only(queueFull().records, 'turn-finished')),
-    ],
+    ['met a full queue', 'transient', () => classOf(only(queueFull().records, 'turn-finished'))],
     [
       'met a stage that failed',
       'internal',
@@ -135,7 +131,7 @@ describe('a turn', () => {
   ])('that %s has the class %s', (_, failureClass, of) => expect(of()).toBe(failureClass))
 
   it.each(symbols)(
-    'whose model could not be asked has the class that the gateway gave (%s)',
+    'whose model request failed has the class from the gateway (%s)',
     (failureClass) =>
       expect(ending([{ failure: { class: failureClass, reason: 'no' } }])).toBe(failureClass),
   )
@@ -179,13 +175,13 @@ describe('an attempt', () => {
       http(400, 'prompt is too long: 9 tokens > 8 maximum'),
     ],
     [
-      'is too long by the word of a stream',
+      'is too long according to a stream error',
       'context_full',
       false,
       reported('maximum context length is 8 tokens', true),
     ],
     ['is too long by our own bound', 'context_full', false, contextFull('16 MiB')],
-    ['has no money', 'refused', false, http(429, 'no', ['insufficient_quota'])],
+    ['has no credit left', 'refused', false, http(429, 'no', ['insufficient_quota'])],
     ['has content that is declined', 'refused', false, http(400, 'Content Exists Risk')],
     [
       'has content that is declined in the middle',
@@ -195,7 +191,12 @@ describe('an attempt', () => {
     ],
     ['meets an overload in its stream', 'transient', true, reported('Overloaded', false)],
     ['is refused in its stream', 'refused', false, reported('no such model', true)],
-    ['finds nobody', 'transient', true, connectionFailure(system('ECONNREFUSED'), false)],
+    [
+      'is refused a connection',
+      'transient',
+      true,
+      connectionFailure(system('ECONNREFUSED'), false),
+    ],
     ['cannot be made', 'internal', false, connectionFailure(new TypeError('Invalid URL'), false)],
     ['loses its connection', 'transient', true, interruptionOf(system('ECONNRESET'))],
     [
@@ -204,7 +205,7 @@ describe('an attempt', () => {
       true,
       interruptionOf(new WeirError('provider.stream', 'too long')),
     ],
-    ['brings what is no JSON', 'transient', true, brokenStream('no JSON')],
+    ['brings text that is not JSON', 'transient', true, brokenStream('no JSON')],
   ])('that %s has the class %s (again: %s)', (_, failureClass, retryable, failed) =>
     expect(failed).toMatchObject({ class: failureClass, retryable }),
   )
@@ -222,14 +223,14 @@ describe('a round', () => {
     expiresAt: request.expiresAt,
   } as const
 
-  it('that ran out of time before the model answered is a matter of budget, and a cancelled one is cancelled', () => {
+  it('has the class budget if it expires before the model answers, and the class cancelled after a cancel', () => {
     const unit = JSON.stringify([key, turn, round])
     const late = open.when(at(request.expiresAt, { type: 'tick', conversation: key, unit }))
     expect(late.to('response')).toMatchObject([{ failure: { class: 'budget' } }])
     expect(open.when(cancel).to('response')).toMatchObject([{ failure: { class: 'cancelled' } }])
   })
 
-  it('of whose answer a part is missing in the log is worth another turn', () => {
+  it('has the class transient if a part of its response is missing in the log', () => {
     const finished = open.when({
       ...{
         type: 'attempt-finished',
@@ -258,7 +259,7 @@ describe('a round', () => {
   })
 })
 
-it('every class is told to callers, with what to do about it', () => {
+it('docs/guides/run-an-agent.md lists every class with the next action for callers', () => {
   const page = readFileSync(join(root, 'docs/guides/run-an-agent.md'), 'utf8')
   expect([...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)).toEqual(symbols)
 })

@@ -7,13 +7,13 @@ import { stageEntries } from '../../services/stages.ts'
 import { stageNames, topics } from '../../shared/contract/topology.ts'
 
 describe('the list of stages', () => {
-  it('has each stage of the topology under the name that its reducer carries, in the same order', () => {
+  it('has each stage of the topology in the same order, under the name of its reducer', () => {
     expect(Object.entries(reducers).map(([name, stage]) => [name, stage.name])).toEqual(
       stageNames.map((name) => [name, name]),
     )
   })
 
-  it('gives a performer to the stages whose performer may write, and to no other', () => {
+  it('gives a performer only to the stages whose performer may write', () => {
     const writers = Object.values(topics).flatMap(({ records }) => Object.values(records).flat())
     const performing = stageNames.filter((name) => writers.includes(`${name} performer`))
     expect(stageNames.filter(performs)).toEqual(performing)

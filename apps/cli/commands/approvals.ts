@@ -14,7 +14,7 @@ export function addApprovals(program: Command): void {
     )
     .option(
       '--json',
-      'one JSON object a line; WaitingApproval in services/approval/desk.ts says what is in it',
+      'one JSON object a line; WaitingApproval in services/approval/approvals.ts says what is in it',
     )
     .action(async (options) =>
       (await import('../../service/approvals/list.ts')).listApprovals(

@@ -2,7 +2,7 @@
 // 4 the call was decided before; an unknown id is bad usage (2).
 
 import { partitionCount } from '../../../client/open-bus.ts'
-import { openDesk } from '../../../services/approval/desk.ts'
+import { openApprovals } from '../../../services/approval/approvals.ts'
 import { personHere } from '../../../services/approval/person.ts'
 import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -25,7 +25,7 @@ export async function decideApproval(
   assertLogExists(settings) // opening would make an empty log
   const { counted, text } = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
-    return openDesk({
+    return openApprovals({
       bus,
       append: (records) => bus.append(records),
       topicPrefix,

@@ -1,7 +1,7 @@
 // `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing,
 // and works beside a running Weir.
 
-import { openDesk, type WaitingApproval } from '../../../services/approval/desk.ts'
+import { openApprovals, type WaitingApproval } from '../../../services/approval/approvals.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
@@ -10,14 +10,14 @@ import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { second, took } from '../../terminal/quantities.ts'
 
-/** `json`: one WaitingApproval (services/approval/desk.ts) per line. */
+/** `json`: one WaitingApproval (services/approval/approvals.ts) per line. */
 export async function listApprovals(
   { json = false }: { json?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const waiting = await withLog(settings, (log) =>
-    openDesk({ ...log, append: neverAppends }).waiting(),
+    openApprovals({ ...log, append: neverAppends }).waiting(),
   )
   if (json) for (const approval of waiting) out.write(`${printableJson(approval)}\n`)
   else if (waiting.length === 0) out.write('nothing waits for a decision\n')

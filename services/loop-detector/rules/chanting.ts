@@ -1,10 +1,10 @@
-// One response that says the same again and again: a model that is stuck in its own words, often
-// until the length limit cuts it.
-// CHANTING-1. Only visible text without a call: such a text would be the reply. What stands in code
-//     blocks and tables may well repeat.
-// CHANTING-2. Words are compared, not characters: the unit that comes back is up to a paragraph
-//     long. It must be most of the text, and have letters, unless it is one emoji in a row that is
-//     longer than any word.
+// One response that repeats itself: the model is stuck in its own words, often until the length
+// limit.
+//
+// CHANTING-1. Only visible text without a call counts, because it would be the reply. Code blocks
+//     and tables may repeat.
+// CHANTING-2. Words are compared, not characters. The unit has up to a paragraph, letters, and most
+//     of the text. A very long row of one emoji counts too.
 
 import { chanting as words } from '../intervention-text.ts'
 import { climb } from '../ladder.ts'
@@ -22,10 +22,10 @@ export const chanting: Rule<Memory> = {
   firesWhen: 'one response repeats the same words again and again',
   endedBy: 'a new result of a tool',
   sentence: 'kept saying the same',
-  begin: () => ({ rung: 'none' }),
+  initial: () => ({ rung: 'none' }),
 
   judge(memory, { round, called, text, news }) {
-    if (news.text) memory.rung = 'none' // something was done in between
+    if (news.text) memory.rung = 'none' // there was progress in between
     const chant = called ? undefined : chantIn(text)
     if (chant === undefined) return undefined
     const { unit, times } = chant
@@ -42,30 +42,34 @@ export const chanting: Rule<Memory> = {
 }
 
 /**
- * Beyond these the text is not looked at, which bounds the work: a chant that begins later is cut
- * by some limit.
+ * The words that are compared, which bounds the work. A chant that begins later meets another
+ * limit.
  */
 const wordsMax = 10_000
-/** Of the unit: a paragraph. */
+/** The longest unit: a paragraph. */
 const unitWordsMax = 200
 
 /**
- * The unit that comes back, on one line, and how often; of several the shortest. Undefined: the
- * text does not chant. Linear in the text.
+ * The shortest repeated unit, on one line, and its count. Undefined: the text does not chant.
+ * Linear in the text.
  */
 export function chantIn(text: string): { unit: string; times: number } | undefined {
   const [row, emoji] = emojiRow.exec(text.slice(0, wordsMax)) ?? []
   if (row !== undefined && emoji !== undefined && row.length >= Math.min(text.length, wordsMax) / 2)
     return { unit: emoji, times: row.length / emoji.length }
-  const said = wordsOf(text)
+  const sequence = wordsOf(text)
   const { words: wordsMin, timesOfLong } = chantMin
-  if (said.length < wordsMin || !said.some((word) => /\p{L}/u.test(word))) return undefined
-  for (let period = 1; period <= Math.min(unitWordsMax, said.length / timesOfLong); period += 1) {
+  if (sequence.length < wordsMin || !sequence.some((word) => /\p{L}/u.test(word))) return undefined
+  for (
+    let period = 1;
+    period <= Math.min(unitWordsMax, sequence.length / timesOfLong);
+    period += 1
+  ) {
     const timesMin = period < chantMin.longWords ? chantMin.times : timesOfLong
-    const { end, length } = longestRun(said, period)
+    const { end, length } = longestRun(sequence, period)
     const times = Math.floor(length / period)
-    if (times < timesMin || length < wordsMin || length < said.length / 2) continue
-    const unit = said.slice(end - period, end).join(' ')
+    if (times < timesMin || length < wordsMin || length < sequence.length / 2) continue
+    const unit = sequence.slice(end - period, end).join(' ')
     if (/\p{L}/u.test(unit)) return { unit, times }
   }
   return undefined
@@ -73,19 +77,19 @@ export function chantIn(text: string): { unit: string; times: number } | undefin
 
 const emojiRow = /(\p{Extended_Pictographic})\1{199,}/u
 
-/** The longest stretch in which each word is the one a period before it. */
-function longestRun(said: string[], period: number): { end: number; length: number } {
+/** The longest stretch in which each word equals the word a period before it. */
+function longestRun(sequence: string[], period: number): { end: number; length: number } {
   let longest = { end: 0, length: 0 }
   let matched = 0
-  for (let index = period; index < said.length; index += 1) {
-    matched = said[index] === said[index - period] ? matched + 1 : 0
+  for (let index = period; index < sequence.length; index += 1) {
+    matched = sequence[index] === sequence[index - period] ? matched + 1 : 0
     if (matched > 0 && matched + period > longest.length)
       longest = { end: index + 1, length: matched + period }
   }
   return longest
 }
 
-/** In scripts that put no blanks between words a character is one. */
+/** In scripts without blanks between words each character is a word. */
 const oneWord =
   /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g
 
@@ -103,5 +107,5 @@ function wordsOf(text: string): string[] {
   return words
 }
 
-/** No word is so long: somebody forgot the blanks, and each character is looked at as one. */
+/** A longer word has no blanks by mistake, so each character counts as a word. */
 const wordCharsMax = 200

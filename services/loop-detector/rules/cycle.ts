@@ -1,15 +1,16 @@
-// Two to six rounds that come back in the same order with the same results, lap after lap.
-// CYCLE-1. A lap that holds a poller or a wait is polling, one that holds a failure that may clear
-//     by itself is a retry: both have a longer leash.
-// CYCLE-2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds
+// Two to six rounds come back in the same order with the same results, lap after lap.
+//
+// CYCLE-1. A lap with a poller or a wait is polling. A lap with a transient failure is a retry.
+//     Both have a higher limit.
+// CYCLE-2. Equal rounds in a row are no cycle of any length: other rules count those. Rounds
 //     without calls do not break a lap.
-// CYCLE-3. A stray round breaks the laps, not the memory: they begin to count again behind it.
+// CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
 
 import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import { climb, type ShownCall } from '../ladder.ts'
-import { polls, transientFailures } from '../patience.ts'
+import { pollRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 const periodMax = 6
@@ -22,12 +23,12 @@ type Lap = {
 }
 
 /**
- * repeats: at index p, how many rounds in a row equalled the one p rounds before; index 1 tells
- * equal rounds in a row.
+ * `repeats`: at index p, the number of rounds in a row that equal the round p before. So index 1
+ * counts equal rounds in a row.
  */
 type Memory = { rounds: Lap[]; repeats: number[]; ladders: Ladder[] }
 
-/** Of the cycles of one length. */
+/** The rung of the cycles of one length. */
 type Ladder = { rung: Rung | 'none' }
 
 export const cycle: Rule<Memory> = {
@@ -37,9 +38,9 @@ export const cycle: Rule<Memory> = {
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
   firesWhen: '2 to 6 rounds come in the same order with the same results, for the 3rd lap',
-  endedBy: 'a round that breaks the order; laps count anew behind it',
+  endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
-  begin: () => ({
+  initial: () => ({
     rounds: [],
     repeats: Array.from({ length: periodMax + 1 }, () => 0),
     ladders: [],
@@ -78,8 +79,8 @@ export function leashOf(calls: CallEvidence[]): Lap['leash'] {
 }
 
 function lapsMax(lap: Lap[], loop: LoopThresholds): number {
-  if (lap.some(({ leash }) => leash === 'polling')) return polls(loop)
-  return lap.some(({ leash }) => leash === 'transient') ? transientFailures(loop) : loop.cycleLaps
+  if (lap.some(({ leash }) => leash === 'polling')) return pollRoundsMax(loop)
+  return lap.some(({ leash }) => leash === 'transient') ? transientRoundsMax(loop) : loop.cycleLaps
 }
 
 function climbIn(ladders: Ladder[], period: number): Rung {

@@ -1,10 +1,11 @@
-// Responses with neither visible text nor a call, thinking-only ones among them (I4).
-// EMPTY-RESPONSE-1. Two counters: in a row, which a call or visible text resets, and in the turn,
-//     which nothing does.
-// EMPTY-RESPONSE-2. Each is answered by an ordinary reminder while both allowances last; the one
-//     after is answered by a last request without tools.
-// EMPTY-RESPONSE-3. What the length limit cut counts for the turn, not for the row: it is asked to
-//     be brief.
+// Responses with neither visible text nor a call, including those with thinking only (I4).
+//
+// EMPTY-RESPONSE-1. Two counters: one in a row, which a call or visible text resets, and one for
+//     the turn, which nothing resets.
+// EMPTY-RESPONSE-2. An ordinary reminder follows each while both allowances last. After that a last
+//     request without tools follows.
+// EMPTY-RESPONSE-3. A response that the length limit cut counts for the turn, not for the row. Its
+//     reminder requests a short answer.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
@@ -20,11 +21,11 @@ export const emptyResponse: Rule<Memory> = {
   thresholds: ['empty.beforeTools', 'empty.afterTools', 'empty.perTurn'],
   description: 'Responses have neither visible text nor a call.',
   firesWhen:
-    'responses have neither text nor call: a reminder follows each, and a last request without tools follows the one over the allowance',
-  endedBy: 'a call or visible text, for those in a row; nothing, for those of the turn',
+    'responses have neither text nor call: a reminder follows each one within the allowance, a last request without tools the next one',
+  endedBy: 'in a row: a call or visible text; in the turn: nothing',
   sentence: 'kept giving empty responses',
   keyRepeatsSentence: true,
-  begin: () => ({ called: false, inRow: 0, inTurn: 0, evidence: [] }),
+  initial: () => ({ called: false, inRow: 0, inTurn: 0, evidence: [] }),
 
   judge(memory, { round, called, spoke, cut, textOnly }, { empty }) {
     if (called || spoke) {
@@ -32,7 +33,7 @@ export const emptyResponse: Rule<Memory> = {
       memory.called ||= called
       return undefined
     }
-    if (textOnly) return undefined // what follows a silent text-only round is one rule for all of them: see judgement.ts
+    if (textOnly) return undefined // judgement.ts ends a text-only round without text for all rules
     memory.inTurn += 1
     if (!cut) memory.inRow += 1
     memory.evidence = [...memory.evidence, { round, ordinal: -1 }].slice(

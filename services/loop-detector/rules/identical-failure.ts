@@ -1,17 +1,17 @@
 // The same call keeps failing, or different calls keep failing in the same way (I1). Either match
 // is enough: (tool, arguments) or (tool, error).
-// IDENTICAL-FAILURE-1. Rounds are counted, not calls; other rounds in between do not matter.
-// IDENTICAL-FAILURE-2. A streak ends when the same operation succeeds, or when something has really
-//     changed, not with any success. A wrong shape or an invented tool is corrected by any success
-//     of that tool.
-// IDENTICAL-FAILURE-3. Failures that may clear by themselves count apart, with a longer leash.
+//
+// IDENTICAL-FAILURE-1. Rounds are counted, not calls. Other rounds in between make no difference.
+// IDENTICAL-FAILURE-2. A success of the same operation or a real change ends a streak, other
+//     successes do not. Any success of the tool ends one of wrong shapes.
+// IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import type { CallEvidence, Failure } from '../evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
-import { beginStreak, climb, matched, roundsText, type Streak, weightiest } from '../ladder.ts'
-import { sameErrors, transientFailures } from '../patience.ts'
+import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
+import { sameErrorRoundsMax, transientRoundsMax } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -19,15 +19,12 @@ type FailureStreak = Streak & {
   tool: string
   operation: string
   kind: Failure['kind']
-  /**
-   * Rounds in which it failed, and those of them in which the failure was none that clears by
-   * itself.
-   */
+  /** Rounds with the failure, and the ones of them in which it was not transient. */
   rounds: number
   firmRounds: number
   /**
-   * The values of the call that the error repeats, if any, and whether these differed in the
-   * streak: a value that stays says nothing of those that do not.
+   * The values of the call that the error repeats, if any, and whether they differed in the streak.
+   * A constant value explains nothing about the others.
    */
   echoed: number | undefined
   namesValues: boolean
@@ -43,16 +40,16 @@ export const identicalFailure: Rule<Memory> = {
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
     'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups: the 6th. Errors that may clear by themselves: the 10th',
-  endedBy: 'a success of the same operation, or a change that is new',
+  endedBy: 'a success of the same operation, or a new change',
   sentence: 'kept making the same failing call',
-  begin: () => ({ byArguments: new Map(), byError: new Map() }),
+  initial: () => ({ byArguments: new Map(), byError: new Map() }),
 
   judge(memory, { round, calls, news }, { loop }) {
     if (news.change) {
       memory.byArguments.clear()
       memory.byError.clear()
     }
-    for (const call of calls) if (call.failure === undefined) succeed(memory, call)
+    for (const call of calls) if (call.failure === undefined) onSuccess(memory, call)
     const findings: Finding[] = []
     for (const call of calls) {
       const { failure } = call
@@ -66,7 +63,7 @@ export const identicalFailure: Rule<Memory> = {
   },
 }
 
-function succeed({ byArguments, byError }: Memory, { key, tool, operation }: CallEvidence): void {
+function onSuccess({ byArguments, byError }: Memory, { key, tool, operation }: CallEvidence): void {
   byArguments.delete(key)
   for (const [other, streak] of byArguments)
     if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
@@ -76,7 +73,7 @@ function succeed({ byArguments, byError }: Memory, { key, tool, operation }: Cal
   }
 }
 
-/** False: a sibling has been counted for this round already. */
+/** False: a sibling already counts for this round. */
 function count(
   streaks: Map<string, FailureStreak>,
   key: string,
@@ -88,7 +85,7 @@ function count(
   if (known?.round === round) return false
   const { tool, operation } = call
   const streak = known ?? {
-    ...beginStreak(),
+    ...emptyStreak(),
     tool,
     operation,
     kind: failure.kind,
@@ -97,7 +94,7 @@ function count(
     echoed: failure.echoed,
     namesValues: false,
   }
-  matched(streak, call)
+  addMatch(streak, call)
   streak.rounds += 1
   if (failure.kind !== 'transient') streak.firmRounds += 1
   if (failure.echoed !== streak.echoed) streak.namesValues = true
@@ -115,13 +112,13 @@ function byArguments(
   const streak = memory.byArguments.get(call.key)
   if (streak === undefined) return []
   const isFirm = failure.kind !== 'transient' && streak.firmRounds >= loop.identicalFailures
-  if (!isFirm && streak.rounds < transientFailures(loop)) return []
-  const what = `${call.tool}(${call.shown.arguments})`
+  if (!isFirm && streak.rounds < transientRoundsMax(loop)) return []
+  const label = `${call.tool}(${call.shown.arguments})`
   return [
     finding(
       streak,
-      what,
-      `${what} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`,
+      label,
+      `${label} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`,
     ),
   ]
 }
@@ -134,13 +131,16 @@ function byError(
   loop: LoopThresholds,
 ): Finding[] {
   const streak = memory.byError.get(key)
-  if (streak === undefined || streak.rounds < sameErrors(failure.kind, streak.namesValues, loop))
+  if (
+    streak === undefined ||
+    streak.rounds < sameErrorRoundsMax(failure.kind, streak.namesValues, loop)
+  )
     return []
-  const what = `${call.tool}: ${failure.reason}`
+  const label = `${call.tool}: ${failure.reason}`
   return [
     finding(
       streak,
-      what,
+      label,
       `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`,
     ),
   ]

@@ -1,9 +1,10 @@
-// Responses in a row that speak and do nothing. In a turn of Weir the first such text is the reply
-// and the turn ends, unless an intervention spoke against it; in the traces of other frameworks,
-// which `weir judge` reads, it is how agents announce the same step for ever.
-// MONOLOGUE-1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than
-//     texts that differ.
-// MONOLOGUE-2. A call ends it: something was done.
+// Responses in a row with text and no call. In a turn of Weir the first such text is the reply and
+// ends the turn, unless an intervention objects. In traces of other frameworks, which `weir judge`
+// reads, agents announce the same step for ever.
+//
+// MONOLOGUE-1. Equal texts have a lower limit than different texts. Case, blanks and punctuation
+//     make no difference.
+// MONOLOGUE-2. A call ends the monologue.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { fingerprint } from '../fingerprint.ts'
@@ -24,7 +25,7 @@ export const monologue: Rule<Memory> = {
     '3 responses in a row have the same text and do nothing, or 6 have any text and do nothing',
   endedBy: 'a call',
   sentence: 'kept talking and did nothing',
-  begin: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
+  initial: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
 
   judge(memory, { round, called, spoke, text }) {
     if (called) {

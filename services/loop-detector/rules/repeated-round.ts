@@ -1,10 +1,11 @@
-// A fan-out of several calls is repeated as it is, with the same results. The round's set of calls
-// is the identity: the streak of each call would take longer, and together they are a lap already.
+// A fan-out of several calls is repeated with the same results. The identity is the set of calls in
+// the round. The streak of each single call would take longer, and together the calls are a lap
+// already.
 
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { noProgress } from '../intervention-text.ts'
-import { beginStreak, climb, matched, type Streak } from '../ladder.ts'
-import { polls, sameRounds, transientFailures } from '../patience.ts'
+import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
+import { pollRoundsMax, sameRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
 
@@ -19,21 +20,21 @@ export const repeatedRound: Rule<Memory> = {
   firesWhen: 'a round brings the same set of calls for the 4th time with the same results',
   endedBy: 'a round with other calls or other results',
   sentence: 'kept repeating the same calls',
-  begin: () => ({ print: '', rounds: 0, streak: beginStreak() }),
+  initial: () => ({ print: '', rounds: 0, streak: emptyStreak() }),
 
   judge(memory, { round, calls, print }, { loop }) {
-    if (calls.length === 0) return undefined // only text: it breaks nothing
-    if (memory.print !== print) Object.assign(memory, { print, rounds: 0, streak: beginStreak() })
+    if (calls.length === 0) return undefined // text only, which breaks nothing
+    if (memory.print !== print) Object.assign(memory, { print, rounds: 0, streak: emptyStreak() })
     memory.rounds += 1
     memory.streak.shown = []
-    for (const call of calls) matched(memory.streak, call)
+    for (const call of calls) addMatch(memory.streak, call)
     const leash = leashOf(calls)
     const roundsMax =
       leash === 'polling'
-        ? polls(loop)
+        ? pollRoundsMax(loop)
         : leash === 'transient'
-          ? transientFailures(loop)
-          : sameRounds(loop)
+          ? transientRoundsMax(loop)
+          : sameRoundsMax(loop)
     if (calls.length < 2 || memory.rounds < roundsMax) return undefined
 
     const tools = calls.map(({ tool }) => tool).join(', ')

@@ -1,10 +1,11 @@
-// One tool keeps being called against its schema (I5.2): from the threshold on the rejection says
-// so in other words, and where the policy wants it the turn ends, for a caller that routes it
-// instead of trying again.
-// SCHEMA-FAILURE-1. Rounds are counted for each tool. A call that really ran ends the count,
-//     whatever became of it; a veto does not, and another tool's calls say nothing.
-// SCHEMA-FAILURE-2. The text is decided before the round runs, the count after: both see the same
-//     number, because a round is judged before the next one is checked.
+// Calls of one tool keep breaking its schema (I5.2). From the threshold on the rejection has a
+// sharper text. If the policy sets it, the turn ends, for a caller that routes it elsewhere instead
+// of a retry.
+//
+// SCHEMA-FAILURE-1. Rounds are counted for each tool. A call that ran ends the count, with any
+//     result. A veto does not, and neither do other tools.
+// SCHEMA-FAILURE-2. The text is chosen before the round runs, the count changes after it. Both use
+//     the same number: a round is judged before the next is checked.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/contract/messages.ts'
@@ -25,10 +26,10 @@ export const schemaFailure: Rule<Memory> = {
     'calls of one tool break its schema in 3 rounds in a row: the rejection gets a sharper text, and the turn ends if the policy sets that',
   endedBy: 'a call of the tool that ran',
   sentence: 'kept calling a tool with unusable arguments',
-  begin: () => new Map(),
+  initial: () => new Map(),
 
   judge(memory, { calls, rejections }, { loop }) {
-    if (rejections.length === 0 && memory.size === 0) return undefined // as nearly always
+    if (rejections.length === 0 && memory.size === 0) return undefined // nearly always
     const broke = new Set(
       rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal),
     )
@@ -55,8 +56,8 @@ export const schemaFailure: Rule<Memory> = {
 }
 
 /**
- * The rejections as the model shall read them: from the threshold on I5's words replace the usual
- * ones.
+ * The rejections with their texts for the model: from the threshold on the text of I5 replaces the
+ * usual one.
  */
 export function sharpened(
   memory: Memory,
@@ -77,15 +78,14 @@ export function sharpened(
 }
 
 /**
- * Arguments that are missing, unreadable or of the wrong shape. An unknown tool has no schema, one
- * that cannot be used is not the model's fault, and neither is an error of the provider inside the
- * stream.
+ * Missing or unreadable arguments, or a wrong shape. Not an unknown tool, which has no schema, and
+ * not an unusable schema or a provider error in the stream: the model did not cause those.
  */
 function isSchemaFailure(code: RejectionCode): boolean {
   return code === 'schema' || code === 'no_arguments' || code === 'bad_arguments'
 }
 
-/** I5.2, word for word. */
+/** The text of I5.2, word for word. */
 function breakerText(name: string, times: number, requiredFields: string[]): string {
   const fields = requiredFields.length === 0 ? 'none' : requiredFields.join(', ')
   return `Tool '${name}' has failed schema validation ${times} times consecutively. The required fields are: ${fields}. Do NOT call this tool again without providing all required fields.`

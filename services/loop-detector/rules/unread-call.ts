@@ -1,8 +1,9 @@
-// A response whose visible text is built like a call and cannot run (I2). Left without a word, the
-// model takes it for a call that did nothing, and writes it again.
-// UNREAD-CALL-1. It is told so, with the reason, at most twice a turn; from then on such a text is
-//     what it is, the reply.
-// UNREAD-CALL-2. In a text-only round nothing follows that could be answered.
+// A response with a visible text that is built like a call and cannot run (I2). Without an answer,
+// the model assumes that the call did nothing and writes it again.
+//
+// UNREAD-CALL-1. The model gets the reason at most twice a turn. A later text of this kind is the
+//     reply.
+// UNREAD-CALL-2. In a text-only round there is no further request for the reason.
 
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { unreadCall as words } from '../intervention-text.ts'
@@ -20,7 +21,7 @@ export const unreadCall: Rule<Memory> = {
   firesWhen: 'a text is built like a call and cannot run',
   endedBy: 'nothing: two of a turn are answered',
   sentence: 'made no progress',
-  begin: () => ({ evidence: [] }),
+  initial: () => ({ evidence: [] }),
 
   judge(memory, { round, textOnly, unread }) {
     if (unread === null || textOnly || memory.evidence.length >= unreadCallsMax) return undefined

@@ -1,5 +1,5 @@
-// Approval as a program uses it: real stages on a real file, a scripted model behind real HTTP,
-// real processes as tools, whose own word says what ran.
+// Approval as a program uses it: real stages on a real file, a scripted model behind real HTTP, and
+// real processes as tools. The tools record their own starts.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -80,10 +80,10 @@ async function starts(): Promise<string[]> {
 }
 
 const ended = async ({ finished }: Turn) => (await finished).outcome
-const told = () => resultsOf(server.requests[1]).join('\n')
+const toolResults = () => resultsOf(server.requests[1]).join('\n')
 
 describe('a call that waits for a person', () => {
-  it('is listed with its exact arguments, runs when somebody approves, and a second word changes nothing', async () => {
+  it('is listed with its exact arguments, runs after an approval, and ignores a second decision', async () => {
     await open({ rules })
     const { turn, id, pending, rest } = await untilPending()
     expect(pending.calls).toMatchObject([
@@ -121,7 +121,7 @@ describe('a call that waits for a person', () => {
     expect(await weir.approvals()).toEqual([])
   })
 
-  it('does not run when somebody rejects it, and the model reads why', async () => {
+  it('does not run after a rejection, and the model reads the reason', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
     expect(await weir.reject(id, { reason: 'not on a Friday' })).toMatchObject({
@@ -129,10 +129,10 @@ describe('a call that waits for a person', () => {
       outcome: 'rejected',
     })
     expect(await ended(turn)).toBe('answered')
-    expect(told()).toContain(
+    expect(toolResults()).toContain(
       'Tool call vetoed before execution: the guard "approval" says: a person rejected this call of act.',
     )
-    expect(told()).toContain('not on a Friday')
+    expect(toolResults()).toContain('not on a Friday')
     expect(await starts()).toEqual(['{"env":"test"}'])
     expect(await weir.approve(id)).toMatchObject({
       counted: false,
@@ -140,18 +140,18 @@ describe('a call that waits for a person', () => {
     })
   })
 
-  it('is rejected when nobody decides in time, in the words of approval and not of a silent guard', async () => {
+  it('is rejected if nobody decides in time, with the text of approval, not of a silent guard', async () => {
     await open({ rules, waitMs: 4_000 })
     const { turn, id } = await untilPending()
     expect(await ended(turn)).toBe('answered')
-    expect(told()).toContain(
+    expect(toolResults()).toContain(
       "act needs a person's approval for these arguments, and nobody gave it in time.",
     )
     expect(await starts()).toEqual(['{"env":"test"}'])
     expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'expired' })
   })
 
-  it('still waits after a restart, under the same id, also under rules that changed meanwhile', async () => {
+  it('still waits under the same id after a restart with other rules', async () => {
     await open({ rules })
     const { id } = await untilPending()
     await weir.close()
@@ -164,7 +164,7 @@ describe('a call that waits for a person', () => {
     expect(await starts()).toHaveLength(2)
   })
 
-  it('is not approved by a word on other arguments, or by one on a call that nobody made', async () => {
+  it('is not approved by a decision on other arguments or under an unknown id', async () => {
     await open({ rules })
     const { turn, id, pending } = await untilPending()
     expect(await weir.approve(id, { hash: 'of something else' })).toMatchObject({
@@ -182,7 +182,7 @@ describe('a call that waits for a person', () => {
     expect(await ended(turn)).toBe('answered')
   })
 
-  it('has one decision when two people decide at once, and both are told which', async () => {
+  it('has one decision if two people decide at once, and both get the same outcome', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
     const both = await Promise.all([
@@ -195,7 +195,7 @@ describe('a call that waits for a person', () => {
     expect(await starts()).toHaveLength(both[0]?.outcome === 'approved' ? 2 : 1)
   })
 
-  it('waits no more when its turn is cancelled, and a later approval says so', async () => {
+  it('waits no longer after its turn is cancelled, and a later approval gets that outcome', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
     await turn.cancel()
@@ -207,7 +207,7 @@ describe('a call that waits for a person', () => {
 })
 
 describe('calls that no rule names', () => {
-  it('wait for nobody, and neither do those of tools of which no rule speaks', async () => {
+  it('wait for nobody, like calls of tools without a rule', async () => {
     await open({ rules: [{ name: 'large', tools: ['act'], arguments: { required: ['amount'] } }] })
     const turn = weir.ask({ agent, text: 'go' })
     const types: string[] = []
@@ -217,7 +217,7 @@ describe('calls that no rule names', () => {
   })
 })
 
-it('the name of the approval guard is not to be had by another', async () => {
+it('another guard cannot have the name of the approval guard', async () => {
   await open()
   await weir.close()
   const judge = () => ({ state: undefined, verdicts: [] })
@@ -251,7 +251,7 @@ describe('rules that cannot be used', () => {
       { rules: [{ name: 'x'.repeat(20_000), tools: ['act'] }] },
       /at most 16384 ride in each round/,
     ],
-  ])('with %s keep Weir from starting, and say why', async (_, settings, why) => {
+  ])('with %s keep Weir from starting, with the reason in the error', async (_, settings, why) => {
     await open()
     await weir.close()
     await expect(open(settings)).rejects.toMatchObject({

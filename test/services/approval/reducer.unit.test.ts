@@ -3,7 +3,7 @@ import { approval } from '../../../services/approval/reducer.ts'
 import { at, given } from '../../support/given.ts'
 import {
   answer,
-  asked,
+  approvalAsked,
   clearedAt,
   expiresAt,
   place,
@@ -14,11 +14,11 @@ import {
   withdrawal,
 } from './samples.ts'
 
-const waiting = given(approval, at(clearedAt, asked()))
-const both = asked({ calls: [prod, prodToo] })
+const waiting = given(approval, at(clearedAt, approvalAsked()))
+const both = approvalAsked({ calls: [prod, prodToo] })
 
-describe('calls that are asked about', () => {
-  it('wait for a person where a rule names them, and clients hear which, with the exact arguments', () => {
+describe('calls for the approval guard', () => {
+  it('wait for a person if a rule names them, and clients get their exact arguments', () => {
     expect(waiting.records).toEqual([
       {
         to: 'activity',
@@ -31,17 +31,17 @@ describe('calls that are asked about', () => {
     expect(waiting.due).toBe(expiresAt)
   })
 
-  it('pass at once where no rule names any', () => {
-    const passed = given(approval, asked({ calls: [test] }))
+  it('pass at once if no rule names any', () => {
+    const passed = given(approval, approvalAsked({ calls: [test] }))
     expect(passed.state).toBeUndefined()
     expect(passed.to('verdict')).toMatchObject([
       { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] },
     ])
   })
 
-  it('do not run under rules that cannot be read, and bother nobody', () => {
+  it('do not run under unreadable rules, and wait for nobody', () => {
     for (const rules of ['', '[]', 'nonsense', '[{"name":"x"}]']) {
-      const refused = given(approval, asked({ rules }))
+      const refused = given(approval, approvalAsked({ rules }))
       expect(refused.all).toHaveLength(1)
       expect(refused.to('verdict')).toMatchObject([
         {
@@ -55,21 +55,21 @@ describe('calls that are asked about', () => {
     }
   })
 
-  it('wait for a person where their arguments cannot be read', () => {
+  it('wait for a person if their arguments cannot be read', () => {
     const calls = [{ ...prod, arguments: '{"env":' }]
-    expect(given(approval, asked({ calls })).to('activity')).toMatchObject([
+    expect(given(approval, approvalAsked({ calls })).to('activity')).toMatchObject([
       { type: 'approval-pending', calls },
     ])
   })
 
-  it('are asked about once, however often the record comes', () => {
-    expect(waiting.when(asked()).records).toEqual([])
-    expect(waiting.when(asked()).state).toEqual(waiting.state)
+  it('wait once if their record comes several times', () => {
+    expect(waiting.when(approvalAsked()).records).toEqual([])
+    expect(waiting.when(approvalAsked()).state).toEqual(waiting.state)
   })
 })
 
 describe('a decision', () => {
-  it('that approves lets the round pass, and clients hear who it was and after how long', () => {
+  it('that approves passes the round, and clients get its author and the wait', () => {
     const approved = waiting.when(at(5_000, answer()))
     expect(approved.to('verdict')).toEqual([
       {
@@ -104,7 +104,7 @@ describe('a decision', () => {
     expect(approved.state).toBeUndefined()
   })
 
-  it('that rejects is a veto with its reason, in words for the model', () => {
+  it('that rejects is a veto with its reason in a text for the model', () => {
     const rejected = waiting.when(
       answer({ answer: 'reject', by: 'bob', reason: 'not on a Friday' }),
     )
@@ -123,7 +123,7 @@ describe('a decision', () => {
     ])
   })
 
-  it('counts once: of two people the first is heard, and nothing follows from the second', () => {
+  it('counts once: the first of two applies, and the second changes nothing', () => {
     const pending = given(approval, both)
     const first = pending
       .when(answer({ by: 'ann' }, both))
@@ -139,7 +139,7 @@ describe('a decision', () => {
     ])
   })
 
-  it('on one call leaves the others waiting, and the round gets one verdict with the last', () => {
+  it('on one call leaves the others waiting, and the last one gives the round its verdict', () => {
     const half = given(approval, both).when(answer({ ordinal: 2, answer: 'reject' }, both))
     expect(half.to('verdict')).toEqual([])
     expect(half.when(answer({}, both)).to('verdict')).toMatchObject([
@@ -152,8 +152,8 @@ describe('a decision', () => {
     ])
   })
 
-  it('on other arguments than those that wait changes nothing', () => {
-    const elsewhere = asked({ calls: [{ ...prod, arguments: '{"env":"prod","count":3}' }] })
+  it('on other arguments changes nothing', () => {
+    const elsewhere = approvalAsked({ calls: [{ ...prod, arguments: '{"env":"prod","count":3}' }] })
     for (const other of [answer({}, elsewhere), answer({ hash: 'x' }), answer({ id: 'x' })]) {
       expect(waiting.when(other).records).toEqual([])
       expect(waiting.when(other).state).toEqual(waiting.state)
@@ -168,7 +168,7 @@ describe('a decision', () => {
 })
 
 describe('time', () => {
-  it('rejects what nobody decided, before the executor stops to wait', () => {
+  it('rejects an undecided call before the executor stops waiting', () => {
     const expired = waiting.when(at(expiresAt, tick))
     expect(expired.to('verdict')).toMatchObject([
       {
@@ -189,13 +189,13 @@ describe('time', () => {
     expect(expired.state).toBeUndefined()
   })
 
-  it('keeps no more than a quarter of a short wait for the way of the answer', () => {
-    expect(given(approval, at(clearedAt, asked({ until: clearedAt + 8_000 }))).due).toBe(
+  it('reserves at most a quarter of a short wait for the verdict', () => {
+    expect(given(approval, at(clearedAt, approvalAsked({ until: clearedAt + 8_000 }))).due).toBe(
       clearedAt + 6_000,
     )
   })
 
-  it('rejects also without a tick: an approval in that millisecond comes too late', () => {
+  it('rejects without a tick too: an approval in that millisecond is too late', () => {
     expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([
       { verdicts: [{ verdict: 'pass' }, {}] },
     ])
@@ -205,8 +205,8 @@ describe('time', () => {
   })
 })
 
-describe('calls that wait no more', () => {
-  it('are no longer asked about; where others wait, the verdict is on all of them', () => {
+describe('withdrawn calls', () => {
+  it('wait no longer, and the verdict still covers them if others wait', () => {
     const one = given(approval, both).when(withdrawal(0))
     expect(one.to('activity')).toMatchObject([
       { outcome: 'withdrawn', reason: 'vetoed by guard shell: secrets' },
@@ -222,14 +222,14 @@ describe('calls that wait no more', () => {
     ])
   })
 
-  it('end the round without a word when they are all of it', () => {
+  it('end the round without a verdict if no other call is left', () => {
     const over = waiting.when(withdrawal(0, 1))
     expect(over.to('verdict')).toEqual([])
     expect(over.state).toBeUndefined()
     expect(over.when(answer()).records).toEqual([])
   })
 
-  it('give the word on those that still wait and that no rule names', () => {
+  it('are followed by the verdict on the calls that no rule names', () => {
     expect(waiting.when(withdrawal(0)).to('verdict')).toMatchObject([
       { verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'pass' }] },
     ])

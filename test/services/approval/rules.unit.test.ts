@@ -10,13 +10,13 @@ function waits(rule: Partial<ApprovalRule>, args: JsonObject, tool = 'pay'): boo
 }
 
 describe('a rule', () => {
-  it('takes the tools that its patterns name', () => {
+  it('matches the tools that its patterns name', () => {
     expect(waits({}, {})).toBe(true)
     expect(waits({}, {}, 'payout')).toBe(false)
     expect(waits({ tools: ['get_*', 'pay*'] }, {}, 'payout')).toBe(true)
   })
 
-  it('takes the arguments that its JSON Schema describes', () => {
+  it('matches the arguments that its JSON Schema describes', () => {
     const schema: JsonObject = {
       required: ['amount'],
       properties: { amount: { type: 'number', exclusiveMinimum: 100 } },
@@ -26,7 +26,7 @@ describe('a rule', () => {
     expect(waits({ arguments: schema }, {})).toBe(false)
   })
 
-  it('takes the arguments of which a text matches its pattern', () => {
+  it('matches arguments with a text that matches its pattern', () => {
     const pattern = { path: '/to/0/mail', matches: '@(?:example|test)\\.com$' }
     expect(waits({ pattern }, { to: [{ mail: 'a@example.com' }] })).toBe(true)
     expect(waits({ pattern }, { to: [{ mail: 'a@example.com.org' }] })).toBe(false)
@@ -34,7 +34,7 @@ describe('a rule', () => {
     expect(waits({ pattern: { path: 'n', matches: '^12$' } }, { n: 12 })).toBe(true)
   })
 
-  it('wants both parts to match where it has both', () => {
+  it('with a schema and a pattern needs both to match', () => {
     const rule: Partial<ApprovalRule> = {
       arguments: { required: ['a'] },
       pattern: { path: 'b', matches: 'x' },
@@ -44,7 +44,7 @@ describe('a rule', () => {
     expect(waits(rule, { b: 'x' })).toBe(false)
   })
 
-  it('lets a call wait whose arguments it cannot match', () => {
+  it('matches a call whose arguments it cannot evaluate', () => {
     const long = 'a'.repeat(20_000)
     expect(waits({ pattern: { path: 'a', matches: 'b' } }, { a: long })).toBe(true)
     expect(
@@ -52,7 +52,7 @@ describe('a rule', () => {
     ).toBe(true)
   })
 
-  it('matches patterns in linear time, also those that take others for ever', () => {
+  it('matches patterns in linear time, also those that block other engines', () => {
     const text = `${'a'.repeat(15_000)}!`
     expect(waits({ pattern: { path: 'a', matches: '^(a+)+$' } }, { a: text })).toBe(false)
     expect(
@@ -63,7 +63,7 @@ describe('a rule', () => {
     ).toBe(false)
   })
 
-  it('compares many items without looking at each for each other', () => {
+  it('compares many items without comparing each pair', () => {
     let looks = 0
     const item = (n: number): JsonObject => ({
       get n() {
@@ -79,7 +79,7 @@ describe('a rule', () => {
     expect(waits(rule, { items: [item(1), item(2), item(1)] })).toBe(false)
   })
 
-  it('reads patterns as those of a tool are read, and as RE2 has them', () => {
+  it('reads patterns like those of a tool, in the syntax of RE2', () => {
     for (const matches of ['\\u0061b', '(?<name>a)b', '(?i)^AB$', '^\\pL+$']) {
       expect(waits({ pattern: { path: 'a', matches } }, { a: 'ab' })).toBe(true)
       expect(waits({ pattern: { path: 'a', matches } }, { a: '-' })).toBe(false)
@@ -89,7 +89,7 @@ describe('a rule', () => {
     )
   })
 
-  it('tells the patterns of one schema apart', () => {
+  it('keeps the patterns of one schema apart', () => {
     const rule: Partial<ApprovalRule> = {
       arguments: {
         properties: { a: { pattern: '^x' }, b: { pattern: '^y' } },
@@ -100,12 +100,12 @@ describe('a rule', () => {
     expect(waits(rule, { a: 'x', b: 'x' })).toBe(false)
   })
 
-  it('does not see what objects inherit', () => {
+  it('ignores inherited properties of objects', () => {
     expect(waits({ arguments: { required: ['toString'] } }, {})).toBe(false)
     expect(waits({ pattern: { path: 'constructor', matches: '' } }, {})).toBe(false)
   })
 
-  it('is the first that matches', () => {
+  it('applies if it is the first match', () => {
     const rules = compiledRules([
       {
         name: 'large',
@@ -118,7 +118,7 @@ describe('a rule', () => {
     expect(ruleFor({ tool: 'pay', arguments: { amount: 1 } }, rules)?.name).toBe('any')
   })
 
-  it('holds every call of its tools whose arguments cannot be read', () => {
+  it('matches every call of its tools with unreadable arguments', () => {
     const rules = compiledRules([
       { name: 'large', tools: ['pay'], arguments: { required: ['amount'] } },
     ])
@@ -131,7 +131,7 @@ describe('a rule', () => {
     ['an unknown key', [{ name: 'x', tools: ['x'], argument: {} }]],
     ['no name', [{ tools: ['x'] }]],
     ['no tools', [{ name: 'x', tools: [] }]],
-    ['a schema that is none', [{ name: 'x', tools: ['x'], arguments: { type: 'strin' } }]],
+    ['an invalid schema', [{ name: 'x', tools: ['x'], arguments: { type: 'strin' } }]],
     ['an unknown keyword', [{ name: 'x', tools: ['x'], arguments: { propertys: {} } }]],
     [
       'a pattern with look-ahead',

@@ -1,8 +1,8 @@
-// A round of conversation `c` with a call that needs a person and one that does not, and what
-// people say of it.
+// A round of conversation `c`: one call needs a person, another one does not. Also the decisions on
+// it.
 
 import type { Approval } from '../../../services/approval/approval.ts'
-import { type AskedRound, askedRound } from '../../../services/approval/asked-round.ts'
+import { type ApprovalRound, approvalRound } from '../../../services/approval/approval-round.ts'
 import type {
   ApprovalAnswered,
   ApprovalAsked,
@@ -13,7 +13,7 @@ import type {
 export const place = { conversation: 'c', turn: 7, round: 2 }
 export const clearedAt = 1_000
 export const until = 61_000
-/** Ten seconds are kept for the answer's way back. */
+/** Ten seconds remain for the verdict to reach the executor. */
 export const expiresAt = 51_000
 export const rules = JSON.stringify([
   { name: 'production', tools: ['deploy'], pattern: { path: 'env', matches: '^prod' } },
@@ -23,7 +23,7 @@ export const prod = { ordinal: 0, name: 'deploy', arguments: '{"env":"prod", "co
 export const test = { ordinal: 1, name: 'deploy', arguments: '{"env":"test"}' }
 export const prodToo = { ordinal: 2, name: 'deploy', arguments: '{"env":"prod-2"}' }
 
-export function asked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
+export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
   const times = { clearedAt, deadlineMs: until - clearedAt, until }
   return {
     type: 'approval-asked',
@@ -37,13 +37,13 @@ export function asked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
   }
 }
 
-/** What a person says who looked at the round as it was asked. */
+/** The decision of a person who saw the round `of`. */
 export function answer(
   fields: Partial<ApprovalAnswered> = {},
-  of: ApprovalAsked = asked(),
+  of: ApprovalAsked = approvalAsked(),
 ): ApprovalAnswered {
   const { ordinal = 0 } = fields
-  const { id, hash } = approvalOf(askedRound(of), ordinal).request
+  const { id, hash } = approvalOf(approvalRound(of), ordinal).request
   return {
     type: 'approval-answered',
     ...place,
@@ -67,7 +67,7 @@ export function withdrawal(...ordinals: number[]): ApprovalWithdrawn {
 
 export const tick: Tick = { type: 'tick', conversation: 'c', unit: '["c",7,2]' }
 
-export function approvalOf(round: AskedRound, ordinal: number): Approval {
+export function approvalOf(round: ApprovalRound, ordinal: number): Approval {
   const found = round.approvals.find(({ request }) => request.ordinal === ordinal)
   if (found === undefined) throw new Error(`call ${ordinal} waits for nobody`)
   return found

@@ -1,4 +1,4 @@
-// A turn has caps, and every turn ends by them (I3).
+// Every turn has caps and ends at one of them at the latest (I3).
 
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it, test } from '@jest/globals'
@@ -20,7 +20,7 @@ describe('the cap on rounds', () => {
     .when(outcome(0, 1, { calls: 1 }))
     .when(outcome(0, 2, { calls: 1 }))
 
-  it('leads to one last text-only request that tells the model', () => {
+  it('leads to one last text-only request with a text for the model', () => {
     expect(only(last.records, 'model-request')).toMatchObject({
       round: 3,
       callsLeft: 0,
@@ -28,7 +28,7 @@ describe('the cap on rounds', () => {
     })
   })
 
-  it('is named in an answer to it', () => {
+  it('is named in the end of a turn that it led to answer', () => {
     const over = last.when(outcome(0, 3, { text: 'So far I know this.' }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
@@ -39,7 +39,7 @@ describe('the cap on rounds', () => {
     expect(only(over.records, 'history-entry').nudge).toBe(capNudge('rounds', 2))
   })
 
-  it('is named in an answer beside calls that were skipped', () => {
+  it('is named in an answer beside skipped calls', () => {
     const over = last.when(outcome(0, 3, { text: 'So far I know this.', calls: 1 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
@@ -47,7 +47,7 @@ describe('the cap on rounds', () => {
     })
   })
 
-  it('gives the fallback when no text comes of it', () => {
+  it('gives the fallback if the last request brings no text', () => {
     const over = last.when(outcome(0, 3, { calls: 1 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'capped',
@@ -60,7 +60,7 @@ describe('the cap on rounds', () => {
     })
   })
 
-  it('of one round still leaves the round to answer in', () => {
+  it('of one round still allows a last request for the answer', () => {
     expect(
       only(openedWith({ rounds: 1 }).when(outcome(0, 1)).records, 'model-request'),
     ).toMatchObject({ round: 2, callsLeft: 0 })
@@ -68,7 +68,7 @@ describe('the cap on rounds', () => {
 })
 
 describe('the cap on calls', () => {
-  it('is told to the detector with each request', () => {
+  it('is part of each request as the calls left', () => {
     const turn = openedWith({ calls: 5 })
     expect(only(turn.records, 'model-request').callsLeft).toBe(5)
     expect(only(turn.when(outcome(0, 1, { calls: 2 })).records, 'model-request').callsLeft).toBe(3)
@@ -104,12 +104,12 @@ describe('the cap on tokens', () => {
     })
   })
 
-  it('does not take away an answer that is there', () => {
+  it('does not discard an answer', () => {
     const over = openedWith({ tokens: 100 }).when(outcome(0, 1, { text: 'long', tokens: 500 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', cap: null })
   })
 
-  it('goes before the others', () => {
+  it('is applied before the other caps', () => {
     const over = openedWith({ tokens: 1, rounds: 1, calls: 1, wallMs: 1 }).when(
       outcome(0, 1, { calls: 1, tokens: 1 }),
     )
@@ -118,7 +118,7 @@ describe('the cap on tokens', () => {
 })
 
 describe('the cap on wall time', () => {
-  it('gives the fallback at once when a round is over too late', () => {
+  it('gives the fallback at once if a round finishes too late', () => {
     const over = openedWith({ wallMs: 1_000 }).when(at(1_000, outcome(0, 1, { calls: 1 })))
     expect(names(over.records)).toEqual([
       'history: history-entry',
@@ -135,14 +135,14 @@ describe('the cap on wall time', () => {
     })
   })
 
-  it('lets a round go on that is over just in time', () => {
+  it('allows the next round if a round finishes just in time', () => {
     const turn = openedWith({ wallMs: 1_000 }).when(at(999, outcome(0, 1, { calls: 1 })))
     expect(only(turn.records, 'model-request').expiresAt).toBe(1_000)
   })
 })
 
 describe("the operator's caps", () => {
-  it('count where they are lower, from the round on that was stamped with them', () => {
+  it('apply if they are lower, from the first round with their stamp', () => {
     const turn = openedWith({ rounds: 20, calls: 20, wallMs: 60_000 }).when(
       outcome(0, 1, { calls: 1, caps: { calls: 4, wallMs: 9_000 } }),
     )
@@ -155,28 +155,28 @@ describe("the operator's caps", () => {
     })
   })
 
-  it('do not lift those of the message', () => {
+  it('do not raise the caps of the message', () => {
     const turn = openedWith({ calls: 2 }).when(
       outcome(0, 1, { calls: 1, caps: { calls: 1_000, tokens: 7 } }),
     )
     expect(only(turn.records, 'model-request').callsLeft).toBe(1)
   })
 
-  it('cap tokens where the message does not', () => {
+  it('cap tokens if the message does not', () => {
     const over = openedWith({ tokens: null }).when(
       outcome(0, 1, { calls: 1, tokens: 10, caps: { tokens: 10 } }),
     )
     expect(only(over.records, 'turn-finished').cap).toBe('tokens')
   })
 
-  it('end a turn at once whose time they have cut to less than has passed', () => {
+  it('end a turn at once if they lower its time below the elapsed time', () => {
     const over = openedWith({ wallMs: 60_000 }).when(
       at(5_000, outcome(0, 1, { calls: 1, caps: { wallMs: 1_000 } })),
     )
     expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall' })
   })
 
-  it('hold for the rest of the turn', () => {
+  it('apply for the rest of the turn', () => {
     const turn = openedWith({ calls: 20 })
       .when(outcome(0, 1, { caps: { calls: 4 } }))
       .when(outcome(0, 2, { caps: { calls: 10 } }))
@@ -201,8 +201,8 @@ describe('a cap and an intervention at once', () => {
   })
 })
 
-describe('a silent last request that both a cap and an intervention asked for', () => {
-  it('ends the turn as capped, with the cap named', () => {
+describe('a last request without text, required by a cap and an intervention', () => {
+  it('ends the turn as capped and names the cap', () => {
     const last = openedWith({ rounds: 1 }).when(
       outcome(0, 1, { calls: 1, intervention: intervention('text_only') }),
     )
@@ -216,7 +216,7 @@ describe('a silent last request that both a cap and an intervention asked for', 
 })
 
 describe('termination (I3)', () => {
-  it('a model that makes the same successful call for ever is stopped by the caps alone', () => {
+  it('the caps alone stop a model that repeats one successful call', () => {
     let turn = openedWith({ rounds: 6, calls: 4 })
     let rounds = 0
     while (turn.state?.phase === 'open') turn = turn.when(outcome(0, ++rounds, { calls: 1 }))
@@ -229,7 +229,7 @@ describe('termination (I3)', () => {
     })
   })
 
-  it('a turn cannot run without caps: whatever the rounds bring, it ends with one reply, and every request expires', () => {
+  it('any sequence of rounds ends with one reply, and every request expires', () => {
     const caps = fc.record({
       rounds: fc.integer({ min: 1, max: 8 }),
       calls: fc.integer({ min: 1, max: 12 }),
@@ -256,7 +256,7 @@ describe('termination (I3)', () => {
           ),
         ).toBe(true)
         expect(all(turn.all, 'turn-finished')).toHaveLength(1)
-        // CONV-5: one entry for each round, and for the user's message.
+        // CONV-5: one entry for each round, and one for the message of the user.
         expect(all(turn.all, 'history-entry').map(({ round }) => round)).toEqual([
           0,
           ...requests.map(({ round }) => round),
@@ -267,8 +267,8 @@ describe('termination (I3)', () => {
   })
 })
 
-describe('what is written for a round', () => {
-  it('does not grow with the conversation', () => {
+describe('the records of a round', () => {
+  it('do not grow with the conversation', () => {
     let turn = openedWith({ rounds: limits.turnRoundsMax, calls: limits.turnCallsMax })
     const bytes: number[] = []
     for (let round = 1; round <= 200; round++) {
@@ -286,7 +286,7 @@ function bytesOf(records: Output[]): number {
   return records.reduce((sum, { message }) => sum + encode(message).length, 0)
 }
 
-// The traces of the kind "budget", as rounds of a turn whose caps are their limits.
+// The traces of the kind "budget", as rounds of a turn with the limits of the trace as caps.
 const scenarios = new URL('../../../../shared/fixtures/loop-scenarios.jsonl', import.meta.url)
 const traces = existsSync(scenarios)
   ? readFileSync(scenarios, 'utf8').split('\n').filter(Boolean).map(readTrace).filter(isBudget)
@@ -333,7 +333,7 @@ function isBudget({ group }: Trace): boolean {
   return group === 'budget'
 }
 
-/** Steps of one response are one round; `step` is the last of them. */
+/** The steps of one response are one round. `step`: the last of them. */
 function roundsOf({ steps }: Trace): { round: RoundOutcome; step: number }[] {
   const rounds: { round: RoundOutcome; step: number }[] = []
   for (let i = 0; i < steps.length; ) {

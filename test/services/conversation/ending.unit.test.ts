@@ -1,5 +1,5 @@
-// Turns that end early: cancelled or out of time; the wait for what is outstanding; what is
-// carried; and the end of a conversation.
+// Early ends of a turn (cancel, wall limit), the wait for the outstanding round, carried records,
+// and the end of a conversation.
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
@@ -32,7 +32,7 @@ const waitedOut = 60_000 + startWithinMs + search.timeoutMs + 2 * graceMs
 describe('a cancel of the open turn', () => {
   const cancelled = inRoundTwo.when(at(500, cancels('m1')))
 
-  it('stops the outstanding round everywhere and answers the user at once', () => {
+  it('stops the outstanding round in all stages and answers the user at once', () => {
     expect(names(cancelled.records)).toEqual(stops)
     expect(cancelled.to('tools')).toEqual([
       { type: 'cancel', conversation: 'c', turn: 0, round: 2, expiresAt: 60_000 },
@@ -53,12 +53,12 @@ describe('a cancel of the open turn', () => {
     })
   })
 
-  it('waits for the outcome until loop-detector and executor must have given it', () => {
+  it('waits for the outcome until loop-detector and executor must have reported it', () => {
     expect(cancelled.state).toMatchObject({ phase: 'waiting', until: waitedOut })
     expect(cancelled.due).toBe(waitedOut)
   })
 
-  it('opens no turn before the outcome has come, and then the next one', () => {
+  it('opens the next turn only after the outcome', () => {
     const queued = cancelled.when(says('m2'))
     expect(queued.records).toEqual([])
     const over = queued.when(outcome(0, 2, { calls: 2 }))
@@ -79,13 +79,13 @@ describe('a cancel of the open turn', () => {
     })
   })
 
-  it('takes what the outstanding round brings as history only, even an answer', () => {
+  it('uses the outcome of the outstanding round as history only, even an answer', () => {
     const over = cancelled.when(outcome(0, 2, { text: 'too late' }))
     expect(only(over.records, 'history-entry').response?.text).toBe('too late')
     expect(names(over.records)).not.toContain('activity: turn-finished')
   })
 
-  it('enters a round that was cancelled at the model with a note', () => {
+  it('gives a round that was cancelled at the model a history entry with a note', () => {
     const over = cancelled.when(
       outcome(0, 2, { failure: { class: 'cancelled', reason: 'the turn was cancelled' } }),
     )
@@ -101,12 +101,12 @@ describe('a cancel of the open turn', () => {
     expect(again.state).toEqual(cancelled.state)
   })
 
-  it('hears no other outcome', () => {
+  it('ignores any other outcome', () => {
     expect(cancelled.when(outcome(0, 1, { text: 'x' })).records).toEqual([])
     expect(cancelled.when(outcome(0, 3, { text: 'x' })).records).toEqual([])
   })
 
-  it('expires when the operator says so, if that is earlier', () => {
+  it('expires at the cap of the operator, if that is earlier', () => {
     const short = opened
       .when(at(10, outcome(0, 1, { calls: 1, caps: { wallMs: 2_000 } })))
       .when(cancels('m1'))
@@ -114,7 +114,7 @@ describe('a cancel of the open turn', () => {
     expect(short.due).toBe(waitedOut - 58_000)
   })
 
-  it('waits only for starting and stopping where no tools are offered', () => {
+  it('waits only for starting and stopping if no tools are offered', () => {
     const folded = given(
       conversation,
       at(0, says('m1', { settings, declarations: [] })),
@@ -125,12 +125,12 @@ describe('a cancel of the open turn', () => {
 })
 
 describe('a cancel of another message', () => {
-  it('takes a waiting message out of the queue', () => {
+  it('removes a waiting message from the queue', () => {
     const queued = opened.when(says('m2')).when(says('m3'))
-    const taken = queued.when(cancels('m2'))
-    expect(taken.state?.queue.map(({ messageId }) => messageId)).toEqual(['m3'])
-    expect(names(taken.records)).toEqual(['activity: turn-finished'])
-    expect(only(taken.records, 'turn-finished')).toMatchObject({
+    const removed = queued.when(cancels('m2'))
+    expect(removed.state?.queue.map(({ messageId }) => messageId)).toEqual(['m3'])
+    expect(names(removed.records)).toEqual(['activity: turn-finished'])
+    expect(only(removed.records, 'turn-finished')).toMatchObject({
       turn: 3,
       messageId: 'm2',
       outcome: 'cancelled',
@@ -140,14 +140,14 @@ describe('a cancel of another message', () => {
     })
   })
 
-  it('takes it out while a carried is in flight, which then does not count', () => {
+  it('removes it while a carried is in flight, which then does not count', () => {
     const carrying = opened.when(says('m2')).when(outcome(0, 1, { text: 'done' }))
-    const taken = carrying.when(cancels('m2'))
-    expect(only(taken.records, 'turn-finished')).toMatchObject({
+    const removed = carrying.when(cancels('m2'))
+    expect(only(removed.records, 'turn-finished')).toMatchObject({
       messageId: 'm2',
       outcome: 'cancelled',
     })
-    const landed = taken.when(carriedIn(carrying.records)) // offset 4
+    const landed = removed.when(carriedIn(carrying.records)) // offset 4
     expect(landed.records).toEqual([
       {
         to: 'self',
@@ -162,13 +162,13 @@ describe('a cancel of another message', () => {
     expect(landed.when(carriedIn(landed.records)).state).toMatchObject({ phase: 'idle' })
   })
 
-  it('changes nothing when no such message is open or waits', () => {
+  it('changes nothing if no such message is open or waits', () => {
     const folded = opened.when(cancels('unknown'))
     expect(folded.records).toEqual([])
     expect(folded.state).toEqual(opened.state)
   })
 
-  it('changes nothing when the conversation is idle', () => {
+  it('changes nothing if the conversation is idle', () => {
     const over = opened.when(outcome(0, 1, { text: 'done' }))
     const idle = over.when(carriedIn(over.records))
     expect(idle.when(cancels('m1')).records).toEqual([])
@@ -179,7 +179,7 @@ describe('a cancel of another message', () => {
 describe('the wall limit', () => {
   const late = inRoundTwo.when(says('m2')).when(at(60_000, tick()))
 
-  it('stops the open turn as a cancel does, and names itself', () => {
+  it('stops the open turn like a cancel, and is named in its end', () => {
     expect(names(late.records)).toEqual(stops)
     expect(only(late.records, 'turn-finished')).toMatchObject({
       messageId: 'm1',
@@ -194,11 +194,11 @@ describe('the wall limit', () => {
     expect(late.due).toBe(waitedOut)
   })
 
-  it('hears no cancel afterwards', () => {
+  it('makes a later cancel change nothing', () => {
     expect(late.when(cancels('m1')).records).toEqual([])
   })
 
-  it('that comes so late that the wait is over as well ends with the next tick', () => {
+  it('ends the wait with the next tick if the wait is already over', () => {
     const muchLater = inRoundTwo.when(at(10 * waitedOut, tick()))
     expect(muchLater.state).toMatchObject({ phase: 'waiting' })
     expect(muchLater.due).toBe(10 * waitedOut + 1)
@@ -208,7 +208,7 @@ describe('the wall limit', () => {
     ])
   })
 
-  it('moves what is due even where a tool may take no time at all', () => {
+  it('moves the deadline even if a tool may take no time at all', () => {
     const brief = { ...settings, policy: { ...settings.policy, startWithinMs: 1, graceMs: 0 } }
     const folded = given(conversation, at(0, says('m1', { settings: brief, declarations: [] })))
     const ticked = folded.when(at(60_000, tick()))
@@ -220,7 +220,7 @@ describe('the end of a wait without an outcome', () => {
   const waiting = inRoundTwo.when(cancels('m1')).when(says('m2'))
   const over = waiting.when(at(waitedOut, tick()))
 
-  it('enters the round with a note that its calls may have run, and carries on; the cancel closes the others', () => {
+  it('adds a note that calls may have run, and carries on, since the cancel closes the other stages', () => {
     expect(names(over.records)).toEqual(['history: history-entry', 'self: carried'])
     expect(only(over.records, 'history-entry')).toEqual({
       type: 'history-entry',
@@ -239,19 +239,19 @@ describe('the end of a wait without an outcome', () => {
     })
   })
 
-  it('leaves an outcome that comes later without effect', () => {
+  it('makes a later outcome change nothing', () => {
     expect(over.when(outcome(0, 2, { calls: 1 })).records).toEqual([])
   })
 
-  it('comes no earlier', () => {
+  it('comes at its deadline, not before', () => {
     expect(waiting.when(at(waitedOut - 1, tick())).records).toEqual([])
   })
 })
 
-describe('a conversation in which nothing happens', () => {
+describe('an idle conversation', () => {
   const idle = idleAfter(inRoundTwo)
 
-  it('remembers ids for ten minutes, then carries nothing and is gone', () => {
+  it('remembers ids for ten minutes, then carries nothing and ends', () => {
     expect(idle.due).toBe(20 + limits.conversationIdleMs)
     const ticked = idle.when(at(20 + limits.conversationIdleMs, tick())) // offset 4
     expect(ticked.records).toEqual([
@@ -261,7 +261,7 @@ describe('a conversation in which nothing happens', () => {
     expect(ticked.when(carriedIn(ticked.records)).state).toBeUndefined()
   })
 
-  it('lives on when a message comes at the last moment', () => {
+  it('goes on if a message comes at the last moment', () => {
     const ticked = idle.when(at(20 + limits.conversationIdleMs, tick()))
     const queued = ticked.when(says('m2')) // offset 5
     expect(queued.records).toEqual([])
@@ -274,7 +274,7 @@ describe('a conversation in which nothing happens', () => {
     expect(only(next.records, 'turn-started')).toMatchObject({ turn: 7, messageId: 'm2' })
   })
 
-  it('lives on for another while when anything else comes at the last moment', () => {
+  it('stays for another period if any other record comes at the last moment', () => {
     const ticked = idle.when(at(20 + limits.conversationIdleMs, tick()))
     const landed = ticked.when(cancels('m1')).when(carriedIn(ticked.records))
     expect(carriedIn(landed.records).state).toEqual({ queue: [], recentMessageIds: ['m1'] })
@@ -289,7 +289,7 @@ function idleAfter(turn: typeof inRoundTwo): typeof inRoundTwo {
 }
 
 describe('a carried', () => {
-  it('opens a conversation that is not open: the log is read from there', () => {
+  it('opens a conversation that is not open, because the log is read from there', () => {
     const over = opened.when(says('m2')).when(outcome(0, 1, { text: 'done' }))
     const { turn: _, ...started } = only(
       given(conversation, carriedIn(over.records)).records,
@@ -298,20 +298,21 @@ describe('a carried', () => {
     expect(started).toMatchObject({ messageId: 'm2' })
   })
 
-  it('with nothing leaves closed what is not open', () => {
+  it('without a state leaves a closed conversation closed', () => {
     expect(
       given(conversation, { type: 'carried', conversation: 'c', from: 3, state: null }).state,
     ).toBeUndefined()
   })
 
-  it('that is not the newest of its unit changes nothing where none is awaited', () => {
+  it('that is not the newest record of its unit changes nothing if none is awaited', () => {
     const stray = inRoundTwo.when({ type: 'carried', conversation: 'c', from: 0, state: null })
     expect(stray.records).toEqual([])
     expect(stray.state).toEqual(inRoundTwo.state)
   })
 
-  it('that follows its record counts in whatever phase the unit seems to be: a fold from the middle comes right by it', () => {
-    const seemsOpen = given(conversation, says('m2')) // in truth it waits, but the log is read from here
+  it('that follows its record counts in any phase, so a fold from the middle becomes correct', () => {
+    // it really waits, but the log is read from here
+    const seemsOpen = given(conversation, says('m2'))
     const landed = seemsOpen.when({
       type: 'carried',
       conversation: 'c',
@@ -321,7 +322,7 @@ describe('a carried', () => {
     expect(landed.state).toEqual({ phase: 'idle', since: 2, queue: [], recentMessageIds: ['m1'] })
   })
 
-  it('that counts says that the unit begins anew, and no other record does', () => {
+  it('that counts is the only record with which the unit begins anew', () => {
     const over = opened.when(outcome(0, 1, { text: 'done' }))
     const place = { offset: 2, time: 9, message: carriedIn(over.records) }
     expect(conversation.react(over.state, { ...place, previous: 1 }).anew).toBe(true)

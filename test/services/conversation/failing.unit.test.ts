@@ -1,4 +1,4 @@
-// Failures of our own: in another stage, and in the conversation itself (R8).
+// Internal failures: in another stage, and in the conversation itself (R8).
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
@@ -37,7 +37,7 @@ const givenUp = [
 
 describe('turn-failed', () => {
   it.each(['llm-gateway', 'accumulator', 'validator'])(
-    'from %s ends the open turn with the fallback, and nothing ran',
+    'from %s ends the open turn with the fallback and the note that nothing ran',
     (stage) => {
       const over = inRoundTwo.when(at(700, turnFailed({ stage })))
       expect(names(over.records)).toEqual(givenUp)
@@ -62,7 +62,7 @@ describe('turn-failed', () => {
   )
 
   it.each(['loop-detector', 'executor', 'approval', 'a-stage-of-later'])(
-    'from %s says that calls may have run',
+    'from %s adds the note that calls may have run',
     (stage) => {
       const over = inRoundTwo.when(turnFailed({ stage }))
       expect(only(over.records, 'history-entry').note).toBe(notes.brokenInTheTools)
@@ -70,7 +70,7 @@ describe('turn-failed', () => {
     },
   )
 
-  it('without a turn means the open one', () => {
+  it('without a turn ends the open turn', () => {
     expect(names(inRoundTwo.when(turnFailed({ turn: null })).records)).toEqual(givenUp)
   })
 
@@ -80,7 +80,7 @@ describe('turn-failed', () => {
     expect(stray.state).toEqual(inRoundTwo.state)
   })
 
-  it('lets the next turn start clean', () => {
+  it('leaves a clean start to the next turn', () => {
     const over = inRoundTwo.when(says('m2')).when(turnFailed())
     expect(over.state).toMatchObject({ phase: 'carrying', recentMessageIds: ['m1', 'm2'] })
     expect(only(over.when(carriedIn(over.records)).records, 'turn-started')).toMatchObject({
@@ -88,7 +88,7 @@ describe('turn-failed', () => {
     })
   })
 
-  it('ends the wait for a cancelled turn, whose user has been answered already', () => {
+  it('ends the wait for a cancelled turn without a second answer', () => {
     const over = inRoundTwo.when(cancels('m1')).when(turnFailed({ stage: 'executor' }))
     expect(names(over.records)).toEqual(
       givenUp.filter((name) => name !== 'activity: turn-finished'),
@@ -116,13 +116,13 @@ describe('turn-failed', () => {
     expect(given(conversation, turnFailed()).state).toBeUndefined()
   })
 
-  it('of the conversation itself changes nothing: it has dealt with that already', () => {
+  it('of the conversation itself changes nothing, because `failed` has handled it', () => {
     expect(inRoundTwo.when(turnFailed({ stage: 'conversation', turn: null })).records).toEqual([])
   })
 })
 
 describe('a record that makes the conversation throw', () => {
-  it('and is a message is answered and left out; what is open goes on', () => {
+  it('and is a message is answered and dropped, and the open turn goes on', () => {
     for (const folded of [inRoundTwo, inRoundTwo.when(cancels('m1')), idleAfter(inRoundTwo)]) {
       const failed = folded.whenFails(says('m2'))
       expect(names(failed.records)).toEqual(['activity: turn-finished'])
@@ -143,7 +143,7 @@ describe('a record that makes the conversation throw', () => {
     expect(first.state).toBeUndefined()
   })
 
-  it('and is a repeat of a message that was taken is passed over: what became of that is said elsewhere', () => {
+  it('and is a repeat of an accepted message changes nothing, because its turn reports its end', () => {
     for (const folded of [inRoundTwo, inRoundTwo.when(cancels('m1')), idleAfter(inRoundTwo)]) {
       const failed = folded.whenFails(says('m1'))
       expect(failed.records).toEqual([])
@@ -155,7 +155,7 @@ describe('a record that makes the conversation throw', () => {
     ['an outcome', outcome(0, 2, { calls: 1 })],
     ['a tick', at(60_000, tick())],
     ['a cancel', cancels('m1')],
-  ])('and is %s of the open turn ends it; the next one starts clean', (_, record) => {
+  ])('and is %s of the open turn ends it, and the next turn starts clean', (_, record) => {
     const failed = inRoundTwo.when(says('m2')).whenFails(record)
     expect(names(failed.records)).toEqual(givenUp)
     expect(only(failed.records, 'turn-finished')).toMatchObject({
@@ -174,14 +174,14 @@ describe('a record that makes the conversation throw', () => {
     })
   })
 
-  it('and ends a wait is not answered twice', () => {
+  it('and ends a wait gives no second answer', () => {
     const failed = inRoundTwo.when(cancels('m1')).whenFails(outcome(0, 2))
     expect(names(failed.records)).toEqual(
       givenUp.filter((name) => name !== 'activity: turn-finished'),
     )
   })
 
-  it('and is a carried gives up the message that it would have opened, and carries the others', () => {
+  it('and is a carried drops the message that it would have opened, and carries the others', () => {
     const over = inRoundTwo
       .when(says('m2'))
       .when(says('m3'))
@@ -202,7 +202,7 @@ describe('a record that makes the conversation throw', () => {
     })
   })
 
-  it('and is a carried without messages closes the conversation rather than throwing for ever', () => {
+  it('and is a carried without messages closes the conversation instead of throwing for ever', () => {
     const over = inRoundTwo.when(outcome(0, 2, { text: 'done' }))
     expect(over.whenFails(carriedIn(over.records)).state).toBeUndefined()
     expect(over.whenFails(carriedIn(over.records)).records).toEqual([])
@@ -217,14 +217,14 @@ describe('a record that makes the conversation throw', () => {
     })
   })
 
-  it('while a carried is in flight is left out', () => {
+  it('while a carried is in flight is dropped', () => {
     const over = inRoundTwo.when(outcome(0, 2, { text: 'done' }))
     const failed = over.whenFails(cancels('m1'))
     expect(failed.records).toEqual([])
     expect(failed.state).toEqual(over.state)
   })
 
-  it('while the conversation is idle is left out, and a tick still ends it', () => {
+  it('while the conversation is idle is dropped, and a tick still ends the conversation', () => {
     const idle = idleAfter(inRoundTwo)
     expect(idle.whenFails(cancels('m1')).state).toEqual(idle.state)
     const ticked = idle.whenFails(at(20 + limits.conversationIdleMs, tick()))

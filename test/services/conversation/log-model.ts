@@ -1,7 +1,8 @@
-// A partition of the conversation's inbox, folded as the runtime must fold it, with everything that
-// may be appended next: the setting in which shared claims about whole logs are tried out
-// (refold.unit.test.ts). Each variant but `checked` leaves one rule of CONV-2 out. Kinder than the
-// runtime: no duplicates, no crashes between outputs, and append times that never go back.
+// A partition of the conversation's inbox, folded as the runtime must fold it, with every record
+// that may be appended next. refold.unit.test.ts checks claims about whole logs in it. Each variant
+// except `checked` omits one rule of CONV-2.
+// The model is simpler than the runtime: no duplicates, no crashes between outputs, and append
+// times that never go back.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Conversation, conversation } from '../../../services/conversation/reducer.ts'
@@ -19,11 +20,16 @@ import { all, cancels, outcome, says, tick, turnFailed } from './samples.ts'
 type In = UserMessage | CancelRequested | RoundOutcome | TurnFailed | Carried | Tick
 
 /**
- * checked: as it is.
- * stay: a record that fits nothing does not move the unit's last offset.
- * sleep: the same for a tick that comes too early for `react` (it is in the log all the same).
- * open: a message that comes while a carried is in flight opens a turn instead of waiting.
- * keep: a carried that does not count is written again as it was, not as the state is now.
+ * `checked`: all rules.
+ *
+ * `stay`: a record that changes nothing does not move the last offset of the unit.
+ *
+ * `sleep`: the same for a tick before its time, which is in the log too.
+ *
+ * `open`: a message opens a turn while a carried is in flight, instead of waiting.
+ *
+ * `keep`: a carried that does not count is written again with its old state, not with the current
+ * one.
  */
 export type Variant = 'checked' | 'stay' | 'sleep' | 'open' | 'keep'
 
@@ -31,8 +37,8 @@ export type Unit = { first: number; last: number; state: Conversation }
 export type Entry = { message: In; time: number }
 
 /**
- * What everybody knows: the log, the units that it folds to, what is in flight, and what became of
- * the messages; `dropped` are those that were finished without a turn.
+ * The log, the units that it folds to, the records in flight, and the outcome of each message.
+ * `dropped`: messages that were finished without a turn.
  */
 export type World = {
   log: Entry[]
@@ -54,7 +60,7 @@ export const start: World = {
   dropped: [],
 }
 
-/** One record, as the runtime hands it to the reducer; which unit is left, and what is written. */
+/** Applies one record as the runtime does. Returns the unit and the written records. */
 function step(
   variant: Variant,
   unit: Unit | undefined,
@@ -108,7 +114,7 @@ function reactAs(
 }
 
 /**
- * The units that the records of a log leave from `from` on: what a new owner knows that begins
+ * The units that result from the records at `from` and later: the state of a new owner that begins
  * there.
  */
 export function fold(variant: Variant, log: Entry[], from: number): Map<string, Unit> {
@@ -145,12 +151,12 @@ export function append(variant: Variant, world: World, message: In, time: number
   }
 }
 
-/** A record that may come next; `time`: not before. */
+/** A record that may come next. `time`: its earliest time. */
 export type Next = { message: In; time: number }
 
 /**
- * Everything that may be appended to the log of these conversations: each record that fits, and
- * some that do not.
+ * Every record that may be appended to the log of these conversations, including some that change
+ * nothing.
  */
 export function nextOf(world: World, conversations: string[]): Next[] {
   const now = (world.log.at(-1)?.time ?? 0) + 1
@@ -180,7 +186,7 @@ export function nextOf(world: World, conversations: string[]): Next[] {
 }
 
 /**
- * Further records of the same kinds, left out where all logs are tried: repeats, cancels of waiting
+ * More records of the same kinds, omitted in the search of all logs: repeats, cancels of waiting
  * messages, failures, refused messages.
  */
 export function furtherOf(world: World, conversations: string[]): Next[] {
@@ -214,8 +220,8 @@ function answer(key: string, turn: number): RoundOutcome {
   return outcome(turn, 1, { conversation: key, text: 'done' })
 }
 
-/** What is wrong in this world; undefined: nothing. */
-export function wrongIn(
+/** The first broken claim in this world. Undefined: none. */
+export function faultIn(
   variant: Variant,
   world: World,
   conversations: string[],
@@ -249,14 +255,14 @@ function brief(units: Map<string, Unit>): string {
   return [...units].map(one).join('; ') || 'nothing'
 }
 
-/** The log as a person reads it. */
-export function told({ log }: World): string {
+/** Prints the log. */
+export function printed({ log }: World): string {
   return log
     .map(({ message, time }, at) => `${at} ${message.conversation} ${message.type} at ${time}`)
     .join('\n')
 }
 
-/** Worlds share states, so nobody may change one in place. */
+/** Worlds share states, so no state may change in place. */
 function frozen(state: Conversation): Conversation {
   return Object.freeze(state)
 }

@@ -1,4 +1,4 @@
-// A message opens a turn, waits, is known already, or is refused.
+// A message opens a turn, waits, is a repeat, or is refused.
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
@@ -20,8 +20,8 @@ import {
   tick,
 } from './samples.ts'
 
-describe('a message to a conversation with nothing open', () => {
-  it('opens a turn: its history entry, its first request and what clients see, in this order', () => {
+describe('a message to an idle conversation', () => {
+  it('opens a turn with its history entry, its first request and the activity for clients, in this order', () => {
     const settings = settingsWith({ calls: 7, wallMs: 5_000 })
     const opened = given(conversation, at(1_000, says('m1', { settings })))
 
@@ -102,7 +102,7 @@ describe('a message to a conversation with nothing open', () => {
     expect(request.expiresAt).toBe(limits.turnWallMsMax)
   })
 
-  it('lowers the rounds too, and then to what the first round was stamped with', () => {
+  it('lowers the rounds too, and then to the stamp of the first round', () => {
     const settings = settingsWith({ rounds: 1_000_000 })
     const turn = given(conversation, says('m1', { settings }))
     expect(turn.state).toMatchObject({ turn: { caps: { rounds: limits.turnRoundsMax } } })
@@ -112,7 +112,7 @@ describe('a message to a conversation with nothing open', () => {
   })
 })
 
-describe('a message to a conversation that is busy', () => {
+describe('a message to a busy conversation', () => {
   const open = given(conversation, says('m1'))
   const waiting = open.when(cancels('m1'))
   const carrying = open.when(outcome(0, 1, { text: 'done' }))
@@ -131,21 +131,21 @@ describe('a message to a conversation that is busy', () => {
     })
   })
 
-  it('keeps of a waiting message the tools by reference and how long the slowest may run', () => {
+  it('stores a waiting message with its tools by reference and the timeout of the slowest', () => {
     const slow = { ...search, name: 'slow', timeoutMs: 90_000 }
     const queued = open.when(says('m2', { declarations: [search, slow] })).state?.queue[0]
     expect(queued?.tools.map(({ name }) => name)).toEqual(['search', 'slow'])
     expect(queued?.toolTimeoutMsMax).toBe(90_000)
   })
 
-  it('does not believe a tool that wants to run longer than any tool may', () => {
+  it('limits a tool timeout above the maximum', () => {
     const queued = open.when(
       says('m2', { declarations: [{ ...search, timeoutMs: 10 * limits.toolTimeoutMsMax }] }),
     ).state?.queue[0]
     expect(queued?.toolTimeoutMsMax).toBe(limits.toolTimeoutMsMax)
   })
 
-  it('is refused, for now, when as many wait as can', () => {
+  it('is refused as transient if the queue is full', () => {
     let full = open
     for (let i = 0; i < limits.queueMessagesMax; i++) full = full.when(says(`q${i}`))
     const refused = full.when(says('late'))
@@ -159,7 +159,7 @@ describe('a message to a conversation that is busy', () => {
     expect(only(refused.records, 'turn-finished').reason).toMatch(/^16 messages are waiting/)
   })
 
-  it('is refused, for now, when the waiting ones together would be too large', () => {
+  it('is refused as transient if the queue would be too large', () => {
     const half = 'x'.repeat(limits.queueBytesMax / 2)
     const full = open.when(says('m2', { text: half }))
     expect(full.state?.queue).toHaveLength(1)
@@ -169,10 +169,10 @@ describe('a message to a conversation that is busy', () => {
       messageId: 'm3',
       class: 'transient',
     })
-    expect(refused.when(says('m3')).state?.queue).toHaveLength(2) // a refused id is not a known one
+    expect(refused.when(says('m3')).state?.queue).toHaveLength(2) // a refused id is not remembered
   })
 
-  it('opens the turns of waiting messages in their order, one after the other', () => {
+  it('opens the turns of waiting messages in order, one after the other', () => {
     let folded = given(
       conversation,
       says('m1'),
@@ -199,7 +199,7 @@ describe('a message to a conversation that is busy', () => {
     expect(folded.state?.queue).toEqual([])
   })
 
-  it('counts the wall time of a message that waited from the opening of its turn', () => {
+  it('measures the wall time of a waiting message from the opening of its turn', () => {
     let folded = given(
       conversation,
       at(0, says('m1')),
@@ -211,8 +211,8 @@ describe('a message to a conversation that is busy', () => {
   })
 })
 
-describe('a message that is known', () => {
-  it('changes nothing, whether its turn is open, it waits, or its turn is over', () => {
+describe('a repeated message', () => {
+  it('changes nothing while the first one is open, waits, or is finished', () => {
     const busy = given(conversation, says('m1'), says('m2'))
     for (const known of ['m1', 'm2']) {
       const again = busy.when(says(known))
@@ -226,13 +226,13 @@ describe('a message that is known', () => {
     expect(names(idle.when(says('m2')).records)).toContain('model: model-request')
   })
 
-  it('is still known when it was taken out of the queue', () => {
+  it('is recognised after its removal from the queue', () => {
     const folded = given(conversation, says('m1'), says('m2'), cancels('m2'), says('m2'))
     expect(folded.records).toEqual([])
     expect(folded.state?.queue).toEqual([])
   })
 
-  it('is known by the newest ids only', () => {
+  it('is recognised by the newest ids only', () => {
     let folded = given(conversation, says('m0'), outcome(0, 1, { text: 'done' }))
     folded = folded.when(carriedIn(folded.records))
     for (let i = 1; i <= limits.recentMessageIdsMax; i++) {
@@ -247,7 +247,7 @@ describe('a message that is known', () => {
     expect(names(folded.when(says('m0')).records)).toContain('model: model-request')
   })
 
-  it('is known while its turn is open or it waits, however many ids came after it', () => {
+  it('is recognised while the first one is open or waits, after any number of later ids', () => {
     let folded = given(conversation, says('m0'), says('waits'))
     for (let i = 1; i <= 2 * limits.recentMessageIdsMax; i++)
       folded = folded.when(says(`m${i}`)).when(cancels(`m${i}`))
@@ -258,7 +258,7 @@ describe('a message that is known', () => {
   })
 })
 
-describe('a message that is refused', () => {
+describe('a refused message', () => {
   const capsOf = (caps: Partial<Caps>): Partial<UserMessage> => ({ settings: settingsWith(caps) })
   const policyOf = (others: Partial<AgentSettings['policy']>): Partial<UserMessage> => ({
     settings: settingsWith({}, { policy: { ...defaultPolicy, ...others } }),
@@ -340,7 +340,7 @@ describe('a message that is refused', () => {
     ['no conversation id', { conversation: '' }, /the conversation's id has 0 bytes/],
   ]
 
-  it.each(cases)('for %s opens nothing and says why', (_, others, reason) => {
+  it.each(cases)('for %s opens nothing and gives the reason', (_, others, reason) => {
     const refused = given(conversation, says('m1', others))
     expect(refused.state).toBeUndefined()
     expect(names(refused.records)).toEqual(['activity: turn-finished'])
@@ -361,26 +361,26 @@ describe('a message that is refused', () => {
     })
   })
 
-  it('leaves what is open as it is, and names the offset of its own record', () => {
+  it('leaves an open turn unchanged, and names the offset of its record', () => {
     const open = given(conversation, says('m1'))
     const refused = open.when(says('m2', capsOf({ rounds: 0 })))
     expect(refused.state).toEqual(open.state)
     expect(only(refused.records, 'turn-finished')).toMatchObject({ turn: 1, messageId: 'm2' })
   })
 
-  it('may come again when it has become better', () => {
+  it('can be sent again after a correction', () => {
     const folded = given(conversation, says('m1', capsOf({ rounds: 0 })), says('m1'))
     expect(names(folded.records)).toContain('model: model-request')
   })
 
-  it('of exactly the largest size is taken', () => {
+  it('of exactly the largest size is accepted', () => {
     const folded = given(conversation, says('m1', { text: 'x'.repeat(limits.userMessageBytesMax) }))
     expect(all(folded.records, 'turn-finished')).toEqual([])
   })
 })
 
 describe('a conversation that is not open', () => {
-  it('drops whatever is not a message or a carried', () => {
+  it('drops every record except a message or a carried', () => {
     const folded = given(conversation, outcome(0, 1), cancels('m1'), tick())
     expect(folded.state).toBeUndefined()
     expect(folded.all).toEqual([])

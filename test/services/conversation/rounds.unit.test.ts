@@ -1,4 +1,4 @@
-// What follows from the outcome of a round.
+// The effect of the outcome of a round.
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
@@ -28,7 +28,7 @@ const opened = given(conversation, at(1_000, says('m1', { settings: settingsWith
 describe('a round with calls', () => {
   const second = opened.when(at(2_000, outcome(0, 1, { calls: 3 })))
 
-  it('enters the history and is followed by the next request, which reads up to it', () => {
+  it('enters the history, and the next request reads the history up to it', () => {
     expect(names(second.records)).toEqual(goesOn)
     const { response, results } = outcome(0, 1, { calls: 3 })
     expect(only(second.records, 'history-entry')).toEqual({
@@ -51,7 +51,7 @@ describe('a round with calls', () => {
     })
   })
 
-  it('asks with the same agent, tools, settings and expiry as before', () => {
+  it('leads to a request with the same agent, tools, settings and expiry', () => {
     const { agent, tools, settings, expiresAt } = only(opened.records, 'model-request')
     expect(only(second.records, 'model-request')).toMatchObject({
       agent,
@@ -61,13 +61,13 @@ describe('a round with calls', () => {
     })
   })
 
-  it('counts each call that the model made, also with text beside it', () => {
+  it('counts each call of the model, also beside a text', () => {
     const third = second.when(outcome(0, 2, { calls: 2, text: 'I look further.' }))
     expect(only(third.records, 'model-request').callsLeft).toBe(5)
   })
 })
 
-describe('the outcome of a round that is not awaited', () => {
+describe('an outcome that is not awaited', () => {
   const second = opened.when(outcome(0, 1, { calls: 1 }))
   it.each([
     ['an earlier round', outcome(0, 1, { text: 'old' })],
@@ -87,7 +87,7 @@ describe('the outcome of a round that is not awaited', () => {
 })
 
 describe('visible text without a call', () => {
-  it('is the reply: the turn ends, and what is left is carried', () => {
+  it('is the reply, ends the turn and carries the rest', () => {
     const over = opened
       .when(says('m2'))
       .when(at(4_000, outcome(0, 1, { text: 'Here you are.', tokens: 12 })))
@@ -120,7 +120,7 @@ describe('visible text without a call', () => {
     ['refusal', /^the model answered; its reply was ended by a filter/],
     ['end', /^the model answered$/],
   ] as const)(
-    'that ended by %s is a reply whose reason says whether it is whole',
+    'that ended by %s is a reply, and its reason shows whether it is complete',
     (stop, reason) => {
       const over = opened.when(outcome(0, 1, { text: 'Here you', stop }))
       expect(only(over.records, 'turn-finished')).toMatchObject({
@@ -130,7 +130,7 @@ describe('visible text without a call', () => {
     },
   )
 
-  it('ends the turn even if the detector wanted to remind the model', () => {
+  it('ends the turn even with a reminder from the detector', () => {
     const over = opened.when(
       outcome(0, 1, {
         text: 'Here you are.',
@@ -140,7 +140,7 @@ describe('visible text without a call', () => {
     expect(only(over.records, 'turn-finished').outcome).toBe('answered')
   })
 
-  it('is none where an intervention speaks against it, as against one that repeats itself: the model is asked again', () => {
+  it('is no reply if an intervention objects, for example to repetition, and leads to a new request', () => {
     const again = opened.when(
       outcome(0, 1, { text: 'So. So. So.', intervention: intervention('nudge') }),
     )
@@ -150,10 +150,12 @@ describe('visible text without a call', () => {
     })
   })
 
-  it('is none where it is a call that could not be read, and the model is told so; untold, it is the reply', () => {
+  it('is no reply if an intervention reports it as an unreadable call, and is the reply otherwise', () => {
     const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON' }
-    const told = intervention('nudge', { ordinary: true, text: 'That was no call.' })
-    const answered = opened.when(outcome(0, 1, { text: '{"name":', textCalls, intervention: told }))
+    const reminder = intervention('nudge', { ordinary: true, text: 'That was no call.' })
+    const answered = opened.when(
+      outcome(0, 1, { text: '{"name":', textCalls, intervention: reminder }),
+    )
     expect(names(answered.records)).toEqual(goesOn)
     expect(only(answered.records, 'model-request')).toMatchObject({
       round: 2,
@@ -162,15 +164,15 @@ describe('visible text without a call', () => {
     expect(names(opened.when(outcome(0, 1, { text: '{"name":', textCalls })).records)).toEqual(ends)
   })
 
-  it('is the reply in a request without tools, also where an intervention speaks against it, short of the end', () => {
-    const asked = opened.when(
+  it('is the reply in a request without tools, despite any intervention below the end', () => {
+    const lastRequest = opened.when(
       outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }),
     )
-    expect(only(asked.records, 'model-request')).toMatchObject({ callsLeft: 0 })
-    expect(only(asked.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome).toBe(
-      'answered',
-    )
-    const ended = asked.when(
+    expect(only(lastRequest.records, 'model-request')).toMatchObject({ callsLeft: 0 })
+    expect(
+      only(lastRequest.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome,
+    ).toBe('answered')
+    const ended = lastRequest.when(
       outcome(0, 2, { text: 'So. So. So.', intervention: intervention('end') }),
     )
     expect(only(ended.records, 'turn-finished')).toMatchObject({
@@ -179,19 +181,19 @@ describe('visible text without a call', () => {
     })
   })
 
-  it('that is blank is none: the model is asked again', () => {
+  it('that is blank is no reply and leads to a new request', () => {
     expect(names(opened.when(outcome(0, 1, { text: ' \n\t' })).records)).toEqual(goesOn)
   })
 
-  it('counts tokens read from and written to the cache as input', () => {
-    const said = outcome(0, 1, { text: 'done' })
+  it('adds tokens read from and written to the cache to the input tokens', () => {
+    const answer = outcome(0, 1, { text: 'done' })
     const usage = {
       inputTokens: 1,
       outputTokens: 20,
       cacheReadTokens: 300,
       cacheWriteTokens: 4_000,
     }
-    const over = opened.when({ ...said, response: { ...said.response, usage } })
+    const over = opened.when({ ...answer, response: { ...answer.response, usage } })
     expect(only(over.records, 'turn-finished').totals).toMatchObject({
       inputTokens: 4_301,
       outputTokens: 20,
@@ -203,7 +205,7 @@ describe('a round that failed', () => {
   const failure = { class: 'provider' as const, reason: 'the provider answered 529 three times' }
   const over = opened.when(at(2_000, outcome(0, 1, { failure })))
 
-  it('ends the turn with the fallback and says why', () => {
+  it('ends the turn with the fallback and the reason', () => {
     expect(names(over.records)).toEqual(ends)
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'failed',
@@ -222,7 +224,7 @@ describe('a round that failed', () => {
     )
   })
 
-  it('puts no more of a long reason into the history than a reason may have', () => {
+  it('shortens a long reason in the history', () => {
     const long = opened.when(
       outcome(0, 1, { failure: { class: 'provider', reason: 'ü'.repeat(5_000) } }),
     )
@@ -231,7 +233,7 @@ describe('a round that failed', () => {
     )
   })
 
-  it('at the wall limit ends the turn as capped, whichever record came first', () => {
+  it('at the wall limit ends the turn as capped, for any order of the records', () => {
     const { expiresAt } = only(opened.records, 'model-request')
     const late = opened.when(
       at(expiresAt, outcome(0, 1, { failure: { class: 'transient', reason: 'expired' } })),
@@ -244,7 +246,7 @@ describe('a round that failed', () => {
     })
   })
 
-  it('goes before what the detector says', () => {
+  it('has priority over an intervention', () => {
     const both = opened.when(
       outcome(0, 1, { failure, intervention: intervention('end', { class: 'no_progress' }) }),
     )
@@ -253,7 +255,7 @@ describe('a round that failed', () => {
 })
 
 describe('an intervention', () => {
-  it('that nudges is shown in the very next request, and the history says so', () => {
+  it('that nudges is in the very next request and in the history', () => {
     const nudged = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('nudge') }))
     expect(only(nudged.records, 'model-request')).toMatchObject({
       round: 2,
@@ -271,7 +273,7 @@ describe('an intervention', () => {
     expect(only(next.records, 'model-request').nudge).toBeNull()
   })
 
-  it('that wants text only takes the calls from the next request, not the tools', () => {
+  it('that requires text only removes the calls from the next request, not the tools', () => {
     const bare = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
     expect(only(bare.records, 'model-request')).toMatchObject({
       callsLeft: 0,
@@ -280,7 +282,7 @@ describe('an intervention', () => {
     })
   })
 
-  it('without a text shows none', () => {
+  it('without a text adds none to the request', () => {
     const bare = opened.when(
       outcome(0, 1, { calls: 1, intervention: intervention('text_only', { text: '' }) }),
     )
@@ -300,7 +302,7 @@ describe('an intervention', () => {
     })
   })
 
-  it('that ends the turn without a class means no progress', () => {
+  it('that ends the turn without a class gives it the class no_progress', () => {
     const over = opened.when(
       outcome(0, 1, { text: 'and yet a text', intervention: intervention('end') }),
     )
@@ -311,11 +313,13 @@ describe('an intervention', () => {
   })
 })
 
-describe('a text-only round that the detector wanted', () => {
-  const asked = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
+describe('a text-only round that the detector requires', () => {
+  const lastRequest = opened.when(
+    outcome(0, 1, { calls: 1, intervention: intervention('text_only') }),
+  )
 
-  it('with text is the reply, and no cap is named', () => {
-    const over = asked.when(outcome(0, 2, { text: 'I am stuck.' }))
+  it('with text is the reply, without a cap', () => {
+    const over = lastRequest.when(outcome(0, 2, { text: 'I am stuck.' }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
       reply: 'I am stuck.',
@@ -323,8 +327,8 @@ describe('a text-only round that the detector wanted', () => {
     })
   })
 
-  it('with text beside calls that were skipped is the reply too', () => {
-    const over = asked.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
+  it('with text beside skipped calls is the reply too', () => {
+    const over = lastRequest.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
       reply: 'I am stuck.',
@@ -337,7 +341,7 @@ describe('a text-only round that the detector wanted', () => {
     ['is empty', {}],
     ['is blank', { text: '  ' }],
   ])('that %s ends the turn with the reason for the round', (_, of) => {
-    const over = asked.when(outcome(0, 2, of))
+    const over = lastRequest.when(outcome(0, 2, of))
     expect(names(over.records)).toEqual(ends)
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'failed',
@@ -350,14 +354,14 @@ describe('a text-only round that the detector wanted', () => {
 })
 
 describe('the text at a cap', () => {
-  it('speaks of one and of many', () => {
+  it('uses singular and plural', () => {
     expect(capNudge('calls', 1)).toContain('its limit of 1 tool call.')
     expect(capNudge('rounds', 25)).toContain('its limit of 25 model rounds.')
   })
 })
 
-describe('a refusal without a word', () => {
-  it('ends the turn as refused: asking again would be refused again', () => {
+describe('a refusal without text', () => {
+  it('ends the turn as refused, because a new request would be refused too', () => {
     const refused = outcome(0, 1)
     const over = given(conversation, at(0, says('m1'))).when({
       ...refused,

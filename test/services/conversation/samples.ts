@@ -1,5 +1,4 @@
-// The records that the conversation reads, with everything that a test does not care about filled
-// in.
+// The records that the conversation reads, with defaults for the fields that a test does not set.
 
 import { defaultSettings } from '../../../shared/agents/agents.ts'
 import type {
@@ -83,7 +82,7 @@ type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Ca
     Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
 >
 
-/** The outcome of a round: its text, how many calls it made, and what it cost. */
+/** The outcome of a round with this text, this number of calls and these tokens. */
 export function outcome(turn: number, round: number, of: Round = {}): RoundOutcome {
   const calls = Array.from({ length: of.calls ?? 0 }, (_, ordinal) => callAt(ordinal))
   return {
@@ -148,7 +147,7 @@ export function intervention(
   }
 }
 
-/** The only message of a type among some records; fails the test when there are none or several. */
+/** The only message of a type among some records. Fails the test if there are none or several. */
 export function only<T extends MessageType>(records: Output[], type: T): MessageOf<T> {
   const found = all(records, type)
   if (found.length !== 1)
@@ -167,7 +166,7 @@ export function names(records: Output[]): string[] {
   return records.map(({ to, message }) => `${to}: ${message.type}`)
 }
 
-/** The carried that these records wrote, as it comes back. */
+/** The carried among these records, as the conversation reads it. */
 export function carriedIn(records: Output[]): Carried {
   return only(records, 'carried')
 }

@@ -1,14 +1,14 @@
-// What counts as one response that repeats itself, and what is only long, listed, or code.
+// A response that repeats itself, and responses that are only long, lists, or code.
 
 import { describe, expect, it } from '@jest/globals'
 import { chantIn } from '../../../services/loop-detector/rules/chanting.ts'
 
-describe('a response chants', () => {
+describe('a response chants with', () => {
   it.each([
     ['one sentence', 'I will look at it now. '.repeat(12), 'I will look at it now.', 12],
     ['a line', 'Checking the next file\n'.repeat(10), 'Checking the next file', 10],
     [
-      'two sentences in turns',
+      'two alternating sentences',
       'Let me see the file. Then I will edit it. '.repeat(11),
       'Let me see the file. Then I will edit it.',
       11,
@@ -18,17 +18,18 @@ describe('a response chants', () => {
   ])('%s', (_, text, unit, times) => {
     const found = chantIn(text)
     expect(found?.times).toBe(times)
-    expect([...(found?.unit ?? '')].sort()).toEqual([...unit].sort()) // a run may begin in the middle of its unit
+    // a run may begin inside its unit
+    expect([...(found?.unit ?? '')].sort()).toEqual([...unit].sort())
   })
 
-  it('one emoji in a row that is longer than any word, and no grid of them', () => {
+  it('one emoji in a row longer than any word, not in a grid', () => {
     expect(chantIn('😂'.repeat(400))).toEqual({ unit: '😂', times: 400 })
     expect(chantIn('😂'.repeat(199))).toBeUndefined()
     expect(chantIn(`${'a b c d '.repeat(200)}${'😂'.repeat(200)}`)?.unit).not.toBe('😂')
     expect(chantIn(`${'⬛'.repeat(60)}\n`.repeat(20))).toBeUndefined()
   })
 
-  it('also where something else was said first', () => {
+  it('an introduction before the repeats', () => {
     expect(
       chantIn(
         `The build failed because a header is missing.\n${'So I will install it. '.repeat(20)}`,
@@ -36,7 +37,7 @@ describe('a response chants', () => {
     ).toBe(20)
   })
 
-  it('also where the length limit cut the last one', () => {
+  it('a last repeat that the length limit cut', () => {
     expect(chantIn(`${'I should read the log first. '.repeat(15)}I should re`)?.times).toBe(15)
   })
 })
@@ -45,7 +46,7 @@ const unitOf = (words: number) =>
   Array.from({ length: words }, (_, index) => `word${index}`).join(' ')
 const repeated = (unit: string, times: number) => `${unit} `.repeat(times)
 
-describe('the bounds', () => {
+describe('the bounds of a chant', () => {
   it.each([
     ['ten times a unit of eleven words', repeated(unitOf(11), 10), 10],
     ['nine times a unit of eleven words', repeated(unitOf(11), 9), undefined],
@@ -59,10 +60,10 @@ describe('the bounds', () => {
   })
 })
 
-describe('a response does not chant', () => {
+describe('a response does not chant with', () => {
   it.each([
     ['a short refrain', 'ha '.repeat(20)],
-    ['nine times the same', 'I will look at it now and then. '.repeat(9)],
+    ['nine repeats', 'I will look at it now and then. '.repeat(9)],
     [
       'a code block of equal lines',
       `Here it is:\n\`\`\`\n${'print("x")\n'.repeat(80)}\`\`\`\nDone.`,
@@ -70,7 +71,7 @@ describe('a response does not chant', () => {
     ['a table of equal rows', `| host | state |\n${'| a | ok |\n'.repeat(60)}`],
     ['rules and numbers', '--- 0 '.repeat(60)],
     [
-      'a list of lines that differ',
+      'a list of different lines',
       Array.from({ length: 60 }, (_, index) => `Host ${index} is up and healthy.`).join('\n'),
     ],
     [

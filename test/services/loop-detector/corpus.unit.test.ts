@@ -1,4 +1,4 @@
-// The corpus of test/corpus: every trace as its label says, under the default settings.
+// The corpus of test/corpus: each trace has the verdict of its label under the default settings.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -14,7 +14,7 @@ const corpus = files.flatMap((file) =>
 const given = givenBy([])
 
 describe('the corpus', () => {
-  it('has more than a hundred traces, at least half of them honest work, each with a label', () => {
+  it('has more than a hundred labelled traces, at least half of them honest work', () => {
     expect(corpus.length).toBeGreaterThan(100)
     expect(corpus.filter(({ expect }) => expect?.fires === false).length).toBeGreaterThanOrEqual(
       corpus.length / 2,
@@ -34,7 +34,7 @@ describe('the corpus', () => {
     corpus
       .filter(({ expect }) => expect?.fires)
       .map((scenario) => [scenario.id, scenario] as const),
-  )('%s is about what its label says', (_, scenario) =>
+  )('%s has the category of its label', (_, scenario) =>
     expect(judge(scenario, given).kind).toBe(scenario.expect?.kind),
   )
 })

@@ -1,4 +1,4 @@
-// Responses with neither visible text nor a call (I4), and rounds in which only text was asked for.
+// Responses with neither visible text nor a call (I4), and required text-only rounds.
 
 import { describe, expect, it } from '@jest/globals'
 import {
@@ -17,24 +17,26 @@ import {
 const work = (n: number) => one('search', { q: `topic ${n}` }, ok(`hit ${n}`))
 
 describe('an empty response', () => {
-  it('is nudged twice before any tool call; the third is asked for its final answer without tools', () => {
-    const said = played(...times(3, empty()))
-    expect(said.map((intervention) => [intervention?.rung, intervention?.ordinary])).toEqual([
+  it('gets two nudges before any tool call, then a last request without tools', () => {
+    const interventions = played(...times(3, empty()))
+    expect(
+      interventions.map((intervention) => [intervention?.rung, intervention?.ordinary]),
+    ).toEqual([
       ['nudge', true],
       ['nudge', true],
       ['text_only', false],
     ])
-    expect(said[0]?.text).toContain('no visible text and no tool call')
-    expect(said[2]).toMatchObject({
+    expect(interventions[0]?.text).toContain('no visible text and no tool call')
+    expect(interventions[2]).toMatchObject({
       rule: 'empty-response',
       key: 'empty responses in a row',
       class: null,
     })
-    expect(said[2]?.text).toContain('final answer')
-    expect(said[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: -1 })))
+    expect(interventions[2]?.text).toContain('final answer')
+    expect(interventions[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: -1 })))
   })
 
-  it('is nudged three times after a tool call', () => {
+  it('gets three nudges after a tool call', () => {
     expect(rungs(work(1), ...times(4, empty()))).toEqual([
       '-',
       '(nudge)',
@@ -44,24 +46,26 @@ describe('an empty response', () => {
     ])
   })
 
-  it('is empty too when its text is blank', () => {
+  it('may have a blank text', () => {
     expect(rungs(...times(3, says(' \n\t')))).toEqual(['(nudge)', '(nudge)', 'text_only'])
   })
 
-  it('begins a new row after a tool call, but counts on for the turn: the eleventh is the last', () => {
+  it('starts a new row after a tool call, but the count of the turn goes on to the eleventh', () => {
     const laps = [1, 2, 3, 4, 5].flatMap((n) => [work(n), empty(), empty()])
-    const said = played(...laps, work(6), empty())
+    const interventions = played(...laps, work(6), empty())
     expect(
-      said.slice(0, 15).every((intervention) => intervention === null || intervention.ordinary),
+      interventions
+        .slice(0, 15)
+        .every((intervention) => intervention === null || intervention.ordinary),
     ).toBe(true)
-    expect(said.at(-1)).toMatchObject({
+    expect(interventions.at(-1)).toMatchObject({
       rung: 'text_only',
       ordinary: false,
       key: 'empty responses in the turn',
     })
   })
 
-  it('begins a new row after a call that was rejected too, and after visible text', () => {
+  it('starts a new row after a rejected call too, and after visible text', () => {
     expect(rungs(empty(), empty(), says('Hello.'), empty(), empty())).toEqual([
       '(nudge)',
       '(nudge)',
@@ -77,10 +81,10 @@ describe('an empty response', () => {
     ])
   })
 
-  it('that the length limit cut is asked to be brief; it counts for the turn, not for the row', () => {
-    const said = played(...times(10, empty('length')))
+  it('cut by the length limit gets a request to be brief, and counts for the turn, not for the row', () => {
+    const interventions = played(...times(10, empty('length')))
     expect(
-      said.every(
+      interventions.every(
         (intervention) => intervention?.ordinary && intervention.text.includes('Think briefly'),
       ),
     ).toBe(true)
@@ -93,7 +97,7 @@ describe('an empty response', () => {
     ])
   })
 
-  it('has allowances that the policy sets', () => {
+  it('has the allowances of the policy', () => {
     const policy = policyWith({ empty: { beforeTools: 0, afterTools: 1, perTurn: 2 } })
     expect(rungs(empty('end', { policy }))).toEqual(['text_only'])
     expect(rungs(work(1), empty('end', { policy }), empty('end', { policy }))).toEqual([
@@ -103,40 +107,40 @@ describe('an empty response', () => {
     ])
   })
 
-  it('is no verdict while it is ordinary: activity hears nothing of it', () => {
+  it('leads to no activity record while its nudge is ordinary', () => {
     expect(played(empty())[0]).toMatchObject({ ordinary: true, rung: 'nudge' })
   })
 })
 
-describe('a text-only round that was asked for', () => {
-  it('ends the turn with a reason when it stays empty', () => {
-    const said = played(...times(3, empty()), empty('end', { callsLeft: 0 }))
-    expect(said.at(-1)).toMatchObject({
+describe('a required text-only round', () => {
+  it('ends the turn with a reason if it stays empty', () => {
+    const interventions = played(...times(3, empty()), empty('end', { callsLeft: 0 }))
+    expect(interventions.at(-1)).toMatchObject({
       rung: 'end',
       class: 'no_progress',
       ordinary: false,
       rule: 'empty-response',
       text: '',
     })
-    expect(said.at(-1)?.reason).toContain(
+    expect(interventions.at(-1)?.reason).toContain(
       'asked for an answer without tools, the model gave no visible text',
     )
-    expect(said.at(-1)?.evidence.at(-1)).toEqual({ round: 4, ordinal: -1 })
+    expect(interventions.at(-1)?.evidence.at(-1)).toEqual({ round: 4, ordinal: -1 })
   })
 
-  it('ends it also when it holds only calls, whichever rule asked', () => {
+  it('ends the turn if it holds only calls, for any rule', () => {
     const fails = one('exec', {}, failing('missing required argument'))
-    const said = played(...times(4, fails), {
+    const interventions = played(...times(4, fails), {
       fields: { calls: [toolCall('exec', {})], callsLeft: 0 },
     })
-    expect(said.at(-1)).toMatchObject({
+    expect(interventions.at(-1)).toMatchObject({
       rung: 'end',
       rule: 'identical-failure',
       class: 'no_progress',
     })
   })
 
-  it('is well answered by text', () => {
+  it('passes with a text', () => {
     expect(
       rungs(...times(3, empty()), {
         fields: { response: { text: 'Here it is.' }, callsLeft: 0 },
@@ -144,7 +148,7 @@ describe('a text-only round that was asked for', () => {
     ).toBe('-')
   })
 
-  it('leaves the end to the conversation when a cap asked for it', () => {
+  it('leaves the end to the conversation if a cap requires it', () => {
     expect(rungs(work(1), empty('end', { callsLeft: 0 }))).toEqual(['-', '-'])
   })
 })

@@ -1,4 +1,4 @@
-// What is the same: arguments, texts, kinds of failure, and what a call is for.
+// Equality of arguments and texts, kinds of failure, and the purpose of a call.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -19,14 +19,14 @@ describe('arguments', () => {
     ['the spelling of a number', '{"a":30}', '{"a":3.0e1}'],
     ['the spelling of a string', '{"a":"é/"}', '{"a":"\\u00e9\\/"}'],
     [
-      'members that say nothing',
+      'members without a value',
       '{"a":1}',
       '{"a":1,"b":null,"c":"","d":"  ","e":{},"f":{"g":null}}',
     ],
     ['nothing at all', '{}', ''],
     ['the spelling of a path', '{"path":"a.ts"}', '{"path":"./src/..//a.ts"}'],
     ['text that is no JSON, blanks around it', '{"a', ' {"a\n'],
-  ])('are the same whatever %s', (_, one, other) => expect(canonical(one)).toBe(canonical(other)))
+  ])('are equal for any %s', (_, one, other) => expect(canonical(one)).toBe(canonical(other)))
 
   it.each([
     ['a value', '{"a":1}', '{"a":2}'],
@@ -36,16 +36,12 @@ describe('arguments', () => {
     ['an empty list and nothing', '{"a":[]}', '{}'],
     ['the order of a list', '{"a":[1,2]}', '{"a":[2,1]}'],
     ['indentation in several lines', '{"a":"if x:\\n  y"}', '{"a":"if x:\\n    y"}'],
-    [
-      'integers that a double cannot tell apart',
-      '{"id":9007199254740993}',
-      '{"id":9007199254740992}',
-    ],
+    ['integers that are equal as doubles', '{"id":9007199254740993}', '{"id":9007199254740992}'],
     ['a URL that only looks like a path', '{"path":"http://a/b"}', '{"path":"http:/a/b"}'],
     ['text that is no JSON', '{"a', '{"b'],
   ])('differ by %s', (_, one, other) => expect(canonical(one)).not.toBe(canonical(other)))
 
-  it('leave out what the tool declares as a comment, at the top only', () => {
+  it('omit declared comments of a tool, at the top only', () => {
     expect(canonical('{"a":1,"why":"x"}', 'why')).toBe(canonical('{"a":1}'))
     expect(canonical('{"a":{"why":"x"}}', 'why')).not.toBe(canonical('{"a":{"why":"y"}}', 'why'))
   })
@@ -76,7 +72,7 @@ describe('masked texts', () => {
     ['at 0x7ffd3a2b1c40', 'at 0x7ffd3a2b2d50'],
     ['since 1767434401', 'since 1767434999'],
     ['one\n  two', 'one two'],
-  ])('are the same: %j and %j', (one, other) => expect(masked(one)).toBe(masked(other)))
+  ])('are equal: %j and %j', (one, other) => expect(masked(one)).toBe(masked(other)))
 
   it.each([
     ['errno 111', 'errno 113'],
@@ -93,7 +89,7 @@ describe('masked texts', () => {
     ['total 12345678', 'total 12345679'],
   ])('differ: %j and %j', (one, other) => expect(masked(one)).not.toBe(masked(other)))
 
-  it('keep what lies beyond the bound', () => {
+  it('keep the text beyond the bound', () => {
     const long = 'x'.repeat(limits.loopMaskedCharsMax)
     expect(masked(`${long}1`)).not.toBe(masked(`${long}2`))
   })
@@ -187,7 +183,7 @@ describe('the kind of a failure', () => {
   )
 })
 
-describe('what a call is for', () => {
+describe('the purpose of a call', () => {
   it.each([
     [
       'reads',
@@ -216,7 +212,7 @@ describe('what a call is for', () => {
     ],
     ['waits', ['sleep', 'wait_for_job']],
     ['opaque', ['frobnicate', 'x', '', 'exec']],
-  ])('is told by its name: %s', (effect, tools) =>
+  ])('follows from its name: %s', (effect, tools) =>
     expect(tools.map((tool) => operationOf(tool, {}).effect)).toEqual(tools.map(() => effect)),
   )
 
@@ -248,7 +244,7 @@ describe('what a call is for', () => {
       ],
     ],
     ['waits', ['sleep 5', 'sleep 5 && cat log']],
-  ])('is told by its command: %s', (effect, commands) =>
+  ])('follows from its command: %s', (effect, commands) =>
     expect(commands.map((command) => [command, operationOf('shell', { command }).effect])).toEqual(
       commands.map((command) => [command, effect]),
     ),
@@ -259,7 +255,7 @@ describe('what a call is for', () => {
     ['powershell', { command: 'Start-Sleep -Seconds 5' }],
     ['shell', { command: 'sleep 5 && gh run view' }],
     ['wait', {}],
-  ])('may wait whatever else it does: %s %j', (tool, value) => {
+  ])('may be a wait beside any other action: %s %j', (tool, value) => {
     expect(operationOf(tool, value).waits).toBe(true)
     expect(operationOf(tool, { path: 'sleep (1)', command: 'ls' }).waits).toBe(tool === 'wait')
   })

@@ -1,4 +1,4 @@
-// Failing calls: identical failures (I1) and the breaker of one tool (I5.2).
+// Failing calls: identical failures (I1) and the schema breaker of one tool (I5.2).
 
 import { serialize } from 'node:v8'
 import { describe, expect, it } from '@jest/globals'
@@ -27,24 +27,24 @@ import {
 
 const empty = one('exec', {}, failing("missing 'command' parameter"))
 
-describe('the same call failing again', () => {
-  it('is answered at the third time by the words of I1, at the fourth by a round without tools, then by the end of the turn', () => {
-    const said = played(...times(5, rejectedRound('exec', {}, 'command')))
-    expect(said.map((intervention) => intervention?.rung)).toEqual([
+describe('the same failing call', () => {
+  it('leads to the text of I1 at the third time, then to a round without tools, then to the end of the turn', () => {
+    const interventions = played(...times(5, rejectedRound('exec', {}, 'command')))
+    expect(interventions.map((intervention) => intervention?.rung)).toEqual([
       undefined,
       undefined,
       'nudge',
       'text_only',
       'end',
     ])
-    expect(said[2]).toMatchObject({
+    expect(interventions[2]).toMatchObject({
       rule: 'identical-failure',
       ruleVersion: 2,
       ordinary: false,
       key: 'exec({})',
       class: null,
     })
-    expect(said[2]?.text).toBe(
+    expect(interventions[2]?.text).toBe(
       [
         'SYSTEM INTERVENTION — LOOP DETECTED',
         'Your last 3 tool calls were:',
@@ -62,28 +62,28 @@ describe('the same call failing again', () => {
         'The user is waiting for a text response.',
       ].join('\n'),
     )
-    expect(said[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: 0 })))
-    expect(said[4]).toMatchObject({ rung: 'end', text: '', class: 'no_progress' })
-    expect(said[4]?.reason).toContain(
+    expect(interventions[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: 0 })))
+    expect(interventions[4]).toMatchObject({ rung: 'end', text: '', class: 'no_progress' })
+    expect(interventions[4]?.reason).toContain(
       "exec({}) failed in 5 rounds, last with: missing required field 'command'",
     )
   })
 
-  it('is the same when the tool itself answers the error', () => {
+  it('is also the same if the tool itself returns the error', () => {
     expect(rungs(...times(5, empty))).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
   })
 
-  it('shows the calls as they were sent, on one line and bounded', () => {
+  it('is shown as sent, on one line and bounded', () => {
     const raw = `{ "command" :\n "${'x'.repeat(10_000)}" }`
-    const [, , said] = played(...times(3, one('exec', raw, failing('boom'))))
-    expect(said?.text).toContain('1. exec({ "command" : "xxx')
-    expect(Buffer.byteLength(said?.text ?? '')).toBeLessThan(
+    const [, , third] = played(...times(3, one('exec', raw, failing('boom'))))
+    expect(third?.text).toContain('1. exec({ "command" : "xxx')
+    expect(Buffer.byteLength(third?.text ?? '')).toBeLessThan(
       3 * 2 * limits.interventionQuoteBytesMax + 1_000,
     )
-    expect(said?.text.split('\n')).toHaveLength(14)
+    expect(third?.text.split('\n')).toHaveLength(14)
   })
 
-  it('is known whatever the spelling of nothing', () => {
+  it('is recognised in any spelling of empty arguments', () => {
     const spellings = [
       '{}',
       '{"command":""}',
@@ -99,7 +99,7 @@ describe('the same call failing again', () => {
     expect(rungs(...steps.slice(3))).toEqual(['-', '-', 'nudge'])
   })
 
-  it('is known when the argument text does not parse', () => {
+  it('is recognised if the argument text does not parse', () => {
     expect(rungs(...times(3, one('exec', '{"command": "l', failing('not valid JSON'))))).toEqual([
       '-',
       '-',
@@ -107,14 +107,14 @@ describe('the same call failing again', () => {
     ])
   })
 
-  it('has a threshold that the policy sets', () => {
+  it('has the threshold of the policy', () => {
     const policy = policyWith({ loop: { identicalFailures: 2 } })
     const steps = times(3, empty).map((step) => ({ ...step, fields: { policy } }))
     expect(rungs(...steps)).toEqual(['-', 'nudge', 'text_only'])
     expect(played(...steps)[1]?.text).toContain('Your last 2 tool calls were:')
   })
 
-  it('counts rounds: identical siblings are one piece of evidence', () => {
+  it('counts once a round, because identical siblings are one piece of evidence', () => {
     const three = siblings(
       ...times(3, empty).map((): [string, unknown, ReturnType<typeof failing>] => [
         'exec',
@@ -125,7 +125,7 @@ describe('the same call failing again', () => {
     expect(rungs(three, three, three)).toEqual(['-', '-', 'nudge'])
   })
 
-  it('counts up to ten times where the error may clear by itself', () => {
+  it('may fail ten times with a transient error', () => {
     const busy = one('fetch', { url: 'u' }, failing('503 service unavailable'))
     expect(rungs(...times(11, busy))).toEqual([
       ...new Array<string>(9).fill('-'),
@@ -141,7 +141,7 @@ describe('the same call failing again', () => {
     expect(rungs(...mixed)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
   })
 
-  it('counts vetoes and time-outs like any failure', () => {
+  it('counts with a veto or a time-out like with any failure', () => {
     expect(
       rungs(...times(3, one('pay', { to: 'x' }, failing('a person said no', 'vetoed')))),
     ).toEqual(['-', '-', 'nudge'])
@@ -152,7 +152,7 @@ describe('the same call failing again', () => {
     ).toEqual(['-', '-', 'nudge'])
   })
 
-  it('is not counted where a call never ran for want of budget', () => {
+  it('does not count if it was skipped for lack of budget', () => {
     const skipped = {
       fields: { calls: [toolCall('exec', {})], callsLeft: 0, response: { text: 'Hm.' } },
     }
@@ -161,11 +161,12 @@ describe('the same call failing again', () => {
 })
 
 describe('different calls failing in the same way', () => {
-  const asked = (error: string, count: number) =>
+  const reworded = (error: string, count: number) =>
     times(count, empty).map((_, index) =>
       one('ask', { q: `words ${'abcdefghijkl'[index]}` }, failing(error)),
     )
-  const firstAt = (error: string, count = 12) => rungs(...asked(error, count)).indexOf('nudge') + 1
+  const firstAt = (error: string, count = 12) =>
+    rungs(...reworded(error, count)).indexOf('nudge') + 1
 
   it.each([
     [3, '401 unauthorized: token expired'],
@@ -180,7 +181,7 @@ describe('different calls failing in the same way', () => {
     [0, 'The tool failed with exit code 2. It wrote nothing.'],
   ])('is a loop at round %i: %s', (round, error) => expect(firstAt(error)).toBe(round))
 
-  it('is one failure where only clocks, ids and durations differ, and not where numbers with a meaning do', () => {
+  it('is one failure if only clocks, ids and durations differ, but not if meaningful numbers differ', () => {
     const stamped = ['10:00:01', '10:00:09', '10:01:17', '11:00:20'].map((time, index) =>
       one(
         'ask',
@@ -197,7 +198,7 @@ describe('different calls failing in the same way', () => {
     expect(rungs(...coded)).toEqual(new Array(5).fill('-'))
   })
 
-  it('takes longer where the error repeats the values of the call: other values may help', () => {
+  it('has a higher limit if the error repeats the values of the call, because other values may help', () => {
     const days = [
       '2026-01-03',
       '2026-01-04',
@@ -212,7 +213,7 @@ describe('different calls failing in the same way', () => {
     ])
   })
 
-  it('takes no longer where the value that the error repeats is the same in all of them', () => {
+  it('has the usual limit if the error repeats the same value each time', () => {
     const windows = (error: string) =>
       [0, 100, 200, 300].map((offset) => one('ask', { path: 'a.log', offset }, failing(error)))
     expect(rungs(...windows('EACCES: permission denied, open a.log'))).toEqual([
@@ -228,13 +229,13 @@ describe('different calls failing in the same way', () => {
     expect(rungs(...files)).toEqual(['-', '-', '-', 'nudge'])
   })
 
-  it('takes no longer for a clock or an id beside such a value, nor for the order in which values are sent', () => {
+  it('has the usual limit with a clock or an id beside such a value, and for any order of values', () => {
     const pages = [1, 2, 3, 4].map((page) =>
       one(
         'ask',
         { service: 'web-front', page },
         failing(
-          `2026-01-03T14:00:0${page}Z [req-8f2a1c0${page}] web-front is in no state to be asked`,
+          `2026-01-03T14:00:0${page}Z [req-8f2a1c0${page}] web-front is in no state to be reworded`,
         ),
       ),
     )
@@ -250,7 +251,7 @@ describe('different calls failing in the same way', () => {
     expect(rungs(...days)).toEqual(new Array(5).fill('-'))
   })
 
-  it('is one loop of invented tools, whatever their names', () => {
+  it('is one loop for invented tools with any names', () => {
     const rejected = (name: string) => ({
       fields: {
         calls: [toolCall(name, { path: 'a' })],
@@ -271,7 +272,7 @@ describe('different calls failing in the same way', () => {
     ])
   })
 
-  it('counts once for siblings with different arguments', () => {
+  it('counts siblings with different arguments once', () => {
     const both = (a: string, b: string) =>
       siblings(['ask', { q: a }, failing('odd')], ['ask', { q: b }, failing('odd')])
     expect(rungs(both('a', 'b'), both('c', 'd'), both('e', 'f'))).toEqual(['-', '-', '-'])
@@ -304,7 +305,7 @@ describe('a failure streak', () => {
     )
   })
 
-  it('by error ends with a success of the same program, not with one of another', () => {
+  it('by error ends with a success of the same program, not of another one', () => {
     const git = (command: string) => one('shell', { command }, failing('fatal: bad object'))
     const other = one('shell', { command: 'ls' }, ok('a b'))
     const good = one('shell', { command: 'git status' }, ok('clean'))
@@ -316,7 +317,7 @@ describe('a failure streak', () => {
     ).toEqual(new Array(5).fill('-'))
   })
 
-  it('ends with a change that is really new, and not with the same change again', () => {
+  it('ends with a new change, not with a repeated one', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const edit = (text: string) => one('edit_file', { path: 'x', text }, ok('ok'))
     expect(rungs(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(
@@ -328,15 +329,15 @@ describe('a failure streak', () => {
     ])
   })
 
-  it('ends with the same change again where that says something else in words', () => {
+  it('ends with a repeated change if its result differs in words', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
-    const next = (said: string) => one('apply_next', { plan: 'p' }, ok(said))
+    const next = (result: string) => one('apply_next', { plan: 'p' }, ok(result))
     const names = ['cache', 'money', 'round', 'types']
     expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(
       new Array(8).fill('-'),
     )
-    const look = (said: string) => one('browser_snapshot', {}, ok(said))
-    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([
+    const read = (result: string) => one('browser_snapshot', {}, ok(result))
+    expect(rungs(...names.flatMap((name) => [read(`news of ${name}`), test]))).toEqual([
       ...new Array(5).fill('-'),
       'nudge',
       '-',
@@ -349,7 +350,7 @@ describe('a failure streak', () => {
     expect(rungs(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
   })
 
-  it('ends with the same change in other words for eight times, and anew for as many behind a new one', () => {
+  it('ends with eight repeated changes in other words, and with eight more after a new one', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const words = 'brave quiet young green early plain merry sharp windy happy eager dusty'.split(
       ' ',
@@ -363,7 +364,7 @@ describe('a failure streak', () => {
     const edit = one('edit_file', { path: 'x', text: 'a' }, ok('ok'))
     const again = words.map((name) => one('deploy', { app: 'web' }, ok(`preview ${name} newt`)))
     const steps = [...deploy(9), edit, ...again.flatMap((step) => [step, test])]
-    // At the test behind the tenth of them: the eighth is the last change.
+    // The test after the tenth edit: the eighth is the last change.
     expect(rungs(...steps).indexOf('nudge')).toBe(deploy(9).length + 1 + 2 * 10 - 1)
   })
 
@@ -373,9 +374,9 @@ describe('a failure streak', () => {
     'Already up to date.',
     '0 replacements made',
     'No changes to v2.1/a1.ts since 2026-01-03 (in 12 ms)\n',
-  ])('goes on through a change that says of itself: %s', (said) => {
+  ])('goes on through a change with the result: %s', (result) => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
-    const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(said)))
+    const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(result)))
     expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual([
       '-',
       '-',
@@ -391,23 +392,23 @@ describe('a failure streak', () => {
     '0 rows affected by delete, 4 rows inserted',
     'No changes in docs (+3 -0 in src)',
     'Nothing to do for docs.\nWrote src/a.ts',
-  ])('ends with a change that says behind its nought what it changed: %s', (said) => {
+  ])('ends with a change that reports another count after a zero: %s', (result) => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const edits = ['a', 'b', 'c', 'd', 'e'].map((text) =>
-      one('edit_file', { path: 'x', text }, ok(`${said}: ${text}`)),
+      one('edit_file', { path: 'x', text }, ok(`${result}: ${text}`)),
     )
     expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(new Array(10).fill('-'))
   })
 
   it.each([
     [
-      'ends with a success that the tool declares as a change',
+      'ends with a success of a tool that is declared to change something',
       'peek',
       true,
       ['-', '-', '-', '-', '-', 'nudge'],
     ],
     [
-      'does not end with one that it declares as none',
+      'does not end with a success of a tool that is declared to change nothing',
       'edit',
       false,
       ['-', '-', '-', 'nudge', 'text_only', 'end'],
@@ -422,7 +423,7 @@ describe('a failure streak', () => {
     expect(rungs(fails, fails, seen, fails, fails, fails)).toEqual(expected)
   })
 
-  it('does not end with a change that failed, nor with a veto', () => {
+  it('does not end with a failed change or a veto', () => {
     const edit = (text: string) =>
       one('edit_file', { path: 'x', text }, failing(`cannot apply ${text}`))
     const veto = (text: string) =>
@@ -436,7 +437,7 @@ describe('a failure streak', () => {
     ])
   })
 
-  it('climbs by itself: another loop begins at the bottom of its own ladder', () => {
+  it('climbs independently, and another loop starts at the bottom of its ladder', () => {
     const other = one('fetch', { url: 'u' }, failing('weird'))
     expect(rungs(...times(4, empty), ...times(3, other))).toEqual([
       '-',
@@ -449,9 +450,9 @@ describe('a failure streak', () => {
     ])
   })
 
-  it('does not step down when other rounds come between', () => {
-    const look = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
-    expect(rungs(...times(3, empty), look(1), look(2), empty, look(3), empty)).toEqual([
+  it('does not step down after other rounds', () => {
+    const read = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
+    expect(rungs(...times(3, empty), read(1), read(2), empty, read(3), empty)).toEqual([
       '-',
       '-',
       'nudge',
@@ -471,7 +472,7 @@ describe('the breaker of one tool (I5.2)', () => {
     outcomes(...steps).map(({ results }) => results[0]?.text)
   const args = (n: number) => ({ wrong: n })
 
-  it('replaces the text of the third schema failure in a row, and of those after it, and keeps the short reason', () => {
+  it('replaces the text from the third schema failure in a row on, and keeps the short reason', () => {
     const all = outcomes(...[1, 2, 3, 4].map((n) => rejectedRound('exec', args(n), 'command')))
     expect(all.map(({ results }) => results[0]?.text)).toEqual([
       'the directive',
@@ -485,13 +486,13 @@ describe('the breaker of one tool (I5.2)', () => {
   it.each([
     ['long', 'x'.repeat(2 * limits.interventionQuoteBytesMax)],
     ['one that shows otherwise on a line', 'exec  it'],
-  ])('also for a tool whose name is %s', (_, name) => {
+  ])('replaces the text for a tool with the name %s', (_, name) => {
     const all = texts(...[1, 2, 3].map((n) => rejectedRound(name, args(n), 'command')))
     expect(all.slice(0, 2)).toEqual(['the directive', 'the directive'])
     expect(all[2]).toContain(`Tool '${name}' has failed schema validation 3 times consecutively.`)
   })
 
-  it('names all required fields, or says that there are none', () => {
+  it('lists all required fields, or none', () => {
     const rejection = (requiredFields: string[]) => ({
       fields: {
         calls: [toolCall('exec', 'x')],
@@ -504,7 +505,7 @@ describe('the breaker of one tool (I5.2)', () => {
     expect(texts(...times(3, rejection([])))[2]).toContain('The required fields are: none. Do NOT')
   })
 
-  it('also when the round has calls that run: the words ride along with them', () => {
+  it('replaces the text in a round whose other calls run', () => {
     const mixed = (n: number) => ({
       calls: [
         [
@@ -520,7 +521,7 @@ describe('the breaker of one tool (I5.2)', () => {
     )
   })
 
-  it('is reset by a call of that tool that ran, not by one of another tool, and not by a veto', () => {
+  it('is reset by a call of that tool that ran, not by another tool or a veto', () => {
     const bad = rejectedRound('exec', args(1), 'command')
     const ran = one('exec', { command: 'ls' }, ok('a'))
     const crashed = one('exec', { command: 'ls' }, failing('crashed'))
@@ -532,7 +533,7 @@ describe('the breaker of one tool (I5.2)', () => {
     expect(texts(bad, bad, other, bad)[3]).toBe(words(3))
   })
 
-  it('counts rounds, and each tool apart', () => {
+  it('counts rounds, separately for each tool', () => {
     const twice = {
       fields: {
         calls: [toolCall('exec', args(1)), toolCall('exec', args(2))],
@@ -545,7 +546,7 @@ describe('the breaker of one tool (I5.2)', () => {
     ).toEqual(new Array(3).fill('the directive'))
   })
 
-  it('does not count unknown tools, unusable schemas and errors of the provider', () => {
+  it('ignores unknown tools, unusable schemas and errors of the provider', () => {
     for (const code of ['unknown_tool', 'unusable_schema'] as const) {
       const step = {
         fields: { calls: [toolCall('exec', {})], rejections: [{ ...missing('command'), code }] },
@@ -563,25 +564,27 @@ describe('the breaker of one tool (I5.2)', () => {
     expect(rungs(...times(4, step))).toEqual(new Array(4).fill('-'))
   })
 
-  it('ends the turn as deterministic where the policy says so', () => {
+  it('ends the turn as deterministic if the policy sets it', () => {
     const policy = policyWith({ loop: { schemaFailureEndsTurn: true } })
-    const said = played(
+    const interventions = played(
       ...[1, 2, 3].map((n) => rejectedRound('exec', args(n), 'command', { policy })),
     )
-    expect(said.slice(0, 2)).toEqual([null, null])
-    expect(said[2]).toMatchObject({
+    expect(interventions.slice(0, 2)).toEqual([null, null])
+    expect(interventions[2]).toMatchObject({
       rung: 'end',
       class: 'deterministic',
       rule: 'schema-failure',
       text: '',
       ordinary: false,
     })
-    expect(said[2]?.reason).toContain('exec was called against its schema in 3 consecutive rounds')
+    expect(interventions[2]?.reason).toContain(
+      'exec was called against its schema in 3 consecutive rounds',
+    )
   })
 })
 
-describe('bounds', () => {
-  it('keep the memory of a turn from growing, however many rounds bring new failures and new results', () => {
+describe('the memory of a turn', () => {
+  it('stays bounded after any number of rounds with new failures and results', () => {
     const round = (n: number) => [
       ['fetch', { url: `u${n}` }, failing(`odd ${n}`)] as const,
       ['read_file', { path: `f${n}` }, ok(`text ${n}`)] as const,
@@ -606,7 +609,7 @@ describe('bounds', () => {
     expect(sizes[1]).toBeLessThan(256 * 1024)
   })
 
-  it('survives arguments, names and errors that are made to hurt', () => {
+  it('survives malicious arguments, names and errors', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const nasty = [
       deep,
@@ -622,9 +625,9 @@ describe('bounds', () => {
       expect(rungs(...times(3, one('', raw, failing(''))))).toHaveLength(3)
       expect(rungs(...times(3, one('shell', raw, failing('x'.repeat(200_000)))))).toHaveLength(3)
     }
-    const [, , said] = played(...times(3, one('n'.repeat(100_000), {}, failing('boom'))))
-    expect(said?.rung).toBe('nudge')
-    expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThan(8 * 1024)
+    const [, , third] = played(...times(3, one('n'.repeat(100_000), {}, failing('boom'))))
+    expect(third?.rung).toBe('nudge')
+    expect(Buffer.byteLength(JSON.stringify(third))).toBeLessThan(8 * 1024)
     const hints = {
       mutates: null,
       ignoreFields: ['/__proto__/*', '/'],

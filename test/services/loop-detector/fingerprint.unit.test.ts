@@ -1,5 +1,5 @@
-// The canonical form of arguments and the keys that are made of it, against vectors that were
-// computed elsewhere: RFC 8785's own examples, and sha-256 by another implementation.
+// The canonical form of arguments and its keys, against vectors from elsewhere: RFC 8785's own
+// examples, and sha-256 by another implementation.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -20,7 +20,7 @@ const canonical = (raw: string) => readArguments(raw).canonical
 
 describe('arguments', () => {
   it.each(vectors.arguments.map((vector) => [vector.name, vector] as const))(
-    'are canonical, and have a known key: %s',
+    'are canonical and have a known key: %s',
     (_, vector) => {
       expect(canonical(vector.raw)).toBe(vector.canonical)
       expect(fingerprint('arguments', 't', vector.canonical)).toBe(vector.key)
@@ -28,16 +28,16 @@ describe('arguments', () => {
   )
 
   it.each(vectors.numbers)(
-    'have numbers as RFC 8785 writes them: $canonical',
+    'have numbers in the form of RFC 8785: $canonical',
     ({ bits, canonical: expected }) => {
       const number = Buffer.from(bits, 'hex').readDoubleBE()
-      // Its shortest spelling in JSON, and one with more digits than it has.
+      // Its shortest spelling in JSON, and one with extra digits.
       for (const raw of [JSON.stringify(number), number.toExponential(17)])
         expect(canonical(`{"n":${raw}}`)).toBe(`{"n":${expected}}`)
     },
   )
 
-  it('are written as RFC 8785 does where nothing in them says nothing', () => {
+  it('have the form of RFC 8785 if no member is empty', () => {
     const text = fc.string({ unit: 'binary', minLength: 1 }).filter((value) => !/\s/.test(value))
     const value = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -63,7 +63,7 @@ describe('arguments', () => {
     )
   })
 
-  it('that are canonical stay as they are', () => {
+  it('in canonical form do not change', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }))
     fc.assert(
       fc.property(object, (value) => {
@@ -77,13 +77,13 @@ describe('arguments', () => {
 
 describe('keys', () => {
   it.each(vectors.keys)(
-    'are those of other implementations: $domain of $parts',
+    'equal those of other implementations: $domain of $parts',
     ({ domain, parts, key }) => {
       expect(fingerprint(domain, ...parts)).toBe(key)
     },
   )
 
-  it('differ by what they are of, and by where a part ends', () => {
+  it('differ by domain, and by the borders of their parts', () => {
     const keys = [
       fingerprint('arguments', 'a', 'b'),
       fingerprint('result', 'a', 'b'),
@@ -96,7 +96,7 @@ describe('keys', () => {
   })
 })
 
-/** As the RFC's appendix A does it, for values of which nothing is left out. */
+/** Like appendix A of the RFC, for values without omitted members. */
 function rfc8785(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(rfc8785).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -42,7 +42,7 @@ function guarded(
 }
 
 describe('a round that waits for slow guards', () => {
-  it('makes its turn longer by the longest deadline, and tells the conversation before the executor', () => {
+  it('extends its turn by the longest deadline, and reports it to the conversation before the executor', () => {
     const story = given(
       loopDetector,
       guarded(1, [guard(), guard({ name: 'second', deadlineMs: 2 * hour })]),
@@ -57,14 +57,14 @@ describe('a round that waits for slow guards', () => {
     expect(story.to('tools')).toMatchObject([{ expiresAt, extendedTo: expiresAt + 2 * hour }])
   })
 
-  it('is waited for as long', () => {
+  it('lasts until the longest deadline', () => {
     const story = given(loopDetector, guarded(1, [guard()]))
     expect(story.due).toBe(
       expiresAt + hour + defaultPolicy.startWithinMs + 60_000 + 2 * defaultPolicy.graceMs,
     )
   })
 
-  it('extends a turn again in a later round, up to a bound for all of them', () => {
+  it('extends a turn again in a later round, up to a bound for all rounds', () => {
     const day = guard({ deadlineMs: limits.guardDeadlineMsMax })
     const first = given(loopDetector, guarded(1, [day]))
     const until = expiresAt + limits.turnExtensionMsMax
@@ -85,25 +85,25 @@ describe('a round that waits for slow guards', () => {
     ],
     ['no guard', guarded(1, [])],
     [
-      'a guard whose calls are all decided',
+      'a guard with decided calls only',
       guarded(1, [guard()], {
         calls: [pay, toolCall('list', {})],
         rejections: [missing('amount', 0)],
       }),
     ],
-  ])('is none where it has %s: nothing is extended', (_, round) => {
+  ])('does not extend its turn with %s', (_, round) => {
     const story = given(loopDetector, round)
     expect(story.to('conversation')).toEqual([])
     expect(story.to('tools')).toMatchObject([{ expiresAt, extendedTo: null }])
   })
 
-  it('is not cleared at the end of its turn all the same', () => {
+  it('is still not cleared at the end of its turn', () => {
     expect(given(loopDetector, at(expiresAt, guarded(1, [guard()]))).to('tools')).toEqual([])
   })
 })
 
 describe('a veto', () => {
-  it('is a failure that repeats: the model is told, and then stopped', () => {
+  it('is a failure: repeats lead to a nudge, then to the end', () => {
     const no = failing('vetoed by guard approval: rejected', 'vetoed')
     expect(rungs(...times(5, one('pay', { to: 'x' }, no)))).toEqual([
       '-',
@@ -114,7 +114,7 @@ describe('a veto', () => {
     ])
   })
 
-  it('ends no streak, in whatever new words it comes', () => {
+  it('ends no streak, in any wording', () => {
     const same = one('look', { at: 'x' }, ok('the same'))
     const veto = (n: number) =>
       one(
@@ -143,17 +143,17 @@ describe('a veto', () => {
   })
 })
 
-describe("a guard's wish", () => {
-  const wish: GuardWish = {
+describe('a text of a guard for the model', () => {
+  const fromGuard: GuardWish = {
     guard: 'secrets',
     reason: 'it looks for keys',
     text: 'Stop looking for keys.',
   }
-  const wished = (...wishes: GuardWish[]) =>
+  const executedWith = (...wishes: GuardWish[]) =>
     given(loopDetector, guarded(1, [])).when({ ...executed(1, [ok('done')]), wishes })
 
-  it('is a nudge in the very next request, and clients hear of it', () => {
-    const story = wished(wish, { ...wish, guard: 'spend', text: 'Spend less.' })
+  it('is a nudge in the very next request, and reported to clients', () => {
+    const story = executedWith(fromGuard, { ...fromGuard, guard: 'spend', text: 'Spend less.' })
     const intervention = {
       ...{ rung: 'nudge', ordinary: false, rule: 'guard', key: 'secrets, spend', class: null },
       text: 'Stop looking for keys.\n\nSpend less.',
@@ -162,12 +162,12 @@ describe("a guard's wish", () => {
     expect(story.to('activity')).toMatchObject([{ type: 'intervention-raised', intervention }])
   })
 
-  it('is a further paragraph of what the detector says anyway', () => {
+  it('is one more paragraph of an intervention by the detector', () => {
     const call = checked(1, { calls: [pay] })
     let story = given(loopDetector, call)
     for (const round of [1, 2])
       story = story.when(executed(round, [failing('no')])).when({ ...call, round: round + 1 })
-    story = story.when({ ...executed(3, [failing('no')]), wishes: [wish] })
+    story = story.when({ ...executed(3, [failing('no')]), wishes: [fromGuard] })
     const [outcome] = story.to('conversation')
     expect(outcome).toMatchObject({ intervention: { rule: 'identical-failure', rung: 'nudge' } })
     expect(outcome?.type === 'round-outcome' && outcome.intervention?.text).toMatch(

@@ -1,9 +1,9 @@
-// What is volatile in a text, kind by kind, and what looks like it and has a meaning.
+// The volatile parts of a text, kind by kind, and similar parts with a meaning.
 
 import { describe, expect, it } from '@jest/globals'
 import { masked } from '../../../services/loop-detector/mask.ts'
 
-describe('two texts are one that differ only in', () => {
+describe('two texts are equal if they differ only in', () => {
   it.each([
     [
       'a weekday with a date',
@@ -25,22 +25,14 @@ describe('two texts are one that differ only in', () => {
       'valid until 3 March 2026 only',
       'valid until 14 April 2027 only',
     ],
-    ['a time of day that is said to be one', 'stopped at 10:05 again', 'stopped at 23:41 again'],
-    ['an id that is said to be one', 'request-id: a81f22 failed', 'request-id: zz90k1 failed'],
+    ['a time of day after `at`', 'stopped at 10:05 again', 'stopped at 23:41 again'],
+    ['an id after its name', 'request-id: a81f22 failed', 'request-id: zz90k1 failed'],
     ['a process id', 'worker pid=4021 gone', 'worker pid=77 gone'],
-    [
-      'a name of something temporary',
-      'cannot open /tmp/tmp_a81f2x/out',
-      'cannot open /tmp/tmp_zk90s1/out',
-    ],
+    ['a temporary name', 'cannot open /tmp/tmp_a81f2x/out', 'cannot open /tmp/tmp_zk90s1/out'],
     ['a counter of attempts', 'attempt 3 of 5 failed', 'attempt 4 of 5 failed'],
     ['an ordinal of attempts', 'the 3rd attempt failed', 'the 4th attempt failed'],
-    [
-      'a number of tries that are left',
-      '3 tries left before it locks',
-      '2 tries left before it locks',
-    ],
-    ['a header that says when to come back', 'busy, Retry-After: 30', 'busy, Retry-After: 120'],
+    ['a number of remaining tries', '3 tries left before it locks', '2 tries left before it locks'],
+    ['a retry header', 'busy, Retry-After: 30', 'busy, Retry-After: 120'],
     ['a date', 'log of 2026-03-01 has it', 'log of 2026-04-17 has it'],
     ['a date with a time', 'at 2026-03-01T10:00:00.123Z', 'at 2026-04-17T23:59:59Z'],
     [
@@ -70,7 +62,7 @@ describe('two texts are one that differ only in', () => {
   })
 })
 
-describe('two texts stay two that differ in', () => {
+describe('two texts differ if they differ in', () => {
   it.each([
     ['an errno', 'mount failed, errno 16', 'mount failed, errno 22'],
     ['a status', 'HTTP 404', 'HTTP 403'],
@@ -86,11 +78,7 @@ describe('two texts stay two that differ in', () => {
     ['an amount', 'sum 1200300', 'sum 1200400'],
     ['a count of what it took', 'took 3 steps', 'took 4 steps'],
     ['what is left of a time', 'about 42 minutes left', 'about 38 minutes left'],
-    [
-      'what remains of minutes and seconds',
-      'encoding, 12m 9s remaining',
-      'encoding, 2m 1s remaining',
-    ],
+    ['remaining minutes and seconds', 'encoding, 12m 9s remaining', 'encoding, 2m 1s remaining'],
     ['a word', 'disk full', 'disk busy'],
   ])('%s', (_, one, other) => {
     expect(masked(one)).not.toBe(masked(other))

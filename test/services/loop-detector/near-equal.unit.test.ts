@@ -1,44 +1,41 @@
-// Calls that differ only in what changes by itself: a time, an attempt's number, a nonce.
+// Calls that differ only in a stamp: a time, an attempt number, a nonce.
 
 import { describe, expect, it } from '@jest/globals'
 import { withoutStamps } from '../../../services/loop-detector/stamp.ts'
 import { declared, ok, one, played, rungs, type Step, toolCall } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
-const asked = (args: object, result = 'idle') => one('get_state', args, ok(result))
+const callOf = (args: object, result = 'idle') => one('get_state', args, ok(result))
 const each = (count: number, step: (n: number) => Step) =>
   Array.from({ length: count }, (_, n) => step(n))
 
-describe('nearly equal calls with one result', () => {
+describe('near-equal calls with one result', () => {
   it.each([
     ['the seconds since the epoch', (n: number) => ({ id: 7, at: 1_700_000_001 + 7 * n })],
     ['a time of day', (n: number) => ({ id: 7, at: `2026-03-01T10:${10 + n}:13.5Z` })],
-    [
-      'a parameter that keeps caches away',
-      (n: number) => ({ url: `https://a.test/state?_=${n}&id=7` }),
-    ],
+    ['a cache buster', (n: number) => ({ url: `https://a.test/state?_=${n}&id=7` })],
     ['the number of the attempt', (n: number) => ({ id: 7, options: { retryCount: n } })],
-    ['that number in a text', (n: number) => ({ note: `attempt ${n} of id seven` })],
+    ['the number of the attempt in a text', (n: number) => ({ note: `attempt ${n} of id seven` })],
     [
       'a remark on a command',
       (n: number) => ({ command: 'date +%Y', description: `look ${'abcdefghi'[n]}` }),
     ],
     ['an id of the request', (n: number) => ({ id: 7, request_id: `r${n * 7919}` })],
-  ])('are a loop at the eighth round where they differ in %s', (_, sent) => {
-    const said = played(...each(9, (n) => asked(sent(n))))
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+  ])('are a loop at the eighth round if they differ in %s', (_, sent) => {
+    const interventions = played(...each(9, (n) => callOf(sent(n))))
+    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
       ...silence(7),
       'nudge',
       'text_only',
     ])
-    expect(said[7]).toMatchObject({ rule: 'near-equal', class: null })
-    expect(said[7]?.text).toContain('differ only in a time')
+    expect(interventions[7]).toMatchObject({ rule: 'near-equal', class: null })
+    expect(interventions[7]?.text).toContain('differ only in a time')
   })
 
   it.each([
     ['ids', (n: number) => ({ id: 4100 + n })],
     [
-      'descriptions that are no remarks on a command',
+      'descriptions without a command',
       (n: number) => ({ list: 'a', description: `task ${'abcdefghijklmnopqrst'[n]}` }),
     ],
     ['pages', (n: number) => ({ page: n })],
@@ -46,7 +43,7 @@ describe('nearly equal calls with one result', () => {
     ['slots of time', (n: number) => ({ at: `2026-03-01T${10 + n}:30:00Z` })],
     ['full minutes since the epoch', (n: number) => ({ at: 1_700_000_040 + 60 * n })],
     [
-      'windows that are counted back from now',
+      'windows counted back from now',
       (n: number) => ({ from: 1_700_000_001 + 3600 * n, to: 1_700_003_601 + 3600 * n }),
     ],
     [
@@ -57,24 +54,24 @@ describe('nearly equal calls with one result', () => {
       }),
     ],
     ['readings with their times', (n: number) => ({ at: 1_700_000_001 + 7 * n, value: n })],
-  ])('are none where they are a batch over %s', (_, sent) => {
-    expect(rungs(...each(20, (n) => asked(sent(n))))).toEqual(silence(20))
+  ])('are not a loop if they are a batch over %s', (_, sent) => {
+    expect(rungs(...each(20, (n) => callOf(sent(n))))).toEqual(silence(20))
   })
 
-  it('are none while results are new, and count anew behind one', () => {
-    expect(rungs(...each(20, (n) => asked({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
+  it('are not a loop while results are new, and count again after a new one', () => {
+    expect(rungs(...each(20, (n) => callOf({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
     const steps = [
-      ...each(7, (n) => asked({ nonce: n })),
-      asked({ nonce: 'x' }, 'busy'),
-      ...each(8, (n) => asked({ nonce: -n })),
+      ...each(7, (n) => callOf({ nonce: n })),
+      callOf({ nonce: 'x' }, 'busy'),
+      ...each(8, (n) => callOf({ nonce: -n })),
     ]
     expect(rungs(...steps)).toEqual([...silence(15), 'nudge'])
   })
 
-  it('are none while the model does something else that it did not do before', () => {
+  it('are not a loop while the model also makes new calls', () => {
     expect(
       rungs(
-        ...each(12, (n) => asked({ nonce: n })).flatMap((step, n) => [
+        ...each(12, (n) => callOf({ nonce: n })).flatMap((step, n) => [
           step,
           one('read_file', { path: `f${n}` }, ok('idle')),
         ]),
@@ -82,7 +79,7 @@ describe('nearly equal calls with one result', () => {
     ).toEqual(silence(24))
   })
 
-  it('have the leash of polling where the tool is meant to be asked again', () => {
+  it('have the limit of polling if the tool is a poller', () => {
     const polled = (n: number): Step => ({
       calls: [[toolCall('job_state', { id: 1, nonce: n }), ok('running')]],
       fields: { declarations: [declared('job_state', { poll: true })] },
@@ -92,14 +89,14 @@ describe('nearly equal calls with one result', () => {
 })
 
 describe('arguments without their stamps', () => {
-  it('are not looked for where nothing is one', () => {
+  it('are undefined if there is no stamp', () => {
     expect(
       withoutStamps({ a: [1, 'x', null, { b: true }], seconds: 1_700_000_040, count: 12 }),
     ).toBeUndefined()
     expect(withoutStamps(undefined)).toBeUndefined()
   })
 
-  it('are the same in whatever order the members stand, with ids of any length', () => {
+  it('are equal for any order of members, with ids of any length', () => {
     const plain = withoutStamps({ nonce: 1, b: { c: 1n, d: [2] }, a: 'x' })
     expect(plain).toBe(withoutStamps({ a: 'x', b: { d: [2], c: 1n }, nonce: 2 }))
     expect(plain).not.toBe(withoutStamps({ a: 'x', b: { d: [2], c: 2n }, nonce: 2 }))

@@ -1,4 +1,4 @@
-// Calls that succeed and bring nothing new (I3): identical successes, the same answer, cycles,
+// Calls that succeed and bring nothing new (I3): identical successes, equal answers, cycles,
 // repeated rounds.
 
 import { describe, expect, it } from '@jest/globals'
@@ -20,44 +20,44 @@ import {
 } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
-const look = one('read_file', { path: 'a' }, ok('text of a'))
+const read = one('read_file', { path: 'a' }, ok('text of a'))
 const polled = (text: string): Step => ({
   calls: [[toolCall('job_status', { id: 1 }), ok(text)]],
   fields: { declarations: [declared('job_status', { poll: true })] },
 })
 
 describe('the same call with the same result', () => {
-  it('is answered at the fifth time by a nudge that says so, then by a round without tools, then by the end', () => {
-    const said = played(...times(7, look))
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+  it('leads to a nudge at the fifth time, then to a round without tools, then to the end', () => {
+    const interventions = played(...times(7, read))
+    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
       ...silence(4),
       'nudge',
       'text_only',
       'end',
     ])
-    expect(said[4]).toMatchObject({
+    expect(interventions[4]).toMatchObject({
       rule: 'identical-success',
       key: 'read_file({"path":"a"})',
       ordinary: false,
       class: null,
     })
-    expect(said[4]?.text).toContain(
+    expect(interventions[4]?.text).toContain(
       'SYSTEM INTERVENTION — LOOP DETECTED\nYour last 3 tool calls were:\n1. read_file({"path":"a"}) → returned: text of a',
     )
-    expect(said[4]?.text).toContain('returned the same result')
-    expect(said[4]?.text).toContain('wait longer')
-    expect(said[6]).toMatchObject({ rung: 'end', class: 'no_progress', text: '' })
+    expect(interventions[4]?.text).toContain('returned the same result')
+    expect(interventions[4]?.text).toContain('wait longer')
+    expect(interventions[6]).toMatchObject({ rung: 'end', class: 'no_progress', text: '' })
   })
 
-  it('has a threshold that the policy sets', () => {
+  it('has the threshold of the policy', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 2 } })
-    expect(rungs({ ...look, fields: { policy } }, { ...look, fields: { policy } })).toEqual([
+    expect(rungs({ ...read, fields: { policy } }, { ...read, fields: { policy } })).toEqual([
       '-',
       'nudge',
     ])
   })
 
-  it('is the same result where only clocks, ids and durations differ', () => {
+  it('is recognised if only clocks, ids and durations differ', () => {
     const steps = [1, 2, 3, 4, 5].map((n) =>
       one(
         'fetch',
@@ -68,7 +68,7 @@ describe('the same call with the same result', () => {
     expect(rungs(...steps)).toEqual([...silence(4), 'nudge'])
   })
 
-  it('is progress where the result says something else, a number too', () => {
+  it('is progress if the result differs, even in a number', () => {
     expect(
       rungs(
         ...[10, 30, 42, 80, 95, 100].map((done) =>
@@ -78,16 +78,16 @@ describe('the same call with the same result', () => {
     ).toEqual(silence(6))
   })
 
-  it('goes on through text between', () => {
-    expect(rungs(...times(5, look).flatMap((step) => [says('Once more.'), step]))).toEqual([
+  it('goes on through text in between', () => {
+    expect(rungs(...times(5, read).flatMap((step) => [says('Once more.'), step]))).toEqual([
       ...silence(9),
       'nudge',
     ])
   })
 
-  it('begins to count again after any new result, in the same round too', () => {
+  it('counts again after any new result, in the same round too', () => {
     const other = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
-    expect(rungs(...times(4, look), other(1), ...times(4, look))).toEqual(silence(9))
+    expect(rungs(...times(4, read), other(1), ...times(4, read))).toEqual(silence(9))
     const both = (n: number) =>
       siblings(
         ['read_file', { path: 'a' }, ok('text of a')],
@@ -96,19 +96,19 @@ describe('the same call with the same result', () => {
     expect(rungs(...[1, 2, 3, 4, 5, 6, 7].map(both))).toEqual(silence(7))
   })
 
-  it('begins to count again after a new error too: it tells the model something', () => {
+  it('counts again after a new error, which is news for the model', () => {
     expect(
       rungs(
-        ...times(4, look),
+        ...times(4, read),
         one('write_file', { path: 'x' }, failing('disk full')),
-        ...times(4, look),
+        ...times(4, read),
       ),
     ).toEqual(silence(9))
   })
 
   it('counts rounds, not calls', () => {
     const six = siblings(
-      ...times(6, look).map((): [string, unknown, CallResult] => [
+      ...times(6, read).map((): [string, unknown, CallResult] => [
         'read_file',
         { path: 'a' },
         ok('text of a'),
@@ -130,44 +130,40 @@ describe('the same call with the same result', () => {
     }))
 
   it.each([
+    ['declared comments', { ignoreFields: ['why'] }, (why: string) => ({ path: 'a', why })],
     [
-      'arguments that the tool declares as comments',
-      { ignoreFields: ['why'] },
-      (why: string) => ({ path: 'a', why }),
-    ],
-    [
-      'such arguments deeper in',
+      'nested comments',
       { ignoreFields: ['/meta/why'] },
       (why: string) => ({ path: 'a', meta: { why, deep: true } }),
     ],
     [
-      'such arguments in each item',
+      'comments in each item',
       { ignoreFields: ['/files/*/why'] },
       (why: string) => ({ files: [{ path: 'a', why }, { path: 'b' }] }),
     ],
     [
-      'comments inside of what it declares as its key',
+      'comments inside the declared key',
       { loopKey: ['/meta'], ignoreFields: ['/meta/why'] },
       (why: string) => ({ n: why.length, meta: { why, deep: true } }),
     ],
     [
-      'arguments beside those that it declares as its key',
+      'arguments outside the declared key',
       { loopKey: ['path'] },
       (why: string) => ({ path: './a', why, n: why.length }),
     ],
-  ])('is told without %s', (_, hints, sent) => {
+  ])('is recognised without %s', (_, hints, sent) => {
     expect(rungs(...hinted({}, sent))).toEqual(silence(5))
     expect(rungs(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
   })
 
-  it('is told by all arguments where its key leads to none of them', () => {
+  it('is recognised by all arguments if its key matches none', () => {
     expect(rungs(...hinted({ loopKey: ['/path/~x'] }, (why) => ({ path: why })))).toEqual(
       silence(5),
     )
     expect(rungs(...hinted({ loopKey: ['id'] }, (why) => ({ id: null, why })))).toEqual(silence(5))
   })
 
-  it('is another one where an argument of its key differs', () => {
+  it('is another call if an argument of its key differs', () => {
     expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(
       silence(5),
     )
@@ -175,21 +171,21 @@ describe('the same call with the same result', () => {
 })
 
 describe('polling', () => {
-  it('of a declared poller may go on for twenty-five rounds', () => {
+  it('by a declared poller may last twenty-five rounds', () => {
     expect(rungs(...times(25, polled('pending')))).toEqual([...silence(24), 'nudge'])
     expect(rungs(...times(8, polled('pending')), polled('done'))).toEqual(silence(9))
   })
 
-  it('may go on for no shorter than any other success that the policy lets come back', () => {
+  it('may last at least as long as the policy allows any success', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 30 } })
     expect(rungs(...judgedBy(policy, ...times(30, polled('pending'))))).toEqual([
       ...silence(29),
       'nudge',
     ])
-    expect(rungs(...judgedBy(policy, ...times(30, look)))).toEqual([...silence(29), 'nudge'])
+    expect(rungs(...judgedBy(policy, ...times(30, read)))).toEqual([...silence(29), 'nudge'])
   })
 
-  it('is also what a wait between two looks makes of it, in two rounds or in one', () => {
+  it('is also a call after a wait, in two rounds or in one', () => {
     const wait = one('sleep', { seconds: 30 }, ok(''))
     const check = one('read_output', { handle: 1 }, ok('(no new output)'))
     expect(rungs(...times(8, check).flatMap((step) => [step, wait]))).toEqual(silence(16))
@@ -223,17 +219,17 @@ describe('the same answer to different calls', () => {
     )
     expect(rungs(...searches)).toEqual([...silence(7), 'nudge', 'text_only'])
     const listings = commands.map((command) => one('shell', { command }, ok('a.txt\nb.txt')))
-    const said = played(...listings)
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    const interventions = played(...listings)
+    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
       ...silence(7),
       'nudge',
       'text_only',
     ])
-    expect(said[7]).toMatchObject({ rule: 'same-answer' })
-    expect(said[7]?.text).toContain('differ only in their wording')
+    expect(interventions[7]).toMatchObject({ rule: 'same-answer' })
+    expect(interventions[7]?.text).toContain('differ only in their wording')
   })
 
-  it('is none for acknowledgements, for tools that change something, and for facts that many things share', () => {
+  it('is not a loop for acknowledgements, changing tools, and facts that many subjects share', () => {
     const numbers = commands.map((_, n) => n)
     expect(
       rungs(
@@ -251,7 +247,7 @@ describe('the same answer to different calls', () => {
     ).toEqual(silence(9))
   })
 
-  it('is one where different things have the same long text', () => {
+  it('is a loop if different subjects have the same long text', () => {
     const page =
       'The page that you asked for could not be shown, so here is the front page instead of it. '
     expect(rungs(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([
@@ -272,7 +268,7 @@ describe('the same answer to different calls', () => {
     ],
     ['addresses that are looked up', 'lookup_ip', (n: number) => ({ ip: `192.0.2.${n}` })],
     ['addresses of the web', 'fetch_page', (n: number) => ({ url: `https://a.test/${n}?x=1` })],
-  ])('may be a batch where it is about ever new %s, for twice as long', (_, tool, sent) => {
+  ])('may be a batch for twice as long if it is about new %s', (_, tool, sent) => {
     const answer =
       'The page that you asked for could not be shown, so here is the front page instead of it. '
     const steps = Array.from({ length: 17 }, (_, n) => one(tool, sent(n), ok(answer)))
@@ -292,7 +288,7 @@ describe('the same answer to different calls', () => {
       'ask_docs',
       (n: number) => ({ question: `${'very '.repeat(n)}late returns` }),
     ],
-  ])('is a loop at the eighth time where it is about %s', (_, tool, sent) => {
+  ])('is a loop at the eighth time if it is about %s', (_, tool, sent) => {
     const answer =
       'The page that you asked for could not be shown, so here is the front page instead of it. '
     expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([
@@ -302,7 +298,7 @@ describe('the same answer to different calls', () => {
     ])
   })
 
-  it('is none for windows of a log that differ in their clocks only, and is one where lines come again', () => {
+  it('is not a loop for log windows that differ in clocks only, unless lines come again', () => {
     const clock = (n: number) =>
       `10:${String(n).padStart(2, '0')}:00 INFO the agent is alive and has nothing to do`
     const page = (n: number, from: number) =>
@@ -315,14 +311,14 @@ describe('the same answer to different calls', () => {
     )
   })
 
-  it('goes on through changes that say that nothing changed, and so does the ladder of a response that chants', () => {
+  it('goes on through results without a change, and so does the ladder of a chant', () => {
     const unchanged = (n: number) =>
       one('edit_file', { path: 'x', text: `v${n}` }, ok('Already up to date.'))
     const searches = commands.flatMap((_, n) => [
       one('web_search', { q: `manual ${n}` }, ok('no results')),
       unchanged(n),
     ])
-    // The first of the edits is the first to say so: that is another answer.
+    // The first edit is the first with that answer, so it is another answer.
     expect(rungs(...searches).indexOf('nudge')).toBe(2 * 8)
     const chants = [1, 2, 3].flatMap((n) => [
       says('I will look at it now. '.repeat(20)),
@@ -331,7 +327,7 @@ describe('the same answer to different calls', () => {
     expect(rungs(...chants)).toEqual(['nudge', '-', 'nudge', '-', 'text_only', '-'])
   })
 
-  it('begins to count again after another answer', () => {
+  it('counts again after another answer', () => {
     const nothing = commands.map((_, n) =>
       one('web_search', { q: `manual ${n}` }, ok('no results')),
     )
@@ -357,21 +353,21 @@ describe('a cycle', () => {
     ])
   })
 
-  it('climbs when it goes on, and says what came back', () => {
-    const said = played(...times(4, look).flatMap(() => lap(2)))
-    expect(said.map((intervention) => intervention?.rung ?? '-').slice(5)).toEqual([
+  it('climbs while it goes on, and lists its calls', () => {
+    const interventions = played(...times(4, read).flatMap(() => lap(2)))
+    expect(interventions.map((intervention) => intervention?.rung ?? '-').slice(5)).toEqual([
       'nudge',
       'text_only',
       'end',
     ])
-    expect(said[5]).toMatchObject({ rule: 'cycle', key: 'stat → stat' })
-    expect(said[5]?.text).toContain(
+    expect(interventions[5]).toMatchObject({ rule: 'cycle', key: 'stat → stat' })
+    expect(interventions[5]?.text).toContain(
       '1. stat({"path":"a"}) → returned: size of a\n2. stat({"path":"b"}) → returned: size of b',
     )
-    expect(said[5]?.text).toContain('come back 3 times')
+    expect(interventions[5]?.text).toContain('come back 3 times')
   })
 
-  it('is none while any result in it changes', () => {
+  it('is not a loop while any result in it changes', () => {
     const steps = [1, 2, 3, 4, 5].flatMap((n) => [
       one('stat', { path: 'a' }, ok('1 KB')),
       one('read_log', {}, ok(`line ${n}`)),
@@ -379,7 +375,7 @@ describe('a cycle', () => {
     expect(rungs(...steps)).toEqual(silence(10))
   })
 
-  it('begins anew behind a stray round', () => {
+  it('starts again after a different round', () => {
     const stray = one('head', { path: 'z' }, ok('zz'))
     expect(rungs(...lap(2), ...lap(2), stray, ...lap(2), ...lap(2), ...lap(2))).toEqual([
       ...silence(10),
@@ -387,9 +383,9 @@ describe('a cycle', () => {
     ])
   })
 
-  it('is a loop with failures in it, and text between', () => {
+  it('is a loop with failures in it and text in between', () => {
     const steps = [
-      look,
+      read,
       one('edit', { path: 'a' }, failing('anchor text not found')),
       says('Hm.'),
       one('test', {}, failing('1 failed')),
@@ -398,17 +394,17 @@ describe('a cycle', () => {
     expect(rungs(...steps, ...steps, ...steps).slice(9)).not.toEqual(silence(3))
   })
 
-  it('of polls, waits and errors that may clear has a longer leash', () => {
+  it('with polls, waits or transient errors has a higher limit', () => {
     expect(
       rungs(
-        ...times(6, look).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))]),
+        ...times(6, read).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))]),
       ).slice(0, 8),
     ).toEqual(silence(8))
     const busy = (url: string) => one('fetch', { url }, failing('503 service unavailable'))
-    expect(rungs(...times(8, look).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
+    expect(rungs(...times(8, read).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
       silence(9),
     )
-    const waits = times(8, look).flatMap(() => [
+    const waits = times(8, read).flatMap(() => [
       one('check', {}, ok('not yet')),
       one('wait', {}, ok('')),
       one('check', {}, ok('not yet')),
@@ -427,28 +423,31 @@ describe('a fan-out', () => {
       ]),
     )
 
-  it('that is repeated as it is is a loop at its fourth time, in whatever order', () => {
-    const said = played(
+  it('that is repeated is a loop at its fourth time, in any order', () => {
+    const interventions = played(
       fanOut('a', 'b', 'c'),
       fanOut('c', 'a', 'b'),
       fanOut('a', 'b', 'c'),
       fanOut('b', 'a', 'c'),
       fanOut('a', 'b', 'c'),
     )
-    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
       ...silence(3),
       'nudge',
       'text_only',
     ])
-    expect(said[3]).toMatchObject({ rule: 'repeated-round', evidence: [{ round: 4, ordinal: -1 }] })
+    expect(interventions[3]).toMatchObject({
+      rule: 'repeated-round',
+      evidence: [{ round: 4, ordinal: -1 }],
+    })
   })
 
-  it('with anything new in it is none', () => {
+  it('with anything new in it is not a loop', () => {
     const grown = ['a', 'b', 'c', 'd', 'e', 'f']
     expect(rungs(...grown.map((_, n) => fanOut(...grown.slice(0, n + 1))))).toEqual(silence(6))
   })
 
-  it('of many different calls in one response is none', () => {
+  it('of many different calls in one response is not a loop', () => {
     expect(rungs(fanOut('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'))).toEqual(['-'])
   })
 })

@@ -31,7 +31,7 @@ const clearedIn = (messages: Message[]) =>
 const statuses = (outcome: RoundOutcome | undefined) => outcome?.results.map(({ status }) => status)
 
 describe('a round with calls', () => {
-  it('is cleared to the executor with all its calls, and answered when it has run', () => {
+  it('is cleared to the executor with all its calls, and answered after it ran', () => {
     const running = given(loopDetector, checked(1, { calls: [list, read] }))
     expect(running.records.map(({ to }) => to)).toEqual(['tools'])
     expect(clearedIn(running.to('tools'))).toMatchObject({
@@ -59,7 +59,7 @@ describe('a round with calls', () => {
     ])
   })
 
-  it('takes its rejections along to the executor, and tells activity of them', () => {
+  it('carries its rejections to the executor and reports them to activity', () => {
     const running = given(
       loopDetector,
       checked(1, { calls: [toolCall('exec', '{}'), read], rejections: [missing('command')] }),
@@ -89,7 +89,7 @@ describe('a round with calls', () => {
     expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['rejected', 'ok'])
   })
 
-  it('is answered at once when every call is rejected', () => {
+  it('is answered at once if every call is rejected', () => {
     const done = given(
       loopDetector,
       checked(1, { calls: [toolCall('exec', '{}')], rejections: [missing('command')] }),
@@ -100,7 +100,7 @@ describe('a round with calls', () => {
     ])
   })
 
-  it('lets run only as many calls as are left; the others are skipped, in the order of the response', () => {
+  it('runs as many calls as are left and skips the others, in the order of the response', () => {
     const running = given(loopDetector, checked(1, { calls: [list, read, list], callsLeft: 1 }))
     expect(
       clearedIn(running.to('tools'))?.decided.map(({ ordinal, status }) => [ordinal, status]),
@@ -111,7 +111,7 @@ describe('a round with calls', () => {
     expect(clearedIn(running.to('tools'))?.decided[0]?.text).toContain('only one tool call left')
   })
 
-  it('runs nothing when it was text-only, and says so to the model', () => {
+  it('runs nothing if it was text-only, with the reason for the model', () => {
     const done = given(
       loopDetector,
       checked(1, { calls: [list, read], callsLeft: 0, rejections: [missing('path', 1)] }),
@@ -123,7 +123,7 @@ describe('a round with calls', () => {
     expect(outcome?.intervention).toBeNull()
   })
 
-  it('has exactly one result for each call, whatever the executor leaves out', () => {
+  it('has exactly one result for each call, even if the executor omits some', () => {
     const running = given(
       loopDetector,
       checked(1, { calls: [list, read], rejections: [missing('path', 1)] }),
@@ -172,7 +172,7 @@ describe('a round without calls', () => {
 })
 
 describe('a repeat', () => {
-  it('of a round that was judged changes nothing', () => {
+  it('of a judged round changes nothing', () => {
     const done = given(loopDetector, checked(1, { calls: [list] }), executed(1, [failing('e')]))
     const again = done.when(checked(1, { calls: [list] }))
     expect(again.records).toEqual([])
@@ -184,7 +184,7 @@ describe('a repeat', () => {
     expect(running.when(checked(1, { calls: [list] })).records).toEqual([])
   })
 
-  it('of an execution, or one of another round, changes nothing', () => {
+  it('of an execution changes nothing, like an execution of another round', () => {
     const done = given(loopDetector, checked(1, { calls: [list] }), executed(1, [ok('a')]))
     expect(done.when(executed(1, [ok('b')])).records).toEqual([])
     const running = done.when(checked(2, { calls: [list] }))
@@ -193,7 +193,7 @@ describe('a repeat', () => {
     expect(stale.state).toEqual(running.state)
   })
 
-  it('a second round while one is outstanding is our own mistake, and loud', () => {
+  it('a second round while one is outstanding throws', () => {
     const running = given(loopDetector, checked(1, { calls: [list] }))
     expect(() => running.when(checked(2, { calls: [list] }))).toThrow(
       'round 2 of turn 7 of conversation c came while round 1 was outstanding',
@@ -207,7 +207,7 @@ describe('the end of a turn', () => {
     expect(given(loopDetector, checked(1), turnEnded).state).toBeUndefined()
   })
 
-  it('means nothing to a turn that is not open; neither does an execution', () => {
+  it('changes nothing for a closed turn, like an execution', () => {
     expect(given(loopDetector, turnEnded)).toMatchObject({ state: undefined, records: [] })
     expect(given(loopDetector, executed(1, [ok('a')]))).toMatchObject({
       state: undefined,
@@ -215,7 +215,7 @@ describe('the end of a turn', () => {
     })
   })
 
-  it('is not the end of its memory for a round that comes after it: that opens the turn anew', () => {
+  it('lets a later round open the turn again with empty memory', () => {
     const done = given(
       loopDetector,
       checked(4, { calls: [list] }),
@@ -226,7 +226,7 @@ describe('the end of a turn', () => {
     expect(done.to('tools')).toHaveLength(1)
   })
 
-  it('keeps turns apart', () => {
+  it('closes only its own turn', () => {
     const failed = (turn: number) => [
       { ...checked(1, { calls: [list] }), turn },
       { ...executed(1, [failing('e')]), turn },
@@ -237,7 +237,7 @@ describe('the end of a turn', () => {
 })
 
 describe('a cancel', () => {
-  it('before its round is remembered: the round is not cleared, and each of its calls is skipped', () => {
+  it('before its round is remembered, so the round is not cleared and its calls are skipped', () => {
     const waiting = given(loopDetector, at(10, cancelled()))
     expect(waiting.records).toEqual([])
     expect(waiting.due).toBe(expiresAt)
@@ -263,7 +263,7 @@ describe('a cancel', () => {
     expect(given(loopDetector, at(expiresAt, cancelled())).state).toBeUndefined()
   })
 
-  it('lets the outstanding round end with its real results, and without an intervention', () => {
+  it('leaves the outstanding round its real results, without an intervention', () => {
     const story = given(
       loopDetector,
       ...[1, 2, 3].flatMap((round) => [
@@ -287,7 +287,7 @@ describe('a cancel', () => {
     ).toMatchObject([{ status: 'skipped' }])
   })
 
-  it('gives up an outstanding round at the latest time: what nobody reported may have run', () => {
+  it('ends the outstanding round at the latest time, with results that calls may have run', () => {
     const running = given(
       loopDetector,
       checked(1, { calls: [toolCall('exec', '{}'), list], rejections: [missing('command')] }),
@@ -303,7 +303,7 @@ describe('a cancel', () => {
     expect(outcomeIn(done.to('conversation'))?.results[1]?.text).toContain('may have run')
   })
 
-  it('passes on a failure of its round', () => {
+  it('passes a failure of its round on', () => {
     const failure = { class: 'cancelled' as const, reason: 'cancelled' }
     expect(
       outcomeIn(given(loopDetector, cancelled(), checked(1, { failure })).to('conversation')),
@@ -312,7 +312,7 @@ describe('a cancel', () => {
 })
 
 describe('time', () => {
-  it('bounds an outstanding round without a cancel too, by the slowest of the tools that its response names', () => {
+  it('bounds an outstanding round without a cancel too, by the slowest of its tools', () => {
     const declarations = [
       declared('list', { timeoutMs: 5_000 }),
       declared('read', { timeoutMs: 90_000 }),
@@ -332,7 +332,7 @@ describe('time', () => {
     })
   })
 
-  it('waits for no tool longer than the executor lets it run, whatever the tool declares', () => {
+  it('waits for a tool at most until the timeout of the executor, for any declared timeout', () => {
     const declarations = [declared('list', { timeoutMs: 10 * limits.toolTimeoutMsMax })]
     const running = given(loopDetector, checked(1, { calls: [list], declarations }))
     expect(running.due).toBe(
@@ -340,7 +340,7 @@ describe('time', () => {
     )
   })
 
-  it('closes a turn of which nothing was heard, some time after the newest expiresAt', () => {
+  it('closes an idle turn some time after the newest expiresAt', () => {
     const open = given(
       loopDetector,
       checked(1),
@@ -351,14 +351,14 @@ describe('time', () => {
     expect(open.when(at(open.due ?? 0, tick))).toMatchObject({ state: undefined, records: [] })
   })
 
-  it('a tick for a turn that is not open means nothing', () => {
+  it('changes nothing with a tick for a closed turn', () => {
     expect(
       loopDetector.react(undefined, { message: tick, offset: 1, previous: undefined, time: 1 }),
     ).toEqual({})
   })
 })
 
-describe('whatever comes in whatever order', () => {
+describe('any records in any order', () => {
   const kinds = ['checked', 'failing', 'text', 'executed', 'cancel', 'tick', 'ended'] as const
   type Kind = (typeof kinds)[number]
   const event = fc.record({
@@ -367,7 +367,7 @@ describe('whatever comes in whatever order', () => {
     ms: fc.integer({ min: 0, max: 900_000 }),
   })
 
-  it('a round has at most one outcome with one result for each call, nothing is cleared after a cancel, and a tick at due moves the turn', () => {
+  it('give each round at most one outcome with one result a call, clear nothing after a cancel, and move a due turn', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
         let story = given(loopDetector)
@@ -377,16 +377,16 @@ describe('whatever comes in whatever order', () => {
         for (const { kind, round, ms } of events) {
           time += kind === 'tick' ? ms : 1
           const before = story.due
-          // A second round while one is outstanding is a mistake of ours, tested above; here the
-          // next one comes when the last is over.
+          // A second round while one is outstanding is an internal error, tested above. Here the
+          // next one follows the end of the last.
           if (
             (kind === 'checked' || kind === 'failing' || kind === 'text') &&
             story.state?.outstanding &&
             round > story.state.roundNewest
           )
             continue
-          // A turn that was closed has forgotten its rounds, also when a cancel opened it anew:
-          // repeats of them are dropped by the runtime's marks.
+          // A closed turn has forgotten its rounds, even if a cancel opened it again. The marks of
+          // the runtime drop their repeats.
           if ((story.state?.roundNewest ?? 0) < round && round <= Math.max(0, ...answered)) continue
           if (kind === 'checked')
             story = story.when(at(time, checked(round, { calls: [list, read] })))

@@ -1,4 +1,5 @@
-// Rounds of one turn as the loop-detector reads them, from what a test is about.
+// The rounds of one turn as the loop-detector reads them, with defaults for the fields that a test
+// does not set.
 
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
@@ -101,7 +102,7 @@ export function ok(text: string): CallResult {
   return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1 }
 }
 
-/** As the executor gives it: the whole output, and its first line as the short reason. */
+/** A result as the executor writes it: the whole output, and its first line as the short reason. */
 export function failing(text: string, status: CallResult['status'] = 'error'): CallResult {
   return { ordinal: 0, status, text, reason: text.split('\n')[0] ?? '', durationMs: 1 }
 }
@@ -142,7 +143,7 @@ export function policyWith({ loop = {}, empty = {}, shadowed = [] }: Changes): P
   }
 }
 
-/** One round of a story: its calls with their results, or a response without calls. */
+/** One round of a turn: its calls with their results, or a response without calls. */
 export type Step = { calls?: [Call, CallResult][]; fields?: Checked }
 
 export function one(name: string, args: unknown, result: CallResult): Step {
@@ -170,17 +171,19 @@ export function rejectedRound(
   return { fields: { calls: [toolCall(name, args)], rejections: [missing(field)], ...fields } }
 }
 
-/**
- * Plays the rounds of one turn from round 1 on and gives what the detector said to each of them.
- */
+/** Plays the rounds of one turn from round 1 on. Returns the intervention of each. */
 export function played(...steps: Step[]): (Intervention | null)[] {
   return outcomes(...steps).map(({ intervention }) => intervention)
 }
 
-/** The rungs alone: `-` where there is none, in brackets where it is only ordinary. */
+/** The rung of each round: `-` without an intervention, in brackets if it is ordinary. */
 export function rungs(...steps: Step[]): string[] {
-  return played(...steps).map((said) =>
-    said === null ? '-' : said.ordinary ? `(${said.rung})` : said.rung,
+  return played(...steps).map((intervention) =>
+    intervention === null
+      ? '-'
+      : intervention.ordinary
+        ? `(${intervention.rung})`
+        : intervention.rung,
   )
 }
 
@@ -189,10 +192,10 @@ export function outcomes(...steps: Step[]): RoundOutcome[] {
 }
 
 /**
- * Plays likewise, and gives what rules in shadow would have done, round by round: `cycle nudge`, in
- * brackets where it is only ordinary.
+ * Plays the rounds. Returns the interventions of rules in shadow for each: `cycle nudge`, in
+ * brackets if it is ordinary.
  */
-export function wouldHave(...steps: Step[]): string[][] {
+export function raisedInShadow(...steps: Step[]): string[][] {
   return written(...steps).map(({ raised }) =>
     raised.flatMap(({ shadow, intervention: { rule, rung, ordinary } }) =>
       shadow ? [ordinary ? `(${rule} ${rung})` : `${rule} ${rung}`] : [],
@@ -200,7 +203,7 @@ export function wouldHave(...steps: Step[]): string[][] {
   )
 }
 
-/** What was written of each round when it was judged. */
+/** The records of each judged round. */
 function written(...steps: Step[]): { outcome: RoundOutcome; raised: InterventionRaised[] }[] {
   let story = given(loopDetector)
   return steps.map((step, index) => {
@@ -218,7 +221,7 @@ function written(...steps: Step[]): { outcome: RoundOutcome; raised: Interventio
   })
 }
 
-/** The steps under this policy. */
+/** The steps with this policy. */
 export function judgedBy(policy: Policy, ...steps: Step[]): Step[] {
   return steps.map((step) => ({ ...step, fields: { ...step.fields, policy } }))
 }

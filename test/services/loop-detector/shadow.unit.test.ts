@@ -10,12 +10,12 @@ import {
   one,
   outcomes,
   policyWith,
+  raisedInShadow,
   rejectedRound,
   rungs,
   type Step,
   says,
   times,
-  wouldHave,
 } from './rounds.ts'
 
 const shadowed = (...names: string[]) => policyWith({ shadowed: names })
@@ -24,9 +24,9 @@ const success = one('list', { path: '.' }, ok('a\nb'))
 const lap = [one('a', {}, ok('1')), one('b', {}, ok('2'))]
 
 describe('a rule in shadow', () => {
-  it('tells each rung that it would have climbed, then nothing more, and changes nothing', () => {
+  it('reports each rung it would reach, then nothing more, and changes nothing', () => {
     const steps = judgedBy(shadowed('identical-failure'), ...times(7, failure))
-    expect(wouldHave(...steps)).toEqual([
+    expect(raisedInShadow(...steps)).toEqual([
       [],
       [],
       ['identical-failure nudge'],
@@ -38,25 +38,25 @@ describe('a rule in shadow', () => {
     expect(rungs(...steps)).toEqual(times(7, {}).map(() => '-'))
   })
 
-  it('tells of the response without text or call behind the round without tools what J2 would have made of it', () => {
+  it('reports the end after a response without text or call in its round without tools', () => {
     const steps = judgedBy(shadowed('identical-failure'), ...times(4, failure), empty())
-    expect(wouldHave(...steps).at(-1)).toEqual(['identical-failure end'])
-    expect(rungs(...steps).at(-1)).toBe('(nudge)') // the rule on empty responses is no shadow
+    expect(raisedInShadow(...steps).at(-1)).toEqual(['identical-failure end'])
+    expect(rungs(...steps).at(-1)).toBe('(nudge)') // the rule on empty responses is not in shadow
   })
 
-  it('hides no other rule, whose ladder is its own', () => {
+  it('hides no other rule, and each has its ladder', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 3 }, shadowed: ['identical-failure'] })
     const both: Step = { calls: [...(failure.calls ?? []), ...(success.calls ?? [])] }
     const steps = judgedBy(policy, ...times(5, both))
     expect(rungs(...steps)).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
     expect(outcomes(...steps)[2]?.intervention?.rule).toBe('identical-success')
-    expect(wouldHave(...steps).slice(2, 4)).toEqual([
+    expect(raisedInShadow(...steps).slice(2, 4)).toEqual([
       ['identical-failure nudge'],
       ['identical-failure text_only'],
     ])
   })
 
-  it('is told beside another one in shadow', () => {
+  it('reports beside another rule in shadow', () => {
     const both: Step = { calls: [...(failure.calls ?? []), ...(success.calls ?? [])] }
     const steps = judgedBy(
       policyWith({
@@ -65,16 +65,16 @@ describe('a rule in shadow', () => {
       }),
       ...times(3, both),
     )
-    expect(wouldHave(...steps).at(-1)).toEqual([
+    expect(raisedInShadow(...steps).at(-1)).toEqual([
       'identical-failure nudge',
       'identical-success nudge',
     ])
   })
 
-  it('gives no reminder of an empty response, and tells that it would have', () => {
+  it('sends no reminder after an empty response, but reports it', () => {
     const steps = judgedBy(shadowed('empty-response'), ...times(5, empty()))
     expect(rungs(...steps)).toEqual(['-', '-', '-', '-', '-'])
-    expect(wouldHave(...steps)).toEqual([
+    expect(raisedInShadow(...steps)).toEqual([
       ['(empty-response nudge)'],
       ['(empty-response nudge)'],
       ['empty-response text_only'],
@@ -83,7 +83,7 @@ describe('a rule in shadow', () => {
     ])
   })
 
-  it('leaves the words of rejections and the turn alone where it counts schema failures', () => {
+  it('changes neither rejections nor the turn when it counts schema failures', () => {
     const policy = policyWith({
       loop: { schemaFailureEndsTurn: true },
       shadowed: ['schema-failure', 'identical-failure'],
@@ -93,7 +93,7 @@ describe('a rule in shadow', () => {
       times(4, {}).map(() => missing('command').text),
     )
     expect(rungs(...steps)).toEqual(['-', '-', '-', '-'])
-    expect(wouldHave(...steps)).toEqual([
+    expect(raisedInShadow(...steps)).toEqual([
       [],
       [],
       ['identical-failure nudge', 'schema-failure end'],
@@ -101,7 +101,7 @@ describe('a rule in shadow', () => {
     ])
   })
 
-  it('no longer asks for the end where it asked for the round without tools as an enforcing one', () => {
+  it('does not end a turn whose round without tools it required before it was in shadow', () => {
     const enforced = times(4, failure)
     const silent = empty('end', { callsLeft: 0 })
     expect(rungs(...enforced, ...judgedBy(shadowed('identical-failure'), silent))).toEqual([
@@ -142,18 +142,18 @@ describe('a rule that enforces again', () => {
     ],
     ['chanting', times(3, says('go on and on '.repeat(40)))],
     ['monologue', times(5, says('I will look into it now.'))],
-  ])('begins at the bottom with what it has counted: %s', (rule, steps) => {
+  ])('starts at the bottom and keeps its counts: %s', (rule, steps) => {
     const others = rules.map(({ name }) => name).filter((name) => name !== rule)
     const story = [
       ...judgedBy(shadowed(...others, rule), ...steps.slice(0, -1)),
       ...judgedBy(shadowed(...others), ...steps.slice(-1)),
     ]
-    expect(wouldHave(...story).flat()).toContain(`${rule} text_only`)
+    expect(raisedInShadow(...story).flat()).toContain(`${rule} text_only`)
     expect(rungs(...story)).toEqual([...times(steps.length - 1, {}).map(() => '-'), 'nudge'])
   })
 })
 
-it('has a mode in agent files, whatever its name', () => {
+it('every rule has a mode in agent files', () => {
   const schema = JSON.parse(
     readFileSync(new URL('../../../shared/agents/file/agent.schema.json', import.meta.url), 'utf8'),
   )

@@ -1,4 +1,4 @@
-// Reads that differ and bring no line that the turn has not seen.
+// Different reads that bring no line that is new in the turn.
 
 import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../apps/replay/judge/overrides.ts'
@@ -23,21 +23,21 @@ const ruleOf = (steps: Step[]) => judge({ id: 'a', steps }, givenBy([])).rule
 const all = window(0, 50)
 const inside = Array.from({ length: 8 }, (_, index) => window(index, index + 10 + 3 * index))
 
-describe('reads that differ and cover nothing new', () => {
+describe('different reads that bring nothing new', () => {
   it('are a sweep at the eighth round', () => {
     expect(ruleOf([all, ...inside])).toBe('sweep@3')
     expect(ruleOf([all, ...inside.slice(0, 7)])).toBeNull()
   })
 
-  it('are none while one of them brings a line that is new', () => {
+  it('are no sweep while one of them brings a new line', () => {
     expect(ruleOf([all, ...inside.slice(0, 7), window(45, 51), ...inside.slice(7)])).toBeNull()
   })
 
-  it('are none when something was changed in between', () => {
+  it('are no sweep after a change in between', () => {
     expect(ruleOf([all, ...inside.slice(0, 7), write, ...inside.slice(7)])).toBeNull()
   })
 
-  it('are none when another call brings something new in between, however short', () => {
+  it('are no sweep after any new result of another call in between', () => {
     const value = (index: number): Step => ({
       kind: 'tool',
       tool: 'read_value',
@@ -49,14 +49,14 @@ describe('reads that differ and cover nothing new', () => {
     expect(ruleOf([all, value(1), ...inside.flatMap((step) => [step, value(1)])])).not.toBeNull()
   })
 
-  it('are none where a result has more lines than are looked at', () => {
+  it('are no sweep if a result has more lines than the rule compares', () => {
     const growing = Array.from({ length: 9 }, (_, index) =>
       window(0, limits.loopLinesMax + 50 * index),
     )
     expect(ruleOf(growing)).toBeNull()
   })
 
-  it('are none where each gives the whole of one text, which is the matter of another rule', () => {
+  it('are no sweep if each returns one whole text, which belongs to another rule', () => {
     expect(
       ruleOf(
         Array.from(
@@ -68,7 +68,7 @@ describe('reads that differ and cover nothing new', () => {
     ).toBeNull()
   })
 
-  it('are none of a tool that changes things, and none where a result is one line', () => {
+  it('are no sweep for a tool that changes things, or for results of one line', () => {
     expect(
       ruleOf([
         window(0, 50, 'apply_rows'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { empty, failing, one, played, rungs, type Step, says } from './rounds.ts'
 
-/** Each in other words: the same text three times is a monologue besides. */
+/** Each with other words, because three equal texts are a monologue too. */
 function unread(words: string): Step {
   const textCalls = { dialect: 'json', repairs: [], fault: "missing required field 'path'" }
   return {
@@ -16,22 +16,23 @@ function unread(words: string): Step {
 }
 
 describe('a text that is built like a call and cannot run', () => {
-  it('is answered with the reason, as an ordinary reminder', () => {
+  it('gets the reason in an ordinary reminder', () => {
     const [intervention] = played(unread('a'))
     expect(intervention).toMatchObject({ rung: 'nudge', ordinary: true, rule: 'unread-call' })
     expect(intervention?.text).toContain("could not be run: missing required field 'path'.")
   })
 
-  it('is answered twice in a turn, whatever stands between, and then it is the reply', () => {
+  it('gets two reminders in a turn, in any rounds, and then is the reply', () => {
     expect(
       rungs(unread('a'), one('read', {}, failing('no')), unread('b'), empty(), unread('c')),
     ).toEqual([...['(nudge)', '-', '(nudge)', '(nudge)', '-']])
   })
 
-  it('is not answered where no tool can be called', () => {
+  it('gets no reminder if no tool can be called', () => {
     const last = unread('a')
     expect(rungs({ fields: { ...last.fields, callsLeft: 0 } })).toEqual(['-'])
   })
 
-  it('is nothing where the text is only text', () => expect(rungs(says('Done.'))).toEqual(['-']))
+  it('differs from a plain text, which gets no reminder', () =>
+    expect(rungs(says('Done.'))).toEqual(['-']))
 })

@@ -112,7 +112,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
               rounds
       key       exec({})
       evidence  round 1 call 0
-      ended by  a success of the same operation, or a change that is new
+      ended by  a success of the same operation, or a new change
 
   Round 2, after 21 ms
     limited   text only: the model was asked once more and could not call a tool

@@ -1,11 +1,10 @@
-// What waits for a person and what was decided, as it stands in the log: for whoever lists, and for
-// whoever decides and wants to know what counted. It folds the inbox of the stage with the stage's
-// own functions, so it knows the same without asking it; also beside a stage that does not run.
-// BOOK-1. Bounded: it begins where the oldest call that may still wait was asked about, or was
-//     decided long enough ago that nobody will ask.
-// BOOK-2. The time of a round never goes back, ticks count and repeats do not, as in the runtime:
-//     on Kafka a new leader's clock may be behind, and a decision that comes after the tick that
-//     expired its call must not count here by its own earlier time.
+// The approvals as they stand in the log, for lists and for the answer to a decision. It folds the
+// stage's inbox with the stage's own functions, so it needs no running stage.
+//
+// APPROVAL-LOG-1. Bounded: it begins two of the longest waits ago. An older call no longer waits,
+//     and nobody lists it.
+// APPROVAL-LOG-2. The time of a round never goes back, ticks count and repeats do not, as in the
+//     runtime. On Kafka a new leader's clock may be behind.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import { decode } from '../../shared/codec/codec.ts'
@@ -21,51 +20,54 @@ import {
   parseId,
   type ReadId,
 } from '../../shared/runtime/derived-id.ts'
-import { type Approval, expired } from './approval.ts'
-import { type AskedRound, askedRound, takeIn } from './asked-round.ts'
+import { type Approval, applyTime } from './approval.ts'
+import { type ApprovalRound, applyRecord, approvalRound } from './approval-round.ts'
 import { approval as stage } from './reducer.ts'
 
-/** `decidedAt`: the offset of the record that decided it; undefined: none did, or time. */
-export type Entry = { partition: number; approval: Approval; decidedAt: Offset | undefined }
+/** `decidedAt`: the offset of the record that decided it. Undefined: still open, or expired. */
+export type ApprovalEntry = { partition: number; approval: Approval; decidedAt: Offset | undefined }
 
-/** What a decision that came a day after the wait's end may still ask about. */
+/** One longest wait, and another one in which a late decision can still ask for the outcome. */
 const lookBackMs: Milliseconds = 2 * limits.guardDeadlineMsMax + leadersApartMs
 
-export type BookOptions = { bus: Pick<Bus, 'ends' | 'read' | 'clock'>; topicPrefix: string }
+export type ApprovalLogOptions = { bus: Pick<Bus, 'ends' | 'read' | 'clock'>; topicPrefix: string }
 
-/** All calls that waited for a person lately, by when they were asked about. */
-export async function readBook(options: BookOptions): Promise<Entry[]> {
+/** All calls that waited for a person lately, in the order in which their wait began. */
+export async function readApprovals(options: ApprovalLogOptions): Promise<ApprovalEntry[]> {
   const topic = `${options.topicPrefix}approvals`
   const partitions = await options.bus.ends(topic).catch((error: unknown) => {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return [] // the log of a Weir that knew no approvals
+    // a log from before approvals
+    if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
     throw error
   })
-  const pages = await Promise.all(partitions.map((ends) => readPage(options, ends)))
-  return pages.flat().sort((a, b) => a.approval.request.askedAt - b.approval.request.askedAt)
+  const partitionEntries = await Promise.all(partitions.map((ends) => readPartition(options, ends)))
+  return partitionEntries
+    .flat()
+    .sort((a, b) => a.approval.request.askedAt - b.approval.request.askedAt)
 }
 
-/** Those of one partition, up to its end, or to where `ends` says. */
-export async function readPage(
-  { bus, topicPrefix }: BookOptions,
+/** The approvals of one partition, up to `end`. */
+export async function readPartition(
+  { bus, topicPrefix }: ApprovalLogOptions,
   { partition, begin, end }: PartitionEnds,
-): Promise<Entry[]> {
+): Promise<ApprovalEntry[]> {
   const whole = { topic: `${topicPrefix}approvals`, partition, from: begin, to: end }
   const from = await firstOffsetSince(bus, whole, bus.clock.now() - lookBackMs)
-  const page = createPage(partition)
+  const fold = foldOf(partition)
   for await (const records of batchesOf(bus, { ...whole, from }))
-    for (const record of records) page.take(record)
-  return page.entries()
+    for (const record of records) fold.apply(record)
+  return fold.entries()
 }
 
-/** `time`: of the newest of its records (keeps BOOK-2). */
-type KnownRound = { round: AskedRound; decidedAt: Map<string, Offset>; time: Milliseconds }
+/** `time`: of the newest record of the round (keeps APPROVAL-LOG-2). */
+type KnownRound = { round: ApprovalRound; decidedAt: Map<string, Offset>; time: Milliseconds }
 
-function createPage(partition: number) {
+function foldOf(partition: number) {
   const rounds = new Map<string, KnownRound>()
   const marks: Marks = {}
 
   return {
-    take(record: StoredRecord): void {
+    apply(record: StoredRecord): void {
       const id = record.id === undefined ? undefined : parseId(record.id)
       if (id !== undefined && isRepeat(marks, id)) return
       const message = messageIn(record, id)
@@ -75,15 +77,20 @@ function createPage(partition: number) {
       const known = rounds.get(key)
       if (message.type === 'approval-asked') {
         if (known === undefined)
-          rounds.set(key, { round: askedRound(message), decidedAt: new Map(), time: record.time })
+          rounds.set(key, {
+            round: approvalRound(message),
+            decidedAt: new Map(),
+            time: record.time,
+          })
         else known.time = Math.max(known.time, record.time)
         return
       }
       if (known === undefined) return
       const time = Math.max(known.time, record.time)
-      if (message.type === 'tick' && time < known.round.expiresAt) return // one that came too early moves nothing, also no time
+      // An early tick moves nothing, not even the time of the round.
+      if (message.type === 'tick' && time < known.round.expiresAt) return
       known.time = time
-      for (const { kind, request } of takeIn(
+      for (const { kind, request } of applyRecord(
         known.round,
         message.type === 'tick' ? undefined : message,
         time,
@@ -91,7 +98,7 @@ function createPage(partition: number) {
         if (kind !== 'expired') known.decidedAt.set(request.id, record.offset)
     },
 
-    entries: (): Entry[] =>
+    entries: (): ApprovalEntry[] =>
       [...rounds.values()].flatMap(({ round, decidedAt }) =>
         round.approvals.map((approval) => ({
           partition,
@@ -104,7 +111,7 @@ function createPage(partition: number) {
 
 type Kept = Extract<Message, { type: `approval-${'asked' | 'answered' | 'withdrawn'}` | 'tick' }>
 
-/** Undefined: none of these records, or one by a writer that may not write it. */
+/** Undefined: another record, or one by a writer that may not write it. */
 function messageIn(
   { key, id: given, value }: StoredRecord,
   id: ReadId | undefined,
@@ -123,11 +130,11 @@ function messageIn(
         return undefined
     }
   } catch {
-    return undefined // the stage's to report
+    return undefined // the stage reports it
   }
 }
 
-/** Those that wait at this time. */
-export function waitingIn(entries: readonly Entry[], now: Milliseconds): Entry[] {
-  return entries.filter(({ approval }) => expired(approval, now).kind === 'pending')
+/** The approvals that wait at this time. */
+export function waitingIn(entries: readonly ApprovalEntry[], now: Milliseconds): ApprovalEntry[] {
+  return entries.filter(({ approval }) => applyTime(approval, now).kind === 'pending')
 }

@@ -1,6 +1,5 @@
-// A round whose calls the approval guard was asked about: which of them wait for a person, and what
-// has become of them. The stage's unit; whoever lists what waits folds the same records with the
-// same functions, and so knows what the stage knows.
+// A round with calls for the approval guard: the calls that wait for a person, and their decisions.
+// It is the stage's unit. approval-log.ts folds the same records with the same functions.
 
 import type { JsonObject } from '../../shared/contract/guard.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -14,29 +13,32 @@ import type {
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   type Approval,
-  answered,
+  applyDecision,
+  applyTime,
+  applyWithdrawal,
   type Decided,
-  expired,
   hashOf,
   idOf,
-  withdrawn,
 } from './approval.ts'
 import { type CompiledRule, ruleFor, rulesIn } from './rules.ts'
 
-export type AskedRound = Pick<
+export type ApprovalRound = Pick<
   ApprovalAsked,
   'conversation' | 'turn' | 'round' | 'version' | 'clearedAt' | 'deadlineMs'
 > & {
   expiresAt: Milliseconds
-  /** What needs no person: calls that no rule names, and all where the rules cannot be used. */
+  /**
+   * Verdicts that need no person: on calls that no rule names, and on all if the rules cannot be
+   * used.
+   */
   judged: CallVerdict[]
   /** By ordinal. */
   approvals: Approval[]
-  /** Ordinals of the calls that wait for this guard's word. */
+  /** Ordinals of the calls that wait for this guard's verdict. */
   awaited: number[]
 }
 
-export function askedRound(message: ApprovalAsked): AskedRound {
+export function approvalRound(message: ApprovalAsked): ApprovalRound {
   const { conversation, turn, round, agent, version, clearedAt, deadlineMs, until } = message
   const expiresAt =
     until - Math.min(limits.approvalAnswerMs, Math.floor(Math.max(0, until - clearedAt) / 4))
@@ -44,9 +46,9 @@ export function askedRound(message: ApprovalAsked): AskedRound {
   const approvals: Approval[] = []
   const rules = rulesIn(message.rules)
   for (const call of message.calls) {
-    const found = judgeByRules(call, rules)
-    if (typeof found !== 'string') {
-      judged.push(found)
+    const verdictOrRule = judgeByRules(call, rules)
+    if (typeof verdictOrRule !== 'string') {
+      judged.push(verdictOrRule)
       continue
     }
     const hash = hashOf(call.name, call.arguments)
@@ -59,7 +61,7 @@ export function askedRound(message: ApprovalAsked): AskedRound {
       ...call,
       id,
       hash,
-      rule: found,
+      rule: verdictOrRule,
       askedAt: clearedAt,
       expiresAt,
     }
@@ -80,7 +82,7 @@ export function askedRound(message: ApprovalAsked): AskedRound {
   }
 }
 
-/** The name of the rule for which it waits, or its verdict. */
+/** The name of the rule that makes it wait, or its verdict. */
 function judgeByRules(
   { ordinal, name, arguments: text }: AskedCall,
   rules: CompiledRule[] | undefined,
@@ -100,7 +102,7 @@ function judgeByRules(
   return rule?.name ?? { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
 }
 
-/** Undefined: the text is no JSON object; then each rule of the tool holds the call. */
+/** Undefined: the text is no JSON object, so each rule of the tool matches. */
 function objectIn(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -112,12 +114,9 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/**
- * Takes a record, or only the time, into the round, in place. Returns the calls that are decided
- * now and were not before.
- */
-export function takeIn(
-  round: AskedRound,
+/** Applies a record, or only the time, in place. Returns the newly decided calls. */
+export function applyRecord(
+  round: ApprovalRound,
   message: ApprovalAnswered | ApprovalWithdrawn | undefined,
   time: Milliseconds,
 ): Decided[] {
@@ -139,9 +138,9 @@ function next(
   message: ApprovalAnswered | ApprovalWithdrawn | undefined,
   time: Milliseconds,
 ): Approval {
-  if (message?.type === 'approval-answered') return answered(before, message, time)
-  const gone = message?.calls.find(({ ordinal }) => ordinal === before.request.ordinal)
-  return gone === undefined
-    ? expired(before, time)
-    : withdrawn(expired(before, time), gone.reason, time)
+  if (message?.type === 'approval-answered') return applyDecision(before, message, time)
+  const withdrawal = message?.calls.find(({ ordinal }) => ordinal === before.request.ordinal)
+  return withdrawal === undefined
+    ? applyTime(before, time)
+    : applyWithdrawal(applyTime(before, time), withdrawal.reason, time)
 }

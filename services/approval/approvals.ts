@@ -1,9 +1,10 @@
-// The desk: what a person, or a program for one, does about calls that wait. It lists them, and
-// writes a decision and says what became of it.
-// DESK-1. Nothing is decided here. A decision is a record, and the order of the log says which one
-//     counts; the answer is read from that order.
-// DESK-2. A decision names the arguments by their hash, as they were listed to whoever decides, and
-//     is for one call: an id that two wait under is refused.
+// Approvals for a person, or for a program that acts for one: lists the calls that wait, writes a
+// decision, returns its outcome.
+//
+// APPROVALS-1. Nothing is decided here. A decision is a record. The order of the log says which one
+//     counts, and the answer is read from that order.
+// APPROVALS-2. A decision names the arguments by their hash, as listed, and is for one call. An id
+//     that two calls wait under is refused.
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -13,12 +14,12 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { type Approval, alreadyText, countedText, expired, idFrom } from './approval.ts'
-import { type Entry, readBook, readPage, waitingIn } from './book.ts'
+import { type Approval, alreadyText, applyTime, countedText, idFrom } from './approval.ts'
+import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './approval-log.ts'
 
 /**
- * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are the
- * log's, in milliseconds since 1970.
+ * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are those
+ * of the log, in milliseconds since 1970.
  */
 export type WaitingApproval = {
   id: string
@@ -31,10 +32,10 @@ export type WaitingApproval = {
   arguments: string
   /** SHA-256, in hex, of tool and arguments. */
   hash: string
-  /** The name of the rule for which it waits. */
+  /** The name of the rule that makes it wait. */
   rule: string
   since: Milliseconds
-  /** When it is rejected if nobody decides. */
+  /** The time at which it is rejected if nobody decides. */
   until: Milliseconds
 }
 
@@ -42,42 +43,47 @@ export type ApprovalDecision = {
   id: string
   answer: ApprovalAnswer
   by: string
-  /** For the model, where it is rejected. */
+  /** For the model, if you reject the call. */
   reason?: string | undefined
-  /** Of what was shown to whoever decides; default: of what waits under the id. */
+  /** The hash that you read in the list. Default: the hash of the call that waits under the id. */
   hash?: string | undefined
 }
 
 /**
- * `counted`: this decision is the one that counts. `outcome`: what the call is now. `text`: that in
- * words, for whoever decided.
+ * `counted`: this decision is the one that counts. `outcome`: the state of the call now. `text`:
+ * the same in words, for the author of the decision.
  */
 export type DecisionOutcome = { counted: boolean; outcome: Approval['kind']; text: string }
 
-export type Desk = {
-  /** By when they were asked about. */
+export type Approvals = {
+  /** In the order in which their wait began. */
   waiting(): Promise<WaitingApproval[]>
   /**
-   * Throws `approval.unknown` where no such call is known, `approval.ambiguous` where two wait
-   * under the id, and `message.invalid` for a reason or name that is too long.
+   * Throws `approval.unknown` if no such call is known, `approval.ambiguous` if two wait under the
+   * id, and `message.invalid` for a reason or name that is too long.
    */
   decide(decision: ApprovalDecision): Promise<DecisionOutcome>
 }
 
-export type DeskOptions = {
+export type ApprovalsOptions = {
   /** The log, open for reading. */
   bus: Pick<Bus, 'ends' | 'read' | 'clock'>
-  /** How a decision is written: the log itself, or whoever has it open for writing. */
+  /** Appends a decision to the log. */
   append: (...args: Parameters<Bus['append']>) => Promise<Appended[]>
   topicPrefix: string
   partitions: number
 }
 
-export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions): Desk {
+export function openApprovals({
+  bus,
+  append,
+  topicPrefix,
+  partitions,
+}: ApprovalsOptions): Approvals {
   return {
     async waiting() {
-      return waitingIn(await readBook({ bus, topicPrefix }), bus.clock.now()).map(({ approval }) =>
-        waitingApproval(approval),
+      return waitingIn(await readApprovals({ bus, topicPrefix }), bus.clock.now()).map(
+        ({ approval }) => waitingApproval(approval),
       )
     },
 
@@ -86,8 +92,8 @@ export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions):
       checkSize('name', by, limits.approvalByBytesMax)
       const id = idFrom(given)
       const now = bus.clock.now()
-      const approval = expired(
-        entryUnder(id, await readBook({ bus, topicPrefix }), now).approval,
+      const approval = applyTime(
+        entryUnder(id, await readApprovals({ bus, topicPrefix }), now).approval,
         now,
       )
       const { request, kind } = approval
@@ -110,13 +116,13 @@ export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions):
       if (written === undefined)
         throw new WeirError(
           'runtime.assertion',
-          'a record was appended, and the bus does not say where',
+          'the bus appended a record and returned no position',
         )
       return outcomeOf(request, written)
     },
   }
 
-  /** From the log up to the decision itself: what comes later cannot change it. */
+  /** Reads the log up to the decision itself: later records cannot change its outcome. */
   async function outcomeOf(
     request: Approval['request'],
     { partition, offset, time }: Appended,
@@ -124,10 +130,10 @@ export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions):
     const begin =
       (await bus.ends(`${topicPrefix}approvals`)).find((ends) => ends.partition === partition)
         ?.begin ?? 0
-    const entries = await readPage({ bus, topicPrefix }, { partition, begin, end: offset + 1 })
+    const entries = await readPartition({ bus, topicPrefix }, { partition, begin, end: offset + 1 })
     const entry = entries.find((entry) => isSameCall(entry.approval.request, request))
     if (entry === undefined) throw unknown(request.id)
-    const approval = expired(entry.approval, time)
+    const approval = applyTime(entry.approval, time)
     const counted = entry.decidedAt === offset
     return {
       counted,
@@ -138,23 +144,23 @@ export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions):
 }
 
 /**
- * What waits under the id, or else what waited under it last. Throws `approval.unknown`,
+ * The call that waits under the id, otherwise the one that waited last. Throws `approval.unknown`,
  * `approval.ambiguous`.
  */
-export function entryUnder(id: string, entries: Entry[], now: Milliseconds): Entry {
+export function entryUnder(id: string, entries: ApprovalEntry[], now: Milliseconds): ApprovalEntry {
   const known = entries.filter(({ approval }) => approval.request.id === id)
   const [waits, ...others] = waitingIn(known, now)
   if (others.length > 0)
     throw new WeirError(
       'approval.ambiguous',
-      `${others.length + 1} calls wait under the id ${id}, which chance does not bring about, and none can be decided by it: cancel their turns, or let them expire. ${waitingIn(known, now).map(placeText).join('; ')}`,
+      `${others.length + 1} calls wait under the id ${id}, so it cannot decide any of them. Chance does not produce equal ids. Cancel their turns, or let them expire. ${waitingIn(known, now).map(placeText).join('; ')}`,
     )
   const entry = waits ?? known.at(-1)
   if (entry === undefined) throw unknown(id)
   return entry
 }
 
-function placeText({ approval: { request } }: Entry): string {
+function placeText({ approval: { request } }: ApprovalEntry): string {
   const { conversation, turn, round, ordinal, name, arguments: text } = request
   return `${name} ${shortened(text, 200)} (call ${ordinal} of round ${round}, turn ${turn}, conversation ${conversation})`
 }
@@ -169,7 +175,7 @@ function isSameCall(a: Approval['request'], b: Approval['request']): boolean {
 }
 
 function unknown(id: string): WeirError {
-  const text = `no call waits, or waited in the last two days, under the id ${JSON.stringify(id.slice(0, 80))}: weir approvals lists those that wait`
+  const text = `no call waits, or waited in the last two days, under the id ${JSON.stringify(id.slice(0, 80))}. weir approvals lists the calls that wait`
   return new WeirError('approval.unknown', text)
 }
 
@@ -197,11 +203,11 @@ function checkSize(name: string, value: string, bytesMax: number): void {
   if (bytes > bytesMax)
     throw new WeirError(
       'message.invalid',
-      `the ${name} has ${bytes} bytes; at most ${bytesMax} are kept`,
+      `the ${name} has ${bytes} bytes; it must have at most ${bytesMax}`,
     )
   if (!value.isWellFormed())
     throw new WeirError(
       'message.invalid',
-      `the ${name} has half of a surrogate pair in it, which UTF-8 cannot say`,
+      `the ${name} has half of a surrogate pair, which UTF-8 cannot encode: cut it between characters`,
     )
 }

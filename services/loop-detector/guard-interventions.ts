@@ -1,11 +1,11 @@
-// What guards want the model to be told: a nudge of their own, or a further paragraph of what the
-// detector says anyway. A guard stops calls by itself; it does not end turns.
+// Texts of guards for the model: a nudge, or one more paragraph of the detector's own intervention.
+// A guard can veto calls, but it cannot end a turn.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuardWish, Intervention } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
-export function withWishes(
+export function withGuardInterventions(
   intervention: Intervention | null,
   wishes: GuardWish[],
   round: number,

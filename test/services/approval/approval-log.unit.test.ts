@@ -1,9 +1,9 @@
-// The book against the stage itself, in the runtime's own fold: what one says of a call, the other
-// says too.
+// Compares approval-log.ts with the stage itself in the runtime's own fold: both give the same
+// outcome for each call.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readBook } from '../../../services/approval/book.ts'
+import { readApprovals } from '../../../services/approval/approval-log.ts'
 import { approval } from '../../../services/approval/reducer.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -18,7 +18,7 @@ import { createFold } from '../../../shared/runtime/fold.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import {
   answer,
-  asked,
+  approvalAsked,
   clearedAt,
   expiresAt,
   test as other,
@@ -28,13 +28,13 @@ import {
   withdrawal,
 } from './samples.ts'
 
-/** `again`: what the executor wrote last comes a second time. */
+/** `again`: a repeat of the latest record of the executor. */
 type Happened = {
   time: number
   message: ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick | 'again'
 }
 
-const both = asked({ calls: [prod, prodToo, other] })
+const both = approvalAsked({ calls: [prod, prodToo, other] })
 
 function logOf(happened: Happened[]): StoredRecord[] {
   let written: { value: Uint8Array; id: string } | undefined
@@ -48,7 +48,7 @@ function logOf(happened: Happened[]): StoredRecord[] {
   })
 }
 
-/** By ordinal, of those that are decided. */
+/** By ordinal, of the decided calls. */
 type Outcomes = Record<number, string>
 
 async function byStage(log: StoredRecord[]): Promise<Outcomes> {
@@ -74,7 +74,7 @@ async function byStage(log: StoredRecord[]): Promise<Outcomes> {
   return outcomes
 }
 
-async function byBook(log: StoredRecord[]): Promise<Outcomes> {
+async function byLog(log: StoredRecord[]): Promise<Outcomes> {
   const bus = {
     ends: async () => [{ partition: 0, begin: 0, end: log.length }],
     read: async ({
@@ -88,7 +88,7 @@ async function byBook(log: StoredRecord[]): Promise<Outcomes> {
     }) => log.slice(from, Math.min(to, from + limit)),
     clock: manualClock(expiresAt),
   }
-  const entries = await readBook({ bus, topicPrefix: 'weir.' })
+  const entries = await readApprovals({ bus, topicPrefix: 'weir.' })
   return Object.fromEntries(
     entries.flatMap(({ approval: { kind, request } }) =>
       kind === 'pending' ? [] : [[request.ordinal, kind] as const],
@@ -98,28 +98,28 @@ async function byBook(log: StoredRecord[]): Promise<Outcomes> {
 
 const opening: Happened = { time: clearedAt, message: both }
 
-describe('the book', () => {
-  it('says that a call expired where the tick came before the decision, though the decision has an earlier time', async () => {
+describe('the approvals in the log', () => {
+  it('shows a call as expired if the tick comes before a decision with an earlier time', async () => {
     const log = logOf([
       opening,
       { time: expiresAt, message: tick },
       { time: expiresAt - 400, message: answer({}, both) },
     ])
     expect(await byStage(log)).toEqual({ 0: 'expired', 2: 'expired' })
-    expect(await byBook(log)).toEqual({ 0: 'expired', 2: 'expired' })
+    expect(await byLog(log)).toEqual({ 0: 'expired', 2: 'expired' })
   })
 
-  it('lets a decision count after a tick that came too early', async () => {
+  it('counts a decision after an early tick', async () => {
     const log = logOf([
       opening,
       { time: expiresAt - 1, message: tick },
       { time: expiresAt - 400, message: answer({}, both) },
     ])
     expect(await byStage(log)).toEqual({ 0: 'approved' })
-    expect(await byBook(log)).toEqual({ 0: 'approved' })
+    expect(await byLog(log)).toEqual({ 0: 'approved' })
   })
 
-  it('says the same as the stage, whatever comes, in whatever order, with whatever times', async () => {
+  it('agrees with the stage for any records, in any order, at any times', async () => {
     const ordinal = fc.constantFrom(0, 2)
     const message = fc.oneof(
       fc.constant(tick),
@@ -139,7 +139,7 @@ describe('the book', () => {
     await fc.assert(
       fc.asyncProperty(histories, async (happened) => {
         const log = logOf([opening, ...happened])
-        expect(await byBook(log)).toEqual(await byStage(log))
+        expect(await byLog(log)).toEqual(await byStage(log))
       }),
       { numRuns: 500 },
     )
