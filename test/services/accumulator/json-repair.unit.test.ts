@@ -4,7 +4,7 @@ import { repairedObject } from '../../../services/accumulator/json-repair.ts'
 
 const mended = (text: string) => repairedObject(text, 100)
 
-describe('a text that is nearly JSON', () => {
+describe('a text that is almost JSON', () => {
   it.each([
     ['a fence', '```json\n{"a":1}\n```', { a: 1 }, ['fence']],
     ['a fence without a language', '```\n{"a":1}```\n', { a: 1 }, ['fence']],
@@ -34,12 +34,12 @@ describe('a text that is nearly JSON', () => {
       { a: '\\ " \\d' },
       ['bad-escape'],
     ],
-  ])('is mended: %s', (_, text, value, how) => {
+  ])('is repaired: %s', (_, text, value, how) => {
     const found = mended(text)
     expect([found && JSON.parse(found.text), found?.how]).toEqual([value, how])
   })
 
-  it('keeps what stands in its texts: commas, words, quotes, fences, digits of numbers', () => {
+  it('keeps the contents of its strings: commas, words, quotes, fences, digits of numbers', () => {
     const text = `{"a":"True, }, 'x' \`\`\`", "n":12345678901234567890,}`
     expect(mended(text)?.text).toBe(
       text.replace(',}', '}').replace(', }', ', }').replace('67890,}', '67890}'),
@@ -65,15 +65,15 @@ describe('a text that is nearly JSON', () => {
     ['a comment', '{"a":1, // one\n}'],
     ['a fence around nothing', '```json\n```'],
     ['half a fence', '```json\n{"a":1}'],
-  ])('is left alone where it is no spelling of one object: %s', (_, text) => {
+  ])('is left alone if it does not spell exactly one object: %s', (_, text) => {
     expect(mended(text)).toBeUndefined()
   })
 
-  it('nested deeper than allowed is left alone', () => {
+  it('is left alone if it is nested deeper than allowed', () => {
     expect(repairedObject(`${'{"a":'.repeat(6)}1,${'}'.repeat(6)}`, 5)).toBeUndefined()
   })
 
-  it('has the same value whatever of its spelling was wrong', () => {
+  it('keeps its value under any mixture of wrong spellings', () => {
     const python = (value: unknown): string => {
       if (value === null) return 'None'
       if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -98,7 +98,7 @@ describe('a text that is nearly JSON', () => {
     )
   })
 
-  it('gives an object or nothing, and nothing of any beginning of itself', () => {
+  it('becomes an object or nothing, and no beginning of it becomes one', () => {
     fc.assert(
       fc.property(
         fc.string({

@@ -1,5 +1,5 @@
-// Each dialect as its models write it. The texts are ours; their forms are those that vLLM's,
-// SGLang's, llama.cpp's and Ollama's parsers take.
+// Each dialect as its models write it. The texts are ours. Their forms are those that the parsers
+// of vLLM, SGLang, llama.cpp and Ollama accept.
 
 import { describe, expect, it } from '@jest/globals'
 import { calls, recovered, why } from './offered.ts'
@@ -189,7 +189,7 @@ describe('every dialect', () => {
   })
 
   it.each(texts)(
-    '$dialect gives nothing in prose, in a quote, or in a fence with prose around it: $text',
+    '$dialect finds no call in prose, in a quote, or in a fence with prose around it: $text',
     ({ text }) => {
       for (const spoken of [
         `See:\n${text}`,
@@ -204,7 +204,7 @@ describe('every dialect', () => {
   )
 
   it.each(texts)(
-    '$dialect never runs a part of a text that was cut: $text',
+    '$dialect runs only whole calls of a text that was cut: $text',
     ({ text, expected }) => {
       for (let end = 0; end < text.length; end += 1) {
         const part = calls(text.slice(0, end)) ?? []
@@ -232,19 +232,19 @@ describe('the mark with which a model ends its turn', () => {
     '<turn|>',
     '<｜end▁of▁sentence｜>',
     '</s>',
-  ])('is no part of what it says: %s', (mark) => {
+  ])('is not part of the text: %s', (mark) => {
     for (const text of [call, `<tool_call>${call}</tool_call>`, `\`\`\`json\n${call}\n\`\`\``])
       expect(calls(`${text}\n${mark}\n`)).toEqual([search('</s>')])
     expect(recovered(`It is over.${mark}`)).toBeUndefined()
     expect(recovered(mark)).toBeUndefined()
   })
 
-  it('is one: what follows it is another text', () => {
+  it('ends the text: calls on both sides of it are no calls', () => {
     expect(recovered(`${call}<|im_end|>${call}`)).toBeUndefined()
   })
 })
 
-describe('frames that nothing but a call is written in', () => {
+describe('frames that are used only for calls', () => {
   it.each([
     [
       'a tool that was not offered',
@@ -306,7 +306,7 @@ describe('frames that nothing but a call is written in', () => {
       '[search("a")]',
       'a call in this form must have a name for each argument and literals as values',
     ],
-  ])('%s: nothing runs, and the model is told why', (_, text, reason) =>
+  ])('with %s run nothing, and the model learns the reason', (_, text, reason) =>
     expect(why(text)).toBe(reason),
   )
 
@@ -327,7 +327,7 @@ describe('frames that nothing but a call is written in', () => {
     ["a list of Python's that calls nothing", '[now, search]'],
     ['Python that calls something else', '[len(a), now()].sort()'],
     ['a module of Python', 'functools.reduce(now, [1])'],
-  ])('%s stays text', (_, text) => expect(recovered(text)).toBeUndefined())
+  ])('stay text in %s', (_, text) => expect(recovered(text)).toBeUndefined())
 })
 
 describe('texts without a type', () => {
@@ -347,19 +347,19 @@ describe('texts without a type', () => {
     ['a word of an enumeration', 'level', 'low', 'low'],
     ['a number through anyOf', 'size', '1.5', 1.5],
     ['a number through a reference', 'ratio', '0.25', 0.25],
-  ])('%s', (_, name, value, expected) =>
+  ])('become %s', (_, name, value, expected) =>
     expect(tagged(name, value)).toEqual(
       expected === undefined ? undefined : { query: 'q', [name]: expected },
     ),
   )
 
-  it('keeps every character of a string but the line ends beside its tags', () => {
+  it('keep every character of a string except the line ends beside its tags', () => {
     const text =
       '<function=file_write>\n<parameter=path>\n a\t</parameter>\n<parameter=content>\n\n<b>"x" \\n</b>\n\n</parameter>\n</function>'
     expect(calls(text)).toEqual([['file_write', { path: ' a\t', content: '\n<b>"x" \\n</b>\n' }]])
   })
 
-  it('does not take one of two values of one parameter', () => {
+  it('are refused if one parameter has two values', () => {
     expect(
       why(
         '<function=search>\n<parameter=query>a</parameter>\n<parameter=query>b</parameter>\n</function>',
