@@ -1,11 +1,11 @@
-// Streams of servers that break their protocol, each in one way, and what may run of them. All
-// tools that are called were offered: `read` and `read_file` need a path, `now` needs nothing.
+// Streams of servers that break their protocol, each in one way, and the calls that may run. All
+// called tools were offered: `read` and `read_file` need a path, `now` needs nothing.
 
 import { type Api, chunk, sse } from '../../support/provider-streams.ts'
 
 type Json = Record<string, unknown>
 
-/** A call that may run as `name {arguments}`, one that must not as `name reason`. */
+/** A call that may run is `name {arguments}`, and one that must not is `name reason`. */
 export type OddStream = { api: Api; name: string; body: string; calls: string[] }
 
 const pathSchema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
