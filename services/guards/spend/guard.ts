@@ -225,7 +225,7 @@ function spendRules(options: SpendGuardOptions): Rules {
   if (!Array.isArray(tools) || tools.length === 0)
     throw invalid('tools', tools, "the names of the tools that spend, e.g. ['pay']")
   if (typeof argument !== 'string' || argument === '')
-    throw invalid('argument', argument, 'the name of the argument that says how much')
+    throw invalid('argument', argument, 'the name of the argument with the amount')
   if (!['integer', 'decimal-text', 'number'].includes(form))
     throw invalid('form', form, 'integer, decimal-text or number')
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9)

@@ -12,42 +12,42 @@ const start = (text: string): PartEvent => callStart({ text })
 describe('the source of the arguments', () => {
   it.each([
     ['the deltas, joined', [start(''), ...deltas('{"a"', ':1}'), end], '{"a":1}', 'deltas'],
-    ['the start input, where no delta came', [start('{"a":1}'), end], '{"a":1}', 'start'],
+    ['the start input if no delta came', [start('{"a":1}'), end], '{"a":1}', 'start'],
     [
-      'the start input, where the only deltas are empty',
+      'the start input if all deltas are empty',
       [start('{"a":1}'), ...deltas('', ''), end],
       '{"a":1}',
       'start',
     ],
     [
-      'the deltas, where both came whole',
+      'the deltas if both came whole',
       [start('{"a":1}'), ...deltas('{"a":', '1}'), end],
       '{"a":1}',
       'deltas',
     ],
     [
-      'the deltas, where the start input is a placeholder',
+      'the deltas if the start input is a placeholder',
       [start('{}'), ...deltas('{"a":1}'), end],
       '{"a":1}',
       'deltas',
     ],
     [
-      'the deltas, where the start input says something else',
+      'the deltas if the start input differs',
       [start('{"a":1}'), ...deltas('{"a":2}'), end],
       '{"a":2}',
       'deltas',
     ],
-    ['the deltas, where they say {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
-    ['the start input, where it says {}', [start('{}'), end], '{}', 'start'],
-    ['the done event, where no delta came', [start(''), done('{"a":1}'), end], '{"a":1}', 'done'],
+    ['the deltas if they are {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
+    ['the start input if it is {}', [start('{}'), end], '{}', 'start'],
+    ['the done event if no delta came', [start(''), done('{"a":1}'), end], '{"a":1}', 'done'],
     [
-      'the done event, where the start says something else',
+      'the done event if the start input differs',
       [start('{"a":2}'), done('{"a":1}'), end],
       '{"a":1}',
       'done',
     ],
     [
-      'the deltas, where the done event says something else',
+      'the deltas if the done event differs',
       [start(''), ...deltas('{"a":1}'), done('{"a":2}'), end],
       '{"a":1}',
       'deltas',
@@ -71,18 +71,14 @@ describe('the source of the arguments', () => {
   })
 
   it.each<[string, PartEvent[], boolean]>([
-    ['two that say the same', [start('{"a":1}'), ...deltas('{ "a":', '1}'), end], false],
+    ['two equal sources', [start('{"a":1}'), ...deltas('{ "a":', '1}'), end], false],
     ['a start and other deltas', [start('{"a":1}'), ...deltas('{"a":2}'), end], true],
     [
-      'numbers that only JSON.parse takes for the same',
+      'numbers that are equal only for JSON.parse',
       [start('{"a":10000000000000001}'), ...deltas('{"a":10000000000000002}'), end],
       true,
     ],
-    [
-      'two events for its end that differ',
-      [start(''), done('{"a":1}'), done('{"a":2}'), end],
-      true,
-    ],
+    ['two different done events', [start(''), done('{"a":1}'), done('{"a":2}'), end], true],
     ['one', [start(''), ...deltas('{"a":2}'), end], false],
   ])('is marked as disputed if another source differs: %s', (_, events, disputed) => {
     expect(call(events)).toMatchObject({ disputed, problem: null })

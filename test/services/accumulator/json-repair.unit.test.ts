@@ -28,12 +28,7 @@ describe('a text that is almost JSON', () => {
       { a: 'C:\\dir \\d+ \\u12' },
       ['bad-escape'],
     ],
-    [
-      'one beside escapes of one reading',
-      '{"a":"\\\\ \\" \\d"}',
-      { a: '\\ " \\d' },
-      ['bad-escape'],
-    ],
+    ['one beside unambiguous escapes', '{"a":"\\\\ \\" \\d"}', { a: '\\ " \\d' }, ['bad-escape']],
   ])('is repaired: %s', (_, text, value, how) => {
     const found = mended(text)
     expect([found && JSON.parse(found.text), found?.how]).toEqual([value, how])
@@ -48,17 +43,17 @@ describe('a text that is almost JSON', () => {
 
   it.each([
     ['one that is JSON already', '{"a":1}'],
-    ['a text that is not over', `{'a':'b`],
-    ['an object that is not over', `{'a':'b'`],
-    ['a list that is not over', '{"a":[1,'],
-    ['a number that is not over', `{'a':1.`],
-    ['something behind it', `{'a':1}</call>`],
-    ['something before it', `Sure: {'a':1}`],
+    ['an unfinished text', `{'a':'b`],
+    ['an unfinished object', `{'a':'b'`],
+    ['an unfinished list', '{"a":[1,'],
+    ['an unfinished number', `{'a':1.`],
+    ['text after it', `{'a':1}</call>`],
+    ['text before it', `Sure: {'a':1}`],
     ['two of them', `{'a':1}{'a':1}`],
     ['no object', `['a',]`],
     ['names without quotes', '{a:1}'],
     ['an apostrophe that ends a text', `{'a':'it's'}`],
-    ['backslashes of two readings', '{"a":"C:\\dir\\new"}'],
+    ['ambiguous backslashes', '{"a":"C:\\dir\\new"}'],
     ['numbers that JSON does not have', '{"a":NaN,}'],
     ['two commas', '{"a":1,,}'],
     ['a comma alone', '{,}'],

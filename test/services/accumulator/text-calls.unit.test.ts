@@ -88,7 +88,7 @@ describe('a call that the model wrote as text', () => {
   it.each<[string, string]>([
     ['whole', written],
     ['in the middle of a text', '{"name": "write", "arguments": {"path": "hello'],
-    ['behind its name', '{"name": "write", "argu'],
+    ['after its name', '{"name": "write", "argu'],
     ['in the flat form', '{"tool": "write", "pa'],
     ['in a list', '[{"name": "write", "arguments": {"path": "a"}}, {"name": "wri'],
     ['in a fence', '```json\n{"name": "write", "arguments": {"path": "hello'],
@@ -177,10 +177,10 @@ describe('a call that the model wrote as text', () => {
   })
 
   it.each([
-    ['inside of it', `<think>${written}</think>`],
-    ['inside of it, and text behind it', `<think>${written}</think>It is done.`],
-    ['inside of it, without an end', `<think>${written}`],
-    ['inside of it, without a beginning', `${written}</think>`],
+    ['inside it', `<think>${written}</think>`],
+    ['inside it, with text after it', `<think>${written}</think>It is done.`],
+    ['inside it, without an end', `<think>${written}`],
+    ['inside it, without a beginning', `${written}</think>`],
     ['in a channel that does not end', `<|channel|>analysis<|message|>${written}`],
     ['before a tag that opens later', `a</think>${written}<think>b</think>`],
     ['between words and a tag', `I write: <think>a</think>${written}`],
@@ -205,7 +205,7 @@ describe('texts that are never calls', () => {
   it.each<[string, PartEvent[], Partial<ModelFinished>]>([
     ['a text that the output limit cut', [event('text', written)], { stop: 'length' }],
     ['a text of a refusal', [event('text', written)], { stop: 'refusal' }],
-    ['a text that stopped for a reason nobody knows', [event('text', written)], { stop: 'other' }],
+    ['a text with an unknown stop reason', [event('text', written)], { stop: 'other' }],
     [
       'reasoning',
       [

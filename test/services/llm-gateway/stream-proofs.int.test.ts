@@ -310,7 +310,7 @@ describe('noise', () => {
   const damaged = cases.filter(({ stream }) => stream.bytes.length < 8_000)
   const whereTheyAre = damaged.length === 0 ? it.skip : it
   whereTheyAre(
-    'in a recorded stream throws nothing, and what runs is an object of arguments for a tool with a name',
+    'in a recorded stream throws nothing, and each running call has a tool name and an object of arguments',
     async () => {
       const damage = fc.record({
         which: fc.nat(),

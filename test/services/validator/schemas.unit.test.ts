@@ -294,7 +294,7 @@ describe('helpful notes', () => {
       "Did you mean 'path'?",
     ],
     [
-      'what was sent in place of a type',
+      'the type that was sent',
       { properties: { n: { type: 'integer' } } },
       { n: 1.5 },
       "You sent a number with a fraction for field 'n'.",
@@ -334,15 +334,11 @@ describe('a schema that cannot be used', () => {
       'it is not a valid JSON Schema',
     ],
     [
-      'has a pattern that is none',
+      'has an invalid pattern',
       { properties: { a: { pattern: '(' } } },
       'Invalid regular expression',
     ],
-    [
-      'refers to what is not there',
-      { $ref: '#/$defs/none' },
-      "can't resolve reference #/$defs/none",
-    ],
+    ['refers to a missing part', { $ref: '#/$defs/none' }, "can't resolve reference #/$defs/none"],
     [
       'refers to another document',
       { properties: { a: { $ref: 'https://example.com/schema.json' } } },
@@ -350,7 +346,7 @@ describe('a schema that cannot be used', () => {
     ],
     ['refers to a dialect', { properties: { a: { $ref: draft07 } } }, "can't resolve reference"],
     ['is asynchronous', { $async: true }, '$async is not supported'],
-    ['refers to nothing but itself', { $ref: '#' }, 'it cannot be evaluated'],
+    ['refers only to itself', { $ref: '#' }, 'it cannot be evaluated'],
     [
       'is too deep',
       `${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`,
@@ -385,10 +381,10 @@ describe('a schema that cannot be used', () => {
 describe('a schema that can be used', () => {
   it.each<[string, object]>([
     [
-      'has keywords that nobody knows',
+      'has unknown keywords',
       { 'x-order': 1, properties: { command: { type: 'string', widget: 'area' } } },
     ],
-    ['has a format that nobody knows', { properties: { command: { format: 'shell' } } }],
+    ['has an unknown format', { properties: { command: { format: 'shell' } } }],
     [
       'has a pattern that is only valid without the flag u',
       { properties: { command: { pattern: '^[\\w-.]+$' } } },

@@ -252,12 +252,12 @@ describe('frames that are used only for calls', () => {
       "there is no tool 'gone'",
     ],
     [
-      'JSON that breaks',
+      'broken JSON',
       '<tool_call>{"name":"now","arguments":{}</tool_call>',
       "what stands after '<tool_call>' is not valid JSON",
     ],
     [
-      'a mark that is missing',
+      'a missing mark',
       '<tool_call>{"name":"now","arguments":{}}',
       "'</tool_call>' is missing after the JSON",
     ],
@@ -267,17 +267,17 @@ describe('frames that are used only for calls', () => {
       "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
     ],
     [
-      'a parameter that takes the next one in',
+      'a parameter that swallows the next one',
       '<function=search>\n<parameter=query>\na\n<parameter=limit>\n3\n</parameter>\n</function>',
       "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
     ],
     [
-      'an invocation with a parameter that takes the next one in',
+      'an invocation with a parameter that swallows the next one',
       '<function_calls><invoke name="search"><parameter name="query">a<parameter name="note">b</parameter></invoke></function_calls>',
       "'<function_calls>' must hold calls in the tag 'invoke', each with its parameters, all of them closed, and nothing else",
     ],
     [
-      'a value that takes the next one in',
+      'a value that swallows the next one',
       '<tool_call>search<arg_key>query</arg_key><arg_value>a<arg_key>note</arg_key><arg_value>b</arg_value></tool_call>',
       "a call must be its name and then its arguments, each an 'arg_key' and an 'arg_value' that are closed",
     ],
@@ -339,7 +339,7 @@ describe('texts without a type', () => {
   it.each([
     ['a string, although it reads like a number', 'query2', '5', undefined],
     ['an integer', 'limit', '5', 5],
-    ['a boolean, also in the words of Python', 'exact', 'True', true],
+    ['a boolean, also in Python syntax', 'exact', 'True', true],
     ['an array', 'tags', '["x", "y"]', ['x', 'y']],
     ['an object', 'filter', '{"a": 1}', { a: 1 }],
     ['null where the schema allows it', 'note', 'null', null],

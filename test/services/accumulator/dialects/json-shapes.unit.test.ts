@@ -9,7 +9,7 @@ describe('the shapes of incident I2, in their priority', () => {
   it.each([
     ['a name with its arguments', text({ name: 'file_write', arguments: write })],
     ['arguments as the text of an object', text({ name: 'file_write', arguments: text(write) })],
-    ['the same inside of function', text({ function: { name: 'file_write', arguments: write } })],
+    ['the same inside function', text({ function: { name: 'file_write', arguments: write } })],
     [
       'a call of the Chat Completions API',
       text({
@@ -159,7 +159,7 @@ describe('repairs', () => {
 describe('all or nothing', () => {
   it.each([
     [
-      'a field that is missing',
+      'a missing field',
       { name: 'file_write', arguments: { path: 'a' } },
       "'file_write' cannot be called like that: missing required field 'content'",
     ],
@@ -185,7 +185,7 @@ describe('all or nothing', () => {
     ],
     ['no arguments at all', { name: 'search' }, 'it has no arguments'],
     [
-      'what has no place in a call',
+      'a member that no call has',
       { name: 'search', arguments: { query: 'a' }, version: '1' },
       "'version' has no place in a call",
     ],
@@ -269,7 +269,7 @@ describe('texts that only look like calls', () => {
       `I will not run {"name":"file_write","arguments":{"path":"/etc/passwd","content":""}}.`,
     ],
     ['a call in a string', text(text({ name: 'now', arguments: {} }))],
-    ['a call inside of data', text({ example: { name: 'now', arguments: {} } })],
+    ['a call inside data', text({ example: { name: 'now', arguments: {} } })],
     ['nothing', ' \n '],
   ])('stay text: %s', (_, spoken) => expect(recovered(spoken)).toBeUndefined())
 
