@@ -1,15 +1,13 @@
-// Finalizes a call: what its arguments are, where they came from, and why it can never run.
+// Finalizes a call: its arguments, their source, and the reason if it can never run.
 //
-// The text goes on exactly as it was sent, also where a reader may stumble: a member named
-// __proto__, a member that occurs twice, the escape of half a surrogate pair. All of that is JSON;
-// it is data here, and whether it may run is the validator's question.
+// The text stays exactly as sent, even where readers may stumble: a member named __proto__, a
+// repeated member, an escaped half of a surrogate pair. All of that is JSON. The validator decides
+// whether it may run.
 //
-// ACCUMULATOR-CALL-1. Nothing is invented: no bracket is closed, no garbage cut off, no `{}` put in
-//     for what did not come (I1.1). Mended is only what has one reading, and only where all of it
-//     came (json-repair.ts); the text as it was sent stays beside it.
-// ACCUMULATOR-CALL-2. When in doubt whether all bytes came, they did not (R6). A call runs only if
-//     the response said that it was over, and nothing that was cut can be of this call: only the
-//     last call of a response can be the one that its end cut.
+// ACCUMULATOR-CALL-1. Nothing is invented (I1.1): no closed bracket, no removed garbage, no `{}`
+//     for missing bytes. A repair needs a whole text with one reading, and keeps the sent text.
+// ACCUMULATOR-CALL-2. In doubt, bytes are missing (R6). A call runs only if the response reported
+//     its end and no cut can touch the call. Only the last call of a response can be the cut one.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
@@ -19,18 +17,18 @@ import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { repairedObject } from './json-repair.ts'
 import { type ArgumentSources, argumentsFrom } from './source-precedence.ts'
 
-/** A call as the stream told it. */
+/** A call as the stream described it. */
 export type StreamedCall = ArgumentSources & {
   id: string
   name: string
-  /** What the server wants to see again beside it, as JSON, and the model that it came from. */
+  /** JSON that the server wants back with the call, and the model that sent it. */
   extra: { model: string; text: string } | undefined
   /**
-   * open: the format marks the end of a call, and did not; closed: it did; none: it has no such
-   * mark.
+   * closed: the format marked the end of the call. open: that mark is missing. none: the format has
+   * no such mark.
    */
   end: 'open' | 'closed' | 'none'
-  /** Its arguments are text for a tool that takes no JSON. */
+  /** The arguments are text, for a tool that takes no JSON. */
   isFreeText: boolean
 }
 
@@ -39,17 +37,11 @@ export type CallEnd = {
   /** Its place among the calls of the response. */
   ordinal: number
   stop: Stop
-  /**
-   * Whether no other call began after it: only that one can be the one that the end of the response
-   * cut.
-   */
+  /** No other call began after it. The end of a response can cut only the last call. */
   last: boolean
-  /** The provider reported an error inside the stream: then nobody knows what of it was meant. */
+  /** The provider reported an error inside the stream, so the meaning of the rest is unknown. */
   broken: boolean
-  /**
-   * Whether argument bytes came that belong to no call: they may be missing from any call that has
-   * none of its own.
-   */
+  /** Argument bytes came that belong to no call. Any call without arguments may have lost them. */
   strayArguments: boolean
 }
 
@@ -67,17 +59,17 @@ export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
     repair: null,
     disputed,
   }
-  // What is over the bound is not kept, so the end was not seen by anybody after us.
+  // Bytes over the bound are not kept, so no later stage sees the end.
   if (kept !== raw) return { ...call, problem: 'truncated' }
 
   const problem = problemOf(streamed, call, end)
-  const mended =
+  const repaired =
     problem === 'invalid_json' && isWhole(end)
       ? repairedObject(raw, limits.argumentDepthMax)
       : undefined
-  if (mended === undefined || Buffer.byteLength(mended.text) > limits.argumentBytesMax)
+  if (repaired === undefined || Buffer.byteLength(repaired.text) > limits.argumentBytesMax)
     return { ...call, problem }
-  return { ...call, raw: mended.text, repair: { sent: raw, how: mended.how } }
+  return { ...call, raw: repaired.text, repair: { sent: raw, how: repaired.how } }
 }
 
 function problemOf(
@@ -86,28 +78,27 @@ function problemOf(
   round: CallEnd,
 ): CallProblem | null {
   if (round.broken) return 'stream_error'
-  // Where the response is over and says two things about a call that nothing closed, bytes of one
-  // of them are missing.
+  // The response is over, the call is open, and its sources differ: one of them lacks bytes.
   if (end === 'open' && disputed && isWhole(round)) return 'lost_arguments'
   if (end === 'open' || isCut(round)) return 'truncated'
   if (isFreeText) return 'free_text'
   if (source === 'none' && round.strayArguments) return 'lost_arguments'
   if (source === 'none')
     return round.stop === 'end' || round.stop === 'calls' ? 'no_arguments' : 'truncated'
-  // A start input is superseded by deltas, and those of somebody did not arrive. `{}` may stand for
-  // those to come, wherever it stands.
+  // Deltas supersede a start input, and some call's deltas did not arrive. `{}` may be their
+  // placeholder, in any place.
   const isSuperseded = source === 'start' || source === 'message_start' || raw.trim() === '{}'
   if (isSuperseded && round.strayArguments) return 'lost_arguments'
 
   const fault = jsonFault(raw, limits.argumentDepthMax)
   if (fault === undefined) return raw.trimStart().startsWith('{') ? null : 'not_an_object'
-  // Where nothing marks the end of a call and the model did not say that it had no more to say, a
-  // text that could go on was cut.
+  // Without an end mark, and without a statement that the model finished, an unfinished text was
+  // cut.
   const wasEnded = end === 'closed' || round.stop === 'end' || round.stop === 'calls'
   return fault.kind === 'unfinished' && !wasEnded ? 'truncated' : 'invalid_json'
 }
 
-/** The response ended as it was meant to. */
+/** Whether the response reached its proper end. */
 function isWhole({ stop }: CallEnd): boolean {
   return stop === 'end' || stop === 'calls' || stop === 'other'
 }
@@ -117,7 +108,7 @@ function isCut({ stop, last }: CallEnd): boolean {
   switch (stop) {
     case 'end':
     case 'calls':
-    case 'other': // it is over, if only by an end mark
+    case 'other': // over, even if only an end mark reports it
       return false
     case 'length':
     case 'refusal':

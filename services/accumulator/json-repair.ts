@@ -1,40 +1,36 @@
-// Mends a text that is nearly the text of a JSON object, where it can be read in one way only.
-// Nothing that ends too early is closed, and no value is changed: the object is the one that was
-// written down, in another spelling.
+// Repairs a text that is almost a JSON object, if it can be read in one way only. It closes nothing
+// that ends too early and changes no value: the result is the same object in another spelling.
 //
-//   fence              ```json {"a":1} ```           the fence is taken off
-//   trailing-comma     {"a":1,}                      the comma is taken out
-//   single-quotes      {'a':'b'}                     with double quotes
-//   python-word        {"a":True,"b":None}           true, null
-//   control-character  a line end inside a string    as its escape
-//   bad-escape         "C:\dir"                      the backslash is doubled
+//     fence              ```json {"a":1} ```           the fence is removed
+//     trailing-comma     {"a":1,}                      the comma is removed
+//     single-quotes      {'a':'b'}                     with double quotes
+//     python-word        {"a":True,"b":None}           true, null
+//     control-character  a line end inside a string    as its escape
+//     bad-escape         "C:\dir"                      the backslash is doubled
 //
-// What of a string is mended, json-string.ts says. One pass, linear in the text; the check of the
-// whole at the end is what makes it JSON.
+// json-string.ts repairs strings. One pass, linear in the text. The final check of the whole makes
+// sure that the result is JSON.
 
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { jsonString, type StringMending } from './json-string.ts'
 
 export type Mending = 'fence' | 'trailing-comma' | 'python-word' | StringMending
 
-/**
- * Undefined: it cannot be mended so that it is the text of one object, nested at most `depthMax`
- * deep; or nothing of it was mended.
- */
+/** Undefined if the text cannot become one object at most `depthMax` deep, or needs no repair. */
 export function repairedObject(
   text: string,
   depthMax: number,
 ): { text: string; how: Mending[] } | undefined {
   const how = new Set<Mending>()
-  const mended = respelled(withoutFence(text, how), how)
+  const repaired = respelled(withoutFence(text, how), how)
   if (
-    mended === undefined ||
+    repaired === undefined ||
     how.size === 0 ||
-    !mended.trimStart().startsWith('{') ||
-    jsonFault(mended, depthMax) !== undefined
+    !repaired.trimStart().startsWith('{') ||
+    jsonFault(repaired, depthMax) !== undefined
   )
     return undefined
-  return { text: mended, how: [...how] }
+  return { text: repaired, how: [...how] }
 }
 
 function withoutFence(text: string, how: Set<Mending>): string {
@@ -53,8 +49,7 @@ const pythonWords = new Map([
 ])
 
 /**
- * The same tokens as JSON spells them; undefined where a string has no end or more than one
- * reading.
+ * The same tokens in JSON's spelling. Undefined if a string has no end or more than one reading.
  */
 function respelled(text: string, how: Set<Mending>): string | undefined {
   const pieces: string[] = []
@@ -85,7 +80,7 @@ function respelled(text: string, how: Set<Mending>): string | undefined {
   return [...pieces, text.slice(copied)].join('')
 }
 
-/** After something and before a closing bracket: a comma alone is no empty list. */
+/** The comma follows a value and precedes a closing bracket. A comma alone makes no empty list. */
 function isTrailing(text: string, comma: number): boolean {
   let before = comma - 1
   while (isBlank(text[before])) before -= 1

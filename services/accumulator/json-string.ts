@@ -1,24 +1,24 @@
-// A string as models write it in what should be JSON, in one reading or none: for arguments
-// (json-repair.ts) and for calls in text alike.
+// Reads a string as models write it in almost-JSON, in one reading or none. Used for arguments
+// (json-repair.ts) and for calls in text.
 //
-//   single-quotes      'b'                           with double quotes
-//   control-character  a line end inside a string    as its escape
-//   bad-escape         "C:\dir"                      the backslash is doubled
+//     single-quotes      'b'                           with double quotes
+//     control-character  a line end inside a string    as its escape
+//     bad-escape         "C:\dir"                      the backslash is doubled
 //
-// A string in which one backslash begins no escape may have meant none of them as one: in
-// "C:\dir\new" the \n is a folder. So such a string is mended only where no other escape in it
-// could be meant both ways.
+// If one backslash begins no escape, perhaps none of them does: in "C:\dir\new" the \n is a folder.
+// Such a string is repaired only if none of its other escapes is ambiguous.
 
 export type StringMending = 'single-quotes' | 'control-character' | 'bad-escape'
 
 /**
- * `end`: behind its closing quote. `spelling`: as JSON writes it; undefined: as it stands there.
+ * `end`: the offset after the closing quote. `spelling`: the string in JSON, undefined if it needs
+ * no change.
  */
 export type JsonString = { end: number; spelling: string | undefined; how: StringMending[] }
 
 /**
- * The string whose opening quote, of either kind, stands at `from`; undefined where it has no end
- * or more than one reading. Looks at each character once.
+ * The string whose opening quote, of either kind, is at `from`. Undefined if it has no end or more
+ * than one reading. Reads each character once.
  */
 export function jsonString(text: string, from: number): JsonString | undefined {
   const quote = text.charCodeAt(from)
@@ -50,7 +50,7 @@ export function jsonString(text: string, from: number): JsonString | undefined {
       else if (!'"\\/'.includes(next)) {
         replace(1, '\\\\')
         how.add('bad-escape')
-        at -= 1 // what follows stands for itself
+        at -= 1 // the next character stands for itself
       }
       at += 1
     }

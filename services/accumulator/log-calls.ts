@@ -1,12 +1,12 @@
-// What the accumulator's decisions look like in the log. A reducer cannot log; the runtime calls
-// this for each record that it wrote.
+// Logs the accumulator's decisions. A reducer cannot log, so the runtime calls this for each
+// written record.
 
 import type { Logger } from 'pino'
 import type { Message } from '../../shared/contract/messages.ts'
 
 /**
- * Logs each finalized call with its raw argument text, at debug: arguments are the user's data
- * (I1).
+ * Logs each finalized call with its raw argument text. At debug, because arguments are the user's
+ * data (I1).
  */
 export function logCalls(message: Message, log: Logger): void {
   if (message.type !== 'round-proposed') return

@@ -1,8 +1,9 @@
-// The argument text of one call from the pieces in which a server sent it, and its name likewise.
-// The protocol says that pieces are to be joined. Servers break it in ways that show: they send all
-// so far with every piece, everything once more at the end, or a placeholder first. Whatever of it
-// is taken is text that was sent, whole; nothing is closed, cut off or put in (I1.1), so what
-// cannot be told apart stays joined and is refused as what it is.
+// Joins the pieces in which a server sent one call's arguments, and its name likewise.
+//
+// The protocol requires plain joining. Servers break it in visible ways: each piece repeats all
+// text so far, the end repeats everything, or a placeholder comes first. The result is always sent
+// text, whole. Nothing is closed, cut off or added (I1.1), so an ambiguous text stays joined and is
+// refused later.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
@@ -19,13 +20,13 @@ export function textFrom(pieces: string[]): string {
   return lastSnapshot(meant) ?? repeatedObject(meant) ?? meant.join('')
 }
 
-/** `{}` may stand before the real arguments, which then begin with a bracket of their own. */
+/** `{}` may precede the real arguments, which then begin with a bracket. */
 function withoutPlaceholder(pieces: string[]): string[] {
   const at = pieces.findIndex((piece) => !['{}', ''].includes(piece.trim()))
   return at > 0 && beginsObject(pieces[at] as string) ? pieces.slice(at) : pieces
 }
 
-/** Every piece goes on from all that was sent before, and the last one is whole. */
+/** Each piece extends the one before it, and the last one is whole. */
 function lastSnapshot(pieces: string[]): string | undefined {
   const last = pieces.at(-1) as string
   const grows = pieces.every((piece, n) => n === 0 || piece.startsWith(pieces[n - 1] as string))
@@ -33,31 +34,32 @@ function lastSnapshot(pieces: string[]): string | undefined {
 }
 
 /**
- * A whole object, and then the same object again, each time beginning with a piece of its own: a
- * model that says it twice in one breath does not.
+ * A whole object, then the same object again, each time at the beginning of a piece. A model that
+ * repeats itself within one piece does not match.
  */
 function repeatedObject(pieces: string[]): string | undefined {
   const joined = pieces.join('')
   const first = firstObject(joined)
   if (first === undefined) return undefined
   const starts = pieceStarts(pieces)
-  const said = plainJson(first)
-  const end = joined.trimEnd().length // once: what follows each of many objects may be megabytes of blanks
+  const plain = plainJson(first)
+  // Once: each of many objects may be followed by megabytes of blanks.
+  const end = joined.trimEnd().length
   for (let at = first.length; at < end; ) {
     const again = firstObject(joined.slice(at))
-    if (again === undefined || !starts.has(at) || plainJson(again) !== said) return undefined
+    if (again === undefined || !starts.has(at) || plainJson(again) !== plain) return undefined
     at += again.length
   }
   return first
 }
 
-/** The whole object that a text begins with, and the blanks after it. */
+/** The whole object at the beginning of a text, with the blanks after it. */
 export function firstObject(text: string): string | undefined {
   const first = text.slice(0, faultOf(text)?.at ?? text.length)
   return isObjectText(first) ? first : undefined
 }
 
-/** Where the first visible characters of the pieces stand in the joined text. */
+/** Offsets in the joined text at which a piece's first visible character stands. */
 function pieceStarts(pieces: string[]): Set<number> {
   const starts = new Set<number>()
   let start = 0
@@ -81,26 +83,25 @@ function faultOf(text: string): ReturnType<typeof jsonFault> {
 }
 
 /**
- * `names`: the texts that stood where a call's name stands, in order. A server repeats a name,
- * sends more of it each time, or splits it; the tools offered tell which, where several could be
- * meant.
+ * `names`: the texts given as a call's name, in order. A server repeats a name, extends it each
+ * time, or splits it. If several readings are possible, the offered tools decide.
  */
 export function nameFrom(names: string[], offered: ReadonlySet<string>): string {
-  const told = names.filter((name, n) => name !== names[n - 1])
-  const [joined, last] = [told.join(''), told.at(-1) ?? '']
-  const grows = told.every((name, n) => n === 0 || name.startsWith(told[n - 1] as string))
+  const distinct = names.filter((name, n) => name !== names[n - 1])
+  const [joined, last] = [distinct.join(''), distinct.at(-1) ?? '']
+  const grows = distinct.every((name, n) => n === 0 || name.startsWith(distinct[n - 1] as string))
   const meant = [...(grows ? [last] : []), joined, names.join('')]
   return meant.find((name) => offered.has(name)) ?? (grows ? last : joined)
 }
 
-/** Where the brackets of an argument text stand, after each piece of it. */
+/** Follows the brackets of an argument text, piece by piece. */
 export class BracketCount {
   private depth = 0
   private hasBegun = false
   /** Undefined outside a string. Inside one: the characters of the next piece to skip. */
   private skip: number | undefined
 
-  /** The object that the text began is whole. Says nothing about a text that is no JSON. */
+  /** The object that the text began is whole. Meaningless for a text that is not JSON. */
   get closed(): boolean {
     return this.hasBegun && this.depth === 0
   }
@@ -120,7 +121,7 @@ export class BracketCount {
     }
   }
 
-  /** The next mark behind the string that is open at `from`. */
+  /** The next mark after the string that is open at `from`. */
   private afterString(piece: string, from: number): number {
     const end = closingQuote(piece, from)
     this.skip = end < piece.length ? undefined : end - piece.length

@@ -3,7 +3,8 @@
 // Owns: the parts of an open round, until model-finished names one attempt as the answer.
 // Does not own: mapping a provider's chunks and choosing the attempt (llm-gateway), judging a call
 // (validator), the meaning of an empty or thinking-only response (loop-detector). Two files decide
-// the rest: call-pieces.ts finds calls where a format does not mark them, call.ts their arguments.
+// the rest: call-pieces.ts finds calls in formats that do not mark them, and call.ts their
+// arguments.
 //
 // ACC-1. Only model-finished decides, and it names the attempt. Two owners may stream two attempts
 //     at once. Two attempts never mix.
@@ -34,13 +35,13 @@ export type OpenRound = {
   /** Names of all tools that the request offered. */
   offered: string[]
   expiresAt: Milliseconds
-  /** What the kept parts weigh together (ACC-4). */
+  /** The weight of all kept parts together (ACC-4). */
   bytes: number
-  /** The one whose newest part is oldest comes first. */
+  /** Ordered by newest part: the attempt that is silent for longest comes first. */
   attempts: Map<string, Attempt>
 }
 
-/** `kept`: parts by their place. `over`: it was given up, so it can only be reported as cut. */
+/** `kept`: parts by number. `over`: dropped, so it can only be reported as cut. */
 type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number } | { phase: 'over' }
 
 export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
@@ -49,8 +50,8 @@ export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | 
     message.type === 'tick'
       ? message.unit
       : JSON.stringify([message.conversation, message.turn, message.round]),
-  // Later than the gateway's own deadline: its word for a round that expired must find the round
-  // open, or nobody would hear how it ended.
+  // Later than the gateway's own deadline. The round must still be open when the gateway reports
+  // that it expired.
   due: (open) => open.expiresAt + limits.turnLingerMs,
   wants: () => [],
 
@@ -72,7 +73,7 @@ export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | 
       case 'model-finished':
         return open === undefined ? closed : { records: [proposed(open, message)] }
       case 'tick':
-        return closed // the gateway has not spoken for the round, and will not
+        return closed // the gateway did not report in time, and will not
       default:
         return unreachable(message)
     }
@@ -82,8 +83,8 @@ export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | 
 }
 
 /**
- * Changes `open` in place: an argument of 100,000 deltas must not be copied 100,000 times. The
- * first part of a place is kept (ACC-1).
+ * Changes `open` in place: a copy for each of 100,000 deltas would be too slow. If a part comes
+ * twice, the first one counts (ACC-1).
  */
 function keep(open: OpenRound, part: Part): void {
   const attempt: Attempt = open.attempts.get(part.attempt) ?? {
@@ -95,26 +96,32 @@ function keep(open: OpenRound, part: Part): void {
 
   const bytes = partWeight(part.events)
   if (attempt.bytes + bytes > limits.roundPartsBytesMax) {
-    giveUp(open, part.attempt, attempt)
+    dropAttempt(open, part.attempt, attempt)
     return
   }
   attempt.parts.set(part.i, part.events)
   attempt.bytes += bytes
   open.bytes += bytes
-  open.attempts.delete(part.attempt) // so that it stands last: its newest part is the newest of all
+  // Moves it to the end: its newest part is the newest of all.
+  open.attempts.delete(part.attempt)
   open.attempts.set(part.attempt, attempt)
 
   for (const [name, oldest] of open.attempts) {
-    if (open.bytes <= limits.roundPartsBytesMax) return // at the latest when only this attempt is left, which fits by itself
-    if (oldest.phase === 'kept') giveUp(open, name, oldest)
+    // Ends at the latest when only this attempt is left, because it fits by itself.
+    if (open.bytes <= limits.roundPartsBytesMax) return
+    if (oldest.phase === 'kept') dropAttempt(open, name, oldest)
   }
 }
 
 /**
- * Keeps ACC-4. An attempt that failed after most of an answer must not cost its retry the room. An
- * attempt without all its parts can never be folded, so its parts go.
+ * Keeps ACC-4. A failed attempt must leave room for its retry. An attempt that lost parts can never
+ * be folded, so all its parts are dropped.
  */
-function giveUp(open: OpenRound, name: string, attempt: Extract<Attempt, { phase: 'kept' }>): void {
+function dropAttempt(
+  open: OpenRound,
+  name: string,
+  attempt: Extract<Attempt, { phase: 'kept' }>,
+): void {
   open.attempts.set(name, { phase: 'over' })
   open.bytes -= attempt.bytes
 }
@@ -142,7 +149,7 @@ function answer(
   return withTextCalls(foldResponse(parts, finished, open.offered), finished, open.offered)
 }
 
-/** The parts 0 to parts - 1 in order, or why there is no answer (ACC-2). */
+/** The parts 0 to parts - 1 in order, or the reason why there is no answer (ACC-2). */
 function partsOf(
   open: OpenRound,
   { attempt, parts: count }: ModelFinished,

@@ -1,6 +1,6 @@
-// Folds the events of one whole attempt into a response: visible text, thinking blocks as sent,
-// calls in the order in which they began. What the stream tells about a call lies side by side
-// until the end; call.ts decides what it means.
+// Folds the events of one whole attempt into a response: visible text, thinking blocks as sent, and
+// calls in the order in which they began. All sources of a call's arguments are kept side by side
+// until the end, and call.ts decides between them.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -33,8 +33,8 @@ export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): 
 }
 
 /**
- * The response that the parts make, in their order, or an empty one and why: see `failureOf`.
- * `offered`: the names of the tools that were.
+ * The response that the parts make in their order, or an empty one with a failure (`failureOf`).
+ * `offered`: the names of the offered tools.
  */
 export function foldResponse(
   parts: PartEvent[][],
@@ -71,13 +71,13 @@ type Stream = {
   texts: string[]
   /** JSON texts, as the provider wants them back. */
   thinkingBlocks: string[]
-  /** By the gateway's index; a Map keeps the order in which they began. */
+  /** By the gateway's index. A Map keeps the order in which they began. */
   calls: Map<number, StreamedCall>
-  /** Of a format without blocks. */
+  /** Calls of a format without blocks. */
   pieced: PiecedCalls
   /** Argument bytes came for a call that never began. */
   strayArguments: boolean
-  /** What the provider reported inside the stream. */
+  /** Errors that the provider reported inside the stream. */
   errors: string[]
 }
 
@@ -96,11 +96,11 @@ function read(stream: Stream, event: PartEvent): void {
   const { kind, index, text } = event
   switch (kind) {
     case 'text':
-    case 'refusal': // all that the user gets to see
+    case 'refusal': // the only text that the user sees
       stream.texts.push(text)
       return
     case 'reasoning':
-      return // shown while it streams; what counts is the finished block
+      return // shown while it streams, but only the finished block counts
     case 'reasoning_block':
       keepBlock(stream, text)
       return
@@ -110,12 +110,12 @@ function read(stream: Stream, event: PartEvent): void {
       return
     case 'call_free_text':
       if (!stream.calls.has(index)) markFreeText(stream.pieced)
-      goOn(stream, stream.calls.get(index), event)
+      addToCall(stream, stream.calls.get(index), event)
       return
     case 'call_arguments':
     case 'call_done':
     case 'call_end':
-      goOn(stream, stream.calls.get(index), event)
+      addToCall(stream, stream.calls.get(index), event)
       return
     case 'call_piece':
     case 'call_piece_beside':
@@ -135,7 +135,7 @@ function read(stream: Stream, event: PartEvent): void {
   }
 }
 
-/** Whoever builds the next request parses them as one array. */
+/** The next request's builder parses all blocks as one array. */
 function keepBlock(stream: Stream, text: string): void {
   if (jsonFault(text, limits.argumentDepthMax) !== undefined)
     throw new WeirError(
@@ -164,7 +164,11 @@ function beginCall({ calls }: Stream, { kind, index, id, name, text }: PartEvent
   })
 }
 
-function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: PartEvent): void {
+function addToCall(
+  stream: Stream,
+  call: StreamedCall | undefined,
+  { kind, text }: PartEvent,
+): void {
   if (call === undefined) stream.strayArguments ||= text !== ''
   else if (kind === 'call_arguments' && text !== '') call.deltas.push(text)
   else if (kind === 'call_done') call.dones.push(text)
@@ -173,7 +177,7 @@ function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: Pa
 }
 
 /**
- * All calls in the order in which they began; no format has both kinds. What came of none is
+ * All calls in the order in which they began. No format has both kinds. A piece of no call is
  * missing from some call (CALL-PIECES-4).
  */
 function streamedCalls(stream: Stream): StreamedCall[] {
@@ -197,9 +201,9 @@ function streamedCalls(stream: Stream): StreamedCall[] {
 }
 
 /**
- * A call that came twice is one call: the same id, name and arguments. With other arguments, or
- * without an id, it is another one: some servers give all calls of a response the same id. Beside
- * one with arguments, one without any is only the announcement of it.
+ * Removes calls that came twice with the same id, name and arguments. Other arguments, or no id,
+ * make another call: some servers give all calls of a response the same id. A call without
+ * arguments only announces its twin with arguments.
  */
 function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
   const byTool = Map.groupBy(calls, ({ id, name }) => JSON.stringify([id, name]))
@@ -211,13 +215,13 @@ function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
   return calls.filter((call) => !repeated.has(call))
 }
 
-/** Those that say nothing new. One that was never closed is no repeat of one that was. */
+/** The calls that add nothing. An open call is no repeat of a closed one. */
 function repeatsIn(alike: StreamedCall[]): StreamedCall[] {
-  const said = alike.map((call) => argumentsFrom(call).raw)
-  const hasArguments = said.some((raw) => raw !== '')
+  const rawTexts = alike.map((call) => argumentsFrom(call).raw)
+  const hasArguments = rawTexts.some((raw) => raw !== '')
   const seen = new Set<string>()
   return alike.filter((call, n) => {
-    const raw = said[n] as string
+    const raw = rawTexts[n] as string
     if (raw === '' && hasArguments) return true
     const key = JSON.stringify([call.end, plainJson(raw) ?? raw])
     const isRepeat = seen.has(key)
@@ -227,7 +231,7 @@ function repeatsIn(alike: StreamedCall[]): StreamedCall[] {
 }
 
 /**
- * Behind one whole object another one begins: the arguments of another call were sent to this one.
+ * Another object begins after the first whole one, so this call received the arguments of another.
  */
 function hasSurplus(call: StreamedCall): boolean {
   const { raw } = argumentsFrom(call)
@@ -235,14 +239,14 @@ function hasSurplus(call: StreamedCall): boolean {
   return first !== undefined && raw.startsWith('{', first.length)
 }
 
-/** No piece has said anything of its arguments, or that there are none. */
+/** No piece had arguments, or `{}` stands for none. */
 function isEmpty({ deltas }: StreamedCall): boolean {
   return ['', '{}'].includes(deltas.join('').trim())
 }
 
 /**
- * Its arguments are the middle or the end of some, of a format that does not mark whose a piece is.
- * A fence around them can be read.
+ * Its arguments are the middle or the end of a text, in a format that does not name a piece's call.
+ * A fence around arguments is readable.
  */
 function isFragment(call: StreamedCall): boolean {
   const raw = argumentsFrom(call).raw.trimStart()
@@ -255,10 +259,7 @@ function isFragment(call: StreamedCall): boolean {
   )
 }
 
-/**
- * What a server wants to see again beside its calls, as a block for whoever builds the next
- * request.
- */
+/** Data that a server wants back with its calls, as a block for the builder of the next request. */
 function extraBlocks(calls: StreamedCall[]): string[] {
   return calls.flatMap(({ extra }, ordinal) =>
     extra === undefined
@@ -268,15 +269,15 @@ function extraBlocks(calls: StreamedCall[]): string[] {
 }
 
 /**
- * Why these events are no response although the attempt was whole; null: they are one. An error or
- * argument bytes that no call can report must not end as an answer that looks complete, and a
+ * The reason why these events make no response although the attempt was whole, or null. An error or
+ * stray argument bytes that no call can report must not become an answer that looks complete. A
  * response with too many calls is not cut to some of them.
  */
 function failureOf({ errors, strayArguments }: Stream, calls: number): RoundFailure | null {
   if (calls > limits.responseCallsMax)
     return {
       class: 'provider',
-      reason: `the response has ${calls} calls, and at most ${limits.responseCallsMax} are taken`,
+      reason: `the response has ${calls} calls; the limit is ${limits.responseCallsMax}`,
     }
   if (calls > 0) return null
   if (errors[0] !== undefined)

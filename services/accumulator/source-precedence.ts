@@ -1,16 +1,16 @@
-// Where the argument text of a call comes from (I5.1). Some servers send the arguments whole when
-// the call starts, some piece by piece, some whole again when it ends, some all of that at once,
-// and some put an empty placeholder in one of the places. So all are kept apart, and at the end one
-// of them is taken whole.
+// The source of a call's argument text (I5.1). Servers send the arguments whole at the start of a
+// call, in pieces, whole again at its end, or in all three ways. Some put an empty placeholder in
+// one place. All sources are kept apart, and one is used whole at the end.
 
 import type { Call } from '../../shared/contract/messages.ts'
 import { sameJson } from '../../shared/lib/json/same-json.ts'
 import { textFrom } from './piece-texts.ts'
 
 /**
- * Texts, '' where none came. `deltas`: the pieces in the order of the stream, none empty. `dones`:
- * what events that ended the arguments said. `start`: the start input; `isInMessage`: the call
- * stood whole in the start of the response.
+ * All texts are '' if none came.
+ * `deltas`: the pieces in the order of the stream, none empty.
+ * `dones`: the texts of events that ended the arguments.
+ * `start`: the start input. `isInMessage`: the start of the response held the whole call.
  */
 export type ArgumentSources = {
   deltas: string[]
@@ -20,10 +20,13 @@ export type ArgumentSources = {
 }
 
 /**
- * The deltas if any byte but blanks came that way, else the done event's, else the start input,
- * else nothing. Never two of them: where they say the same, joining gives `{..}{..}`; where the
- * deltas only go on from the start input, neither alone is what the model meant, and the deltas
- * alone do not parse. `disputed`: one that was not taken says something else than the one that was.
+ * The deltas if they have a visible byte, otherwise the done event's text, otherwise the start
+ * input, otherwise nothing.
+ *
+ * Never two of them. Two equal texts would join to `{..}{..}`. If the deltas only continue the
+ * start input, neither is the intended text alone, and the deltas do not parse.
+ *
+ * `disputed`: an unused source differs from the used one.
  */
 export function argumentsFrom({
   deltas,
@@ -36,7 +39,7 @@ export function argumentsFrom({
     ...dones.map((raw) => ({ raw, source: 'done' as const })),
     { raw: start, source: isInMessage ? 'message_start' : 'start' },
   ]
-  const [taken, ...others] = given.filter(({ raw }) => raw.trim() !== '')
-  if (taken === undefined) return { raw: '', source: 'none', disputed: false }
-  return { ...taken, disputed: others.some(({ raw }) => !sameJson(raw, taken.raw)) }
+  const [used, ...others] = given.filter(({ raw }) => raw.trim() !== '')
+  if (used === undefined) return { raw: '', source: 'none', disputed: false }
+  return { ...used, disputed: others.some(({ raw }) => !sameJson(raw, used.raw)) }
 }

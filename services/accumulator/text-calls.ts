@@ -1,15 +1,15 @@
-// When a response's visible text is asked for calls (I2), and what becomes of the response then.
-// Owns: that. Does not own: what a call in text is (dialects/recover.ts), how often the model is
-// told of one that cannot run (loop-detector).
+// Decides when a response's visible text is searched for calls (I2), and changes the response if it
+// has some.
+// Does not own: recognizing a call in text (dialects/recover.ts), how often the model learns of a
+// call that cannot run (loop-detector).
 //
-// TEXT-CALLS-1. A call comes only of a response that ended by itself and has no call of its own.
-//     One that was cut, or of which nobody says that it is whole, is told so where its text is
-//     built like calls: as a reply it would be noise, and the model would wait for a result. A
-//     refusal is text, and so is what stands beside native calls.
-// TEXT-CALLS-2. Only visible text: reasoning, also where it stands in tags before the text, and
-//     what a tool or a user wrote, is never looked at.
-// TEXT-CALLS-3. Recovered calls take the place of the text that they were; a text that cannot run
-//     stays where it is, with the reason.
+// TEXT-CALLS-1. A recovered call needs a response that ended properly and has no native call. A
+//     refusal is text.
+// TEXT-CALLS-2. A text that may be cut and is built like calls gets a fault. As a reply it would be
+//     noise, and the model would wait for a result.
+// TEXT-CALLS-3. Only visible text counts. Reasoning, even in tags before the text, and texts of
+//     tools or users are never searched.
+// TEXT-CALLS-4. Recovered calls replace their text. A text that cannot run stays, with the reason.
 
 import type {
   Call,
@@ -24,8 +24,8 @@ import { type RecoveredCall, type Recovery, recover } from './dialects/recover.t
 type Folded = Pick<RoundProposed, 'response' | 'failure'>
 
 /**
- * `offered`: the names of all tools that the request offered; the declarations of those that the
- * text names came with the response.
+ * `offered`: the names of all offered tools. The response brought the declarations of those that
+ * the text names.
  */
 export function withTextCalls(
   folded: Folded,
@@ -45,14 +45,14 @@ export function withTextCalls(
     text: withoutThinking(response.text),
     offered: offered.map((name) => ({ name, schema: declared.get(name) ?? '' })),
     cut: notWhole[response.stop],
-    isTold: finished.callsAsText,
+    callsAsText: finished.callsAsText,
   })
   return recovery === undefined
     ? folded
     : { response: recovered(response, recovery, finished), failure }
 }
 
-/** Why a text may not be whole; undefined: it is. */
+/** Why a text may be incomplete. Undefined: it is complete. */
 const notWhole: Record<Exclude<Stop, 'refusal' | 'cut'>, string | undefined> = {
   end: undefined,
   calls: undefined,
@@ -73,7 +73,7 @@ function recovered(response: Response, recovery: Recovery, finished: ModelFinish
   }
 }
 
-/** Longer ids are no ids that anybody gave. */
+/** No server gives longer ids. */
 const idCharactersMax = 256
 
 function callOf(

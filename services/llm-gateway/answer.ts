@@ -1,12 +1,12 @@
-// The answer of one attempt while it streams: what of it is passed on, how long it may be silent,
-// how much of it is taken. Owns: reading the provider's stream no faster than its parts can be
-// written, and leaving it. Does not own: what is written before and after it (attempt.ts), what the
-// provider's bytes mean (providers/).
+// Streams the answer of one attempt, within bounds on silence and size.
+// Owns: reading the provider's stream no faster than its parts can be written, and leaving it.
+// Does not own: the records before and after the parts (attempt.ts), the meaning of the provider's
+// bytes (providers/).
 //
-// ANSWER-1. While a record's worth of parts lies behind a write, nothing more is read: the
-//     provider's socket fills, and its server waits. That is no silence.
-// ANSWER-2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed
-//     write) takes the request off the network.
+// MODEL-ANSWER-1. While a record's worth of parts waits for a write, the stream is not read: the
+//     provider's socket fills, and its server waits. That does not count as silence.
+// MODEL-ANSWER-2. If anything ends the reading before the provider does (a stop, a limit, a failed
+//     write), the request is aborted.
 
 import type { Logger } from 'pino'
 import type { Agent } from '../../shared/agents/agents.ts'
@@ -21,8 +21,8 @@ import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/abortab
 import { type SilenceWatch, watchSilence } from './wire/silence.ts'
 
 /**
- * What is asked, of whom, and where its parts go. `stallMs`: the agent's. `stop` aborts when nobody
- * wants it any more.
+ * The request, its provider, and the destination of its parts. `stallMs`: the agent's setting.
+ * `stop` aborts when the answer is no longer needed.
  */
 export type AnswerOptions = {
   connect: Connect
@@ -36,12 +36,12 @@ export type AnswerOptions = {
 }
 
 /**
- * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may
- * be recovered from (I2). `isReply`: it has visible text and no call.
+ * `mentions`: whether a name occurs in the answer, in a call or in visible text. Visible text may
+ * contain calls to recover (I2). `isReply`: it has visible text and no call.
  */
 export type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
 
-/** Rejects when the parts cannot be written. */
+/** Rejects if the parts cannot be written. */
 export async function streamAnswer(
   options: AnswerOptions,
 ): Promise<Answer | Failed | typeof stopped> {
@@ -59,8 +59,7 @@ export async function streamAnswer(
     stall = limit === 'silent' ? silent(stallMs) : wordless(wordlessMs)
     leave.abort(noLongerWanted)
   })
-  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes
-  // when the answer is there.
+  // Not AbortSignal.any: it is slower, and a late stop would abort a finished request.
   const { signal } = leave
   const leaveNow = (): void => leave.abort(noLongerWanted)
   stop.addEventListener('abort', leaveNow, { once: true })
@@ -76,8 +75,8 @@ export async function streamAnswer(
       if (next.value.kind === 'finished') {
         const visible = text.join('')
         const isReply = !hasCalls && visible.trim() !== ''
-        // A name may come in pieces, and only the accumulator knows of which call: one that is
-        // declared and not called does no harm.
+        // A name may come in pieces, and only the accumulator knows their calls. An extra
+        // declaration does no harm.
         const called = names.join('')
         return {
           ...next.value,
@@ -106,7 +105,7 @@ export async function streamAnswer(
     silence.stop()
     waiting.end()
     stop.removeEventListener('abort', leaveNow)
-    if (!isOver) leaveNow() // what is over has let go of its connection by itself
+    if (!isOver) leaveNow() // a finished stream closes its connection itself
     events.return(noEnding).catch(() => undefined)
   }
 }
@@ -125,8 +124,8 @@ function isOfCall({ kind }: PartEvent): boolean {
 }
 
 /**
- * The provider's stream, with an ending whatever the provider's file does; errors of our own code
- * are failures of the attempt too.
+ * The provider's stream, with an ending in every case. Errors of our code are failures of the
+ * attempt too.
  */
 async function* guarded(
   { connect, agent, request, log }: AnswerOptions,
@@ -134,7 +133,7 @@ async function* guarded(
   silence: SilenceWatch,
 ): AsyncGenerator<Streamed, Failed> {
   try {
-    silence.pause() // what loads here is our own code
+    silence.pause() // our code loads here
     const provider = await connect(agent)
     silence.resume()
     yield* provider.stream(inItsWords(agent, request), signal, silence.onBytes)
@@ -162,7 +161,7 @@ function silent(stallMs: Milliseconds): Failed {
 function wordless(ms: Milliseconds): Failed {
   const rule = `${limits.wordlessStallsMax} times the agent's setting stallMs`
   return stalled(
-    `nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`,
+    `only keep-alives from the provider for ${ms} ms, and nothing of an answer (${rule})`,
   )
 }
 
@@ -178,7 +177,7 @@ function stalled(reason: string): Failed {
 }
 
 function tooLarge(bytes: number): Failed {
-  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
+  const reason = `the unfinished response has ${bytes} bytes; the limit is ${limits.roundPartsBytesMax}`
   return {
     kind: 'failed',
     code: 'provider.stream',

@@ -1,17 +1,17 @@
-// One attempt to get an answer from the model, from its preparation to the observation of how it
-// went. Owns: the order of what is written. Does not own: whether there is another attempt
-// (reducer.ts), which attempts run (performer.ts), how an answer is read (answer.ts), what the
-// provider's bytes mean (providers/).
+// One attempt to get an answer from the model, from its preparation to the record of its result.
+// Owns: the order of the records.
+// Does not own: retries (reducer.ts), which attempts run (performer.ts), reading an answer
+// (answer.ts), the meaning of the provider's bytes (providers/).
 //
 // ATTEMPT-1. attempt-started is acknowledged before the provider is called, and all parts before
 //     attempt-finished (R4).
-// ATTEMPT-2. No history, no readable limits, no time left: no call (R6).
-// ATTEMPT-3. Whole or nothing: what was cut, stalled or spoilt is attempt-failed, and no part of it
-//     counts.
-// ATTEMPT-4. After it was told to stop it writes nothing more. What it wrote before is harmless:
-//     parts count only when a decision names them.
-// ATTEMPT-5. It waits for one of the process's places for streams before it reads its history: so
-//     many answers, and no more, are in memory at once. Who waits is served in order.
+// ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
+// ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
+//     parts counts.
+// ATTEMPT-4. After its stop it writes nothing more. Earlier records are harmless: parts count only
+//     if a decision names them.
+// ATTEMPT-5. It waits for one of the process's stream places before it reads its history. That
+//     bounds the answers in memory. Waiting attempts are served in order.
 
 import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool } from '../../shared/agents/agents.ts'
@@ -48,27 +48,29 @@ export type GatewayOptions = {
   /** Called once for each attempt. */
   connect: Connect
   /**
-   * After how long without a new entry the history of a conversation is taken away; default: the
-   * setting `retention`'s.
+   * The history of a conversation is removed after this time without a new entry. Default: the
+   * setting `retention`.
    */
   historyIdleMs?: Milliseconds | undefined
   /**
-   * Places for streams; one object serves all partitions of a process. Default:
+   * Places for streams. One object serves all partitions of a process. Default:
    * `limits.modelStreamsMax`.
    */
   streams?: Slots
 }
 
-/** What the attempts of a process share. */
+/** The shared state of a process's attempts. */
 export type Gateway = GatewayOptions & {
   streams: Slots
-  /** Agents whose providers want it so are asked in plain text at once. */
+  /**
+   * Remembers agents whose providers need plain text, so the next request is in plain text at once.
+   */
   plainLessons: PlainLessons
 }
 
 /**
- * Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so
- * will the runtime.
+ * Never rejects. If a write fails, it ends with a line in the log: the bus has failed, and the
+ * runtime will stop too.
  */
 export async function runAttempt(
   gateway: Gateway,
@@ -86,13 +88,16 @@ export async function runAttempt(
     if (observed === undefined || stop.aborted) return
     await observed.write()
   } catch (error) {
-    log.warn({ err: error }, 'the attempt was given up: it could not be written')
+    log.warn({ err: error }, 'attempt abandoned: its records could not be written')
   } finally {
     free()
   }
 }
 
-/** Keeps ATTEMPT-5. How to give the place back; `stopped`: nobody wanted it any more. */
+/**
+ * Keeps ATTEMPT-5. Resolves to a function that returns the place, or to `stopped` if the attempt
+ * was stopped first.
+ */
 function streamPlace(
   streams: Slots,
   conversation: string,
@@ -123,8 +128,8 @@ type Attempt = {
 }
 
 /**
- * The steps; what remains is to write how it went. Undefined: there is nothing to say. Rejects when
- * something could not be written.
+ * Runs the steps and returns the write of the result. Undefined: nothing is left to write. Rejects
+ * if a write failed.
  */
 async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
   const { gateway, context, task, stop, id, log } = attempt
@@ -143,19 +148,19 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
       tools: ready.declarations.length,
       entries: ready.request.history.length,
     },
-    'asking the model',
+    'calling the provider',
   )
 
   const parts = new PartWriter(context.clock, (i, events) =>
     context.write('response', [{ type: 'part', ...id, i, events }]),
   )
   stop.addEventListener('abort', () => parts.drop(), { once: true })
-  const asked = inTakenForm(attempt, ready)
+  const sent = inAcceptedForm(attempt, ready)
   const { connect } = gateway
   const { stallMs } = task.request.settings
   const answer = await streamAnswer({
     connect,
-    ...asked,
+    ...sent,
     stallMs,
     clock: context.clock,
     parts,
@@ -167,25 +172,25 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     await parts.stop()
     return undefined
   }
-  const { agent, obstacle, isPlain } = asked
+  const { agent, obstacle, isPlain } = sent
   if (obstacle !== undefined) gateway.plainLessons.note({ agent, obstacle, isPlain, answer })
   if (answer.kind === 'failed')
-    return ending(attempt, attemptFailed(attempt, answer, asked), finished)
+    return ending(attempt, attemptFailed(attempt, answer, sent), finished)
   return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
 }
 
 /**
- * A request, and whether it is in plain text because the provider does not take it otherwise;
- * `obstacle`: what it may not take of it.
+ * A request as sent. `obstacle`: the part of it that the provider may refuse. `isPlain`: it is in
+ * plain text for that reason.
  */
-type Asked = {
+type SentRequest = {
   agent: Agent
   request: ProviderRequest
   obstacle: Obstacle | undefined
   isPlain: boolean
 }
 
-function inTakenForm({ gateway, task }: Attempt, { agent, request }: Ready): Asked {
+function inAcceptedForm({ gateway, task }: Attempt, { agent, request }: Ready): SentRequest {
   const obstacle = obstacleIn(agent, request)
   const isPlain =
     obstacle !== undefined && (task.plain || gateway.plainLessons.has(agent, obstacle))
@@ -195,8 +200,8 @@ function inTakenForm({ gateway, task }: Attempt, { agent, request }: Ready): Ask
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
 
 /**
- * What is not written yet can go together with the ending, where the bus writes both or neither:
- * one write less for each answer.
+ * If the bus can write several records atomically, the last parts go with the ending. That saves
+ * one write per answer.
  */
 async function finishParts({ context }: Attempt, parts: PartWriter): Promise<FinishedParts> {
   return context.writeWhole === undefined
@@ -204,7 +209,7 @@ async function finishParts({ context }: Attempt, parts: PartWriter): Promise<Fin
     : parts.finishWithRest()
 }
 
-/** Keeps ATTEMPT-1: parts that are left stand before the ending, in one write that is whole. */
+/** Keeps ATTEMPT-1: the last parts precede the ending in one atomic write. */
 function ending(
   { context, id }: Attempt,
   message: AttemptFailed | AttemptFinished,
@@ -223,7 +228,7 @@ function ending(
   return { write: () => writeWhole([...records, { to: 'self', message }]) }
 }
 
-/** How the attempt went. */
+/** The result of an answer that reached its end. */
 function conclusion(
   attempt: Attempt,
   ready: Ready,
@@ -232,22 +237,22 @@ function conclusion(
 ): AttemptFailed | AttemptFinished {
   const { id, log } = attempt
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
-  // A text that was cut there is still the best reply there is; calls would be cut too, and their
-  // results would have nowhere to go.
+  // A text that ends at the context limit is still the best possible reply. Calls would be cut too,
+  // and there would be no room for their results.
   if (isContextEnd(answer.finish) && !answer.isReply)
     return attemptFailed(attempt, contextFull(`the provider says ${answer.finish}`))
 
-  const { finish, stop: why } = answer
+  const { finish, stop: stopReason } = answer
   const usage = boundedUsage(answer.usage)
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
-  log.debug({ parts, finish, usage }, 'the model has answered')
+  log.debug({ parts, finish, usage }, 'the model answered')
   const callsAsText = ready.agent.model.toolCalls === 'text'
   return {
     type: 'attempt-finished',
     ...id,
     parts,
     finish,
-    stop: why,
+    stop: stopReason,
     usage,
     declarations,
     policy: ready.policy,
@@ -264,8 +269,8 @@ type Ready = {
 }
 
 /**
- * All that has to be known before the provider may be called. Never rejects, so that nobody has to
- * look at it after a stop.
+ * Collects everything that the call of the provider needs. Never rejects, because its result is
+ * ignored after a stop.
  */
 async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready | Failed> {
   const { request } = task
@@ -309,12 +314,12 @@ async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready 
 }
 
 /**
- * Also of a turn that another process began, which had other agent files. The names of all could be
- * many, and belong to the operator's log.
+ * A turn may also come from another process with other agent files. The list of all agents could be
+ * long and belongs in the operator's log.
  */
 function missingAgent(name: string, agents: Agents): string {
   const those = agents.size === 1 ? `'${[...agents.keys()][0]}' only` : `${agents.size} others`
-  return `the turn is of agent '${name}', and the process that is to ask its model has ${those}; start Weir with the agent file of '${name}', and ask again`
+  return `the turn is of agent '${name}', but this process has ${those}; start Weir with the agent file of '${name}' and send the message again`
 }
 
 function notReady(code: Failed['code'], reason: string, retryable: boolean): Failed {
@@ -329,8 +334,8 @@ function notReady(code: Failed['code'], reason: string, retryable: boolean): Fai
 }
 
 /**
- * The tools of the request that this gateway's own agent file declares in just this form; the
- * others are not offered (R6).
+ * The tools of the request that this gateway's agent file declares in exactly this form. The others
+ * are not offered (R6).
  */
 function offeredTools(agents: Agents, request: ModelRequest, log: Logger): Declaration[] {
   return request.tools.flatMap((ref) => {
@@ -338,15 +343,15 @@ function offeredTools(agents: Agents, request: ModelRequest, log: Logger): Decla
     if (tool === undefined)
       log.warn(
         { tool: ref.name, hash: ref.hash },
-        "not offered: the agent's file here has no such tool",
+        "tool not offered: this process's agent file does not declare it",
       )
     return tool === undefined ? [] : [tool.declaration]
   })
 }
 
 /**
- * Quiet, because time is the log's: its tick will end the round at this very time, whatever our
- * clock says.
+ * Writes nothing, because time is the log's: the tick at this time ends the round, and our clock
+ * does not matter.
  */
 function isExpired({ context, task, log }: Attempt): boolean {
   const now = context.clock.now()
@@ -355,7 +360,7 @@ function isExpired({ context, task, log }: Attempt): boolean {
   return true
 }
 
-/** Whatever the provider counted: the sum of a turn must stay a number that a record can hold. */
+/** Bounds the provider's counts: the sum of a turn must fit into a record. */
 function boundedUsage({
   inputTokens,
   outputTokens,
@@ -380,27 +385,31 @@ const cutOff: Failed = {
   retryAfterMs: null,
 }
 
-/** Why a request is sent once more, and why it is not. */
+/** Explains whether a refused request is sent once more. */
 const refusals = {
-  history: 'the history of this conversation is refused, and sent once more, rebuilt',
+  history: 'the provider refused the history of this conversation; it is sent once more, rebuilt',
   historyAgain:
-    'the history of this conversation is refused, also rebuilt; begin a new conversation',
-  tools: 'the request is refused, and sent once more in plain text, without tools',
-  toolsAgain: 'the request is refused, also in plain text and without tools',
+    'the provider refused the history of this conversation, even rebuilt; begin a new conversation',
+  tools: 'the provider refused the request; it is sent once more in plain text, without tools',
+  toolsAgain: 'the provider refused the request, even in plain text and without tools',
 }
 
-/** `asked`: what the provider was asked with; undefined: it was not asked. */
-function attemptFailed({ task, id, log }: Attempt, failed: Failed, asked?: Asked): AttemptFailed {
+/** `sent`: the request that the provider got. Undefined: it got none. */
+function attemptFailed(
+  { task, id, log }: Attempt,
+  failed: Failed,
+  sent?: SentRequest,
+): AttemptFailed {
   const { code, retryable } = failed
-  // Who asks to come back at once, or in the past, has not asked for a wait: three tries within a
-  // moment would all meet the same.
+  // A provider that names a wait of zero or less names none. Otherwise all tries would fail within
+  // a moment.
   const retryAfterMs =
     failed.retryAfterMs ||
     Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
   const isOfHistory = failed.historyRefused ?? false
-  const isOfTools = failed.formRefused !== undefined && asked?.obstacle !== undefined
+  const isOfTools = failed.formRefused !== undefined && sent?.obstacle !== undefined
   const historyRefused = isOfHistory && !task.rebuilt
-  const toolsRefused = isOfTools && !asked.isPlain
+  const toolsRefused = isOfTools && !sent.isPlain
   const why = [
     ...(isOfHistory ? [historyRefused ? refusals.history : refusals.historyAgain] : []),
     ...(isOfTools ? [toolsRefused ? refusals.tools : refusals.toolsAgain] : []),

@@ -1,17 +1,17 @@
-// The guards in force, as the table `policies` names them, stamped on the round: whom it waits for
-// is known from the round itself (R2), so a guard counts from the next model response on, and what
-// is registered, switched or removed later changes nothing for it. What an agent or a message says
-// of guards counts for nothing: else whoever writes a message could be rid of them.
+// Stamps the guards from the table `policies` on the round, so the round itself names the guards
+// that it waits for (R2). A guard therefore counts from the next model response on. Later changes
+// do not affect the round. Agent files and messages cannot change the guards: otherwise the author
+// of a message could remove them.
 
 import { policyOf } from '../../shared/agents/agents.ts'
 import { registrationFault } from '../../shared/contract/guard-registration.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuardInForce, Message, Policy } from '../../shared/contract/messages.ts'
 
-/** By name. A text: why they cannot be known, so that no round may be asked for (R6). */
+/** The guards by name. A text: the reason why they cannot be known, so no round may run (R6). */
 export function guardsInForce(registrations: Message[]): GuardInForce[] | string {
   if (registrations.length > limits.guardsMax)
-    return `${registrations.length} guards are registered; at most ${limits.guardsMax} are taken: remove some with weir guard remove`
+    return `${registrations.length} guards are registered; the limit is ${limits.guardsMax}. Remove some with weir guard remove`
   const guards: GuardInForce[] = []
   for (const registration of registrations) {
     if (registration.type !== 'guard-registration')
@@ -25,9 +25,7 @@ export function guardsInForce(registrations: Message[]): GuardInForce[] | string
   return guards.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/**
- * The policy with just these guards, under a version of its own; unchanged where there are none.
- */
+/** The policy with exactly these guards, under a new version. Unchanged if there are none. */
 export function withGuards(policy: Policy, guards: GuardInForce[]): Policy {
   if (guards.length === 0 && policy.guards.length === 0) return policy
   const { version: _, ...content } = policy

@@ -1,21 +1,16 @@
-// History expiry: takes the entries of conversations in which nothing happens any more out of the
-// table `history`, on one assigned partition. Owns: which conversation is old, and when to look.
-// Does not own: what an entry says (conversation), when the bus lets go of what was taken out.
+// History expiry: removes idle conversations from the table `history`, on one assigned partition.
+// Owns: which conversation is old, and the time of the next step.
+// Does not own: the contents of an entry (conversation), the time at which the bus frees removed
+// entries.
 //
-// HISTORY-EXPIRY-1. A conversation goes as a whole, when its newest entry is older than `idleMs`.
-//     Every entry is looked at again before it goes, and one young entry keeps them all: the user
-//     has come back.
-// HISTORY-EXPIRY-2. No open turn loses its history. A turn's first entry is written when it opens,
-//     and a turn is over 48 hours later at most (limits.turnWallMsMax and turnExtensionMsMax);
-//     `idleMs` is longer than that, or Weir does not start (shared/contract/retention.ts). So an
-//     old conversation has no request left to build.
-// HISTORY-EXPIRY-3. A step looks at a bounded number of keys and reads no values, so the table may
-//     be of any size. What one step did not do, a later one does; nothing is remembered over a
-//     restart. The first pass begins at a random place: a process that lives for seconds does its
-//     share too.
-// HISTORY-EXPIRY-4. Old is what the log's own time says (R2), never this machine's clock: one that
-//     is a week ahead would forget every conversation at once. Where no record came since the
-//     assignment nothing is old.
+// HISTORY-EXPIRY-1. A conversation is removed as a whole, once its newest entry is older than
+//     `idleMs`. All entries are checked again before that, and one young entry keeps them all.
+// HISTORY-EXPIRY-2. No open turn loses its history: `idleMs` is longer than the longest turn, or
+//     Weir does not start (shared/contract/retention.ts).
+// HISTORY-EXPIRY-3. A step checks a bounded number of keys and reads no values. The first pass
+//     begins at a random place, so that short processes do their share.
+// HISTORY-EXPIRY-4. Age is measured in the log's time (R2): a machine clock a week ahead would
+//     remove everything. Without a record since the assignment nothing is old.
 // HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
 //     nothing.
 
@@ -24,12 +19,12 @@ import type { PerformerContext } from '../../shared/contract/performer.ts'
 import { historyConversation, historyPrefix } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
-/** The conversation whose keys are being passed; they stand together. */
+/** The conversation of the current keys. Its keys are adjacent. */
 type Passing = { conversation: string; newest: Milliseconds }
 
 /**
- * Begins to look, slowly. `stop`: resolves when it no longer writes; a look that waits for a broker
- * that is away holds up nobody's end.
+ * Starts the slow sweep. `stop` resolves once it no longer writes, and does not wait for a read
+ * from an unreachable broker.
  */
 export function startHistoryExpiry(
   context: PerformerContext,
@@ -41,17 +36,13 @@ export function startHistoryExpiry(
   let passing: Passing | undefined
   let isStopped = false
   let writing: Promise<void> = Promise.resolve()
-  let cancelNext = clock.after(limits.historySweepStepMs, look)
+  let cancelNext = clock.after(limits.historySweepStepMs, sweep)
 
-  function look(): void {
+  function sweep(): void {
     step().then(
       (isPassOver) => plan(isPassOver ? limits.historySweepEveryMs : limits.historySweepStepMs),
       (error: unknown) => {
-        if (!isStopped)
-          log.warn(
-            { err: error },
-            'looking for old conversations in the history failed; it is tried again in an hour',
-          )
+        if (!isStopped) log.warn({ err: error }, 'history expiry failed; it runs again in an hour')
         passing = undefined
         plan(limits.historySweepEveryMs)
       },
@@ -59,12 +50,12 @@ export function startHistoryExpiry(
   }
 
   function plan(afterMs: Milliseconds): void {
-    if (!isStopped) cancelNext = clock.after(afterMs, look)
+    if (!isStopped) cancelNext = clock.after(afterMs, sweep)
   }
 
   /**
-   * One page of keys. True: a whole pass is over; the first one began in the middle, so another
-   * follows it.
+   * Reads one page of keys. Returns true after a whole pass. The first pass begins in the middle
+   * and does not count.
    */
   async function step(): Promise<boolean> {
     const keys = await historyTable.keys(after, limits.historySweepKeysMax)
@@ -82,17 +73,18 @@ export function startHistoryExpiry(
     if (isEnd && passing !== undefined) over.push(passing)
     if (isEnd) passing = undefined
     after = isEnd ? undefined : keys.at(-1)?.key
-    for (const { conversation, newest } of over) if (isOld(newest)) await forget(conversation)
+    for (const { conversation, newest } of over)
+      if (isOld(newest)) await removeConversation(conversation)
     const isPassOver = isEnd && !isFirstPass
     if (isEnd) isFirstPass = false
     return isPassOver
   }
 
   /**
-   * Looks at all of its keys anew (HISTORY-EXPIRY-1), and takes them out at once, as far as they
-   * fit into one write.
+   * Checks all keys of the conversation again (HISTORY-EXPIRY-1) and removes as many as fit into
+   * one write.
    */
-  async function forget(conversation: string): Promise<void> {
+  async function removeConversation(conversation: string): Promise<void> {
     const prefix = historyPrefix(conversation)
     const old: string[] = []
     for (let from = prefix; ; ) {
@@ -112,10 +104,7 @@ export function startHistoryExpiry(
     }
     writing = historyTable.forget(old)
     await writing
-    log.info(
-      { conversation, entries: old.length },
-      'the history of a conversation in which nothing happened was taken away',
-    )
+    log.info({ conversation, entries: old.length }, 'removed the history of an idle conversation')
   }
 
   function isOld(time: Milliseconds): boolean {
@@ -127,7 +116,7 @@ export function startHistoryExpiry(
     async stop() {
       isStopped = true
       cancelNext()
-      await writing.catch(() => {}) // the step says so
+      await writing.catch(() => {}) // the step logs the error
     },
   }
 }

@@ -1,15 +1,12 @@
-// The operator's caps over the agent's: for each the lower one counts. The result is stamped on the
-// round, so that no later stage looks anything up (R2). Nobody can lift a cap this way, neither an
-// agent's file nor a message.
+// Applies the operator's caps to the agent's policy: the lower cap counts. The result is stamped on
+// the round, so no later stage looks anything up (R2). Neither an agent file nor a message can
+// raise a cap.
 
 import { policyOf } from '../../shared/agents/agents.ts'
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import type { OperatorLimits, Policy } from '../../shared/contract/messages.ts'
 
-/**
- * The policy that judges a round; the agent's own, unchanged, where the operator's caps are not
- * lower.
- */
+/** The policy that judges a round. The agent's policy, unchanged, if no operator cap is lower. */
 export function withOperatorCaps(policy: Policy, operator: OperatorLimits | undefined): Policy {
   if (operator === undefined) return policy
   const caps = lowestCaps(policy.caps, operator.caps)

@@ -1,12 +1,10 @@
 // Writes the parts of one attempt ahead of its decision, in order.
-// PART-WRITER-1. One write is in flight at a time; what comes meanwhile gathers and goes in the
-//     next record. So the faster the stream and the slower the bus, the fewer and larger the
-//     records are.
-// PART-WRITER-2. What gathers is bounded (R7): add() waits while a record's worth lies behind a
-//     write.
-// PART-WRITER-3. After a write that failed nothing more is written: a part that is missing would
-//     cut the attempt.
-// PART-WRITER-4. Characters go into the log whole, however the stream cuts them
+// PART-WRITER-1. One write is in flight at a time, and later events gather for the next record. So
+//     a faster stream or a slower bus makes fewer and larger records.
+// PART-WRITER-2. The gathered events are bounded (R7): add() waits while a record's worth is behind
+//     a write.
+// PART-WRITER-3. Nothing is written after a failed write: a missing part would cut the attempt.
+// PART-WRITER-4. Characters go into the log whole, wherever the stream cuts them
 //     (whole-characters.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -15,7 +13,7 @@ import { eventWeight } from '../../shared/contract/part-weight.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import { WholeCharacters } from './wire/whole-characters.ts'
 
-/** Writes part number `i`; resolves when it is acknowledged. */
+/** Writes part number `i`. Resolves once it is acknowledged. */
 export type WritePart = (i: number, events: PartEvent[]) => Promise<unknown>
 
 export class PartWriter {
@@ -38,7 +36,7 @@ export class PartWriter {
   }
 
   /**
-   * Undefined: there is room for more. Else resolves when there is; rejects when a write has
+   * Undefined: there is room for more. Otherwise resolves once there is, and rejects if a write
    * failed.
    */
   add(events: PartEvent[]): Promise<void> | undefined {
@@ -57,7 +55,7 @@ export class PartWriter {
     this.throwFailure()
   }
 
-  /** Writes the rest; resolves to the number of part records when all are acknowledged. */
+  /** Writes the rest. Resolves to the number of part records once all are acknowledged. */
   async finish(): Promise<number> {
     this.isLast = true
     this.gather(this.characters.waiting())
@@ -68,12 +66,13 @@ export class PartWriter {
   }
 
   /**
-   * As finish, but the rest is left to the caller: the events of each record that is still to be
-   * written, from number `parts - rest.length` on.
+   * Like finish, but leaves the rest to the caller: the events of each record still to be written,
+   * from number `parts - rest.length` on.
    */
   async finishWithRest(): Promise<{ parts: number; rest: PartEvent[][] }> {
     this.isLast = true
-    while (this.inFlight !== undefined) await this.inFlight // takes what has gathered meanwhile, when it is over
+    // when it ends, the next one takes the gathered events
+    while (this.inFlight !== undefined) await this.inFlight
     this.throwFailure()
     this.gather(this.characters.waiting())
     this.clearTimer()
@@ -83,14 +82,14 @@ export class PartWriter {
     return { parts: this.written, rest }
   }
 
-  /** Forgets what was not sent. */
+  /** Discards unsent events. */
   drop(): void {
     this.gathered = []
     this.gatheredBytes = 0
     this.clearTimer()
   }
 
-  /** Forgets what was not sent; resolves when nothing is in flight. */
+  /** Discards unsent events. Resolves once nothing is in flight. */
   async stop(): Promise<void> {
     this.drop()
     while (this.inFlight !== undefined) await this.inFlight
@@ -128,7 +127,7 @@ export class PartWriter {
     this.written += 1
   }
 
-  /** As many events as go into one record, at least one. */
+  /** As many events as fit into one record, at least one. */
   private take(): PartEvent[] {
     let count = 0
     for (

@@ -1,10 +1,9 @@
-// Runs the attempts that open rounds want, on one assigned partition, and beside them the expiry of
-// old histories (history-expiry.ts).
-// LLM-GATEWAY-PERFORMER-1. One attempt for each round at a time, and each task at most once: after
-//     it has reported, the reducer wants the next key or nothing.
-// LLM-GATEWAY-PERFORMER-2. A task that is no longer wanted is aborted and says nothing more. That
-//     also ends our attempt when another owner's has failed: then both owners wait for the same
-//     retry.
+// Runs the attempts of open rounds on one assigned partition, and the expiry of old histories
+// (history-expiry.ts).
+// LLM-GATEWAY-PERFORMER-1. Each round has one attempt at a time, and each task runs at most once.
+//     After its result, the reducer wants the next key or nothing.
+// LLM-GATEWAY-PERFORMER-2. A task that is no longer wanted is aborted and writes nothing more. So
+//     if another owner's attempt fails, ours ends too, and both wait for the same retry.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { StartPerformer } from '../../shared/contract/performer.ts'
@@ -16,14 +15,12 @@ import { createPlainLessons } from './providers/plain-request.ts'
 import type { AttemptTask } from './reducer.ts'
 import { noLongerWanted } from './wire/abortable-wait.ts'
 
-/**
- * `key`: the task that was started last for this round. `stop`: of its attempt, while that runs.
- */
+/** `key`: the newest task of this round. `stop`: stops its attempt, while it runs. */
 type RoundAtWork = { key: string; stop: AbortController | undefined }
 
 /**
- * The gateway's side effects; `close` aborts whatever it is called with, since a model's answer
- * cannot be had in a moment of grace.
+ * The gateway's side effects. `close` aborts in every case, because a grace period is too short for
+ * a model's answer.
  */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
   const gateway: Gateway = {

@@ -1,8 +1,9 @@
-// The policy in force for a round, stamped on it so that no later stage looks anything up (R2): the
-// agent's own, as it came with the user's message; over it what an operator has set for all agents,
-// then for this one; then the operator's caps, and the guards. All of it is read anew for each
-// attempt, so a change counts from the next model response on, and touches no process. Its version
-// is a hash of its content: each round says which policy judged it.
+// Determines the policy of a round and stamps it on the round, so no later stage looks anything up
+// (R2). The layers, from bottom to top: the agent's policy from the user's message, the operator's
+// settings for all agents, those for this agent, the operator's caps, the guards.
+//
+// Every attempt reads all of it again, so a change counts from the next model response on, without
+// a restart. The version is a hash of the content: each round names the policy that judged it.
 
 import type { Logger } from 'pino'
 import { type EntryFault, readEntries } from '../../shared/agents/policy/entries.ts'
@@ -16,7 +17,7 @@ import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 
 /**
- * A text: why it cannot be known, so that no round may be asked for (R6). Rejects where the table
+ * A text: the reason why the policy cannot be known, so no round may run (R6). Rejects if the table
  * cannot be read.
  */
 export async function policyInForce(
@@ -42,14 +43,14 @@ export async function policyInForce(
     policy = laid.policy
     if (laid.faults.length > 0)
       log.warn(
-        { policy: ofAgents[at], ...told(laid.faults) },
-        'what an operator has set is left aside where it cannot be used',
+        { policy: ofAgents[at], ...loggedFaults(laid.faults) },
+        'ignored unusable settings of an operator',
       )
   }
   return withGuards(withOperatorCaps(policy, operator), guards)
 }
 
-/** What cannot be used is left aside: then the agent's own holds, which is never nothing. */
+/** Ignores unusable entries. The agent's value then stays, and it always has one. */
 export function withAgentPolicy(
   policy: Policy,
   { entries }: AgentPolicy,
@@ -58,8 +59,8 @@ export function withAgentPolicy(
   return { policy: overlaid(policy, content), faults }
 }
 
-/** One line of the log, whatever somebody's program has written there. */
-function told(faults: EntryFault[]): { faults: string[]; more: number } {
+/** Faults for one line of the log, bounded because any program may have written the entries. */
+function loggedFaults(faults: EntryFault[]): { faults: string[]; more: number } {
   const shown = faults
     .slice(0, 10)
     .map(({ key, text }) => shortened(`${key} ${text}`, limits.reasonBytesMax))

@@ -37,9 +37,10 @@ import {
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /**
- * `failed`: ids of the attempts that failed; `retryAt`: the append time from which the next one is
- * wanted, null: now; `rebuilt`: the provider has refused the history, so attempts send it rebuilt.
- * `plain`: it has refused that no tool may be called, so attempts send it in plain text.
+ * `failed`: ids of the failed attempts. `retryAt`: the append time from which the next attempt is
+ * wanted, or null for now.
+ * `rebuilt`: the provider refused the history, so attempts send it rebuilt.
+ * `plain`: it refused a request in which no tool may be called, so attempts send plain text.
  */
 export type OpenRound = {
   phase: 'open'
@@ -56,8 +57,8 @@ export type CancelledRound = { phase: 'cancelled'; expiresAt: Milliseconds }
 export type Round = OpenRound | CancelledRound
 
 /**
- * One attempt that is wanted now. `failures`: attempts of the round that failed before it; `key`
- * says the same, so each is another task.
+ * The attempt that is wanted now. `failures`: the number of failed attempts before it. `key`
+ * contains it too, so each attempt is another task.
  */
 export type AttemptTask = {
   key: string
@@ -149,10 +150,7 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
   failed: () => closed,
 }
 
-/**
- * Keeps GATE-5. Of an attempt that was on its way before another one's refusal was heard there is
- * nothing more to learn.
- */
+/** Keeps GATE-5. An attempt that was under way when another one was refused adds nothing new. */
 function sentOtherwise(
   round: OpenRound,
   { historyRefused, toolsRefused }: AttemptFailed,
@@ -170,17 +168,14 @@ type Reason = { class: FailureClass; reason: string }
 const cancelled: Reason = { class: 'cancelled', reason: 'the turn was cancelled' }
 const expired: Reason = {
   class: 'budget',
-  reason: 'the time of the turn was over before the model had answered',
+  reason: "the turn's time ran out before the model answered",
 }
 
 function triesOf(request: ModelRequest): number {
   return Math.min(request.settings.attempts, limits.attemptsMax)
 }
 
-/**
- * What a provider asked for, within our bound: a message is never trusted with a wait of years, nor
- * with one that lies in the past.
- */
+/** The provider's wait, bounded: a message must not set a wait of years, or one in the past. */
 function retryDelay(failed: AttemptFailed): Milliseconds {
   return Math.min(Math.max(failed.retryAfterMs, 0), limits.retryAfterMsMax)
 }
@@ -217,8 +212,8 @@ function answered(request: ModelRequest, finished: AttemptFinished): Output {
 }
 
 /**
- * No attempt succeeded: nothing of the round may run, and the agent's own settings judge what
- * becomes of the turn.
+ * No attempt succeeded. Nothing of the round may run, and the agent's settings decide how the turn
+ * ends.
  */
 function failedRound(request: ModelRequest, { class: failureClass, reason }: Reason): Output {
   return modelFinished(request, {

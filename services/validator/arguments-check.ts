@@ -1,5 +1,5 @@
-// Checks the arguments of a call against the schema of its tool: one JSON object, read by everybody
-// alike, that the schema allows.
+// Checks the arguments of a call against the schema of its tool: one JSON object that all readers
+// read alike and the schema allows.
 
 import type { ErrorObject } from 'ajv'
 import type { UsableSchema } from '../../shared/contract/arguments/compiled-schema.ts'
@@ -18,12 +18,12 @@ import { notAnObject, repeatedMemberRefusal, unreadable } from './call-problem.t
 import { missingFields, type Refusal } from './directive.ts'
 import { unusableSchema } from './tool-refusal.ts'
 
-/** Every error is named only where arguments are short: a long list can have one for each item. */
+/** Only short arguments get all errors: a long list can have one for each item. */
 const explainedCharactersMax = 16_384
 const alsoWrongMax = 5
-const lookedAtMax = 8_192
+const examinedErrorsMax = 8_192
 
-/** Why these arguments must not reach the tool; undefined: they may. */
+/** The reason why these arguments must not reach the tool. Undefined: they may. */
 export function argumentsRefusal(
   call: Call,
   { schema, judge, explain }: UsableSchema,
@@ -62,7 +62,7 @@ export function argumentsRefusal(
   }
 }
 
-/** Undefined: not JSON. The accumulator has looked already; a guard looks again. */
+/** Undefined: not JSON. The accumulator checks this too, but a guard checks again. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -72,8 +72,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * What a call did wrong. `first`: what the check met first, the errors of its branches before it.
- * `missing` counts before anything else.
+ * The mistakes of a call. `first`: the errors at which the check stopped, each after the errors of
+ * its branches. `missing` has priority over all others.
  */
 type Mistakes = {
   first: ErrorObject[]
@@ -91,9 +91,9 @@ function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
   const reason = missing.length > 0 ? missingFields(missing) : primary.words
   const fields = missing.length > 0 ? missing : primary.fields
 
-  const told = firstTold(withoutOtherBranches(all), missing, reason)
-  const alsoWrong = told.map(({ words }) => words).filter((words) => words !== reason)
-  const hints = [...new Set(told.flatMap(({ error }) => schemaHint(error) ?? []))].slice(
+  const reported = reportedErrors(withoutOtherBranches(all), missing, reason)
+  const alsoWrong = reported.map(({ words }) => words).filter((words) => words !== reason)
+  const hints = [...new Set(reported.flatMap(({ error }) => schemaHint(error) ?? []))].slice(
     0,
     alsoWrongMax,
   )
@@ -110,30 +110,30 @@ function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
 }
 
 /**
- * The errors that the model is told of, each words once: the one that is the reason, where it is
- * met, and `alsoWrongMax` others. There may be thousands.
+ * The errors to report, each text once: the reason's error, if it occurs, and `alsoWrongMax`
+ * others. There may be thousands.
  */
-function firstTold(
+function reportedErrors(
   all: ErrorObject[],
   missing: string[],
   reason: string,
 ): { words: string; error: ErrorObject }[] {
-  const told = new Map<string, ErrorObject>()
+  const reported = new Map<string, ErrorObject>()
   let others = 0
-  for (const error of all.slice(0, lookedAtMax)) {
+  for (const error of all.slice(0, examinedErrorsMax)) {
     if (others === alsoWrongMax) break
     if (isAbout(error, missing)) continue
     const { words } = schemaFault(error)
-    if (told.has(words)) continue
-    told.set(words, error)
+    if (reported.has(words)) continue
+    reported.set(words, error)
     if (words !== reason) others += 1
   }
-  return [...told].map(([words, error]) => ({ words, error }))
+  return [...reported].map(([words, error]) => ({ words, error }))
 }
 
 /**
- * Whether it only says again that a required field is missing, or that the null in its place is
- * none of what it may be.
+ * Whether the error only repeats that a required field is missing, or rejects the null in its
+ * place.
  */
 function isAbout({ keyword, instancePath, params }: ErrorObject, missing: string[]): boolean {
   if (keyword === 'required' && instancePath === '')

@@ -1,18 +1,17 @@
-// What Ajv says of a choice (anyOf, oneOf) is the sum of what is wrong for each branch: told as it
-// is, a model reads that a value must be a string, and also a number. Here it becomes what the
-// model has to know: the types that would do, or what is wrong for the one branch that the value is
-// meant for. Branches behind a `$ref` are not followed: their errors stay as they are.
+// Sorts the errors of a choice (anyOf, oneOf). Ajv reports the errors of all branches together: the
+// value must be a string, and also a number. The model needs less: the accepted types, or the
+// errors of the one intended branch. Errors of branches behind a `$ref` stay as they are.
 
 import type { ErrorObject } from 'ajv'
 
-/** More than can be told; there may be a choice for each of thousands of items. */
+/** More do not fit into a directive. There may be a choice for each of thousands of items. */
 const choicesMax = 8
-/** More are not sorted out: a choice of choices has an error for each way through it. */
+/** More errors are not sorted: nested choices have an error for each path through them. */
 const errorsMax = 2_048
 
 /**
- * The errors without those of branches that the value is not meant for, and without what only says
- * that one of the others is to be heard.
+ * The errors without those of unintended branches, and without the errors that only name another
+ * one.
  */
 export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   if (errors.length > errorsMax) return [...errors]
@@ -23,12 +22,12 @@ export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObjec
   for (const choice of choices) {
     const branches = branchesOf(choice, kept)
     const types = typesOf(choice, branches)
-    const meant =
+    const intended =
       types === undefined
         ? branches.filter((branch) => !branch.some((error) => isOfAnother(choice, error)))
         : []
-    if (types === undefined && meant.length === 0) continue
-    const others = new Set(branches.filter((branch) => !meant.includes(branch)).flat())
+    if (types === undefined && intended.length === 0) continue
+    const others = new Set(branches.filter((branch) => !intended.includes(branch)).flat())
     kept = kept
       .filter((error) => !others.has(error))
       .map((error) => (error === choice && types !== undefined ? ofTypes(error, types) : error))
@@ -63,9 +62,7 @@ function branchesOf(choice: ErrorObject, errors: readonly ErrorObject[]): ErrorO
   return [...branches.values()]
 }
 
-/**
- * Where all that is wrong for each branch is the type of the value itself: all types that would do.
- */
+/** All accepted types, if each branch fails only on the type of the value itself. */
 function typesOf(
   { schema, instancePath }: ErrorObject,
   branches: ErrorObject[][],
@@ -78,7 +75,7 @@ function typesOf(
 }
 
 /**
- * Another type than the value has, or another value of the member that tells the branches apart.
+ * The value has another type than the branch accepts, or its discriminator has another constant.
  */
 function isOfAnother(choice: ErrorObject, { keyword, instancePath }: ErrorObject): boolean {
   return instancePath === choice.instancePath ? keyword === 'type' : keyword === 'const'

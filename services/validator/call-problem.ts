@@ -1,6 +1,6 @@
-// Why a call that the accumulator marked cannot run, in words for the model. Empty arguments have
-// several causes, and the model can only do better if it is told which: it sent `{}`, or nothing
-// came, or the response was cut, before or after the arguments began.
+// Explains to the model why a call with a problem from the accumulator cannot run. Empty arguments
+// have several causes, and each needs another correction: the model sent `{}`, nothing arrived, or
+// the response was cut before or after the arguments began.
 
 import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -75,12 +75,12 @@ const incomplete =
   'Nothing was run, because what arrived may only be the beginning. To make this call, send all of its arguments.'
 
 /**
- * The length stands in the detail: loop keys are made of reasons, and a mistake is the same one at
- * any length.
+ * The length is in the detail: loop keys consist of reasons, and a mistake is the same at any
+ * length.
  */
 function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 'notes'> {
-  // A text at the bound was cut there by us: a character that does not fit any more has at most
-  // four bytes.
+  // Weir itself cut a text of about this length. A character that did not fit has at most four
+  // bytes.
   if (Buffer.byteLength(call.raw) > limits.argumentBytesMax - 4)
     return {
       reason: `the arguments are longer than ${limits.argumentBytesMax} bytes`,
@@ -101,12 +101,12 @@ function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 
   return { reason: `the response broke off ${where}`, ...length, notes: [incomplete] }
 }
 
-/** A start input is only what a call begins with. */
+/** A start input alone is only the beginning of a call. */
 function hasBegun({ source }: Call): boolean {
   return source === 'deltas' || source === 'done'
 }
 
-/** Of a text that JSON.parse refuses, or that nobody should parse. */
+/** For a text that JSON.parse refuses, or that must not be parsed. */
 export function unreadable(raw: string): Refusal {
   const fault = jsonFault(raw, limits.argumentDepthMax)
   if (fault?.kind === 'too-deep') {
@@ -155,7 +155,7 @@ function kindOf(first: string): string {
   return first === 'n' ? 'null' : 'a number'
 }
 
-/** What the validator judged has to be what the tool reads. */
+/** The tool must read the same arguments that the validator judged. */
 export function repeatedMemberRefusal(name: string): Refusal {
   const notes = ['Each field may be given once: readers differ in which of two they take.']
   return {

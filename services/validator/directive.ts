@@ -1,13 +1,13 @@
-// What the model reads when a call is refused (I1). Whoever repeats a call without knowing why it
-// failed repeats it for ever: so the text says what was wrong, what was sent, that the same will
-// fail again, and that an answer in text is possible.
+// Builds the text that the model reads when a call is refused (I1). A model that does not know why
+// a call failed repeats it forever. So the text names the mistake and the sent arguments. It also
+// states that the same call will fail again and that a text answer is possible.
 //
-// DIRECTIVE-1. The four lines of the frame stand first and are the same for every refusal; what
-//     else helps comes after them.
-// DIRECTIVE-2. A tool may have a text of its own in the place of all that; a call of no tool that
-//     was offered cannot. The breaker of I5.2 replaces either.
-// DIRECTIVE-3. What the model sent is untrusted: it is shown within bounds, well-formed, and names
-//     are escaped so that they cannot look like our words.
+// DIRECTIVE-1. The four lines of the frame come first and are the same for every refusal. Other
+//     help follows.
+// DIRECTIVE-2. A tool may replace all of that with its template, but only for calls of an offered
+//     tool. The breaker of I5.2 replaces either.
+// DIRECTIVE-3. Text from the model is untrusted. It is bounded and well-formed, and names are
+//     escaped, because they must not look like Weir's words.
 
 import { listed, quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import { filledTemplate } from '../../shared/contract/arguments/refusal-template.ts'
@@ -15,24 +15,24 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { Call, Rejection } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 
-/** Why a call is refused, in pieces. */
+/** The reasons for refusing a call, in pieces. */
 export type Refusal = {
   code: Rejection['code']
-  /** The short reason; the same for the same mistake, because loop keys are made of it. */
+  /** The short reason. Equal mistakes have equal reasons, because loop keys consist of them. */
   reason: string
-  /** What the first line says beyond the reason: a position, what was found there. */
+  /** Details for the first line, such as a position and the text at it. */
   detail?: string
-  /** What the model does not know: names of fields, or in general. */
+  /** The subject of the mistake: names of fields, or a general one. */
   unknown: readonly string[] | 'arguments' | 'tool'
-  /** What else is wrong, as the reason says it. */
+  /** Other mistakes, worded like the reason. */
   alsoWrong?: readonly string[]
-  /** Whole sentences: what would be accepted. */
+  /** Whole sentences that state accepted values. */
   notes?: readonly string[]
 }
 
 /**
- * The call that is refused, and what is known of its tool: its required fields, as far as the
- * schema could be read, and its own text of refusals.
+ * The refused call and the known facts of its tool: the required fields, if the schema is readable,
+ * and its template for refusals.
  */
 export type Refused = {
   call: Pick<Call, 'ordinal' | 'name' | 'raw'>
@@ -40,7 +40,7 @@ export type Refused = {
   template: string | null
 }
 
-/** The rejection as it goes into the record. */
+/** The rejection for the record. */
 export function rejection(
   refusal: Refusal,
   { call, requiredFields, template }: Refused,
@@ -52,12 +52,12 @@ export function rejection(
     text:
       template === null
         ? directive(refusal, call.raw)
-        : worded(template, refusal, call, requiredFields),
+        : filledRefusal(template, refusal, call, requiredFields),
     requiredFields: namesWithin(requiredFields, requiredFieldsBytesMax),
   }
 }
 
-/** Up to 256 rejections go into one record, each with the names of its tool's fields. */
+/** One record holds up to 256 rejections, each with the names of its tool's fields. */
 const requiredFieldsBytesMax = 2_048
 const sentCharactersMax = 2_000
 const foundBytesMax = 1_024
@@ -65,7 +65,7 @@ const noteBytesMax = 1_024
 
 function directive(refusal: Refusal, sent: string): string {
   const { unknown, alsoWrong = [], notes = [] } = refusal
-  const { what, verb } = unknownWords(unknown)
+  const { what, verb } = unknownSubject(unknown)
   return [
     `Tool call rejected before execution: ${foundIn(refusal)}.`,
     `You sent: ${shownArguments(sent)}`,
@@ -82,11 +82,8 @@ function foundIn({ reason, detail }: Refusal): string {
   return shortened(detail === undefined ? reason : `${reason}: ${detail}`, foundBytesMax)
 }
 
-/**
- * The tool's own words (the agent file's `refusal`): the same pieces, in the places where its
- * author wants them.
- */
-function worded(
+/** Fills the tool's template (`refusal` in the agent file) with the same pieces. */
+function filledRefusal(
   template: string,
   refusal: Refusal,
   { name, raw }: Refused['call'],
@@ -104,7 +101,7 @@ function worded(
   return shortened(filledTemplate(template, slots), limits.refusalTextBytesMax)
 }
 
-function unknownWords(unknown: Refusal['unknown']): { what: string; verb: string } {
+function unknownSubject(unknown: Refusal['unknown']): { what: string; verb: string } {
   if (typeof unknown === 'string') return { what: unknown, verb: 'use' }
   if (unknown.length === 1 && unknown[0] === 'command') return { what: 'command', verb: 'run' }
   if (unknown.length === 1) return { what: listed(unknown.map(shownName), 'and'), verb: 'use' }
@@ -112,8 +109,8 @@ function unknownWords(unknown: Refusal['unknown']): { what: string; verb: string
 }
 
 /**
- * The arguments as sent, or their beginning. No argument text at all reads `{}`: that is how the
- * call stands in the model's own history.
+ * The sent arguments or their beginning. Without argument text it is `{}`, because the model's
+ * history shows the call like that.
  */
 function shownArguments(raw: string): string {
   if (raw === '') return '{}'
@@ -130,7 +127,7 @@ export function missingFields(names: readonly string[]): string {
   return `missing required field${names.length === 1 ? '' : 's'} ${listed(names.map(quoted))}`
 }
 
-/** As many of the names as fit, whole. */
+/** The first names that fit, whole. */
 function namesWithin(names: readonly string[], bytesMax: number): string[] {
   let bytes = 0
   return names.filter((name) => {

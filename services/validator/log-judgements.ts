@@ -1,13 +1,13 @@
-// What the validator's decisions look like in the log. A reducer cannot log; the runtime calls this
-// for each record that it wrote.
+// Logs the validator's decisions. A reducer cannot log, so the runtime calls this for each written
+// record.
 
 import type { Logger } from 'pino'
 import type { Message } from '../../shared/contract/messages.ts'
 
 /**
- * Logs each refused call, and each call that runs with `{}` although no argument text came: the one
- * case in which arguments are not the model's bytes (I1.1). Reasons can quote what the model wrote,
- * hence debug.
+ * Logs each refused call, at debug because reasons can quote the model. Also logs each call that
+ * runs with `{}` although no argument text came. Only then are arguments not the model's bytes
+ * (I1.1).
  */
 export function logJudgements(message: Message, log: Logger): void {
   if (message.type !== 'round-checked') return
@@ -16,7 +16,7 @@ export function logJudgements(message: Message, log: Logger): void {
     if (source === 'none' && problem === null)
       log.info(
         { conversation, turn, round, ordinal, name },
-        'called without arguments: taken as {}',
+        'called without arguments: runs with {}',
       )
   for (const { ordinal, code, reason } of rejections)
     log.debug({ conversation, turn, round, ordinal, code, reason }, 'call rejected')

@@ -5,8 +5,8 @@
 // (loop-detector), running (executor).
 //
 // VAL-1. Stateless: the judgement of a round depends on its record alone.
-// VAL-2. A call that cannot be judged does not run (R6): a tool that was not offered, an unusable
-//     schema, arguments that are no JSON object or that two readers would read differently.
+// VAL-2. A call that cannot be judged does not run (R6): an unknown tool, an unusable schema,
+//     arguments that are no JSON object or that two readers would read differently.
 // VAL-3. A call without a byte of arguments runs only by the rule of I1.1: its tool accepts `{}`.
 //     Then it loses its problem, and its source still shows that nothing came.
 // VAL-4. A call that passes keeps its text. The one repair, on record, loses nothing: a whole

@@ -1,15 +1,14 @@
-// What a JSON Schema says of one place in the arguments, as far as it can be told without judging
-// the rest of them.
+// Reads a JSON Schema's rules for one place in the arguments, without judging the rest of them.
 
 import { pointedTo } from '../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 
 type Schema = Record<string, unknown>
 
-/** Schemas that are looked at for one place: one that branches more says nothing. */
+/** Bound on the schemas read for one place. With more branches than that, the answer is no. */
 const schemasMax = 64
 
-/** Whether every type that the schema names for this place is `integer`, and it names one. */
+/** Whether the schema names at least one type for this place, and every one is `integer`. */
 export function isWholeAt(path: readonly (string | number)[], root: Schema): boolean {
   let here = spread([root], root)
   for (const step of path)
@@ -23,11 +22,11 @@ export function isWholeAt(path: readonly (string | number)[], root: Schema): boo
   return types.includes('integer') && !types.includes('number')
 }
 
-/** With what they refer to and are made of. */
+/** Adds the schemas that they refer to and consist of. */
 function spread(schemas: unknown[], root: Schema): Schema[] {
   const found = new Set<Schema>()
   for (const schema of schemas) if (isObject(schema)) found.add(schema)
-  // A set also goes over what is added meanwhile.
+  // Iterating over a set includes the items added meanwhile.
   for (const { $ref, allOf, anyOf, oneOf } of found) {
     if (found.size > schemasMax) return []
     const parts = [

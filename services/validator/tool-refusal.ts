@@ -1,13 +1,13 @@
-// Why no call of a tool can run, whatever its arguments are: nobody offered it, or nobody can judge
-// its arguments (R6).
+// Refusals of calls whose tool cannot run with any arguments: it was not offered, or its arguments
+// cannot be judged (R6).
 
 import { listed, quoted } from '../../shared/contract/arguments/name-text.ts'
 import { nameFault, nearestNames } from '../../shared/contract/arguments/tool-name.ts'
 import type { Refusal } from './directive.ts'
 
 /**
- * `name`: what the call says, without a declaration or unfit to be a name. `offered`: what this
- * very request offered.
+ * `name`: the name in the call, which has no declaration or is not a proper name. `offered`: the
+ * tools that this request offered.
  */
 export function unknownTool(name: string, offered: string[]): Refusal {
   const tools =
@@ -32,8 +32,8 @@ export function unknownTool(name: string, offered: string[]): Refusal {
         notes,
       }
     case undefined:
-      // The gateway sends the declaration of each offered tool that is called; where it did not,
-      // nobody can judge the call.
+      // The gateway sends the declaration of each offered tool that is called. Without it the call
+      // cannot be judged.
       if (offered.includes(name)) return unusableSchema(name, 'its declaration is missing')
       return {
         code: 'unknown_tool',
@@ -44,7 +44,7 @@ export function unknownTool(name: string, offered: string[]): Refusal {
   }
 }
 
-/** `why`: what is wrong with the schema. */
+/** `why`: the fault of the schema. */
 export function unusableSchema(name: string, why: string): Refusal {
   return {
     code: 'unusable_schema',

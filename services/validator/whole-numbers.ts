@@ -1,13 +1,10 @@
-// Whole numbers that are not written as such: `30.0`, `3e1`. JSON Schema takes them for integers,
-// and many a tool does not: its language reads a float. Where the schema wants an integer they are
-// written as one; nothing is lost, and nothing else in the text changes.
+// Rewrites whole numbers such as `30.0` and `3e1` as integers where the schema wants an integer.
+// JSON Schema accepts them, but many tools do not, because their language reads a float. Nothing is
+// lost, and the rest of the text stays.
 
 import { isWholeAt } from './schema-place.ts'
 
-/**
- * The text with its whole numbers written as integers where `schema` wants them; undefined where
- * there is nothing to do. `text` must be JSON.
- */
+/** The text with such numbers rewritten. Undefined: there are none. `text` must be JSON. */
 export function withWholeNumbers(
   text: string,
   schema: Record<string, unknown>,
@@ -15,11 +12,11 @@ export function withWholeNumbers(
   if (!/\d(?:\.0+(?!\d)|(?:\.\d+)?[eE]\+?\d)/.test(text)) return undefined
   const pieces: string[] = []
   let done = 0
-  let looked = 0
+  let lookups = 0
   for (const { from, to, path } of numbersIn(text)) {
     const sent = text.slice(from, to)
     const value = Number(sent)
-    // A zero below zero is another value for those who read floats.
+    // Negative zero is another value for readers of floats.
     if (
       /^-?\d+$/.test(sent) ||
       !Number.isSafeInteger(value) ||
@@ -27,8 +24,8 @@ export function withWholeNumbers(
       !isWhole(sent)
     )
       continue
-    looked += 1
-    if (looked > numbersMax) return undefined
+    lookups += 1
+    if (lookups > numbersMax) return undefined
     if (!isWholeAt(path, schema)) continue
     pieces.push(text.slice(done, from), String(value))
     done = to
@@ -36,7 +33,7 @@ export function withWholeNumbers(
   return done === 0 ? undefined : [...pieces, text.slice(done)].join('')
 }
 
-/** As it is written: 1.00000000000000000001 is a whole number only to those who read doubles. */
+/** Judged by its digits: 1.00000000000000000001 is a whole number only to readers of doubles. */
 function isWhole(sent: string): boolean {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(sent) ?? []
@@ -46,17 +43,15 @@ function isWhole(sent: string): boolean {
   return whole.length - significant + Number(exponent) >= 0
 }
 
-/**
- * Looking a place up in a schema takes time; of arguments with more such numbers none is touched.
- */
+/** Each number costs a lookup in the schema. Arguments with more of them stay unchanged. */
 const numbersMax = 1_000
 
-/** Names of members and places in lists, from the top. */
+/** Names of members and indexes in lists, from the top. */
 export type Place = readonly (string | number)[]
 
 type Open = { key: string } | { index: number }
 
-/** Each number with where it stands, in the order of the text. */
+/** Each number with its place, in the order of the text. */
 function* numbersIn(text: string): Generator<{ from: number; to: number; path: Place }> {
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[[\]{},]/g
   const open: Open[] = []
@@ -79,7 +74,7 @@ function* numbersIn(text: string): Generator<{ from: number; to: number; path: P
   }
 }
 
-/** Only names are followed by a colon. */
+/** Only a name is followed by a colon. */
 function isName(text: string, from: number): boolean {
   let at = from
   while (/\s/.test(text.charAt(at))) at += 1

@@ -105,7 +105,7 @@ describe('a provider that refuses', () => {
           outcome: 'failed',
           class: 'refused',
           reason: expect.stringMatching(
-            /^the history of this conversation is refused, also rebuilt; begin a new conversation: /,
+            /^the provider refused the history of this conversation, even rebuilt; begin a new conversation: /,
           ),
         })
         expect(pipeline.server.requests).toHaveLength(2)
@@ -384,7 +384,7 @@ describe('a stream that is no whole answer', () => {
         class: 'deterministic',
         reply: 'This is the fallback.',
       })
-      expect(finished.reason).toMatch(/bytes and is not over; at most/)
+      expect(finished.reason).toMatch(/bytes; the limit is/)
       expect(pipeline.server.requests).toHaveLength(1)
       await expectGoesOn(pipeline)
     })

@@ -1,8 +1,8 @@
-// A frame that is used for nothing but calls, and in which one cannot be read.
+// A frame that is used only for calls, and that holds an unreadable one.
 
 import type { Reading, WrittenCall } from './dialect.ts'
 
-/** `calls`: those before it, which could be read. `why`: for the model, a clause. */
+/** `calls`: the readable calls before it. `why`: a clause for the model. */
 export function brokenAfter(calls: WrittenCall[], why: string): Reading {
   return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
 }

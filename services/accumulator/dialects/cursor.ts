@@ -1,10 +1,9 @@
-// A place in a text that only moves forward: what every dialect reads with. Nothing here looks at a
-// character twice, so a dialect that is made of these steps, and gives up at the first one that
-// fails, is linear in its text.
+// A place in a text that only moves forward. Every dialect reads with it. No step reads a character
+// twice, so a dialect that stops at its first failed step is linear in its text.
 
 export type Cursor = { readonly text: string; at: number }
 
-/** Moves over blanks: JSON's own, which are also all that stand between marks. */
+/** Moves over blanks as JSON defines them. No other blanks stand between marks. */
 export function skipBlanks(cursor: Cursor): void {
   const { text } = cursor
   for (
@@ -14,18 +13,18 @@ export function skipBlanks(cursor: Cursor): void {
     found = text.charCodeAt(++cursor.at)
 }
 
-/** Moves over `mark`, if it stands here. */
-export function took(cursor: Cursor, mark: string): boolean {
+/** Moves over `mark` and returns true if the mark is here. */
+export function skipMark(cursor: Cursor, mark: string): boolean {
   if (!cursor.text.startsWith(mark, cursor.at)) return false
   cursor.at += mark.length
   return true
 }
 
 /**
- * Moves over what a sticky expression finds here. It must not search far: a bounded number of
- * characters, or a class of them.
+ * Moves over the match of a sticky expression. The expression must not search far: only a bounded
+ * number of characters, or a class of them.
  */
-export function tookMatch(cursor: Cursor, expression: RegExp): RegExpExecArray | undefined {
+export function skipMatch(cursor: Cursor, expression: RegExp): RegExpExecArray | undefined {
   expression.lastIndex = cursor.at
   const match = expression.exec(cursor.text) ?? undefined
   if (match !== undefined) cursor.at = expression.lastIndex
@@ -33,8 +32,8 @@ export function tookMatch(cursor: Cursor, expression: RegExp): RegExpExecArray |
 }
 
 /**
- * The text from here to the next `mark`, moving behind it; undefined, and no move, where there is
- * none.
+ * The text from here to the next `mark`, moving behind it. Without a mark: undefined, and the
+ * cursor stays.
  */
 export function upTo(cursor: Cursor, mark: string): string | undefined {
   const end = cursor.text.indexOf(mark, cursor.at)
@@ -45,8 +44,8 @@ export function upTo(cursor: Cursor, mark: string): string | undefined {
 }
 
 /**
- * As upTo, for a text between tags; undefined too where the tag `open` begins again in it: the end
- * of this one is missing then, or the text speaks of tags, and which of both nobody can tell.
+ * Like upTo, for a text between tags. Also undefined if the tag `open` occurs in it: either this
+ * tag's end is missing, or the text talks about tags.
  */
 export function upToClose(cursor: Cursor, open: string, close: string): string | undefined {
   const start = cursor.at

@@ -1,9 +1,9 @@
 // DeepSeek V3 and R1: <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>name, a fence with
-// JSON, <｜tool▁call▁end｜><｜tool▁calls▁end｜>; since V3.1 the name and the JSON stand on both sides
-// of the mark, without a fence. Models write the marks' own characters in several ways.
+// JSON, <｜tool▁call▁end｜><｜tool▁calls▁end｜>. Since V3.1 the name and the JSON stand on both sides
+// of the mark, without a fence. Models write the characters of the marks in several ways.
 
 import { brokenAfter } from './broken-frame.ts'
-import { type Cursor, isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
 import { type Repair, readJson } from './written-json.ts'
 
@@ -21,9 +21,9 @@ export const deepseek: Dialect = {
   name: 'deepseek',
   read(text) {
     const cursor = { text, at: 0 }
-    const hasSection = tookMatch(cursor, callsBegin) !== undefined
+    const hasSection = skipMatch(cursor, callsBegin) !== undefined
     skipBlanks(cursor)
-    return hasSection || tookMatch({ ...cursor }, callBegin) !== undefined
+    return hasSection || skipMatch({ ...cursor }, callBegin) !== undefined
       ? section(cursor, hasSection)
       : undefined
   },
@@ -32,7 +32,7 @@ export const deepseek: Dialect = {
 function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
   const repairs = new Set<Repair>()
   const calls: WrittenCall[] = []
-  for (; tookMatch(cursor, callBegin) !== undefined; skipBlanks(cursor)) {
+  for (; skipMatch(cursor, callBegin) !== undefined; skipBlanks(cursor)) {
     const call = readCall(cursor, repairs)
     if (call === undefined)
       return brokenAfter(
@@ -41,32 +41,32 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
       )
     calls.push(call)
   }
-  if (hasSection && tookMatch(cursor, callsEnd) === undefined)
+  if (hasSection && skipMatch(cursor, callsEnd) === undefined)
     return brokenAfter(calls, "'<｜tool▁calls▁end｜>' is missing after the calls")
   skipBlanks(cursor)
-  tookMatch(cursor, sentenceEnd)
+  skipMatch(cursor, sentenceEnd)
   if (calls.length === 0) return brokenAfter(calls, 'there is no call between the marks')
-  if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
+  if (!isOver(cursor)) return undefined // text follows the calls, so the whole is not calls
   return { kind: 'calls', calls, repairs, marked: true }
 }
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
   skipBlanks(cursor)
-  const [first] = tookMatch(cursor, nameHere) ?? []
+  const [first] = skipMatch(cursor, nameHere) ?? []
   skipBlanks(cursor)
-  if (first === undefined || tookMatch(cursor, separator) === undefined) return undefined
+  if (first === undefined || skipMatch(cursor, separator) === undefined) return undefined
   skipBlanks(cursor)
   const isOlder = first === 'function' && cursor.text[cursor.at] !== '{'
-  const name = isOlder ? tookMatch(cursor, nameHere)?.[0] : first
+  const name = isOlder ? skipMatch(cursor, nameHere)?.[0] : first
   skipBlanks(cursor)
-  const isFenced = took(cursor, '```')
+  const isFenced = skipMark(cursor, '```')
   if (isFenced && upTo(cursor, '\n') === undefined) return undefined
   skipBlanks(cursor)
   const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
   skipBlanks(cursor)
-  if (isFenced && !took(cursor, '```')) return undefined
+  if (isFenced && !skipMark(cursor, '```')) return undefined
   skipBlanks(cursor)
-  if (name === undefined || json === undefined || tookMatch(cursor, callEnd) === undefined)
+  if (name === undefined || json === undefined || skipMatch(cursor, callEnd) === undefined)
     return undefined
   return { names: [name], id: '', arguments: { kind: 'json', json } }
 }

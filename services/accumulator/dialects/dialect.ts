@@ -1,33 +1,32 @@
-// The contract of a dialect: one way in which models write calls as text (I2). Adding one is a file
-// here and a line in dialects.ts.
+// The contract of a dialect: one way in which models write calls as text (I2). To add a dialect,
+// add a file here and a line in dialects.ts.
 
 import type { Repair } from './written-json.ts'
 
 export type Dialect = {
-  /** As records and people name it. */
+  /** The name for records and people. */
   readonly name: string
   /**
-   * What the whole of `text` says in this dialect; undefined: it is not written in it. `text` has
-   * no blanks around it and is not empty. Linear in the text, whatever it is, and never throws. It
-   * reads and does not judge: which tools are offered and what their schemas say is not its
-   * business.
+   * Reads the whole of `text`, which is not empty and has no blanks around it. Undefined: the text
+   * is not in this dialect. Linear in any text, and never throws. It does not judge the calls:
+   * offered tools and schemas are not its concern.
    */
   read(text: string): Reading | undefined
 }
 
 /**
- * `calls`: the whole text is these. `broken`: it is the frame of a call, and what stands in it
- * cannot be read; `names`: the tools that it names as far as could be seen, `why`: for the model, a
- * clause. `marked`: nothing but a call is ever written in this frame, so it is one whatever it
- * names. `isOpen`: the text does not end as the frame does, so it is only a call if it was cut.
+ * `calls`: the whole text is these calls.
+ * `broken`: the text is a call's frame with unreadable contents. `names`: the tools that it visibly
+ * names. `why`: a clause for the model. `marked`: only calls use this frame, so it is a call under
+ * any name. `isOpen`: the end of the frame is missing, so it is a call only if the text was cut.
  */
 export type Reading =
   | { kind: 'calls'; calls: WrittenCall[]; repairs: Set<Repair>; marked: boolean }
   | { kind: 'broken'; names: string[]; why: string; marked: boolean; isOpen?: boolean }
 
 /**
- * `names`: every name that could be meant; the first one is the call's. `id`: empty where none is
- * written. `left`: what stands among the arguments under a name that never becomes one.
+ * `names`: all possible names, and the first one is the call's. `id`: empty if the text has none.
+ * `left`: members beside the arguments that never become arguments.
  */
 export type WrittenCall = {
   names: [string, ...string[]]
@@ -36,10 +35,10 @@ export type WrittenCall = {
   left?: string[]
 }
 
-/** `json`: strict JSON text. `fields`: texts without a type, which only the schema can tell. */
+/** `json`: strict JSON text. `fields`: texts without a type, which only the schema can decide. */
 export type WrittenArguments =
   | { kind: 'json'; json: string }
   | { kind: 'fields'; fields: WrittenField[] }
 
-/** `is`: what the frame itself says of the text's type; undefined: nothing. */
+/** `is`: the type of the text as the frame states it. Undefined: not stated. */
 export type WrittenField = { name: string; text: string; is: 'string' | 'json' | undefined }

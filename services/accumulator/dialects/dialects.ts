@@ -1,4 +1,4 @@
-// All dialects, in the order in which they are asked; the first that knows its frame reads the
+// All dialects, in the order in which they are tried. The first that recognizes its frame reads the
 // text.
 
 import { deepseek } from './deepseek.ts'
@@ -15,8 +15,8 @@ import { markedJson } from './marked-json.ts'
 import { mistral } from './mistral.ts'
 import { pythonic } from './pythonic.ts'
 
-// hermes comes after those that put something else into its tag, pythonic before what would take
-// its list for broken JSON.
+// hermes follows the dialects that use its tag for other contents. pythonic precedes json, which
+// would read its list as broken JSON.
 export const dialects: Dialect[] = [
   pythonic,
   json,

@@ -1,10 +1,7 @@
-// A text that is one fenced block from its beginning to its end, or to where it was cut.
+// A text that is one fenced block, from its beginning to its end or to the cut.
 
 const beginning = /^(`{3,16}|~{3,16})[ \t]*([A-Za-z0-9_-]{0,32})[ \t]*\r?\n/
-/**
- * What stands after the fence where calls are inside; a block of a programming language is an
- * example of it.
- */
+/** Languages of fences that hold calls. A block in a programming language is an example of code. */
 const languages = new Set([
   '',
   'json',
@@ -20,8 +17,8 @@ const languages = new Set([
 ])
 
 /**
- * What is inside of a fence that is open when the text ends; undefined: the text does not begin
- * with one.
+ * The contents of a fence that is still open at the end of the text. Undefined: the text does not
+ * begin with a fence.
  */
 export function openFenced(text: string): string | undefined {
   const [head, , language] = beginning.exec(text) ?? []
@@ -31,8 +28,8 @@ export function openFenced(text: string): string | undefined {
 }
 
 /**
- * What is inside of it, without blanks around; undefined: the text is no such block. `text` has no
- * blanks around it.
+ * The contents of the fence without blanks around them. Undefined: the text is not one fenced
+ * block. `text` has no blanks around it.
  */
 export function fenced(text: string): string | undefined {
   const [head, fence, language] = beginning.exec(text) ?? []
@@ -44,7 +41,6 @@ export function fenced(text: string): string | undefined {
   )
     return undefined
   const inside = text.slice(head.length, -fence.length)
-  // A second block in between is prose with examples; inside of a string a line end is written
-  // otherwise.
+  // ^A second block means prose with examples. Inside a string, a line end is escaped.
   return inside.includes(`\n${fence}`) ? undefined : inside.trim()
 }

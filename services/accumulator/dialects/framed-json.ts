@@ -1,21 +1,21 @@
-// JSON between marks that nothing but a call is written in: what is inside is read as the shapes of
-// plain JSON.
+// JSON between marks that are used only for calls. The contents are read as the shapes of plain
+// JSON.
 
-import { type Cursor, isOver, skipBlanks, took } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark } from './cursor.ts'
 import type { Dialect, Reading } from './dialect.ts'
 import { readingOf } from './json-shapes.ts'
 import { type Repair, readJson } from './written-json.ts'
 
 /**
- * `close` empty: the JSON is the end. `first`: how the JSON must begin, where `open` is a word that
- * texts begin with. `between`: what may stand between several values of one frame; default:
- * nothing.
+ * `close` empty: the frame ends with its JSON. `first`: the first character of the JSON, required
+ * if `open` is a word that texts may begin with. `between`: an allowed separator between several
+ * values of one frame, by default none.
  */
 export type JsonFrame = { open: string; close: string; first?: string; between?: string }
 
 /**
- * A dialect of such frames, one after another. The first that fits the beginning of the text holds
- * for all of it.
+ * A dialect of such frames in sequence. The first frame that fits the beginning of the text applies
+ * to all of it.
  */
 export function framedJson(name: string, frames: JsonFrame[]): Dialect {
   return {
@@ -32,17 +32,18 @@ function readFrames(cursor: Cursor, frame: JsonFrame): Reading | undefined {
   const values: string[] = []
   const broken = (why: string): Reading => ({ kind: 'broken', names: [], why, marked: true })
   do {
-    if (!took(cursor, frame.open)) return undefined // what follows the call is no call, so the text is not all calls
+    // text follows the call, so the whole is not calls
+    if (!skipMark(cursor, frame.open)) return undefined
     const inside = valuesIn(cursor, frame, repairs)
     if (inside === undefined) return broken(`what stands after '${frame.open}' is not valid JSON`)
-    if (!took(cursor, frame.close)) return broken(`'${frame.close}' is missing after the JSON`)
+    if (!skipMark(cursor, frame.close)) return broken(`'${frame.close}' is missing after the JSON`)
     values.push(...inside)
     skipBlanks(cursor)
   } while (!isOver(cursor))
   return readingOf(values, repairs, true) ?? broken(`what stands after '${frame.open}' is no call`)
 }
 
-/** At least one. */
+/** Reads at least one value. */
 function valuesIn(
   cursor: Cursor,
   { between }: JsonFrame,
@@ -55,6 +56,6 @@ function valuesIn(
     if (value === undefined) return undefined
     values.push(value)
     skipBlanks(cursor)
-  } while (between !== undefined && took(cursor, between))
+  } while (between !== undefined && skipMark(cursor, between))
   return values
 }

@@ -1,10 +1,10 @@
 // Qwen3-Coder's tags:
-// <tool_call><function=name><parameter=key>value</parameter></function></tool_call>, where the
-// outer tag, or only its beginning, is often missing. Llama's own functions have JSON in the same
-// tag: <function=name>{…}</function>. Seed-OSS has another outer tag.
+// <tool_call><function=name><parameter=key>value</parameter></function></tool_call>. The outer tag,
+// or only its beginning, is often missing. Llama's custom functions put JSON into the same tag:
+// <function=name>{…}</function>. Seed-OSS has another outer tag.
 
 import { brokenAfter } from './broken-frame.ts'
-import { type Cursor, isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upToClose } from './cursor.ts'
 import type { Dialect, Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { withoutOneLineEnd } from './typed-fields.ts'
 import { type Repair, readJson } from './written-json.ts'
@@ -20,7 +20,8 @@ export const functionTag: Dialect = {
     const repairs = new Set<Repair>()
     const calls: WrittenCall[] = []
     for (; !isOver(cursor); skipBlanks(cursor)) {
-      if (tookMatch({ ...cursor }, beginning) === undefined) return undefined // the text is not all calls
+      // the whole text is not calls
+      if (skipMatch({ ...cursor }, beginning) === undefined) return undefined
       const call = readCall(cursor, repairs)
       if (call === undefined) return broken(calls)
       calls.push(call)
@@ -36,18 +37,18 @@ function broken(calls: WrittenCall[]): Reading {
 }
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
-  const outer = outerTags.find((tag) => took(cursor, `<${tag}>`))
+  const outer = outerTags.find((tag) => skipMark(cursor, `<${tag}>`))
   skipBlanks(cursor)
-  if (!took(cursor, '<function=')) return undefined
-  const [name] = tookMatch(cursor, nameHere) ?? []
-  if (name === undefined || !took(cursor, '>')) return undefined
+  if (!skipMark(cursor, '<function=')) return undefined
+  const [name] = skipMatch(cursor, nameHere) ?? []
+  if (name === undefined || !skipMark(cursor, '>')) return undefined
   skipBlanks(cursor)
   const args = cursor.text[cursor.at] === '{' ? jsonArguments(cursor, repairs) : parameters(cursor)
   skipBlanks(cursor)
-  if (args === undefined || !took(cursor, '</function>')) return undefined
+  if (args === undefined || !skipMark(cursor, '</function>')) return undefined
   skipBlanks(cursor)
   const isClosed = outerTags.some(
-    (tag) => (outer === undefined || outer === tag) && took(cursor, `</${tag}>`),
+    (tag) => (outer === undefined || outer === tag) && skipMark(cursor, `</${tag}>`),
   )
   return outer !== undefined && !isClosed ? undefined : { names: [name], id: '', arguments: args }
 }
@@ -57,13 +58,13 @@ function jsonArguments(cursor: Cursor, repairs: Set<Repair>): WrittenArguments |
   return json === undefined ? undefined : { kind: 'json', json }
 }
 
-/** A value stands on lines of its own; the line ends beside its tags are none of it. */
+/** A value stands on its lines alone: the line ends beside its tags do not belong to it. */
 function parameters(cursor: Cursor): WrittenArguments | undefined {
   const args: WrittenArguments = { kind: 'fields', fields: [] }
-  for (; took(cursor, '<parameter='); skipBlanks(cursor)) {
-    const [name] = tookMatch(cursor, nameHere) ?? []
+  for (; skipMark(cursor, '<parameter='); skipBlanks(cursor)) {
+    const [name] = skipMatch(cursor, nameHere) ?? []
     const text =
-      name !== undefined && took(cursor, '>')
+      name !== undefined && skipMark(cursor, '>')
         ? upToClose(cursor, '<parameter=', '</parameter>')
         : undefined
     if (name === undefined || text === undefined) return undefined

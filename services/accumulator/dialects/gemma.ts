@@ -1,10 +1,10 @@
 // Gemma 4: <|tool_call>call:name{key:<|"|>text<|"|>,other:[1,true]}<tool_call|>, one frame for each
-// call. FunctionGemma has marks of its own. Names stand bare; texts stand between marks that no
-// text can hold, as they are.
+// call. FunctionGemma has other marks. Names are bare. Texts are unescaped between marks that no
+// text can contain.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { brokenAfter } from './broken-frame.ts'
-import { type Cursor, isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
 import type { Dialect, WrittenCall } from './dialect.ts'
 
 type Marks = { open: string; close: string; quote: string }
@@ -27,7 +27,7 @@ export const gemma: Dialect = {
     if (marks === undefined) return undefined
     const cursor = { text, at: 0 }
     const calls: WrittenCall[] = []
-    for (; took(cursor, marks.open); skipBlanks(cursor)) {
+    for (; skipMark(cursor, marks.open); skipBlanks(cursor)) {
       const call = readCall(cursor, marks)
       if (call === undefined)
         return brokenAfter(
@@ -36,38 +36,40 @@ export const gemma: Dialect = {
         )
       calls.push(call)
     }
-    resultMarks.find((mark) => took(cursor, mark))
-    if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
+    resultMarks.find((mark) => skipMark(cursor, mark))
+    if (!isOver(cursor)) return undefined // text follows the calls, so the whole is not calls
     return { kind: 'calls', calls, repairs: new Set(), marked: true }
   },
 }
 
 function readCall(cursor: Cursor, marks: Marks): WrittenCall | undefined {
-  const [, name] = tookMatch(cursor, nameHere) ?? []
+  const [, name] = skipMatch(cursor, nameHere) ?? []
   const json = name === undefined ? undefined : value(cursor, marks, 0)
-  return name === undefined || json === undefined || !took(cursor, marks.close)
+  return name === undefined || json === undefined || !skipMark(cursor, marks.close)
     ? undefined
     : { names: [name], id: '', arguments: { kind: 'json', json } }
 }
 
-/** As JSON text; undefined where none can be read. */
+/** The value as JSON text. Undefined if it cannot be read. */
 function value(cursor: Cursor, marks: Marks, depth: number): string | undefined {
   skipBlanks(cursor)
   if (depth > limits.argumentDepthMax) return undefined
-  if (took(cursor, '{')) return sequence(cursor, ['{', '}'], () => member(cursor, marks, depth + 1))
-  if (took(cursor, '[')) return sequence(cursor, ['[', ']'], () => value(cursor, marks, depth + 1))
-  if (!took(cursor, marks.quote)) return tookMatch(cursor, scalarHere)?.[0]
+  if (skipMark(cursor, '{'))
+    return sequence(cursor, ['{', '}'], () => member(cursor, marks, depth + 1))
+  if (skipMark(cursor, '['))
+    return sequence(cursor, ['[', ']'], () => value(cursor, marks, depth + 1))
+  if (!skipMark(cursor, marks.quote)) return skipMatch(cursor, scalarHere)?.[0]
   const text = upTo(cursor, marks.quote)
   return text === undefined ? undefined : JSON.stringify(text)
 }
 
 function member(cursor: Cursor, marks: Marks, depth: number): string | undefined {
-  const [, key] = tookMatch(cursor, keyHere) ?? []
+  const [, key] = skipMatch(cursor, keyHere) ?? []
   const json = key === undefined ? undefined : value(cursor, marks, depth)
   return json === undefined ? undefined : `${JSON.stringify(key)}:${json}`
 }
 
-/** Behind its opening bracket. */
+/** The cursor is behind the opening bracket. */
 function sequence(
   cursor: Cursor,
   [open, close]: [string, string],
@@ -75,13 +77,13 @@ function sequence(
 ): string | undefined {
   const found: string[] = []
   skipBlanks(cursor)
-  if (took(cursor, close)) return open + close
+  if (skipMark(cursor, close)) return open + close
   do {
     skipBlanks(cursor)
     const one = item()
     if (one === undefined) return undefined
     found.push(one)
     skipBlanks(cursor)
-  } while (took(cursor, ','))
-  return took(cursor, close) ? open + found.join(',') + close : undefined
+  } while (skipMark(cursor, ','))
+  return skipMark(cursor, close) ? open + found.join(',') + close : undefined
 }

@@ -1,7 +1,7 @@
 // GLM 4.5 and later: <tool_call>name, then <arg_key>key</arg_key><arg_value>value</arg_value> for
 // each argument, </tool_call>.
 
-import { type Cursor, isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenCall, WrittenField } from './dialect.ts'
 
 const beginning = /<tool_call>\s{0,64}[A-Za-z0-9_.:/-]{1,256}\s{0,64}<(?:arg_key>|\/tool_call>)/y
@@ -13,7 +13,8 @@ export const glm: Dialect = {
     const cursor = { text, at: 0 }
     const calls: WrittenCall[] = []
     for (; !isOver(cursor); skipBlanks(cursor)) {
-      if (tookMatch({ ...cursor }, beginning) === undefined) return undefined // the text is not all calls
+      // the whole text is not calls
+      if (skipMatch({ ...cursor }, beginning) === undefined) return undefined
       const call = readCall(cursor)
       if (call === undefined) {
         const why =
@@ -27,20 +28,20 @@ export const glm: Dialect = {
 }
 
 function readCall(cursor: Cursor): WrittenCall | undefined {
-  if (!took(cursor, '<tool_call>')) return undefined
+  if (!skipMark(cursor, '<tool_call>')) return undefined
   skipBlanks(cursor)
-  const [name] = tookMatch(cursor, nameHere) ?? []
+  const [name] = skipMatch(cursor, nameHere) ?? []
   const fields: WrittenField[] = []
-  for (skipBlanks(cursor); took(cursor, '<arg_key>'); skipBlanks(cursor)) {
+  for (skipBlanks(cursor); skipMark(cursor, '<arg_key>'); skipBlanks(cursor)) {
     const key = upToClose(cursor, '<arg_', '</arg_key>')?.trim()
     skipBlanks(cursor)
-    const text = took(cursor, '<arg_value>')
+    const text = skipMark(cursor, '<arg_value>')
       ? upToClose(cursor, '<arg_', '</arg_value>')
       : undefined
     if (key === undefined || key === '' || text === undefined) return undefined
     fields.push({ name: key, text, is: undefined })
   }
-  return name === undefined || !took(cursor, '</tool_call>')
+  return name === undefined || !skipMark(cursor, '</tool_call>')
     ? undefined
     : { names: [name], id: '', arguments: { kind: 'fields', fields } }
 }

@@ -1,8 +1,8 @@
-// OpenAI's open models, where a server leaves their channels in the text: <|channel|>commentary
-// to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call in a message. Whom it is for
-// may stand before the channel too.
+// OpenAI's open models, if a server leaves their channels in the text: <|channel|>commentary
+// to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call per message. The recipient
+// may also precede the channel.
 
-import { isOver, skipBlanks, took, tookMatch } from './cursor.ts'
+import { isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
 import { type Repair, readJson } from './written-json.ts'
 
@@ -16,15 +16,15 @@ export const harmony: Dialect = {
   name: 'harmony',
   read(text) {
     const cursor = { text, at: 0 }
-    const [, name] = tookMatch(cursor, heads[0]) ?? tookMatch(cursor, heads[1]) ?? []
+    const [, name] = skipMatch(cursor, heads[0]) ?? skipMatch(cursor, heads[1]) ?? []
     if (name === undefined) return undefined
-    tookMatch(cursor, constrained)
+    skipMatch(cursor, constrained)
     const repairs = new Set<Repair>()
-    const hasMessage = took(cursor, '<|message|>')
+    const hasMessage = skipMark(cursor, '<|message|>')
     skipBlanks(cursor)
     const json = hasMessage && text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
     skipBlanks(cursor)
-    took(cursor, '<|call|>')
+    skipMark(cursor, '<|call|>')
     if (json === undefined)
       return {
         kind: 'broken',
@@ -32,7 +32,7 @@ export const harmony: Dialect = {
         why: "after '<|message|>' there must be its arguments as one JSON object",
         marked: true,
       }
-    if (!isOver(cursor)) return undefined // what follows the call is no call, so the text is not all calls
+    if (!isOver(cursor)) return undefined // text follows the call, so the whole is not calls
     return {
       kind: 'calls',
       calls: [{ names: [name], id: '', arguments: { kind: 'json', json } }],

@@ -1,11 +1,11 @@
-// Thinking that a server leaves in the visible text, between marks before what the model says.
-// Calls are never looked for inside of it.
+// Thinking that a server leaves in the visible text, between marks before the answer. It is never
+// searched for calls.
 
-import { isOver, skipBlanks, took, upTo } from './cursor.ts'
+import { isOver, skipBlanks, skipMark, upTo } from './cursor.ts'
 
 /**
- * `isOpened`: by the model itself; the others may lack their opening mark, because chat templates
- * write it into the prompt.
+ * `isOpened`: the model writes the opening mark itself. Other opening marks may be missing, because
+ * chat templates write them into the prompt.
  */
 type Marks = { open: string; close: string; isOpened?: true }
 
@@ -18,7 +18,7 @@ const marks: Marks[] = [
 ]
 
 /**
- * What follows the thinking; all of a text that does not begin with any, nothing of one in which it
+ * The text after the thinking. All of the text if it begins with none, and nothing if the thinking
  * has no end.
  */
 export function withoutThinking(text: string): string {
@@ -27,7 +27,7 @@ export function withoutThinking(text: string): string {
     if (!isOpened && !text.includes(open) && upTo(cursor, close) !== undefined) break
   for (;;) {
     skipBlanks(cursor)
-    const begun = marks.find(({ open }) => took(cursor, open))
+    const begun = marks.find(({ open }) => skipMark(cursor, open))
     if (begun === undefined) return text.slice(cursor.at)
     if (isOver(cursor) || upTo(cursor, begun.close) === undefined) return ''
   }

@@ -1,14 +1,13 @@
-// Tags that name what they hold by an attribute: <invoke name="tool"><parameter
-// name="key">value</parameter></invoke>, in an outer tag that differs by family: MiniMax, DeepSeek
-// since V3.2 (whose tags have a mark of their own, and may say whether a value is a string),
-// Claude's older ones.
+// Tags with a name attribute: <invoke name="tool"><parameter name="key">value</parameter></invoke>.
+// The outer tag differs by family: MiniMax, DeepSeek since V3.2, older Claude models. DeepSeek's
+// tags have an extra mark and may state whether a value is a string.
 
-import { type Cursor, isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenArguments, WrittenCall, WrittenField } from './dialect.ts'
 import { withoutOneLineEnd } from './typed-fields.ts'
 import { type Repair, readJson } from './written-json.ts'
 
-/** `outer`: the tag around all calls; `mark`: what stands before the names of the tags inside. */
+/** `outer`: the tag around all calls. `mark`: the text before the names of the inner tags. */
 type Tags = { outer: string; mark: string }
 
 const families: Tags[] = [
@@ -36,7 +35,7 @@ export const invokeTag: Dialect = {
   },
 }
 
-/** `text`: what follows the calls is none, so the text is not all calls. */
+/** `text`: text follows the calls, so the whole is not calls. */
 function readCalls(
   cursor: Cursor,
   tags: Tags,
@@ -44,8 +43,8 @@ function readCalls(
 ): WrittenCall[] | 'text' | undefined {
   const calls: WrittenCall[] = []
   for (; !isOver(cursor); skipBlanks(cursor)) {
-    if (!took(cursor, `<${tags.outer}>`)) return 'text'
-    for (skipBlanks(cursor); !took(cursor, `</${tags.outer}>`); skipBlanks(cursor)) {
+    if (!skipMark(cursor, `<${tags.outer}>`)) return 'text'
+    for (skipBlanks(cursor); !skipMark(cursor, `</${tags.outer}>`); skipBlanks(cursor)) {
       const call = readCall(cursor, tags, repairs)
       if (call === undefined) return undefined
       calls.push(call)
@@ -55,14 +54,14 @@ function readCalls(
 }
 
 function readCall(cursor: Cursor, { mark }: Tags, repairs: Set<Repair>): WrittenCall | undefined {
-  if (!took(cursor, `<${mark}invoke`)) return undefined
-  const [, name] = tookMatch(cursor, nameHere) ?? []
-  if (name === undefined || tookMatch(cursor, tagEndHere) === undefined) return undefined
+  if (!skipMark(cursor, `<${mark}invoke`)) return undefined
+  const [, name] = skipMatch(cursor, nameHere) ?? []
+  if (name === undefined || skipMatch(cursor, tagEndHere) === undefined) return undefined
   skipBlanks(cursor)
   const args =
     cursor.text[cursor.at] === '{' ? jsonArguments(cursor, repairs) : parameters(cursor, mark)
   skipBlanks(cursor)
-  return args === undefined || !took(cursor, `</${mark}invoke>`)
+  return args === undefined || !skipMark(cursor, `</${mark}invoke>`)
     ? undefined
     : { names: [name], id: '', arguments: args }
 }
@@ -74,11 +73,11 @@ function jsonArguments(cursor: Cursor, repairs: Set<Repair>): WrittenArguments |
 
 function parameters(cursor: Cursor, mark: string): WrittenArguments | undefined {
   const fields: WrittenField[] = []
-  for (; took(cursor, `<${mark}parameter`); skipBlanks(cursor)) {
-    const [, name] = tookMatch(cursor, nameHere) ?? []
-    const [, isString] = tookMatch(cursor, isStringHere) ?? []
+  for (; skipMark(cursor, `<${mark}parameter`); skipBlanks(cursor)) {
+    const [, name] = skipMatch(cursor, nameHere) ?? []
+    const [, isString] = skipMatch(cursor, isStringHere) ?? []
     const text =
-      tookMatch(cursor, tagEndHere) === undefined
+      skipMatch(cursor, tagEndHere) === undefined
         ? undefined
         : upToClose(cursor, `<${mark}parameter `, `</${mark}parameter>`)
     if (name === undefined || text === undefined) return undefined

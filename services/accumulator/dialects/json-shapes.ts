@@ -1,25 +1,26 @@
-// The JSON shapes of a call (I2), in their priority: name with arguments, the same inside of
-// function, and last the flat form, in which a tool's name stands beside its arguments.
+// The JSON shapes of a call (I2), in their priority: name with arguments, the same inside function,
+// and last the flat form, which has the tool's name beside its arguments.
 //
 // JSON-SHAPES-1. An empty or blank name is no call. With a name and a tool the name wins.
-// JSON-SHAPES-2. The reserved names never become arguments; a tool that has an argument of such a
-//     name is not run without it. What stands beside name and arguments and has no place in a call
-//     makes it unreadable: it is data, or a mistake, and neither may run.
-// JSON-SHAPES-3. The declaration of a tool names a tool too, with the schema of its parameters. It
-//     is no call.
+// JSON-SHAPES-2. Reserved names never become arguments, and a tool with such an argument does not
+//     run without it.
+// JSON-SHAPES-3. An unknown member beside name and arguments makes a call unreadable: it is data,
+//     or a mistake.
+// JSON-SHAPES-4. A tool's declaration also names a tool, with the schema of its parameters. It is
+//     no call.
 
 import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
 import { itemsOf, membersOf, type Repair, readJson, stringOf } from './written-json.ts'
 
-/** What one value is: calls, an object that is built like one, or neither. */
+/** One value: calls, an object that is built like a call, or neither. */
 type Shape =
   | { kind: 'call'; calls: WrittenCall[] }
   | { kind: 'broken'; names: string[]; why: string }
   | undefined
 
 /**
- * What these values are, all together; undefined: none of them is built like a call. `values`:
+ * The reading of all these values together. Undefined: none of them is built like a call. `values`:
  * strict JSON texts.
  */
 export function readingOf(
@@ -45,8 +46,8 @@ function shapeOf(json: string, repairs: Set<Repair>): Shape {
 }
 
 /**
- * The entries of `{"tool_calls": [...]}`, a message of the Chat Completions API written out;
- * undefined: it is none.
+ * The entries of `{"tool_calls": [...]}`, a written-out message of the Chat Completions API.
+ * Undefined: it is not such a message.
  */
 function messageCalls(json: string): string[] | undefined {
   const members = new Map(membersOf(json)?.map((member) => [member.name, member.json]))
@@ -55,7 +56,7 @@ function messageCalls(json: string): string[] | undefined {
     : itemsOf(members.get('tool_calls') ?? '')
 }
 
-/** All or nothing: what is no call among calls makes all of them unreadable. */
+/** All or nothing: one non-call among calls makes all of them unreadable. */
 function together(shapes: Shape[]): Shape {
   const known = shapes.filter((shape) => shape !== undefined)
   if (known.length === 0) return undefined
@@ -154,7 +155,7 @@ function withArguments(
   return { kind: 'call', calls: [{ names, id, arguments: { kind: 'json', json } }] }
 }
 
-/** An object, or one that is written as a string, as the Chat Completions API has it. */
+/** An object, or a string that contains one, as in the Chat Completions API. */
 function objectIn(json: string, repairs: Set<Repair>): string | undefined {
   if (json.startsWith('{')) return json
   const text = stringOf(json)?.trim()
@@ -177,7 +178,7 @@ function idOf(members: Members): string {
   return stringOf(members.get('id')) ?? stringOf(members.get('tool_call_id')) ?? ''
 }
 
-/** Llama's word for arguments is the word for their schema elsewhere (JSON-SHAPES-3). */
+/** Llama's word for arguments is the usual word for their schema (JSON-SHAPES-4). */
 function isLlamaCall(members: Members): boolean {
   const parameters = membersOf(members.get('parameters') ?? '')
   if (parameters === undefined || members.has('description')) return false

@@ -1,7 +1,7 @@
-// Calls as plain JSON: the whole text is one object, one array of them, or objects one after
-// another (I2).
+// Calls as plain JSON: the whole text is one object, one array of objects, or several objects in
+// sequence (I2).
 
-import { type Cursor, isOver, skipBlanks, tookMatch } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMatch } from './cursor.ts'
 import type { Dialect, Reading } from './dialect.ts'
 import { readingOf } from './json-shapes.ts'
 import { type Repair, readJson } from './written-json.ts'
@@ -17,12 +17,10 @@ export const json: Dialect = {
   },
 }
 
-/** Llama writes it between calls. Behind the last one it is another language's. */
+/** Llama writes it between calls. After the last call it belongs to another language. */
 const separator = /\s{0,64};(?=\s{0,64}[{[])/y
 
-/**
- * `text`: what follows a value is none, so the text is not all JSON. Undefined: it cannot be read.
- */
+/** `text`: text follows a value, so the whole is not JSON. Undefined: it cannot be read. */
 function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | undefined {
   const values: string[] = []
   for (; !isOver(cursor); skipBlanks(cursor)) {
@@ -31,7 +29,7 @@ function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | unde
     const value = readJson(cursor, repairs)
     if (value === undefined) return undefined
     values.push(value)
-    tookMatch(cursor, separator)
+    skipMatch(cursor, separator)
   }
   return values
 }
@@ -40,11 +38,11 @@ const beginning =
   /\[?\s{0,64}\{\s{0,64}["'](name|tool)["']\s{0,64}:\s{0,64}("[^"\\]{1,256}"|'[^'\\]{1,256}')/y
 
 /**
- * Broken JSON that begins as a call does: a bracket is missing or too many, a quote is not escaped.
+ * Broken JSON that begins like a call: a bracket is missing or surplus, or a quote is not escaped.
  */
 function unreadable(text: string): Reading | undefined {
   const cursor = { text, at: 0 }
-  const [, key, quoted] = tookMatch(cursor, beginning) ?? []
+  const [, key, quoted] = skipMatch(cursor, beginning) ?? []
   if (quoted === undefined) return undefined
   const isOpen = !text.endsWith('}') && !text.endsWith(']')
   if (
@@ -62,7 +60,7 @@ function unreadable(text: string): Reading | undefined {
   }
 }
 
-/** What stands behind the name ends before it could say what follows. */
+/** The text ends after the name, before it shows more. */
 function beginsArguments(rest: string): boolean {
   return rest.length < 64 && ',"arguments"'.startsWith(rest.replace(/\s/g, ''))
 }

@@ -1,9 +1,9 @@
 // Kimi K2:
 // <|tool_calls_section_begin|><|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>.
-// What stands before the arguments is the call's id, and the name is inside of it.
+// The text before the arguments is the call's id, which contains the name.
 
 import { brokenAfter } from './broken-frame.ts'
-import { type Cursor, isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
 import { type Repair, readJson } from './written-json.ts'
 
@@ -15,7 +15,7 @@ export const kimi: Dialect = {
   name: 'kimi',
   read(text) {
     const cursor = { text, at: 0 }
-    const hasSection = tookMatch(cursor, sectionBegin) !== undefined
+    const hasSection = skipMatch(cursor, sectionBegin) !== undefined
     return hasSection || text.startsWith(callBegin) ? section(cursor, hasSection) : undefined
   },
 }
@@ -23,7 +23,7 @@ export const kimi: Dialect = {
 function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
   const repairs = new Set<Repair>()
   const calls: WrittenCall[] = []
-  for (skipBlanks(cursor); took(cursor, callBegin); skipBlanks(cursor)) {
+  for (skipBlanks(cursor); skipMark(cursor, callBegin); skipBlanks(cursor)) {
     const call = readCall(cursor, repairs)
     if (call === undefined)
       return brokenAfter(
@@ -32,10 +32,10 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
       )
     calls.push(call)
   }
-  const isEnded = !hasSection || tookMatch(cursor, sectionEnd) !== undefined
+  const isEnded = !hasSection || skipMatch(cursor, sectionEnd) !== undefined
   if (!isEnded) return brokenAfter(calls, "'<|tool_calls_section_end|>' is missing after the calls")
   if (calls.length === 0) return brokenAfter(calls, 'there is no call between the marks')
-  if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
+  if (!isOver(cursor)) return undefined // text follows the calls, so the whole is not calls
   return { kind: 'calls', calls, repairs, marked: true }
 }
 
@@ -47,7 +47,7 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
   skipBlanks(cursor)
   const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
   skipBlanks(cursor)
-  return json === undefined || !took(cursor, '<|tool_call_end|>')
+  return json === undefined || !skipMark(cursor, '<|tool_call_end|>')
     ? undefined
     : { names: [name], id, arguments: { kind: 'json', json } }
 }

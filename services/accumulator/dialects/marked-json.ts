@@ -1,4 +1,4 @@
-// Marks around JSON that single families of models use, each a line.
+// Marks around JSON that single model families use, one line for each.
 
 import type { Dialect } from './dialect.ts'
 import { framedJson } from './framed-json.ts'
@@ -10,7 +10,7 @@ export const markedJson: Dialect = framedJson('marked-json', [
   { open: '<tool_calls>', close: '</tool_calls>' }, // Jamba, Hunyuan
   { open: '<|action_start|><|plugin|>', close: '<|action_end|>' }, // InternLM
   { open: '<|action_start|> <|plugin|>', close: '<|action_end|>' },
-  { open: '<function_call>', close: '' }, // Granite 20B's
+  { open: '<function_call>', close: '' }, // Granite 20B
   { open: '<|function_call|>', close: '' }, // GigaChat 3
   { open: '<TOOLCALL>', close: '</TOOLCALL>' }, // Nemotron
   { open: '<longcat_tool_call>', close: '</longcat_tool_call>' }, // LongCat

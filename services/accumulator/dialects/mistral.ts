@@ -1,8 +1,7 @@
-// Mistral: [TOOL_CALLS] and then, in its older models, a JSON array of calls; in its newer ones a
-// name and its arguments, the mark before each: [TOOL_CALLS]name{…} or
-// [TOOL_CALLS]name[CALL_ID]id[ARGS]{…}.
+// Mistral. Older models: [TOOL_CALLS] and a JSON array of calls. Newer models: the mark before each
+// name and its arguments, [TOOL_CALLS]name{…} or [TOOL_CALLS]name[CALL_ID]id[ARGS]{…}.
 
-import { type Cursor, isOver, skipBlanks, took, tookMatch } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
 import { framedJson } from './framed-json.ts'
 import { type Repair, readJson } from './written-json.ts'
@@ -27,7 +26,7 @@ function newer(cursor: Cursor): Reading | undefined {
   const repairs = new Set<Repair>()
   const calls: WrittenCall[] = []
   for (; !isOver(cursor); skipBlanks(cursor)) {
-    if (!took(cursor, mark)) return undefined // what follows the call is no call, so the text is not all calls
+    if (!skipMark(cursor, mark)) return undefined // text follows the call, so the whole is not calls
     const call = readCall(cursor, repairs)
     if (call === undefined) {
       const why = `'${mark}' must be followed by a tool's name and a JSON object`
@@ -40,11 +39,11 @@ function newer(cursor: Cursor): Reading | undefined {
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
   skipBlanks(cursor)
-  const [name] = tookMatch(cursor, nameHere) ?? []
+  const [name] = skipMatch(cursor, nameHere) ?? []
   if (name === undefined) return undefined
   skipBlanks(cursor)
-  const id = took(cursor, '[CALL_ID]') ? tookMatch(cursor, nameHere)?.[0] : ''
-  took(cursor, '[ARGS]')
+  const id = skipMark(cursor, '[CALL_ID]') ? skipMatch(cursor, nameHere)?.[0] : ''
+  skipMark(cursor, '[ARGS]')
   skipBlanks(cursor)
   const json =
     id === undefined || cursor.text[cursor.at] !== '{' ? undefined : readJson(cursor, repairs)

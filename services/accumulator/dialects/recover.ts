@@ -1,19 +1,17 @@
-// Calls that a model wrote as text (I2). Owns: whether a visible text is calls, and nothing but
-// calls, that could run as they stand. Does not own: when to ask (text-calls.ts), how a dialect is
-// written (one file each), the results of calls (executor).
+// Recovers calls that a model wrote as text (I2).
+// Owns: whether a visible text is calls, and only calls, that could run unchanged.
+// Does not own: when to search (text-calls.ts), the syntax of a dialect (one file each), the
+// results of calls (executor).
 //
-// RECOVER-1. All or nothing: the whole text, or the whole of one fence, is calls; each names a tool
-//     that was offered, and its arguments pass the tool's schema. One that does not makes all of
-//     them text.
-// RECOVER-2. Strictly: arguments that the schema does not name are refused unless it says that it
-//     takes them. Text with a call in it is not data with one.
-// RECOVER-3. What is built like a call and cannot run is said to be so, with a reason for the
-//     model; what only looks like one is left alone. The frame must be one that is used for nothing
-//     else and stand outside of a fence, or name a tool that was offered.
-// RECOVER-4. What was cut is no call, whole as it may look, and said to be so by the same rule. A
-//     model that was told to write its calls as text means each one that it writes so, whatever it
-//     names.
-// RECOVER-5. Linear in the text, whatever it is, and none at all above limits.textCallsBytesMax.
+// RECOVER-1. All or nothing: the whole text, or one whole fence, is calls. Each names an offered
+//     tool and passes its schema. One that does not makes all of them text.
+// RECOVER-2. Strict: arguments that the schema does not name are refused unless it allows them.
+//     Data beside a call is no argument.
+// RECOVER-3. A lookalike that cannot run gets a reason for the model. It names an offered tool, or
+//     its frame is used only for calls and stands outside a fence. Other texts stay text.
+// RECOVER-4. A cut text is no call, even if it looks whole, and RECOVER-3 applies. A model that
+//     must write its calls as text means each one, under any name.
+// RECOVER-5. Linear in any text. No work above limits.textCallsBytesMax.
 
 import { compiledSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
 import { membersFault } from '../../../shared/contract/arguments/members.ts'
@@ -34,48 +32,59 @@ export type OfferedTool = { name: string; schema: string }
 
 export type Recovery =
   /**
-   * `raw`: the argument text, strict JSON. `repairs`: what had to be repaired in the text to read
-   * it, sorted.
+   * `raw`: the argument text, strict JSON. `repairs`: the repairs that reading the text needed,
+   * sorted.
    */
   | { kind: 'calls'; dialect: string; calls: RecoveredCall[]; repairs: string[] }
   /** `why`: a clause for the model. */
   | { kind: 'lookalike'; dialect: string; why: string }
 
-/** `id`: empty where none is written. */
+/** `id`: empty if the text has none. */
 export type RecoveredCall = { id: string; name: string; raw: string }
 
 /**
- * `cut`: why the text may not be whole, for the model, a clause. `isTold`: the model was told to
- * write its calls as text.
+ * `cut`: why the text may be incomplete, a clause for the model. `callsAsText`: the request
+ * instructed the model to write its calls as text.
  */
 export type WrittenText = {
   text: string
   offered: OfferedTool[]
   cut?: string | undefined
-  isTold?: boolean
+  callsAsText?: boolean
 }
 
-/** What a whole visible text is; undefined: text. */
-export function recover({ text, offered, cut, isTold = false }: WrittenText): Recovery | undefined {
+/** Reads a whole visible text. Undefined: it is only text. */
+export function recover({
+  text,
+  offered,
+  cut,
+  callsAsText = false,
+}: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
   const trimmed = withoutTurnEnd(text)
   const inside = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
-  const spoken = inside ?? trimmed
-  if (spoken === '') return undefined
+  const visible = inside ?? trimmed
+  if (visible === '') return undefined
   for (const { name, read } of dialects) {
-    const reading = read(spoken)
+    const reading = read(visible)
     if (reading !== undefined)
-      return judged(name, reading, { spoken, offered, isFenced: inside !== undefined, cut, isTold })
+      return judged(name, reading, {
+        visible,
+        offered,
+        isFenced: inside !== undefined,
+        cut,
+        callsAsText,
+      })
   }
   return undefined
 }
 
 type Offer = {
-  spoken: string
+  visible: string
   offered: OfferedTool[]
   isFenced: boolean
   cut: string | undefined
-  isTold: boolean
+  callsAsText: boolean
 }
 
 function judged(dialect: string, reading: Reading, offer: Offer): Recovery | undefined {
@@ -83,7 +92,7 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
   if (reading.kind === 'broken')
     return isMeant(reading, offer) ? lookalike(offer.cut ?? reading.why) : undefined
   const names = reading.calls.flatMap((call) => call.names)
-  const isOnlyCalls = (reading.marked || offer.isTold) && !offer.isFenced
+  const isOnlyCalls = (reading.marked || offer.callsAsText) && !offer.isFenced
   if (!isOnlyCalls && !names.some((name) => toolOf(name, offer) !== undefined)) return undefined
   if (offer.cut !== undefined) return lookalike(offer.cut)
 
@@ -101,20 +110,23 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
 }
 
 /**
- * Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on
- * to its end. What ends as a sentence does only speaks about it; but a model that was told to write
- * its calls so means the frame that it begins, and one that ends in the middle would reach the user
- * as an answer.
+ * Whether this broken frame was meant as a call: it names an offered tool and does not end like a
+ * sentence about calls. If the model must write its calls as text, each frame counts, because a
+ * broken one would reach the user as an answer.
  */
 function isMeant(
   { names, marked, isOpen = false }: Extract<Reading, { kind: 'broken' }>,
-  { spoken, offered, isFenced, cut, isTold }: Offer,
+  { visible, offered, isFenced, cut, callsAsText }: Offer,
 ): boolean {
-  const isBegun = isTold && offered.some(({ name }) => names.includes(name))
-  if (cut === undefined && !isBegun && (isOpen || !['>', '}', ']', ')'].includes(spoken.slice(-1))))
+  const isBegun = callsAsText && offered.some(({ name }) => names.includes(name))
+  if (
+    cut === undefined &&
+    !isBegun &&
+    (isOpen || !['>', '}', ']', ')'].includes(visible.slice(-1)))
+  )
     return false
   return offered.some(
-    ({ name }) => names.includes(name) || (marked && !isFenced && spoken.includes(name)),
+    ({ name }) => names.includes(name) || (marked && !isFenced && visible.includes(name)),
   )
 }
 
@@ -144,7 +156,7 @@ function judgedCall(
     : { why: `${quoted(name)} cannot be called like that: ${fault}` }
 }
 
-/** Why these arguments are not exactly what the schema asks for; undefined: they are. */
+/** Why these arguments do not match the schema exactly. Undefined: they do. */
 function faultIn(
   raw: string,
   { schema, judge }: Extract<ReturnType<typeof compiledSchema>, { kind: 'usable' }>,
@@ -159,7 +171,7 @@ function faultIn(
   const missing = missingFrom(value, schema)
   if (missing.length > 0)
     return `missing required field${missing.length === 1 ? '' : 's'} ${listed(missing.map(quoted))}`
-  const unknown = Object.keys(value).filter((name) => !takes(schema, name))
+  const unknown = Object.keys(value).filter((name) => !accepts(schema, name))
   if (unknown.length > 0)
     return `unknown field${unknown.length === 1 ? '' : 's'} ${listed(unknown.map(quoted))}`
   const judgement = judge(value)
@@ -168,11 +180,8 @@ function faultIn(
   return first === undefined ? 'its arguments cannot be judged' : schemaFault(first).words
 }
 
-/**
- * Whether a schema says of an argument that it takes it (RECOVER-2). What it says in other ways
- * than by names is Ajv's to judge.
- */
-function takes(schema: Record<string, unknown>, name: string): boolean {
+/** Whether a schema accepts an argument by its name (RECOVER-2). Ajv judges all other rules. */
+function accepts(schema: Record<string, unknown>, name: string): boolean {
   const { properties, additionalProperties, patternProperties } = schema
   if (
     additionalProperties !== undefined ||

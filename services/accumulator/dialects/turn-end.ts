@@ -1,5 +1,5 @@
-// The marks with which models end their turn, where a server leaves them in the text. They say
-// nothing.
+// The marks with which models end their turn, if a server leaves them in the text. They have no
+// meaning.
 
 const marks = [
   '<|im_end|>',

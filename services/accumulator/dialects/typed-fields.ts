@@ -1,13 +1,12 @@
-// Arguments that are written as texts without a type, as the JSON object that the tool's schema
-// makes of them.
+// Turns arguments that are written as texts without a type into the JSON object that the tool's
+// schema asks for.
 //
-// TYPED-FIELDS-1. A text stays a string wherever the schema allows one: nothing in the text says
-//     that it is anything else. The one exception is `null` where the schema allows null too;
-//     models write it for what they leave out.
-// TYPED-FIELDS-2. Where no string is allowed, the text must be the JSON of what is. What cannot be
-//     typed is not guessed: it stays a string, and the schema refuses it.
-// TYPED-FIELDS-3. An argument that is given twice has no value; the object then has it twice, and
-//     is refused for that.
+// TYPED-FIELDS-1. A text stays a string wherever the schema allows one: nothing marks another type.
+//     Except `null` if the schema allows null: models write it for omitted arguments.
+// TYPED-FIELDS-2. If no string is allowed, the text must be JSON of an allowed type. Otherwise it
+//     stays a string, without a guess, and the schema refuses it.
+// TYPED-FIELDS-3. An argument that is given twice has no value. The object keeps both and is
+//     refused.
 
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -16,7 +15,7 @@ import { type Repair, readJson } from './written-json.ts'
 
 type Schema = Record<string, unknown>
 
-/** The object as strict JSON text. `schema`: the tool's, as it was compiled. */
+/** The object as strict JSON text. `schema`: the tool's compiled schema. */
 export function typedObject(fields: WrittenField[], schema: Schema, repairs: Set<Repair>): string {
   const members = fields.map(
     (field) => `${JSON.stringify(field.name)}:${typed(field, schema, repairs)}`,
@@ -49,10 +48,10 @@ function jsonIn(text: string, repairs: Set<Repair>): string | undefined {
   return cursor.at === cursor.text.length ? json : undefined
 }
 
-/** References are followed this far. */
+/** References are followed to this depth. */
 const depthMax = 8
 
-/** The types that a schema allows, as far as it names them; undefined: it does not, so any. */
+/** The types that a schema allows, as far as it names them. Undefined: it names none, so any. */
 function typesOf(schema: unknown, root: Schema, depth: number): Set<string> | undefined {
   if (!isObject(schema) || depth > depthMax) return undefined
   if (typeof schema.type === 'string') return withNull(schema, new Set([schema.type]))

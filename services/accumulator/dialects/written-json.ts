@@ -1,28 +1,27 @@
-// JSON as models write it in text. What is read comes out as strict JSON text: exactly the
-// characters that stood there, but for repairs that cannot change a value.
+// Reads JSON as models write it in text. The result is strict JSON text: the same characters,
+// except for repairs that cannot change a value.
 //
-// WRITTEN-JSON-1. Repaired are: a comma before a closing bracket, Python's True, False and None,
-//     and what can be mended of a string (json-string.ts). Each repair is named.
-// WRITTEN-JSON-2. Nothing that is open is closed: a string, number, array or object whose end is
-//     not there cannot be read (I1.1).
-// WRITTEN-JSON-3. One pass, every character looked at a bounded number of times; nesting is
-//     bounded.
+// WRITTEN-JSON-1. Repairs: a comma before a closing bracket, Python's True, False and None, and the
+//     repairs of a string (json-string.ts). Each repair is named.
+// WRITTEN-JSON-2. Nothing open is closed: a string, number, array or object without an end cannot
+//     be read (I1.1).
+// WRITTEN-JSON-3. One pass reads every character a bounded number of times. Nesting is bounded.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonString, type StringMending } from '../json-string.ts'
-import { type Cursor, skipBlanks, took, tookMatch } from './cursor.ts'
+import { type Cursor, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 
 export type Repair = 'trailing-comma' | 'python-word' | StringMending
 
-/** The characters from `from` to `to` read as `text`. Edits stand in the order of the text. */
+/** Read the characters from `from` to `to` as `text`. Edits are in the order of the text. */
 type Edit = { repairs: Repair[]; from: number; to: number; text: string }
 
-/** Arguments nest so deep at most, and the frames around them a little. */
+/** The maximum for arguments, and a little more for the frames around them. */
 const depthMax = limits.argumentDepthMax + 4
 
 /**
  * The value that begins here as strict JSON text, moving behind it. Undefined: it cannot be read,
- * and the cursor stands where that was found.
+ * and the cursor stands at the fault.
  */
 export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefined {
   const from = cursor.at
@@ -35,8 +34,8 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
 export type Member = { quoted: string; name: string; json: string }
 
 /**
- * The members of an object in their order, with their names as they are quoted; `json` is strict.
- * Undefined: it is no object.
+ * The members of an object in their order, with quoted names. `json` is strict. Undefined: it is no
+ * object.
  */
 export function membersOf(json: string): Member[] | undefined {
   const members: Member[] = []
@@ -55,7 +54,7 @@ export function membersOf(json: string): Member[] | undefined {
   return isObject ? members : undefined
 }
 
-/** The items of an array; `json` is strict. Undefined: it is no array. */
+/** The items of an array. `json` is strict. Undefined: it is no array. */
 export function itemsOf(json: string): string[] | undefined {
   const items: string[] = []
   const isArray = everyItem(json, '[', (cursor, edits) => {
@@ -78,7 +77,7 @@ function everyItem(
   )
 }
 
-/** What a string says; undefined: `json` is none. */
+/** The contents of a string. Undefined: `json` is no string. */
 export function stringOf(json: string | undefined): string | undefined {
   return json?.startsWith('"') ? String(JSON.parse(json)) : undefined
 }
@@ -89,7 +88,7 @@ const numberHere = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const wordHere = /true|false|null|True|False|None/y
 const python: Record<string, string> = { True: 'true', False: 'false', None: 'null' }
 
-/** Each reads one thing at the cursor and says whether it is there, whole. */
+/** Each function reads one thing at the cursor and returns whether it is there and whole. */
 function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
   switch (cursor.text[cursor.at]) {
     case '{':
@@ -102,25 +101,26 @@ function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
     case "'":
       return string(cursor, edits)
     default:
-      return word(cursor, edits) || tookMatch(cursor, numberHere) !== undefined
+      return word(cursor, edits) || skipMatch(cursor, numberHere) !== undefined
   }
 }
 
 function sequence(cursor: Cursor, edits: Edit[], close: string, item: () => boolean): boolean {
   cursor.at += 1
   skipBlanks(cursor)
-  if (took(cursor, close)) return true
+  if (skipMark(cursor, close)) return true
   for (;;) {
     if (!item()) return false
     skipBlanks(cursor)
     const comma = cursor.at
-    const goesOn = took(cursor, ',')
+    const continues = skipMark(cursor, ',')
     skipBlanks(cursor)
-    if (took(cursor, close)) {
-      if (goesOn) edits.push({ repairs: ['trailing-comma'], from: comma, to: comma + 1, text: '' })
+    if (skipMark(cursor, close)) {
+      if (continues)
+        edits.push({ repairs: ['trailing-comma'], from: comma, to: comma + 1, text: '' })
       return true
     }
-    if (!goesOn) return false
+    if (!continues) return false
   }
 }
 
@@ -129,7 +129,7 @@ function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
   if (first !== '"' && first !== "'") return false
   if (!value(cursor, edits, depth)) return false
   skipBlanks(cursor)
-  if (!took(cursor, ':')) return false
+  if (!skipMark(cursor, ':')) return false
   skipBlanks(cursor)
   return value(cursor, edits, depth)
 }
@@ -146,7 +146,7 @@ function string(cursor: Cursor, edits: Edit[]): boolean {
 
 function word(cursor: Cursor, edits: Edit[]): boolean {
   const from = cursor.at
-  const [found] = tookMatch(cursor, wordHere) ?? []
+  const [found] = skipMatch(cursor, wordHere) ?? []
   const text = found === undefined ? undefined : python[found]
   if (text !== undefined) edits.push({ repairs: ['python-word'], from, to: cursor.at, text })
   return found !== undefined

@@ -1,4 +1,4 @@
-"""A guard in Python: no customer's e-mail address in a tool call. ../README.md says how to run it, and what each rule is for."""
+"""A guard in Python: keeps e-mail addresses of customers out of tool calls. ../README.md explains how to run it, and its rules."""
 import io, json, os, re, struct, sys, time
 from confluent_kafka import Consumer, KafkaException, Producer
 from fastavro import parse_schema, schemaless_reader, schemaless_writer
@@ -18,21 +18,21 @@ def judge(tool, arguments):
 def verdict(call):
     try:
         found = judge(call["name"], json.loads(call["raw"] or "{}"))
-    except Exception as error:  # what cannot be judged must not run
+    except Exception as error:  # a call that cannot be judged must not run
         print(f"{NAME}: call {call['ordinal']}: {error!r}", file=sys.stderr)
         found = "guard-failed", "it could not be judged. Do without this call, or tell the user."
     code, text = found or ("", "")
     return {"ordinal": call["ordinal"], "verdict": "reject" if found else "pass", "code": code, "text": text}
 
 def answer(value, cleared_at):
-    """The guard-verdict that answers a record of rounds-cleared; None: it asks this guard nothing."""
+    """The guard-verdict for a record of rounds-cleared, or None if no call of it concerns this guard."""
     number = struct.unpack_from(">I", value, 1)[0]
     if value[0] != 0 or LOCK[number]["type"] != "round-cleared":
         return None
     began = time.monotonic()
     cleared = schemaless_reader(io.BytesIO(value[5:]), SCHEMAS[number])
     mine = next((guard for guard in cleared["policy"].get("guards", []) if guard["name"] == NAME), {"tools": []})
-    modes = {}  # by ordinal, of the calls that it is asked about
+    modes = {}  # by ordinal of the calls to judge
     for call in cleared["calls"]:
         for tools in mine["tools"]:
             pattern = ".*".join(re.escape(piece) for piece in tools["pattern"].split("*"))
@@ -51,7 +51,7 @@ def answer(value, cleared_at):
     return struct.pack(">bI", 0, ANSWER) + out.getvalue()
 
 def main():
-    """Commits a round when its answer is in the log: killed at any point, the guard answers again, and the first answer counts."""
+    """Commits a round once its answer is in the log. After a kill the guard may answer again: the first answer counts."""
     group = {"group.id": f"{PREFIX}guard.{NAME}", "enable.auto.commit": False, "auto.offset.reset": "earliest", "session.timeout.ms": 10_000}
     consumer = Consumer(KAFKA | group)
     producer = Producer(KAFKA | {"enable.idempotence": True, "linger.ms": 0})
@@ -65,9 +65,9 @@ def main():
         value = None
         try:
             value = answer(record.value(), record.timestamp()[1])
-        except Exception as error:  # no answer: at the deadline the round is decided by on-timeout
+        except Exception as error:  # no answer: on-timeout decides the round at the deadline
             print(f"{NAME}: partition {record.partition()}, offset {record.offset()}: {error!r}", file=sys.stderr)
-        if value is not None:  # with the key and into the partition of its round
+        if value is not None:  # with the key and the partition of its round
             delivered = []
             producer.produce(f"{PREFIX}guard-verdicts.{NAME}", value, record.key(), record.partition(), on_delivery=lambda error, _: delivered.append(error))
             if producer.flush(30) > 0 or delivered != [None]:

@@ -1,4 +1,4 @@
-// What assignments and arithmetic make of the variables.
+// The effect of assignments and arithmetic on the variables.
 
 import { type Assignment, forEachChild, type SyntaxNode } from 'unbash'
 import { assigned, type Environment, inherited } from './environment.ts'
@@ -6,12 +6,12 @@ import { checkSecret, type Place } from './place.ts'
 import { checkValue } from './read-again.ts'
 import { fieldsOf, textOf } from './words.ts'
 
-/** They change what a command does that they stand before. */
+/** Set before a command, these change its effect. */
 const steering = ['HOME', ...inherited]
 
 /**
- * What holds for the command behind these settings alone: a script inside would see them all, and
- * there only these are looked at.
+ * The environment of the command after these settings. A script inside would get all of them, but
+ * here only these count.
  */
 export function withSettings(settings: readonly Assignment[], place: Place): Environment {
   const { variables } = assign(settings, place)
@@ -58,7 +58,7 @@ export function assign(assignments: readonly Assignment[], place: Place): Enviro
   return environment
 }
 
-/** Arithmetic gives numbers to the variables that it names. */
+/** Arithmetic assigns numbers to the variables that it names. */
 export function countedIn(node: SyntaxNode, environment: Environment): Environment {
   if (node.type === 'ArithmeticWord' && environment.variables.has(node.value))
     return assigned(environment, node.value, undefined)

@@ -1,13 +1,12 @@
-// Brace expansion: `{a,b}` and `{1..3}` become several words before anything else of a word is
-// looked at.
+// Brace expansion: `{a,b}` and `{1..3}` become several words before all other expansions.
 
 import { anyCharacter, anyName } from './field.ts'
 
 const wordsMax = 256
 
 /**
- * The texts that a brace expansion stands for; undefined: too many, or it holds quotes or
- * expansions. `*`, `?` and `[…]` in it match names.
+ * The texts of a brace expansion. Undefined: too many, or with quotes or expansions inside. `*`,
+ * `?` and `[…]` in it match names.
  */
 export function braced(text: string): string[] | undefined {
   if (/['"\\$`]/.test(text)) return undefined

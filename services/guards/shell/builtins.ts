@@ -1,5 +1,5 @@
-// The shell's own commands: those that change where it is, what it knows, or that run a script. All
-// others of them change nothing here.
+// The shell's builtin commands that change the folder or the variables, or that run a script. Other
+// builtins change nothing here.
 
 import { assigned, both, inFolders, type Outcome, same } from './environment.ts'
 import { anything, isUnknown } from './field.ts'
@@ -49,9 +49,7 @@ const harmless = new Set([
   ],
 ])
 
-/**
- * Undefined: it is no builtin that is known here. `judge`: for the command that one of them runs.
- */
+/** Undefined: not a builtin known here. `judge`: judges the command that a builtin runs. */
 export function builtin(
   name: string,
   args: readonly string[],
@@ -73,8 +71,8 @@ export function builtin(
       return trap(args, place)
     case 'source':
     case '.':
-      // What it does is as little seen as what a script does that is run; that it comes from a file
-      // is all that is asked.
+      // A sourced script's effect is as invisible as that of any run script. Only its origin is
+      // checked.
       judgeShell(
         name,
         args.slice(0, 1).map((file) => (file.startsWith('-') ? `./${file}` : file)),
@@ -98,7 +96,7 @@ export function builtin(
           `${name} runs what stands behind -C or -F`,
           'Read the lines in a while loop and write the commands in it.',
         )
-      return both(forgotten(args, place))
+      return both(withUnknownVariables(args, place))
     case 'history':
       checkHistory(args, place)
       return both(environment)
@@ -112,7 +110,7 @@ export function builtin(
       return both(environment)
     case 'let':
       return both(
-        forgotten(
+        withUnknownVariables(
           args.flatMap((arg) => arg.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? []),
           place,
         ),
@@ -120,7 +118,7 @@ export function builtin(
     case 'read':
     case 'getopts':
     case 'unset':
-      return both(forgotten(args, place))
+      return both(withUnknownVariables(args, place))
     case 'declare':
     case 'typeset':
     case 'local':
@@ -149,9 +147,9 @@ export function builtin(
         throw new Refusal('unknowable', 'enable -f loads code into the shell', 'Do without it.')
       return both(environment)
     case 'printf':
-      return both(args[0]?.startsWith('-v') ? forgotten(args, place) : environment)
+      return both(args[0]?.startsWith('-v') ? withUnknownVariables(args, place) : environment)
     case 'wait':
-      return both(forgotten(args, place))
+      return both(withUnknownVariables(args, place))
     case 'coproc':
       return judge(args, place)
     default:
@@ -165,7 +163,7 @@ function changeFolder(name: string, args: readonly string[], place: Place): Outc
   if (operands.length > 1) return both(inFolders(environment, undefined))
   const target =
     operands[0] ?? (name === 'pushd' ? '-' : (environment.variables.get('HOME') ?? home))
-  // CDPATH is searched for relative names.
+  // Relative names are searched in CDPATH.
   const isSearched =
     (environment.variables.get('CDPATH') ?? '') !== '' &&
     target !== undefined &&
@@ -187,7 +185,7 @@ function changeFolder(name: string, args: readonly string[], place: Place): Outc
   return { ok: inFolders(environment, known), failed: environment }
 }
 
-/** It writes a file, or the shell's own where none is named. */
+/** Writes to the named file, or to the shell's history file. */
 function checkHistory(args: readonly string[], place: Place): void {
   if (!args.some((arg) => /^-[a-z]*[aw]/.test(arg))) return
   const file = args.find((arg) => !arg.startsWith('-'))
@@ -201,8 +199,8 @@ function checkHistory(args: readonly string[], place: Place): void {
 }
 
 /**
- * Its commands run at any later time; they are judged as they would run now and from anywhere, and
- * must leave the shell as it is.
+ * Its commands run at any later time. They are judged as if they ran now and from any folder, and
+ * must not change the shell.
  */
 function trap(args: readonly string[], place: Place): Outcome {
   const operands = args.filter((arg) => !/^-[lpP]$/.test(arg) && arg !== '--')
@@ -231,8 +229,11 @@ function trap(args: readonly string[], place: Place): Outcome {
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Variables that a command sets to something that is not known. */
-function forgotten(args: readonly string[], { environment }: Place): Place['environment'] {
+/** The variables after a command that sets some of them to unknown values. */
+function withUnknownVariables(
+  args: readonly string[],
+  { environment }: Place,
+): Place['environment'] {
   let next = environment
   for (const arg of args) {
     const name = arg.replace(/^-v/, '').replace(/\[.*/, '')
@@ -242,10 +243,7 @@ function forgotten(args: readonly string[], { environment }: Place): Place['envi
   return next
 }
 
-/**
- * Assignments that the parser knows as such have been made already (script.ts); in quotes they come
- * as words.
- */
+/** script.ts handles assignments that the parser recognizes. Quoted ones arrive as words. */
 function declared(
   name: string,
   args: readonly string[],
@@ -262,7 +260,7 @@ function declared(
     const at = arg.indexOf('=')
     if (at > 0) checkValue(arg.slice(0, at).replace(/\+$/, ''), arg.slice(at + 1))
   }
-  // Upper and lower case, integers: what is assigned is not what will be there.
+  // Upper case, lower case or integer: the variable's value will differ from the assigned text.
   const changes = args.some((arg) => /^-[a-zA-Z]*[ulci]/.test(arg))
   if (changes || args.some(isUnknown))
     return { ...environment, variables: unknownVariables(environment) }

@@ -1,28 +1,28 @@
-// A row of the table of commands that change something: what it says about one command.
+// The type of a table row for commands that change something: the effects of one command.
 
 import { type CommandLine, commandLine } from './command-line.ts'
 
-/** Paths as they stand in the command. */
+/** Paths as written in the command. */
 export type Changes = {
   writes?: string[]
-  /** Taken away, moved or replaced: an allowed folder itself must not be among them. */
+  /** Removed, moved or replaced paths. An allowed folder itself must not be among them. */
   removes?: string[]
-  /** What a link made by it leads to. */
+  /** The targets of created links. */
   links?: string[]
-  /** Made of what came from the net. */
+  /** Files made from data of the net. */
   fetched?: string[]
-  /** Copied to each of `writes`: if they were fetched, the copies are. */
+  /** Copied to each of `writes`. Copies of fetched files are fetched too. */
   copied?: string[]
-  /** An argument that could be an option of which nothing is known. */
+  /** An unknown argument that could be an option. */
   uncertain?: string | undefined
-  /** Why it cannot be told what it changes. */
+  /** The reason why the changes cannot be determined. */
   unknowable?: string
 }
 
 export type Row = (args: readonly string[]) => Changes
 export type Reading = Parameters<typeof commandLine>[1]
 
-/** A row that reads its arguments the usual way. */
+/** A row that reads its arguments in the usual way. */
 export function row(reading: Reading, changes: (line: CommandLine) => Changes): Row {
   return (args) => {
     const line = commandLine(args, reading)

@@ -1,6 +1,5 @@
-// What commands change on the disk, by their arguments. One row for each command that has a say in
-// where it writes; a command that is not here writes where it likes without being asked (README.md
-// says so).
+// The changes that commands make on the disk, by their arguments. One row for each command whose
+// arguments name its outputs. A command without a row may write anywhere unchecked (README.md).
 
 import { type Changes, files, type Reading, type Row, row } from './change-row.ts'
 import { type CommandLine, has, valuesOf } from './command-line.ts'
@@ -17,7 +16,7 @@ const writesAll = (...valued: string[]): Row =>
   row({ valued }, ({ operands }) => ({ writes: operands }))
 const removesAll = (...valued: string[]): Row =>
   row({ valued }, ({ operands }) => ({ removes: operands }))
-/** The values of these options, which `-` sends to the output. */
+/** The values of these options are outputs. `-` is the standard output. */
 const writesTo = (reading: Reading, ...options: string[]): Row =>
   row(reading, (line) => ({ writes: files(valuesOf(line, ...options)) }))
 
@@ -69,7 +68,7 @@ function sourcesAndTarget(line: CommandLine): { sources: string[]; target: strin
   return { sources: line.operands.slice(0, -1), target: line.operands.slice(-1) }
 }
 
-/** The mode or owner comes first, unless another file lends its own. */
+/** The mode or owner comes first, unless it is copied from another file. */
 const attributes: Row = row(
   { valued: ['--reference', '--from', '-m', '-M', '-x', '-X'] },
   (line) => ({

@@ -1,21 +1,20 @@
-// The arguments of a command as options and operands, the way most commands of GNU and BSD read
-// them.
+// The arguments of a command as options and operands, as most GNU and BSD commands read them.
 
 import { beginsUnknown, isUnknown } from './field.ts'
 
 export type CommandLine = {
-  /** In their order, as `-x` or `--name`; undefined: an option without a value. */
+  /** In their order, as `-x` or `--name`. `value` is undefined for an option without one. */
   options: { name: string; value: string | undefined }[]
   operands: string[]
-  /** An argument of which nothing is known where an option could stand. */
+  /** An unknown argument at a place where an option could be. */
   uncertain: string | undefined
 }
 
 /**
- * `valued`: the options that take a value, as `-x` or `--name`. Values stand behind the option or
- * in it (`-xVALUE`, `--name=VALUE`). A long name may be cut short, as GNU allows. `attached`: short
- * options whose value, if any, stands in them (`-i.bak`). `stops`: the first operand ends the
- * options.
+ * `valued`: the options that take a value, as `-x` or `--name`. The value follows the option or is
+ * part of it (`-xVALUE`, `--name=VALUE`). A long name may be abbreviated, as in GNU.
+ * `attached`: short options whose value, if any, is part of them (`-i.bak`).
+ * `stops`: the first operand ends the options.
  */
 export function commandLine(
   fields: readonly string[],
@@ -58,7 +57,7 @@ export function commandLine(
   return line
 }
 
-/** `-abc`. Answers how many of the following fields it took. */
+/** `-abc`. Returns how many of the following fields it consumes. */
 function cluster(
   field: string,
   next: string | undefined,
@@ -83,7 +82,7 @@ function cluster(
   return 0
 }
 
-/** The values of an option by any of its names. */
+/** The values of an option under any of its names. */
 export function valuesOf({ options }: CommandLine, ...names: string[]): string[] {
   return options.filter(({ name }) => names.includes(name)).map(({ value }) => value ?? '')
 }

@@ -1,6 +1,7 @@
-// Judges one command with its words. It runs nothing: what it answers is how the script can go on.
-// Owns: which kind of command it is, and what each kind is checked for. Does not own: the script
-// around it (script.ts), what a command writes (changes.ts), which one it wraps (wrappers.ts).
+// Judges one command with its words. It runs nothing, and returns how the script can continue.
+// Owns: the kind of command and the checks for each kind.
+// Does not own: the script around it (script.ts), the outputs of a command (changes.ts), the
+// command inside a wrapper (wrappers.ts).
 
 import { builtin } from './builtins.ts'
 import { changesOf } from './changes.ts'
@@ -23,7 +24,7 @@ import { Refusal, shown } from './refusal.ts'
 import { judgeInterpreter, judgeShell } from './shells.ts'
 import { opaque, wrapped } from './wrappers.ts'
 
-/** They change the machine itself, or what runs later and elsewhere. */
+/** They change the machine itself, or code that runs later and elsewhere. */
 const neverAllowed = new Set([
   ...[
     'fdisk',
@@ -74,15 +75,12 @@ const neverAllowed = new Set([
   ],
 ])
 
-/**
- * They only print their words, so a word that looks like a secret's name is none, unless another
- * command reads it.
- */
+/** They only print their words, so a word is no secret's name unless another command reads it. */
 const printers = new Set(['echo', 'printf', ':', 'true', 'false'])
 
 /**
- * `fields`: the command's name and its arguments. `functions`: whether its name may mean a
- * function. Throws a Refusal.
+ * `fields`: the command's name and its arguments. `functions`: whether its name may be a
+ * function's. Throws a Refusal.
  */
 export function judgeCommand(
   fields: readonly string[],
@@ -161,8 +159,7 @@ function judgeWrapped(
     home: asOther === undefined ? place.home : undefined,
   }
   if (asOther !== undefined || folder !== undefined) {
-    // The words have been expanded already; only a script inside would expand `~` as the other
-    // user.
+    // The words are expanded already. Only a script inside would expand `~` as the other user.
     judgeCommand(
       fields,
       { ...inner, environment: { ...inner.environment, variables: withoutHome(inner) } },
@@ -230,8 +227,8 @@ function checkChanges(base: string, args: readonly string[], place: Place): void
 }
 
 /**
- * A link that leads out would make every later write below it one outside. A relative one begins
- * where the link lies, which may be a folder or a name.
+ * A link to the outside would make every later write below it a write outside. A relative target
+ * starts at the link's place, which may be a folder or a name.
  */
 function checkLink(path: string, base: string, targets: readonly string[], place: Place): void {
   const candidates = path.startsWith('/')

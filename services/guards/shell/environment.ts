@@ -1,6 +1,6 @@
-// What is known at one place of a script: the folders it may be in, the variables with a known
-// text, the functions. A value is never changed: what comes after a command is another value, so
-// the two sides of a branch cannot disturb each other.
+// The known facts at one place of a script: possible folders, variables with known texts,
+// functions. An environment never changes: each command returns a new one, so the two sides of a
+// branch cannot affect each other.
 
 import type { SyntaxNode } from 'unbash'
 import { anything } from './field.ts'
@@ -8,18 +8,18 @@ import { Refusal, shown } from './refusal.ts'
 
 export type Environment = {
   /**
-   * Folders that the shell may be in; undefined: any. A relative path must be allowed from each of
+   * Folders that the shell may be in. Undefined: any. A relative path must be allowed from each of
    * them.
    */
   cwds: readonly string[] | undefined
-  /** A variable that is not here may hold any text. */
+  /** A missing variable may have any text. */
   variables: ReadonlyMap<string, string>
   functions: ReadonlyMap<string, SyntaxNode>
 }
 
 /**
- * Where a script can go on after a command that succeeded and after one that failed; undefined: it
- * does not.
+ * The environments after a success and after a failure of a command. Undefined: the script does not
+ * continue there.
  */
 export type Outcome = { ok: Environment | undefined; failed: Environment | undefined }
 
@@ -27,7 +27,7 @@ const cwdsMax = 8
 const variablesMax = 256
 const valueMax = 4_096
 
-/** Of the variables that a shell inside gets, those that change what its commands do. */
+/** Inherited variables that change the commands of an inner shell. */
 export const inherited = ['CDPATH', 'TMPDIR']
 
 export function both(environment: Environment | undefined): Outcome {
@@ -51,8 +51,7 @@ export function assigned(
   name: string,
   value: string | undefined,
 ): Environment {
-  // A variable that is set but unknown stays in the map: HOME and RANDOM would else mean what they
-  // meant before.
+  // An unknown value stays in the map. Otherwise HOME and RANDOM would keep their old meaning.
   const known = value === undefined || value.length > valueMax ? anything : value
   const variables = new Map(environment.variables)
   if (variables.has(name) || variables.size < variablesMax) variables.set(name, known)
@@ -75,7 +74,7 @@ export function defined(environment: Environment, name: string, body: SyntaxNode
   return { ...environment, functions: new Map(environment.functions).set(name, body) }
 }
 
-/** What is known where two ways meet. */
+/** The facts that hold where two paths meet. */
 export function joined(
   one: Environment | undefined,
   other: Environment | undefined,
@@ -123,7 +122,7 @@ function joinedFunctions(
   return all
 }
 
-/** Whether both know the same; then a loop's body has nothing more to show. */
+/** Whether both environments have the same facts. A loop's body then needs no further lap. */
 export function same(one: Environment | undefined, other: Environment | undefined): boolean {
   if (one === other) return true
   if (one === undefined || other === undefined) return false

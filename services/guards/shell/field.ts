@@ -1,24 +1,24 @@
-// A field is one word of a command as the command will get it, as far as that is known. What is not
-// known stands in it as one character of Unicode's private use area; a command that brings such
-// characters along is refused before (guard.ts).
+// A field is one word of a command as the command gets it, as far as it is known. Each unknown part
+// is one character of Unicode's private use area. guard.ts refuses commands that contain such
+// characters.
 
-/** Any text, also none, also with slashes. */
+/** Any text, also empty, also with slashes. */
 export const anything = '\uE000'
-/** Any text that is the name of a file or a part of one: what `*` matches. */
+/** Any text that is a file name or a part of one: the match of `*`. */
 export const anyName = '\uE001'
-/** One character of such a name: what `?` matches. */
+/** One character of such a name: the match of `?`. */
 export const anyCharacter = '\uE002'
-/** Any text, made of what came from the net. */
+/** Any text, made from data of the net. */
 export const anythingFromNet = '\uE003'
-/** The name of a pipe from or to a command: what `<(…)` stands for. */
+/** The name of a pipe from or to a command: the value of `<(…)`. */
 export const pipeName = '\uE004'
-/** The same where that command reads from the net. */
+/** The same if that command reads from the net. */
 export const netPipeName = '\uE005'
 
 const placeholders = /[\uE000-\uE005]/
 const unknowns = /[\uE000\uE003]/
 
-/** Whether a command's text uses one of these characters itself. */
+/** Whether a command's text contains one of these characters itself. */
 export function hasPlaceholder(text: string): boolean {
   return placeholders.test(text)
 }
@@ -27,7 +27,7 @@ export function isPlaceholder(code: number): boolean {
   return code >= 0xe000 && code <= 0xe005
 }
 
-/** The same with each row of parts that may be any text as one of them, which says as much. */
+/** The same field, with adjacent parts of any text merged into one of equal meaning. */
 export function condensed(field: string): string {
   return unknowns.test(field)
     ? field.replace(/[\uE000-\uE003]{2,}/g, (row) =>
@@ -41,7 +41,7 @@ export function isUnknown(field: string): boolean {
   return unknowns.test(field)
 }
 
-/** Whether it could be an option, or several words, of which nothing is known. */
+/** Whether it could be an unknown option, or several words. */
 export function beginsUnknown(field: string): boolean {
   return field[0] === anything || field[0] === anythingFromNet
 }
@@ -60,8 +60,8 @@ export function isPlain(field: string): boolean {
 }
 
 /**
- * Whether a name with `*` and `?` in it may be this one. As in Bash they match no leading dot. In
- * steps: at most the product of both lengths.
+ * Whether a name with `*` and `?` may be this one. As in Bash, they match no leading dot. The work
+ * is at most the product of both lengths.
  */
 export function mayBe(pattern: string, name: string): boolean {
   if (pattern === name) return true

@@ -1,4 +1,4 @@
-// find: which files it takes away or writes, and which commands it runs on them.
+// find: the files that it removes or writes, and the commands that it runs on them.
 
 import { both, inFolders, type Outcome } from './environment.ts'
 import { anyName } from './field.ts'
@@ -42,7 +42,7 @@ export function judgeFind(
   return both(place.environment)
 }
 
-/** `{}` is a file below the path; -execdir goes to where it lies. */
+/** `{}` is a file below the path. -execdir runs in that file's folder. */
 function runOn(
   path: string,
   command: string[],

@@ -1,11 +1,11 @@
-// git: in which repository it writes, and the options by which it runs other commands.
+// git: the repository that it writes to, and the options with which it runs other commands.
 
 import type { Changes } from './change-row.ts'
 import { commandLine, has, valuesOf } from './command-line.ts'
 import { anything, beginsUnknown } from './field.ts'
 import { nameOf } from './paths.ts'
 
-/** They change nothing that is not meant to change by looking at it. */
+/** They only read, and change nothing except as a side effect. */
 const readers = new Set([
   ...[
     'status',
@@ -38,7 +38,7 @@ const readers = new Set([
   ],
 ])
 
-/** Settings that name a command which git runs. */
+/** Settings that name a command for git to run. */
 const runs =
   /^(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|pager\.|diff\..*(command|textconv)|diff\.external|difftool\.|mergetool\.|merge\..*driver|filter\.|credential|gpg\.|sequence\.editor|protocol\.|uploadpack|receivepack|include|url\.)/i
 

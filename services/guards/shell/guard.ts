@@ -1,13 +1,14 @@
-// The shell guard: reads the command of a call with a parser and refuses what it must not do, and
-// what it cannot judge. Owns: finding the command in a call's arguments, and the verdict. Does not
-// own: what a command does (script.ts and what it uses).
+// The shell guard: parses the command of a call, and refuses forbidden commands and those that it
+// cannot judge.
+// Owns: finding the command in a call's arguments, and the verdict.
+// Does not own: the effect of a command (script.ts and its imports).
 //
-// SHELL-GUARD-1. A command passes only if all of it could be read and every part that matters is
-//     known. In doubt it is refused, and the text says what would pass.
+// SHELL-GUARD-1. A command passes only if all of it is readable and every relevant part is known.
+//     In doubt it is refused, and the text names an acceptable form.
 // SHELL-GUARD-2. `judge` never throws, and its work grows with the command's length: commands,
 //     loops and nested scripts are counted (place.ts).
-// SHELL-GUARD-3. It judges the text of a command. What a program does with its own code, and what
-//     the disk looks like, it does not see: README.md lists it.
+// SHELL-GUARD-3. It judges the text of a command. It sees neither a program's code nor the disk
+//     (limits: README.md).
 
 import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'
@@ -21,7 +22,7 @@ import { walkNode, walkText } from './script.ts'
 const version = '1'
 const commandMax = 128 * 1024
 
-/** Throws a WeirError (settings.invalid) for options that it cannot use. */
+/** Throws a WeirError (settings.invalid) for unusable options. */
 export default function shellGuard(options: ShellGuardOptions): Guard<undefined> {
   const rules = shellRules(options)
   return {
@@ -55,10 +56,7 @@ function verdictOn(call: GuardedCall, rules: ShellRules): Verdict {
   }
 }
 
-/**
- * A fault of ours, or nesting that is deeper than our stack: either way nobody has judged the
- * command.
- */
+/** A bug of ours, or nesting that exceeds our stack. Either way the command was not judged. */
 function unjudged(error: unknown): Refusal {
   const what =
     error instanceof RangeError ? 'it is nested too deep to be judged' : 'it could not be judged'

@@ -1,4 +1,4 @@
-// Which commands read from the net, and which run what they read.
+// Detects commands that read from the net, and commands that run their input.
 
 import { type Command, forEachChild, type SyntaxNode } from 'unbash'
 import { nameOf } from './paths.ts'
@@ -88,14 +88,13 @@ export function isInterpreter(name: string): boolean {
 }
 
 /**
- * By node: a script is asked for each word that it stands in. A tree is never changed, so an answer
+ * Cache by node: each word of a script repeats the question. A tree never changes, so an answer
  * stays true.
  */
 const known = new WeakMap<SyntaxNode, boolean>()
 
 /**
- * Whether anything in a part of a script names a command that reads from the net, or a socket. Too
- * often rather than too rarely.
+ * Whether a part of a script contains a command that reads from the net, or a socket. In doubt yes.
  */
 export function readsNet(node: SyntaxNode): boolean {
   const before = known.get(node)

@@ -1,4 +1,4 @@
-// What an operator says to the shell guard, checked when it starts.
+// The operator's options for the shell guard, checked at its start.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -9,7 +9,7 @@ export type ShellGuardOptions = {
   name?: string
   /** Patterns of the tools that run shell commands, e.g. `bash` or `shell_*`. */
   tools: string[]
-  /** Absolute folders below which a command may write; at least one. */
+  /** Absolute folders below which a command may write. At least one. */
   allowedFolders: string[]
   /**
    * The argument that holds the command: a string for Bash, or an array of strings for a program
@@ -17,20 +17,20 @@ export type ShellGuardOptions = {
    */
   argument?: string
   /**
-   * Where the tool's shell starts. Without it a relative path can be judged only after a `cd` to an
-   * absolute one.
+   * The folder in which the tool's shell starts. Without it, relative paths can be judged only
+   * after a `cd` to an absolute one.
    */
   workingFolder?: string
   /** An argument in which a call may name another folder to start in. */
   folderArgument?: string
   /**
    * The home of the tool's user, for `~` and `$HOME`. Without it both are unknown: reading below
-   * them passes, writing does not.
+   * them passes, and writing does not.
    */
   home?: string
   /**
-   * If given, the names of the only commands that may run. Functions of a script and the shell's
-   * own words need not be named.
+   * If given, the names of the only commands that may run. A script's functions and the shell's
+   * keywords need not be named.
    */
   onlyCommands?: string[]
   /** Default 1000. */
@@ -118,9 +118,9 @@ function folderOption(option: string, folder: unknown): string {
   return folder === '/' ? '/' : folder.replace(/\/+/g, '/').replace(/\/$/, '')
 }
 
-function invalid(option: string, value: unknown, wanted: string): WeirError {
+function invalid(option: string, value: unknown, accepted: string): WeirError {
   return new WeirError(
     'settings.invalid',
-    `the shell guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${wanted}.`,
+    `the shell guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${accepted}.`,
   )
 }

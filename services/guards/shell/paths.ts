@@ -1,11 +1,11 @@
-// Where a path leads, by its text alone: symbolic links are not followed, because a guard sees no
-// disk.
+// Resolves paths by their text alone. Symbolic links are not followed, because a guard cannot see
+// the disk.
 
 import { isPipe, isPlain, isUnknown, mayBe } from './field.ts'
 
 /**
- * A path from the root without `.`, `..` and doubled slashes; undefined: it cannot be known.
- * `folder`: where a relative one begins.
+ * A path from the root without `.`, `..` and doubled slashes. Undefined: unknown. `folder`: the
+ * start of a relative path.
  */
 export function resolved(path: string, folder: string | undefined): string | undefined {
   if (isUnknown(path) || isPipe(path)) return undefined

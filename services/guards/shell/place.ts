@@ -1,5 +1,5 @@
-// A place of a script: all that a command there is judged by. And the checks that every part of the
-// guard asks for.
+// A place of a script, with all facts for judging a command there. Also the checks that all parts
+// of the guard share.
 
 import type { SyntaxNode } from 'unbash'
 import type { Environment, Outcome } from './environment.ts'
@@ -9,7 +9,7 @@ import { isBeneath, isInside, resolved } from './paths.ts'
 import { Refusal, shown } from './refusal.ts'
 import { printsSecret, secretIn } from './secrets.ts'
 
-/** What a command reads from its input. */
+/** The input of a command. */
 export type Input =
   | { kind: 'nothing' }
   | { kind: 'net' }
@@ -22,15 +22,17 @@ export type Place = {
   environment: Environment
   home: string | undefined
   input: Input
-  /** Whether another command gets what this one prints. */
+  /** Whether another command reads this one's output. */
   isRead: boolean
-  /** How many scripts stand in each other here. */
+  /** Nesting depth of scripts at this place. */
   depth: number
-  /** Where `break`, `continue` and `return` go on; the loop or function around gathers them. */
+  /**
+   * Environments at `break`, `continue` and `return`, gathered by the loop or function around them.
+   */
   leaps: Environment[]
-  /** Of the whole judgement: files that came from the net, and how much has been looked at. */
+  /** Shared by the whole judgement: files from the net, and the steps done so far. */
   whole: { fetched: Set<string>; steps: number }
-  /** The way back into a script, for commands that run one. */
+  /** The functions that walk an inner script, for commands that run one. */
   walk: {
     text(script: string, place: Place): Outcome
     node(node: SyntaxNode, place: Place): Outcome
@@ -38,11 +40,11 @@ export type Place = {
 }
 
 const stepsMax = 12_000
-/** Characters of words that count as one step: long ones take longer. */
+/** Characters of words per step: long words take longer. */
 const stepCharacters = 256
 const depthMax = 8
 
-/** Bounds the work for one command, whatever its loops and functions multiply to. */
+/** Bounds the work for one command, including nested loops and functions. */
 export function step({ whole }: Place, characters = 0): void {
   whole.steps += 1 + characters / stepCharacters
   if (whole.steps > stepsMax)
@@ -74,7 +76,7 @@ export function checkSecret(field: string, place: Place): void {
   )
 }
 
-/** The words of a command, its name among them. */
+/** The words of a command, including its name. */
 export function checkSecrets(fields: readonly string[], place: Place): void {
   for (const field of fields) checkSecret(field, place)
   if (printsSecret(fields))
@@ -88,8 +90,8 @@ export function checkSecrets(fields: readonly string[], place: Place): void {
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/
 
 /**
- * `what`: the command or redirection that writes. `beneath`: the allowed folder itself is not meant
- * either.
+ * `what`: the command or redirection that writes. `beneath`: the allowed folder itself is forbidden
+ * too.
  */
 export function checkWrite(
   field: string,
@@ -139,7 +141,7 @@ export function allowed({ rules }: Place): string {
   return rules.allowedFolders.map((folder) => shown(folder)).join(' or ')
 }
 
-/** Every place where a file may lie, as paths; relative ones of unknown folders as they are. */
+/** All possible paths of a file. Relative paths in unknown folders stay relative. */
 export function placesOf(field: string, { environment }: Place): string[] {
   const cwds = field.startsWith('/') ? ['/'] : (environment.cwds ?? [undefined])
   return cwds.map((cwd) => resolved(field, cwd) ?? field)

@@ -1,6 +1,6 @@
-// Texts that Bash reads a second time: what is arithmetic, or names a variable, may have a
-// subscript, and a command that stands in it runs although quotes kept it from running the first
-// time. And variables whose text Bash runs later.
+// Texts that Bash reads a second time. Arithmetic and names of variables may have a subscript, and
+// Bash runs a command in it even if quotes protected it at first. Also variables whose text Bash
+// runs later.
 
 import type { SyntaxNode, Word } from 'unbash'
 import { isPlain } from './field.ts'
@@ -10,7 +10,7 @@ import { type Scope, textOf } from './words.ts'
 const command = /\$\(|`|\$\{[\s|]/
 const subscript = /\[[^\]]*(\$\(|`|\$\{[\s|])/
 
-/** `what`: who reads it. */
+/** `what`: the construct or command that reads the text. */
 export function checkReadAgain(text: string, what: string): void {
   if (command.test(text)) throw readAgain(text, what)
 }
@@ -30,10 +30,7 @@ export function checkValue(name: string, text: string): void {
     )
 }
 
-/**
- * Only PS4 is shown by a shell that nobody types into; what the others are made longer by may stay
- * unknown.
- */
+/** A non-interactive shell shows only PS4. Unknown parts of the other prompts do no harm. */
 function isPrompt(name: string, text: string): boolean {
   return !command.test(text) && (name !== 'PS4' || isPlain(text))
 }
@@ -70,7 +67,7 @@ export function checkPart(node: SyntaxNode, scope: Scope): void {
   }
 }
 
-/** The words of one of the shell's own commands. */
+/** The words of a builtin command. */
 export function checkWords(name: string, args: readonly string[]): void {
   switch (name) {
     case 'test':

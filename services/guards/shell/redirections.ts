@@ -1,4 +1,4 @@
-// Where the output of a command goes, and where its input comes from.
+// Redirections: the output and the input of a command.
 
 import type { Redirection } from 'unbash'
 import { isFromNet, isPlain } from './field.ts'
@@ -6,7 +6,7 @@ import { checkSecret, checkWrite, type Input, type Place, rememberFetched } from
 import { Refusal } from './refusal.ts'
 import { bodyOf, fieldsOf, textOf } from './words.ts'
 
-/** Checks where a command's output goes; answers where its input comes from, if that is said. */
+/** Checks the targets of a command's output. Returns its input, if a redirection sets one. */
 export function redirected(
   redirects: readonly Redirection[],
   fromNet: boolean,

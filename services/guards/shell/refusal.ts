@@ -1,11 +1,14 @@
-// Why a command is refused. It is thrown, because it may be found at any depth of a command and
-// nothing that comes after can change it; guard.ts catches it and makes a verdict of it.
+// The reason for refusing a command. It is thrown, because it can occur at any depth and nothing
+// later can change it. guard.ts turns it into a verdict.
 
 /**
- * write-outside: it changes something outside the allowed folders. net-into-shell: it runs what
- * comes from the net. secret: it names a secret. unseen-script: it runs a script that is made while
- * it runs. unknowable: a part that matters is only known when it runs. unreadable: it is no Bash.
- * not-allowed: a command that is never accepted.
+ * - write-outside: it changes something outside the allowed folders.
+ * - net-into-shell: it runs data from the net.
+ * - secret: it names a secret.
+ * - unseen-script: it runs a script that only exists at run time.
+ * - unknowable: a relevant part is only known at run time.
+ * - unreadable: it is not Bash.
+ * - not-allowed: the command is never accepted.
  */
 export type RefusalCode =
   | 'write-outside'
@@ -18,12 +21,12 @@ export type RefusalCode =
 
 export class Refusal extends Error {
   readonly code: RefusalCode
-  /** What would be accepted, for the model. */
+  /** Acceptable alternatives, for the model. */
   readonly advice: string
 
   /**
-   * `what`: for the model, a sentence without its full stop. That the call did not run says the
-   * executor before it.
+   * `what`: a sentence for the model without its full stop. The executor states before it that the
+   * call did not run.
    */
   constructor(code: RefusalCode, what: string, advice: string) {
     super(what)
@@ -34,8 +37,8 @@ export class Refusal extends Error {
 }
 
 /**
- * A part of a command as a text may show it: short, and with nothing that a terminal or a reader
- * would take for something else.
+ * A part of a command for a message: short, and without characters that mislead a terminal or a
+ * reader.
  */
 export function shown(text: string): string {
   const marked = [...text.slice(0, shownMax + 1)]
@@ -50,7 +53,7 @@ export function shown(text: string): string {
 
 const shownMax = 120
 
-/** What stands for a part that is not known (field.ts), as a reader may see it. */
+/** Readable marks for the unknown parts of a field (field.ts). */
 const marks = new Map([
   ['\uE000', '…'],
   ['\uE001', '*'],

@@ -1,13 +1,15 @@
-// Walks a script in the order in which it would run, with what is known at each place, and hands
-// its commands to command.ts. Owns: lists, branches, loops, functions, pipes. Does not own: what a
-// single command does, redirections and assignments (files of these names).
+// Walks a script in its order of execution, with the known facts at each place, and passes its
+// commands to command.ts.
+// Owns: lists, branches, loops, functions, pipes.
+// Does not own: the effect of a single command, redirections and assignments (files of these
+// names).
 //
-// SCRIPT-1. Every command of the script is judged, wherever it stands: in a branch that may not
-//     run, in a substitution, in a here-document, in an index.
-// SCRIPT-2. What is known at a place holds on every way that leads there; where two ways meet, only
-//     what both know stays.
-// SCRIPT-3. What the parser complains about is refused: it goes on after an error, and from there
-//     on its tree is a guess.
+// SHELL-SCRIPT-1. Every command of the script is judged, even in a branch that may not run, in a
+//     substitution, in a here-document, or in an index.
+// SHELL-SCRIPT-2. The facts at a place hold on every path that leads there. Where two paths meet,
+//     only their common facts stay.
+// SHELL-SCRIPT-3. A script with a parser error is refused: the parser continues after an error, and
+//     its tree is then a guess.
 
 import {
   type Assignment,
@@ -61,8 +63,8 @@ function walkStatements(statements: readonly Statement[], place: Place): Outcome
   let outcome = both(place.environment)
   for (const statement of statements) {
     const environment = after(outcome)
-    // What follows an exit runs only if something leads around it; judged all the same, with what
-    // was known before.
+    // Code after an exit runs only if a path leads around the exit. It is judged anyway, with the
+    // facts from before.
     const here = { ...place, environment: environment ?? place.environment }
     const next = walkNode(statement, here)
     outcome = environment === undefined ? both(undefined) : next
@@ -121,8 +123,8 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
     case 'Case':
       return walkCase(node, place)
     case 'Function':
-      // A function may run at any later place, and is judged there; also here, in case it runs in a
-      // way that is not seen.
+      // A function may run at any later place and is judged there. It is also judged here, in case
+      // its call is not visible.
       walkApart(node.body, { ...place, input: { kind: 'nothing' } })
       return both(defined(place.environment, node.name.value, node.body))
     case 'Coproc':
@@ -144,7 +146,7 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
   }
 }
 
-/** In a process of its own: what it changes in the shell stays there. */
+/** Runs in a separate process, whose changes do not reach this shell. */
 function walkApart(node: SyntaxNode, place: Place): void {
   walkNode(node, { ...place, leaps: [] })
 }
@@ -155,7 +157,7 @@ function walkAndOr(node: SyntaxNode & { type: 'AndOr' }, place: Place): Outcome 
   for (const [i, command] of rest.entries()) {
     const isAnd = node.operators[i] === '&&'
     const from = isAnd ? ok : failed
-    // Behind an exit: it never runs, and is judged with what was known at the beginning.
+    // After an exit: it never runs, and is judged with the facts from the beginning.
     const next = walkNode(command, { ...place, environment: from ?? place.environment })
     const taken = from === undefined ? both(undefined) : next
     if (isAnd) {
@@ -192,7 +194,7 @@ function walkPipeline(node: SyntaxNode & { type: 'Pipeline' }, place: Place): Ou
     )
     fromNet ||= readsNet(command)
   }
-  // The last one runs in the shell itself where lastpipe is set, and in other shells.
+  // The last command of a pipe runs in the shell itself under lastpipe, and in other shells.
   return both(leaps.reduce<Environment | undefined>(joined, joined(place.environment, last)))
 }
 
@@ -209,7 +211,7 @@ function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
   return both(joined(result, last))
 }
 
-/** What a branch leads to; one that cannot be reached is judged too (SCRIPT-1). */
+/** The result of a branch. An unreachable branch is judged too (SHELL-SCRIPT-1). */
 function branch(
   node: SyntaxNode,
   environment: Environment | undefined,
@@ -236,7 +238,7 @@ function walkCase(node: SyntaxNode & { type: 'Case' }, place: Place): Outcome {
 
 const unrolledMax = 64
 
-/** Known words are gone through one by one; else the variable may hold anything. */
+/** Known words are walked one by one. Otherwise the variable may have any text. */
 function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): Outcome {
   for (const word of node.wordlist ?? []) walkInside(word, place)
   const words = node.wordlist === undefined ? [anything] : fieldsOf(node.wordlist, place)
@@ -266,8 +268,8 @@ function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): O
 }
 
 /**
- * Walks a loop's body until another lap has nothing more to show (SCRIPT-2). `lap` answers what the
- * next lap begins with and, where its condition says so, with what the loop ends.
+ * Walks a loop's body until another lap adds nothing (SHELL-SCRIPT-2). `lap` returns the start of
+ * the next lap and, if its condition allows it, the end of the loop.
  */
 function walkLoop(
   place: Place,
@@ -280,7 +282,7 @@ function walkLoop(
     const end = leaps.reduce<Environment | undefined>(joined, again)
     const next = joined(start, end) ?? start
     if (same(next, start)) return both(joined(next, stop))
-    // A folder or a text that grows with each lap would never come to rest.
+    // A folder or a text that grows with each lap would never settle.
     start = laps < 3 ? next : { ...next, cwds: undefined }
   }
 }
@@ -323,9 +325,9 @@ function walkCommand(node: Command, place: Place): Outcome {
   return { ok: restored(ok), failed: restored(failed) }
 }
 
-// ── What stands inside of words ──
+// ── Substitutions ──
 
-/** Judges the scripts of the substitutions in a part of a command (SCRIPT-1). */
+/** Judges the scripts of the substitutions in a part of a command (SHELL-SCRIPT-1). */
 function walkInside(node: SyntaxNode, place: Place): void {
   step(place)
   checkPart(node, place)

@@ -1,13 +1,13 @@
-// Which words name a secret: by the names under which secrets lie, wherever that is. Reading is
-// refused as writing is. It looks at the text of every word of a command, not only where a path is
-// expected: `--key=~/.ssh/id`, `@.env` and `host:.ssh/x` are paths too.
+// Detects words that name a secret, by the usual names of secrets in any place. Reading is refused
+// as well as writing. Every word of a command is checked, because paths also occur inside words:
+// `--key=~/.ssh/id`, `@.env`, `host:.ssh/x`.
 
 import { isPlaceholder, isPlain, mayBe } from './field.ts'
 import { nameOf, resolved } from './paths.ts'
 
-/** Folders of which everything is secret, by their name. */
+/** Names of folders in which everything is secret. */
 const folders = ['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.password-store', '.oci']
-/** Folders of which everything is secret, by the end of their path. */
+/** Ends of paths of folders in which everything is secret. */
 const folderPaths = [
   '.config/gcloud',
   '.config/gh',
@@ -61,7 +61,7 @@ const absolute = [
     '/root/.bash_history',
   ],
 ]
-/** Where a cloud hands out the credentials of a machine. */
+/** Addresses at which a cloud hands out a machine's credentials. */
 const metadata = [
   '169.254.169.254',
   '169.254.170.2',
@@ -78,7 +78,7 @@ const hostKey = /^ssh_host_.*_key$/
 const serviceAccount = /^service[-_]?account.*\.json$/
 const environ = /^\/proc\/[^/]+\/environ$/
 
-/** Commands that print credentials: a name, and words that are all among its arguments. */
+/** Commands that print credentials: a name, and words that must all be among its arguments. */
 const printing: [string, ...string[]][] = [
   ['gpg', '--export-secret-keys'],
   ['gpg', '--export-secret-subkeys'],
@@ -104,8 +104,8 @@ export function printsSecret([name = '', ...args]: readonly string[]): boolean {
 }
 
 /**
- * What a word names that is secret, as a text may say it; undefined: nothing. `cwds`: the folders a
- * relative path may begin in.
+ * The secret that a word names, as a message may show it. Undefined: none. `cwds`: possible folders
+ * of a relative path.
  */
 export function secretIn(field: string, cwds: readonly string[] | undefined): string | undefined {
   for (const host of metadata)
@@ -117,7 +117,7 @@ export function secretIn(field: string, cwds: readonly string[] | undefined): st
   return undefined
 }
 
-/** The word itself, and what stands in it between the signs after which a path may begin. */
+/** The word itself, and its parts between the characters after which a path may begin. */
 function pieces(field: string): string[] {
   const parts = field.split(/[=:@,\s]/)
   return parts.length === 1 ? parts : [field, ...parts]
@@ -155,16 +155,15 @@ function secretPlace(path: string, cwds: readonly string[] | undefined): string 
 function samePath(pattern: string, path: string): boolean {
   if (isPlain(pattern)) return pattern === path
   const parts = pattern.split('/')
-  const wanted = path.split('/')
+  const expected = path.split('/')
   return (
-    parts.length <= wanted.length &&
-    parts.every((part, i) => part === wanted[i] || maybe(part, wanted[i] as string))
+    parts.length <= expected.length &&
+    parts.every((part, i) => part === expected[i] || maybe(part, expected[i] as string))
   )
 }
 
 /**
- * A lone `*` may be anything, and commands are full of it; with a letter or two it says what it
- * looks for.
+ * A lone `*` may be anything, and commands often contain it. One or two letters make it specific.
  */
 function maybe(part: string, secret: string): boolean {
   if (part === secret) return true
@@ -175,7 +174,7 @@ function maybe(part: string, secret: string): boolean {
   )
 }
 
-/** How many characters of it are known; more than any secret's name has are not counted. */
+/** The number of known characters, counted only up to the longest secret's name. */
 function lettersOf(part: string): number {
   let letters = 0
   for (let i = 0; i < part.length && letters < 100; i++)

@@ -1,4 +1,4 @@
-// Shells and interpreters: where their script comes from, and whether it can be judged.
+// Shells and interpreters: the source of their script, and whether it can be judged.
 
 import { both, inherited, type Outcome } from './environment.ts'
 import { isFromNet, isPipe, isPlain } from './field.ts'
@@ -16,15 +16,15 @@ export function judgeShell(name: string, args: readonly string[], place: Place):
   return both(place.environment)
 }
 
-/** The same script in the same shell: eval, trap. */
+/** A script in the same shell: eval, trap. */
 export function runHere(script: string, name: string, place: Place): Outcome {
   checkKnown(script, name)
   return place.walk.text(script, deeper(place))
 }
 
 /**
- * In a shell of its own: of the variables around it only those are there that were exported, so
- * none is known but what would change its commands.
+ * A script in a new shell. It gets only exported variables, so all are unknown except those that
+ * change its commands.
  */
 function runScript(script: string, name: string, place: Place): void {
   checkKnown(script, name)
@@ -87,8 +87,8 @@ function unknownArgument(arg: string, name: string): Refusal {
 }
 
 /**
- * A script in a file is not seen; but one that was just fetched, or whose name is not known, must
- * not run.
+ * A script in a file is not visible. It must not run if it was just fetched, or if its name is
+ * unknown.
  */
 function checkFile(file: string, name: string, place: Place): void {
   if (isFromNet(file) || wasFetched(file, place)) throw fromNet(name)
@@ -132,13 +132,11 @@ function unseen(name: string): Refusal {
   )
 }
 
-/**
- * Options by which an interpreter gets its program, or is asked something; then its input is data.
- */
+/** Options that give an interpreter its program, or only query it. Its input is then data. */
 const program =
   /^(-[a-zA-Z0-9]*[ceErmpVhv]|--(eval|print|execute|command|version|help|check|require|test|build)(=.*)?|-(un|to|ne|pe|le|lne|lpe|ane)?e)$/
 
-/** `python FILE`, `… | python -`. The program itself is not judged: it is no shell. */
+/** `python FILE`, `… | python -`. The program itself is not judged, because it is no shell. */
 export function judgeInterpreter(name: string, args: readonly string[], place: Place): void {
   if (args.some((arg) => program.test(arg))) return checkProgram(name, args)
   const file = args.find((arg) => !arg.startsWith('-') || arg === '-')

@@ -69,7 +69,10 @@ export function tarChanges(args: readonly string[]): Changes {
   return { uncertain }
 }
 
-/** `tar xzf FILE` as `tar -x -z -f FILE`: there the values come in the order of their letters. */
+/**
+ * Rewrites `tar xzf FILE` as `tar -x -z -f FILE`. In this form the values come in the order of
+ * their letters.
+ */
 function dashed(args: readonly string[]): string[] {
   const [first, ...rest] = args
   if (first === undefined || first.startsWith('-') || !/^[A-Za-z]+$/.test(first)) return [...args]

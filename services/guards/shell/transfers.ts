@@ -1,5 +1,5 @@
-// Commands that fetch and copy files over the net: where they put them, and which files come from
-// there.
+// Commands that fetch and copy files over the net: their targets, and the files that come from the
+// net.
 
 import { files, row } from './change-row.ts'
 import { has, valuesOf } from './command-line.ts'

@@ -1,11 +1,11 @@
-// What the words of a script become when it runs, as far as its text tells. Owns: expansions,
-// quotes, splitting. Does not own: running what stands in a substitution (script.ts walks it), what
-// a command does with its words.
+// Evaluates the words of a script, as far as its text determines them.
+// Owns: expansions, quotes, splitting.
+// Does not own: the scripts in substitutions (script.ts walks them), a command's use of its words.
 //
-// SHELL-WORDS-1. A field that holds no placeholder is exactly what the command gets. Where that
-//     cannot be promised, a placeholder stands for it.
-// SHELL-WORDS-2. An expansion without quotes may become several words, or none: what is unknown and
-//     begins a field counts as an option that could be anything.
+// SHELL-WORDS-1. A field without a placeholder is exactly the word that the command gets. In doubt,
+//     a placeholder stands for it.
+// SHELL-WORDS-2. An unquoted expansion may become several words, or none. An unknown beginning of a
+//     field counts as any possible option.
 
 import type {
   CommandExpansionPart,
@@ -31,7 +31,7 @@ import { readsNet } from './net.ts'
 import { nameOf, resolved } from './paths.ts'
 import { Refusal, shown } from './refusal.ts'
 
-/** What a word is evaluated in. `home`: undefined where it is not known. */
+/** The facts for evaluating a word. `home`: undefined if unknown. */
 export type Scope = { environment: Environment; home: string | undefined }
 
 const fieldMax = 65_536
@@ -53,8 +53,8 @@ export function fieldsOf(words: readonly Word[], scope: Scope): string[] {
 }
 
 /**
- * A word where Bash splits nothing and matches no names: an assignment, a here-string, the subject
- * of a case.
+ * A word that Bash neither splits nor matches against names: an assignment, a here-string, the
+ * subject of a case.
  */
 export function textOf(word: Word, scope: Scope): string {
   const parts = partsOf(word)
@@ -89,7 +89,7 @@ function partsOf(word: Word): readonly WordPart[] {
   )
 }
 
-/** A word's parts once for each text that its braces stand for. */
+/** A word's parts, once for each text of its braces. */
 function withoutBraces(word: Word): (readonly WordPart[])[] {
   let variants: WordPart[][] = [[]]
   for (const part of partsOf(word)) {
@@ -145,13 +145,10 @@ function isUnquotedExpansion(part: WordPart): boolean {
   )
 }
 
-/**
- * What Bash makes of the text of an expansion without quotes: it splits at blanks and matches
- * names.
- */
+/** Bash's treatment of an unquoted expansion: it splits at blanks and matches names. */
 function splitText(text: string, { environment }: Scope): string[] {
   if (environment.variables.has('IFS') && isPlain(text)) return [anything]
-  // Blanks at its ends separate it from its neighbours: then what would be joined is not known.
+  // Blanks at its ends separate it from its neighbours, so the joined word is unknown.
   if (/^\s|\s$/.test(text)) return [anything]
   return text
     .split(/[ \t\n]+/)
@@ -164,7 +161,7 @@ function splitText(text: string, { environment }: Scope): string[] {
     )
 }
 
-/** `~` and `~/…` at the beginning of a word; undefined: there is none. */
+/** `~` and `~/…` at the beginning of a word. Undefined: there is none. */
 function tilde(part: WordPart, parts: number, { environment, home }: Scope): string | undefined {
   if (part.type !== 'Literal' || !part.text.startsWith('~')) return undefined
   const folder = environment.variables.get('HOME') ?? home ?? anything
@@ -189,7 +186,7 @@ function whole(part: WordPart, scope: Scope): string {
     case 'ExtendedGlob':
       return anything
     case 'BraceExpansion':
-      return part.text // where nothing is split, braces are text
+      return part.text // braces are plain text where nothing is split
     case 'SimpleExpansion':
       return variable(part.text.slice(1), scope)
     case 'ParameterExpansion':
@@ -197,7 +194,7 @@ function whole(part: WordPart, scope: Scope): string {
     case 'CommandExpansion':
       return output(part, scope)
     case 'ArithmeticExpansion':
-      return '1' // some number: as a part of a path, one is as good as another
+      return '1' // some number: any number works as part of a path
     case 'ProcessSubstitution':
       return part.script !== undefined && readsNet(part.script) ? netPipeName : pipeName
     default:
@@ -250,7 +247,7 @@ function parameter(part: ParameterExpansionPart, scope: Scope): string {
   return keepsValue && isPlain(value) && value !== '' ? value : anything
 }
 
-/** What a command prints, of the few whose output is known well enough to write below it. */
+/** The output of a command. Known only for a few commands, well enough to write below it. */
 function output({ script }: CommandExpansionPart, scope: Scope): string {
   if (script === undefined) return anything
   if (readsNet(script)) return anythingFromNet

@@ -1,28 +1,28 @@
-// Commands that run another command, given by their own arguments: what that one is.
+// Commands that run another command given in their arguments. Finds that command.
 
 import { type CommandLine, commandLine, has, valuesOf } from './command-line.ts'
 import { anything, isUnknown } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
 
 export type Wrapped = {
-  /** The inner command; empty: there is none. */
+  /** The inner command. Empty: there is none. */
   fields: string[]
-  /** `NAME=VALUE` for it. */
+  /** `NAME=VALUE` for the inner command. */
   settings?: string[]
-  /** Files that the outer one writes. */
+  /** Files that the outer command writes. */
   writes?: string[]
-  /** Where it goes to before. */
+  /** The folder that it changes to first. */
   folder?: string
-  /** It runs as another user, so `~` and where it starts may be other folders. */
+  /** It runs as another user, so `~` and the start folder may differ. */
   asOther?: 'home' | 'home and folder'
 }
 
-/** Undefined: the command runs no other one, as far as is known. */
+/** Undefined: the command runs no other command, as far as is known. */
 export function wrapped(name: string, args: readonly string[]): Wrapped | undefined {
   return Object.hasOwn(wrappers, name) ? wrappers[name]?.(args) : undefined
 }
 
-/** It runs another command in a way that cannot be seen from here. */
+/** They run another command in a way that is not visible here. */
 export const opaque = new Set([
   ...[
     'su',
@@ -91,9 +91,7 @@ export const opaque = new Set([
 type Wrapper = (args: readonly string[]) => Wrapped
 type Shape = { flags: string[]; valued?: string[]; attached?: string[]; positional?: number }
 
-/**
- * Reads the options up to the inner command; one that is not known here may hide where that begins.
- */
+/** Reads the options up to the inner command. An unknown option may hide its beginning. */
 function reading(
   name: string,
   { flags, valued = [], attached = [] }: Shape,
@@ -238,7 +236,7 @@ const xargsShape: Shape = {
   attached: ['-i', '-l', '-e'],
 }
 
-/** The words that xargs reads are not known; where it puts them is. */
+/** The words that xargs reads are unknown, but their place is known. */
 const xargs: Wrapper = (args) => {
   const line = reading('xargs', xargsShape, args)
   const inner = line.operands.length === 0 ? ['echo'] : line.operands

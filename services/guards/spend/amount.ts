@@ -1,20 +1,21 @@
-// Amounts of money, exactly: a count of the smallest unit as a bigint, never a sum of
-// floating-point numbers.
+// Exact amounts of money: a count of the smallest unit as a bigint, never a sum of floating-point
+// numbers.
 
 import type { JsonValue } from '../../../shared/contract/guard.ts'
 
 /**
- * How an argument says an amount. integer: a JSON integer that counts the smallest unit (1250 are
- * 12.50 with two decimals). decimal-text: a string such as "12.50". number: a JSON number such as
- * 12.5, read by its shortest decimal text, which is what was written as long as it has at most 15
- * digits.
+ * The form of an amount in an argument.
+ * - integer: a JSON integer that counts the smallest unit (1250 is 12.50 with two decimals).
+ * - decimal-text: a string such as "12.50".
+ * - number: a JSON number such as 12.5, read by its shortest decimal text. With at most 15 digits
+ *   that is the written text.
  */
 export type AmountForm = 'integer' | 'decimal-text' | 'number'
 
-/** A bigint, or why it is no amount, for the model. */
+/** A bigint, or the fault of the amount, worded for the model. */
 export type Amount = { units: bigint } | { fault: string }
 
-/** More digits than any sum of money has; it bounds what a conversation's state grows to. */
+/** More digits than any sum of money has. Bounds the state of a conversation. */
 const digitsMax = 18
 
 export function amountOf(value: JsonValue | undefined, form: AmountForm, decimals: number): Amount {
@@ -43,7 +44,7 @@ export function amountOf(value: JsonValue | undefined, form: AmountForm, decimal
   }
 }
 
-/** A decimal text as units; also for limits that an operator writes. */
+/** A decimal text as units. Also for an operator's limits. */
 export function unitsOf(text: string, decimals: number): Amount {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
   if (match === null)

@@ -1,17 +1,18 @@
-// The spend guard: sums what calls spend, and refuses what goes over a limit for one call, for a
-// conversation, or for a day of a conversation. Owns: the sums. Does not own: whether a call that
-// passed then succeeds; it counts all the same, because a guard hears of no result.
+// The spend guard: sums the amounts of calls, and refuses calls over a limit for one call, for a
+// conversation, or for a day of a conversation.
+// Owns: the sums.
+// Does not own: whether a passed call succeeds. It counts anyway, because a guard gets no results.
 //
-// SPEND-GUARD-1. Amounts are bigints of the smallest unit (amount.ts); what is not exactly an
-//     amount is refused, never rounded.
-// SPEND-GUARD-2. A sum holds what this guard let pass: also calls that another guard refused, that
-//     failed, or that were cancelled. It errs to the high side only.
-// SPEND-GUARD-3. The calls of one round are counted in their order, so one that is refused leaves
-//     room for a smaller one after it.
-// SPEND-GUARD-4. A round that comes again gets the verdicts that it got and is not counted twice;
-//     one from before the last is refused.
-// SPEND-GUARD-5. Time is the round's, in UTC; a day never goes back. State is kept per
-//     conversation, so a limit over conversations is not for this guard.
+// SPEND-GUARD-1. Amounts are bigints of the smallest unit (amount.ts). Inexact amounts are refused,
+//     never rounded.
+// SPEND-GUARD-2. A sum contains all calls that this guard passed, even those that another guard
+//     refused, that failed, or that were cancelled. It can only be too high.
+// SPEND-GUARD-3. The calls of one round are counted in their order, so a refused one leaves room
+//     for a smaller one after it.
+// SPEND-GUARD-4. A repeated round gets the same verdicts and is not counted twice. A round from
+//     before the last is refused.
+// SPEND-GUARD-5. Time is the round's, in UTC, and a day never goes back. State is kept per
+//     conversation, so this guard has no limit over several conversations.
 
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -24,29 +25,29 @@ export type SpendGuardOptions = {
   name?: string
   /** Patterns of the tools that spend. */
   tools: string[]
-  /** The argument that says how much: a name, or a JSON Pointer such as /payment/amount. */
+  /** The argument with the amount: a name, or a JSON Pointer such as /payment/amount. */
   argument: string
   /** Default `integer`. */
   form?: AmountForm
-  /** Decimals of the currency, 0 to 9; default 2. */
+  /** Decimals of the currency, 0 to 9. Default 2. */
   decimals?: number
   /**
-   * The argument that names the currency, and the only one that passes. Without it amounts are
-   * summed whatever their currency.
+   * The argument that names the currency, and the only accepted currency. Without it, amounts of
+   * all currencies are summed.
    */
   currency?: { argument: string; is: string }
-  /** As decimal texts, e.g. "100.00"; at least one. What is exactly at a limit passes. */
+  /** As decimal texts, e.g. "100.00". At least one. An amount exactly at a limit passes. */
   limits: { call?: string; conversation?: string; day?: string }
   /**
-   * Hours for which an idle conversation's sums are kept, 25 to 720; default 48. After that it
+   * Hours for which an idle conversation's sums are kept, 25 to 720. Default 48. After that it
    * begins at zero.
    */
   rememberedHours?: number
 }
 
 /**
- * Sums as texts of integers of the smallest unit, because JSON has no bigint. `last`: the round
- * judged last, and the sums before it (SPEND-GUARD-4).
+ * Sums are texts of integers of the smallest unit, because JSON has no bigint. `last`: the last
+ * judged round, and the sums before it (SPEND-GUARD-4).
  */
 export type SpendState = {
   total: string
@@ -66,7 +67,7 @@ type Rules = {
 }
 type Sums = { total: bigint; day: bigint }
 
-/** Throws a WeirError (settings.invalid) for options that it cannot use. */
+/** Throws a WeirError (settings.invalid) for unusable options. */
 export default function spendGuard(options: SpendGuardOptions): Guard<SpendState> {
   const rules = spendRules(options)
   return {
@@ -136,7 +137,7 @@ function judgeCall(
   })
   const amount = amountOf(valueAt(args, rules.argument), rules.form, rules.decimals)
   if ('fault' in amount) {
-    const text = `the amount in "${rules.argument}" cannot be used, ${amount.fault}. Send ${wanted(rules)}.`
+    const text = `the amount in "${rules.argument}" cannot be used, ${amount.fault}. Send ${acceptedAmount(rules)}.`
     return refused('no-amount', text, amount.fault)
   }
   if (
@@ -166,15 +167,14 @@ function judgeCall(
 
   const money = (value: bigint) => textOfUnits(value, rules.decimals)
   const evidence = `${money(units)} after ${money(over.before)} is over ${money(over.limit)} for ${over.what}`
-  // The model acts on what is left, so that is what every limit allows and not only the one that it
-  // met first.
+  // The model acts on the remaining amount, so it must satisfy every limit, not only the first.
   const least = all.reduce((one, other) => (other.left < one.left ? other : one), over)
   const inOneCall = least.code === 'call' ? ' in one call' : ''
   const text = `${evidence}. At most ${money(least.left)} can still be spent${inOneCall}; more needs a person.`
   return refused(`over-${over.code}`, text, evidence)
 }
 
-function wanted({ form, decimals }: Rules): string {
+function acceptedAmount({ form, decimals }: Rules): string {
   switch (form) {
     case 'integer':
       return `a JSON integer of 0 or more that counts units of ${textOfUnits(1n, decimals)}`
@@ -225,7 +225,7 @@ function spendRules(options: SpendGuardOptions): Rules {
   if (!Array.isArray(tools) || tools.length === 0)
     throw invalid('tools', tools, "the names of the tools that spend, e.g. ['pay']")
   if (typeof argument !== 'string' || argument === '')
-    throw invalid('argument', argument, 'the name of the argument that says how much')
+    throw invalid('argument', argument, 'the name of the argument with the amount')
   if (!['integer', 'decimal-text', 'number'].includes(form))
     throw invalid('form', form, 'integer, decimal-text or number')
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9)
@@ -272,9 +272,9 @@ function checkKeys(what: string, given: unknown, known: readonly string[]): void
     throw new WeirError('settings.invalid', `the spend guard's ${what} have ${unknown}`)
 }
 
-function invalid(option: string, value: unknown, wanted: string): WeirError {
+function invalid(option: string, value: unknown, accepted: string): WeirError {
   return new WeirError(
     'settings.invalid',
-    `the spend guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${wanted}.`,
+    `the spend guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${accepted}.`,
   )
 }

@@ -12,42 +12,42 @@ const start = (text: string): PartEvent => callStart({ text })
 describe('the source of the arguments', () => {
   it.each([
     ['the deltas, joined', [start(''), ...deltas('{"a"', ':1}'), end], '{"a":1}', 'deltas'],
-    ['the start input, where no delta came', [start('{"a":1}'), end], '{"a":1}', 'start'],
+    ['the start input if no delta came', [start('{"a":1}'), end], '{"a":1}', 'start'],
     [
-      'the start input, where the only deltas are empty',
+      'the start input if all deltas are empty',
       [start('{"a":1}'), ...deltas('', ''), end],
       '{"a":1}',
       'start',
     ],
     [
-      'the deltas, where both came whole',
+      'the deltas if both came whole',
       [start('{"a":1}'), ...deltas('{"a":', '1}'), end],
       '{"a":1}',
       'deltas',
     ],
     [
-      'the deltas, where the start input is a placeholder',
+      'the deltas if the start input is a placeholder',
       [start('{}'), ...deltas('{"a":1}'), end],
       '{"a":1}',
       'deltas',
     ],
     [
-      'the deltas, where the start input says something else',
+      'the deltas if the start input differs',
       [start('{"a":1}'), ...deltas('{"a":2}'), end],
       '{"a":2}',
       'deltas',
     ],
-    ['the deltas, where they say {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
-    ['the start input, where it says {}', [start('{}'), end], '{}', 'start'],
-    ['the done event, where no delta came', [start(''), done('{"a":1}'), end], '{"a":1}', 'done'],
+    ['the deltas if they are {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
+    ['the start input if it is {}', [start('{}'), end], '{}', 'start'],
+    ['the done event if no delta came', [start(''), done('{"a":1}'), end], '{"a":1}', 'done'],
     [
-      'the done event, where the start says something else',
+      'the done event if the start input differs',
       [start('{"a":2}'), done('{"a":1}'), end],
       '{"a":1}',
       'done',
     ],
     [
-      'the deltas, where the done event says something else',
+      'the deltas if the done event differs',
       [start(''), ...deltas('{"a":1}'), done('{"a":2}'), end],
       '{"a":1}',
       'deltas',
@@ -62,7 +62,7 @@ describe('the source of the arguments', () => {
     expect(call(events)).toMatchObject({ raw, source, problem: null })
   })
 
-  it('is one, never both: deltas that only go on from the start input cannot run', () => {
+  it('is never two sources: deltas that only continue the start input cannot run', () => {
     expect(call([start('{"pattern":"*.c"}'), ...deltas(',"path":"src"}'), end])).toMatchObject({
       raw: ',"path":"src"}',
       source: 'deltas',
@@ -71,24 +71,20 @@ describe('the source of the arguments', () => {
   })
 
   it.each<[string, PartEvent[], boolean]>([
-    ['two that say the same', [start('{"a":1}'), ...deltas('{ "a":', '1}'), end], false],
+    ['two equal sources', [start('{"a":1}'), ...deltas('{ "a":', '1}'), end], false],
     ['a start and other deltas', [start('{"a":1}'), ...deltas('{"a":2}'), end], true],
     [
-      'numbers that only JSON.parse takes for the same',
+      'numbers that are equal only for JSON.parse',
       [start('{"a":10000000000000001}'), ...deltas('{"a":10000000000000002}'), end],
       true,
     ],
-    [
-      'two events for its end that differ',
-      [start(''), done('{"a":1}'), done('{"a":2}'), end],
-      true,
-    ],
+    ['two different done events', [start(''), done('{"a":1}'), done('{"a":2}'), end], true],
     ['one', [start(''), ...deltas('{"a":2}'), end], false],
-  ])('is marked where another one said something else: %s', (_, events, disputed) => {
+  ])('is marked as disputed if another source differs: %s', (_, events, disputed) => {
     expect(call(events)).toMatchObject({ disputed, problem: null })
   })
 
-  it('is none where no byte came; nobody invents {}', () => {
+  it('is none if no byte came, and {} is not invented', () => {
     expect(call([start(''), end])).toMatchObject({
       raw: '',
       source: 'none',
@@ -111,11 +107,11 @@ describe('the end of a call', () => {
   const cutting: Stop[] = ['length', 'cut']
   const unclear: Stop[] = ['other', 'refusal']
 
-  it('was seen when the provider closed it and said that the response was over', () => {
+  it('counts as seen if the provider closed the call and reported the end of the response', () => {
     expect(problems([...whole, end], [...finishing, 'other'])).toEqual([null, null, null])
   })
 
-  it('was not seen where the provider did not close it, whatever it says of the response', () => {
+  it('counts as missing if the provider left the call open, with any stop reason', () => {
     expect(new Set(problems(whole, [...finishing, ...cutting, ...unclear]))).toEqual(
       new Set(['truncated']),
     )
@@ -124,7 +120,7 @@ describe('the end of a call', () => {
     )
   })
 
-  it('was not seen of the last call where the response was cut, even if it was closed and reads well', () => {
+  it('counts as missing for the last call of a cut response, even if the call is closed and parses', () => {
     expect(problems([...whole, end], [...cutting, 'refusal'])).toEqual([
       'truncated',
       'truncated',
@@ -132,7 +128,7 @@ describe('the end of a call', () => {
     ])
   })
 
-  it('was seen of a call before the last one where the response came to its limit, but not where it just stopped', () => {
+  it('counts as seen for calls before the last one at the output limit, but not after a broken stream', () => {
     const next = [
       callStart({ index: 1 }),
       event('call_arguments', '{"b":1}', 1),
@@ -145,7 +141,7 @@ describe('the end of a call', () => {
     expect(both('cut')).toEqual(['truncated', 'truncated'])
   })
 
-  it('does not make {} of nothing where the response came to its limit', () => {
+  it('counts as missing for a call without arguments at the output limit: it gets no {}', () => {
     const next = [
       callStart({ index: 1 }),
       event('call_arguments', '{"b":1}', 1),
@@ -155,27 +151,27 @@ describe('the end of a call', () => {
     expect(calls[0]?.problem).toBe('truncated')
   })
 
-  it('was not seen when the stream ended before the first byte', () => {
+  it('counts as missing if the stream ended before the first byte', () => {
     expect(problems([start('')], cutting)).toEqual(['truncated', 'truncated'])
-    // Also where the server closes what the limit cut: else a tool without required fields would
-    // run with {}.
+    // Also if the server closes a call that the limit cut. Otherwise a tool without required fields
+    // would run with {}.
     expect(problems([start(''), end], cutting)).toEqual(['truncated', 'truncated'])
     expect(problems([start(''), end], finishing)).toEqual(['no_arguments', 'no_arguments'])
-    // Nor where the response is over by an end mark alone, or by a word that nobody knows.
+    // Also if only an end mark or an unknown stop reason ends the response.
     expect(new Set(problems([start(''), end], unclear))).toEqual(new Set(['truncated']))
   })
 
-  it('was not seen when the text could go on and nobody closed it', () => {
+  it('counts as missing if the text is unfinished and the call was left open', () => {
     expect(new Set(problems(half, [...finishing, ...cutting, ...unclear]))).toEqual(
       new Set(['truncated']),
     )
   })
 
-  it('was not seen when the output limit cut the call and the server closed it all the same', () => {
+  it('counts as missing if the output limit cut a call that the server then closed', () => {
     expect(problems([...half, end], cutting)).toEqual(['truncated', 'truncated'])
   })
 
-  it('was seen when a call was closed and another one began: then its text is just not JSON', () => {
+  it('counts as seen if the call was closed and another began: a half text is then invalid JSON', () => {
     const next = [
       callStart({ index: 1 }),
       event('call_arguments', '{"b', 1),
@@ -188,11 +184,11 @@ describe('the end of a call', () => {
     ).toEqual(['invalid_json', 'truncated'])
   })
 
-  it('was seen when both the call and the response were finished: then a half text is just not JSON', () => {
+  it('counts as seen if both call and response were finished: a half text is then invalid JSON', () => {
     expect(problems([...half, end], finishing)).toEqual(['invalid_json', 'invalid_json'])
   })
 
-  it('does not excuse a text that could never be JSON', () => {
+  it('is no excuse for a text that could never be JSON', () => {
     expect(problems([start(''), ...deltas('{"a":1}</call>'), end], finishing)).toEqual([
       'invalid_json',
       'invalid_json',
@@ -201,7 +197,7 @@ describe('the end of a call', () => {
 })
 
 describe('an error inside the stream', () => {
-  it('spoils every call of it: nobody knows what was meant to follow', () => {
+  it('spoils every call, because the rest of the stream is unknown', () => {
     const { response } = proposedFor(
       [
         ...[start(''), ...deltas('{"a":1}'), end],
@@ -219,7 +215,7 @@ describe('an error inside the stream', () => {
     expect(response.calls[1]?.raw).toBe('{"command":"rm -rf build')
   })
 
-  it('spoils a call that is closed or begins only afterwards', () => {
+  it('spoils also a call that is closed or begins only after the error', () => {
     expect(call([start(''), ...deltas('{"a":1}'), event('error', 'x'), end]).problem).toBe(
       'stream_error',
     )
@@ -230,7 +226,7 @@ describe('an error inside the stream', () => {
 })
 
 describe('argument bytes that belong to no call', () => {
-  it('spoil each call that has none of its own: they may have been its', () => {
+  it('spoil each call without arguments, because they may be its own', () => {
     const { response } = proposedFor([
       ...[start(''), end],
       ...[callStart({ index: 1, id: 'id2', text: '{"a":1}' }), event('call_end', '', 1)],
@@ -254,7 +250,7 @@ describe('argument bytes that belong to no call', () => {
     ])
   })
 
-  it('may have been sent to another call: behind a whole object another one begins', () => {
+  it('are suspected if another object follows the whole object of a call', () => {
     const { response } = proposedFor([
       ...[start(''), event('call_arguments', '{"a":1}{"b":2}'), end],
       ...[callStart({ index: 1, name: 'other' }), event('call_end', '', 1)],
@@ -262,7 +258,7 @@ describe('argument bytes that belong to no call', () => {
     expect(response.calls.map(({ problem }) => problem)).toEqual(['invalid_json', 'lost_arguments'])
   })
 
-  it('are nothing when they are empty', () => {
+  it('do not count if they are empty', () => {
     expect(call([start('{"a":1}'), end, event('call_arguments', '', 9)]).problem).toBeNull()
   })
 })
@@ -280,7 +276,7 @@ describe('argument texts', () => {
     ['{a:1}', 'invalid_json'],
     ['\uFEFF{}', 'invalid_json'],
     ['{"a":NaN}', 'invalid_json'],
-  ])('are judged as they are: %j', (raw, problem) => {
+  ])('are judged exactly as sent: %j', (raw, problem) => {
     const asSent = { raw, source: 'deltas', repair: null, disputed: false }
     expect(call([start(''), ...deltas(raw), end])).toEqual({
       ordinal: 0,
@@ -291,7 +287,7 @@ describe('argument texts', () => {
     })
   })
 
-  it('are none where they are only blanks', () => {
+  it('count as none if they are blank', () => {
     expect(call([start(''), ...deltas(' ', '\n'), end])).toMatchObject({
       raw: '',
       source: 'none',
@@ -304,7 +300,7 @@ describe('argument texts', () => {
     })
   })
 
-  it('are mended where nothing but the spelling changes, and what was sent stays beside it', () => {
+  it('are repaired if only the spelling changes, and the sent text is kept', () => {
     const sent = "```json\n{'a':True,}\n```"
     expect(call([start(''), ...deltas(sent), end])).toMatchObject({
       raw: '\n{"a":true}\n',
@@ -313,7 +309,7 @@ describe('argument texts', () => {
     })
   })
 
-  it('are not mended where bytes may be missing', () => {
+  it('are not repaired if bytes may be missing', () => {
     const next = [callStart({ index: 1 }), event('call_arguments', '{"b', 1)]
     const { calls } = proposedFor([start(''), ...deltas('{"a":1,}'), end, ...next], {
       stop: 'length',
@@ -324,7 +320,7 @@ describe('argument texts', () => {
     ])
   })
 
-  it('that are free text for another kind of tool run nothing, also where they look like an object', () => {
+  it('of a free-text tool never run, even if they look like an object', () => {
     expect(call([start(''), event('call_free_text'), ...deltas('{"a":1}'), end]).problem).toBe(
       'free_text',
     )
@@ -338,12 +334,12 @@ describe('argument texts', () => {
     ['half a surrogate pair as an escape', '{"a":"\\ud800"}'],
     ['a member twice', '{"a":1,"a":2}'],
     ['a number that no double can hold', '{"a":12345678901234567890,"b":1e400}'],
-  ])('go on as sent with %s', (_, raw) => {
+  ])('stay as sent with %s', (_, raw) => {
     expect(call([start(''), ...deltas(raw), end])).toMatchObject({ raw, problem: null })
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('may be nested as deep as the bound and no deeper', () => {
+  it('may be nested up to the bound and no deeper', () => {
     const nested = (depth: number) => `${`{"a":`.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
     expect(call([start(''), ...deltas(nested(limits.argumentDepthMax)), end]).problem).toBeNull()
     expect(call([start(''), ...deltas(nested(limits.argumentDepthMax + 1)), end]).problem).toBe(
@@ -356,7 +352,7 @@ describe('argument texts', () => {
     expect(call([start(''), ...deltas('{"a":'.repeat(100_000))], 'cut').problem).toBe('truncated')
   })
 
-  it('are cut at the bound on their bytes, between characters, and then cannot run', () => {
+  it('are cut at the byte bound, between characters, and then cannot run', () => {
     const bytes = (count: number) => `{"a":"${'x'.repeat(count - 8)}"}`
     expect(call([start(''), ...deltas(bytes(limits.argumentBytesMax)), end]).problem).toBeNull()
     const over = call([start(''), ...deltas(bytes(limits.argumentBytesMax + 1)), end])

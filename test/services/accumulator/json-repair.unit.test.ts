@@ -4,7 +4,7 @@ import { repairedObject } from '../../../services/accumulator/json-repair.ts'
 
 const mended = (text: string) => repairedObject(text, 100)
 
-describe('a text that is nearly JSON', () => {
+describe('a text that is almost JSON', () => {
   it.each([
     ['a fence', '```json\n{"a":1}\n```', { a: 1 }, ['fence']],
     ['a fence without a language', '```\n{"a":1}```\n', { a: 1 }, ['fence']],
@@ -28,18 +28,13 @@ describe('a text that is nearly JSON', () => {
       { a: 'C:\\dir \\d+ \\u12' },
       ['bad-escape'],
     ],
-    [
-      'one beside escapes of one reading',
-      '{"a":"\\\\ \\" \\d"}',
-      { a: '\\ " \\d' },
-      ['bad-escape'],
-    ],
-  ])('is mended: %s', (_, text, value, how) => {
+    ['one beside unambiguous escapes', '{"a":"\\\\ \\" \\d"}', { a: '\\ " \\d' }, ['bad-escape']],
+  ])('is repaired: %s', (_, text, value, how) => {
     const found = mended(text)
     expect([found && JSON.parse(found.text), found?.how]).toEqual([value, how])
   })
 
-  it('keeps what stands in its texts: commas, words, quotes, fences, digits of numbers', () => {
+  it('keeps the contents of its strings: commas, words, quotes, fences, digits of numbers', () => {
     const text = `{"a":"True, }, 'x' \`\`\`", "n":12345678901234567890,}`
     expect(mended(text)?.text).toBe(
       text.replace(',}', '}').replace(', }', ', }').replace('67890,}', '67890}'),
@@ -48,32 +43,32 @@ describe('a text that is nearly JSON', () => {
 
   it.each([
     ['one that is JSON already', '{"a":1}'],
-    ['a text that is not over', `{'a':'b`],
-    ['an object that is not over', `{'a':'b'`],
-    ['a list that is not over', '{"a":[1,'],
-    ['a number that is not over', `{'a':1.`],
-    ['something behind it', `{'a':1}</call>`],
-    ['something before it', `Sure: {'a':1}`],
+    ['an unfinished text', `{'a':'b`],
+    ['an unfinished object', `{'a':'b'`],
+    ['an unfinished list', '{"a":[1,'],
+    ['an unfinished number', `{'a':1.`],
+    ['text after it', `{'a':1}</call>`],
+    ['text before it', `Sure: {'a':1}`],
     ['two of them', `{'a':1}{'a':1}`],
     ['no object', `['a',]`],
     ['names without quotes', '{a:1}'],
     ['an apostrophe that ends a text', `{'a':'it's'}`],
-    ['backslashes of two readings', '{"a":"C:\\dir\\new"}'],
+    ['ambiguous backslashes', '{"a":"C:\\dir\\new"}'],
     ['numbers that JSON does not have', '{"a":NaN,}'],
     ['two commas', '{"a":1,,}'],
     ['a comma alone', '{,}'],
     ['a comment', '{"a":1, // one\n}'],
     ['a fence around nothing', '```json\n```'],
     ['half a fence', '```json\n{"a":1}'],
-  ])('is left alone where it is no spelling of one object: %s', (_, text) => {
+  ])('is left alone if it does not spell exactly one object: %s', (_, text) => {
     expect(mended(text)).toBeUndefined()
   })
 
-  it('nested deeper than allowed is left alone', () => {
+  it('is left alone if it is nested deeper than allowed', () => {
     expect(repairedObject(`${'{"a":'.repeat(6)}1,${'}'.repeat(6)}`, 5)).toBeUndefined()
   })
 
-  it('has the same value whatever of its spelling was wrong', () => {
+  it('keeps its value under any mixture of wrong spellings', () => {
     const python = (value: unknown): string => {
       if (value === null) return 'None'
       if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -98,7 +93,7 @@ describe('a text that is nearly JSON', () => {
     )
   })
 
-  it('gives an object or nothing, and nothing of any beginning of itself', () => {
+  it('becomes an object or nothing, and no beginning of it becomes one', () => {
     fc.assert(
       fc.property(
         fc.string({

@@ -13,7 +13,7 @@ const proposed = proposedFor([
 ])
 
 describe('the log of finalized calls', () => {
-  it('has the raw argument text, its source and its problem for each call, at debug', () => {
+  it('contains the raw argument text, its source and its problem for each call, at debug', () => {
     const place = {
       level: 20,
       conversation: 'c',
@@ -42,14 +42,14 @@ describe('the log of finalized calls', () => {
     ])
   })
 
-  it('says what was mended, and that another source said something else', () => {
+  it('reports repairs and disputed sources', () => {
     const call = [callStart({ text: '{}' }), event('call_arguments', "{'a':1}"), event('call_end')]
     expect(logged('debug', proposedFor(call))).toMatchObject([
       { raw: '{"a":1}', sent: "{'a':1}", mended: ['single-quotes'], disputed: true },
     ])
   })
 
-  it('is silent above debug, and about other records', () => {
+  it('is silent above debug, and for other records', () => {
     expect(logged('info', proposed)).toEqual([])
     expect(logged('debug', opened())).toEqual([])
   })

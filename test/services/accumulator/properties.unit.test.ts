@@ -13,8 +13,8 @@ const argumentText = fc.oneof(
   fc.tuple(fc.json(), fc.nat()).map(([text, end]) => text.slice(0, end % (text.length + 1))),
 )
 
-describe('whatever a model sends', () => {
-  it('any chunking of the same argument text gives the same call', () => {
+describe('any argument text of a model', () => {
+  it('gives the same call in any chunking', () => {
     fc.assert(
       fc.property(
         argumentText,
@@ -31,7 +31,7 @@ describe('whatever a model sends', () => {
     )
   })
 
-  it('the text goes on as it was sent, and a call without a problem is the text of an object', () => {
+  it('stays as sent, and a call without a problem has the text of an object', () => {
     fc.assert(
       fc.property(
         argumentText,
@@ -52,7 +52,7 @@ describe('whatever a model sends', () => {
     )
   })
 
-  it('never throws on events that come in any order', () => {
+  it('never makes the reducer throw, with events in any order', () => {
     const kinds: PartEvent['kind'][] = ['text', 'reasoning', 'call_arguments', 'call_end', 'error']
     const anyEvent = fc.record({
       kind: fc.constantFrom(...kinds),
@@ -76,7 +76,7 @@ describe('whatever a model sends', () => {
   })
 })
 
-describe('whatever the log does', () => {
+describe('any order in the log', () => {
   const events = [
     callStart(),
     event('call_arguments', '{"a":'),
@@ -85,7 +85,7 @@ describe('whatever the log does', () => {
     event('call_end'),
   ]
 
-  it('any order of parts, with any of them repeated and parts of another attempt between them, gives the same response', () => {
+  it('gives the same response, with repeated parts and parts of another attempt in between', () => {
     const parts = events.map((each, i) => part(i, each))
     const whole = given(accumulator, opened(), ...parts, finished({ parts: parts.length })).to(
       'next',
@@ -109,7 +109,7 @@ describe('whatever the log does', () => {
     )
   })
 
-  it('any grouping of the events into parts gives the same response', () => {
+  it('gives the same response for any grouping of the events into parts', () => {
     const whole = proposedFor(events)
     fc.assert(
       fc.property(fc.array(fc.nat(events.length), { maxLength: 6 }), (cuts) => {
@@ -130,7 +130,7 @@ function chunks(text: string, cuts: number[]): string[] {
   ).map((units) => units.join(''))
 }
 
-/** The items in order, cut at these places; some slices may be empty. */
+/** The items in order, cut at these places. Some slices may be empty. */
 function slices<T>(items: T[], cuts: number[]): T[][] {
   const places = [0, ...cuts.toSorted((a, b) => a - b), items.length]
   return places.slice(1).map((end, i) => items.slice(places[i], end))

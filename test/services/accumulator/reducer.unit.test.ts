@@ -10,7 +10,7 @@ const unit = '["c",7,2]'
 const hello = [event('text', 'hel'), event('text', 'lo')]
 
 describe('a round', () => {
-  it('opens with model-opened and waits until it expires', () => {
+  it('opens with model-opened and stays open until it expires', () => {
     const open = given(accumulator, opened({ expiresAt: 5_000 }))
     expect(open).toMatchObject({
       state: { offered: ['read', 'write'] },
@@ -20,7 +20,7 @@ describe('a round', () => {
     })
   })
 
-  it('becomes one proposal, with what the gateway said about it and the names that were offered', () => {
+  it("becomes one proposal, with the gateway's report and the offered names", () => {
     const round = given(accumulator, opened(), part(0, ...hello)).when(
       finished({ stop: 'end', finish: 'end_turn', parts: 1 }),
     )
@@ -68,7 +68,7 @@ describe('a round', () => {
     expect(given(accumulator, opened(), part(0, ...hello), part(1, ...hello)).all).toEqual([])
   })
 
-  it('keeps its parts when it is opened once more', () => {
+  it('keeps its parts if it is opened once more', () => {
     expect(text(given(accumulator, opened(), part(0, ...hello), opened(), finished()))).toBe(
       'hello',
     )
@@ -85,7 +85,7 @@ describe('a round', () => {
     )
   })
 
-  it('closes without a word a while after it expired, and drops what still comes', () => {
+  it('closes silently some time after it expired, and drops later records', () => {
     const tick = { type: 'tick', conversation: 'c', unit } as const
     const expired = given(accumulator, opened({ expiresAt: 5_000 }), part(0, ...hello)).when(
       at(5_000 + limits.turnLingerMs, tick),
@@ -98,7 +98,7 @@ describe('a round', () => {
     ).toBeDefined()
   })
 
-  it('closes when a record made it throw: the runtime speaks for it', () => {
+  it('closes if a record made the reducer throw, because the runtime reports that', () => {
     expect(given(accumulator, opened()).whenFails(part(0))).toMatchObject({
       state: undefined,
       records: [],
@@ -112,7 +112,7 @@ describe('attempts', () => {
     attempt: 'b1',
   })
 
-  it('never mix: the one that model-finished names is folded', () => {
+  it('never mix: only the one that model-finished names is folded', () => {
     const both = given(
       accumulator,
       opened(),
@@ -125,7 +125,7 @@ describe('attempts', () => {
     expect(text(both.when(finished({ parts: 2, attempt: 'b1' })))).toBe('b0 b1')
   })
 
-  it('are folded in the order of their parts, whatever the order in the log', () => {
+  it('are folded in the order of their parts, in any order of the log', () => {
     expect(
       text(
         given(
@@ -139,7 +139,7 @@ describe('attempts', () => {
     ).toBe('hello')
   })
 
-  it('take each part once: the first one counts', () => {
+  it('use the first copy of each part', () => {
     const twice = given(
       accumulator,
       opened(),
@@ -150,7 +150,7 @@ describe('attempts', () => {
     expect(text(twice.when(finished()))).toBe('hello')
   })
 
-  it('end where model-finished says: parts behind that are not folded', () => {
+  it('end where model-finished says, without the parts after that', () => {
     expect(
       text(
         given(
@@ -176,7 +176,7 @@ describe('attempts', () => {
     ['the first', [1, 2], 1],
     ['one in the middle', [0, 2], 2],
     ['the last', [0, 1], 3],
-  ])('of which a part is missing are a failure, not a shorter answer: %s', (_, sent, missing) => {
+  ])('with a missing part are a failure, not a shorter answer: %s', (_, sent, missing) => {
     const parts = sent.map((i) =>
       part(i, callStart({ index: i }), event('call_arguments', '{}', i), event('call_end', '', i)),
     )
@@ -193,7 +193,7 @@ describe('attempts', () => {
     )
   })
 
-  it('that nobody saw are a failure', () => {
+  it('without any part in the log are a failure', () => {
     expect(
       given(accumulator, opened(), part(0, ...hello), finished({ attempt: 'unseen' })).to('next'),
     ).toMatchObject([
@@ -204,7 +204,7 @@ describe('attempts', () => {
     ])
   })
 
-  it("that failed are an empty response with the gateway's reason, whatever parts came", () => {
+  it("that failed give an empty response with the gateway's reason, even if parts came", () => {
     const failure = { class: 'provider', reason: 'overloaded' } as const
     const failed = given(
       accumulator,
@@ -221,7 +221,7 @@ describe('attempts', () => {
 describe('the bound on the bytes of a round', () => {
   const half = event('text', 'x'.repeat(limits.roundPartsBytesMax / 2))
 
-  it('cuts an attempt that goes beyond it', () => {
+  it('cuts an attempt that exceeds it', () => {
     const over = given(accumulator, opened(), part(0, half), part(1, half))
     expect(over.when(finished({ parts: 2 })).to('next')).toMatchObject([
       {
@@ -232,13 +232,13 @@ describe('the bound on the bytes of a round', () => {
         },
       },
     ])
-    // Not even by a count of parts that would leave out the one that did not fit.
+    // Also if the count of parts leaves out the one that did not fit.
     expect(over.when(finished({ parts: 1 })).to('next')).toMatchObject([
       { failure: { class: 'provider' } },
     ])
   })
 
-  it('holds over all attempts together, and one that is given up makes room for the next', () => {
+  it('holds over all attempts together, and a dropped attempt makes room for the next', () => {
     const again = given(
       accumulator,
       opened(),
@@ -251,7 +251,7 @@ describe('the bound on the bytes of a round', () => {
     )
   })
 
-  it('gives up the attempt of which nothing came for longest, so an attempt that failed late costs its retry nothing', () => {
+  it('drops the attempt that is silent for longest, so an attempt that failed late costs its retry nothing', () => {
     const sixth = limits.roundPartsBytesMax / 6
     const piece = (i: number) => part(i, event('text', 'x'.repeat(sixth)))
     const first = [0, 1, 2, 3].map(piece)
@@ -266,7 +266,7 @@ describe('the bound on the bytes of a round', () => {
     expect(round.state?.bytes).toBeLessThan(4 * sixth)
   })
 
-  it('goes by the newest part of an attempt, not by its first, and gives up no more than it must', () => {
+  it("goes by an attempt's newest part, not its first, and drops no more than necessary", () => {
     const third = event('text', 'x'.repeat(limits.roundPartsBytesMax / 3 - 16))
     const short = event('text', 'more')
     const round = given(
@@ -292,7 +292,7 @@ describe('the bound on the bytes of a round', () => {
     expect(text(smaller.when(finished({ attempt: 'c1' })))).not.toContain('failed')
   })
 
-  it('an attempt that is too much by itself takes no other with it', () => {
+  it('drops only the attempt that alone exceeds it', () => {
     const round = given(
       accumulator,
       opened(),
@@ -303,7 +303,7 @@ describe('the bound on the bytes of a round', () => {
     expect(text(round.when(finished({ attempt: 'b1' })))).toContain('failed')
   })
 
-  it('weighs as the gateway does: what that let pass is taken, in however many parts it comes', () => {
+  it('weighs like the gateway: parts that pass there are kept, in any number of records', () => {
     const open: OpenRound = { offered: [], expiresAt: 1, bytes: 0, attempts: new Map() }
     const count = limits.roundPartsBytesMax / eventWeight(event('text'))
     for (let i = 0; i < count; i += 1) react(open, part(i, event('text')))
@@ -312,7 +312,7 @@ describe('the bound on the bytes of a round', () => {
     expect(open.attempts.get('a1')).toEqual({ phase: 'over' })
   })
 
-  it('is counted in bytes, not in characters, and a part without events is not free', () => {
+  it('counts bytes, not characters, and an empty part has a weight', () => {
     const wide = event('text', 'ä'.repeat(limits.roundPartsBytesMax / 2))
     expect(given(accumulator, opened(), part(0, wide), finished()).to('next')).toMatchObject([
       { failure: { class: 'provider' } },
@@ -330,7 +330,7 @@ describe('the bound on the bytes of a round', () => {
 })
 
 describe('a long response', () => {
-  it('is kept in place, however many deltas it has', () => {
+  it('is kept in place, with any number of deltas', () => {
     const count = 100_000
     const open: OpenRound = { offered: [], expiresAt: 1, bytes: 0, attempts: new Map() }
     expect(react(open, part(0, callStart(), event('call_arguments', '{"text":"'))).state).toBe(open)
@@ -343,7 +343,7 @@ describe('a long response', () => {
     expect(message.response.calls[0]?.raw).toBe(`{"text":"${'word '.repeat(count)}"}`)
   })
 
-  it('that says one object again and again, and then nothing for megabytes, is read in one pass', () => {
+  it('that repeats one object and ends with megabytes of blanks is read in one pass', () => {
     const again = Array.from({ length: 1_000 }, () => event('call_arguments', '{"a":1}'))
     const blanks = event('call_arguments', ' '.repeat(limits.roundPartsBytesMax / 2))
     const parts = [
@@ -375,11 +375,11 @@ describe('a response', () => {
     expect(response.reasoning).toBe(`[${block},{"type":"redacted_thinking","data":"d"}]`)
   })
 
-  it('has no reasoning when no thinking block was finished', () => {
+  it('has no reasoning if no thinking block was finished', () => {
     expect(proposedFor([event('reasoning', 'hm')], { stop: 'length' }).response.reasoning).toBe('')
   })
 
-  it('numbers its calls in the order in which they began, and gives each delta to its own call', () => {
+  it('numbers its calls in the order in which they began, and gives each delta to its call', () => {
     const { response } = proposedFor([
       callStart({ index: 4, id: 'x', name: 'write' }),
       callStart({ index: 2, id: 'y' }),
@@ -414,7 +414,7 @@ describe('a response', () => {
     ])
   })
 
-  it('keeps ids as data: one may be missing, two may be the same', () => {
+  it('keeps ids as data: one may be missing, two may be equal', () => {
     const { response } = proposedFor([
       callStart({ id: null }),
       callStart({ index: 1, id: 'same' }),
@@ -434,7 +434,7 @@ describe('a response', () => {
     },
   )
 
-  it('has a call once that came twice: the same id, name and arguments', () => {
+  it('has a call once that came twice with the same id, name and arguments', () => {
     const come = (...calls: Partial<PartEvent>[]) => {
       const events = calls.flatMap((fields, index) => [
         callStart({ index, ...fields }),
@@ -454,7 +454,7 @@ describe('a response', () => {
     expect(come({ id: null, text: one }, { id: null, text: one })).toHaveLength(2)
   })
 
-  it('is a failure when it has more calls than a response may have', () => {
+  it('is a failure if it has more calls than a response may have', () => {
     const calls = (count: number) =>
       Array.from({ length: count }, (_, index) =>
         callStart({ index, id: `id${index}`, text: '{}' }),
@@ -466,12 +466,12 @@ describe('a response', () => {
       response: { calls: [] },
       failure: {
         class: 'provider',
-        reason: 'the response has 257 calls, and at most 256 are taken',
+        reason: 'the response has 257 calls; the limit is 256',
       },
     })
   })
 
-  it('is a failure when the provider reported an error and no call can say so', () => {
+  it('is a failure if the provider reported an error and no call can carry it', () => {
     expect(
       proposedFor([event('text', 'The answer is'), event('error', 'Overloaded')], { stop: 'cut' }),
     ).toMatchObject({
@@ -486,7 +486,7 @@ describe('a response', () => {
     expect(long.isWellFormed()).toBe(true)
   })
 
-  it('is a failure when argument bytes came and no call ever began', () => {
+  it('is a failure if argument bytes came and no call ever began', () => {
     expect(proposedFor([event('call_arguments', '{"a":1}')])).toMatchObject({
       failure: {
         class: 'provider',
@@ -496,7 +496,7 @@ describe('a response', () => {
     expect(proposedFor([event('call_arguments', '')]).failure).toBeNull()
   })
 
-  it('throws on what only a broken gateway can write', () => {
+  it('throws on events that only a broken gateway can write', () => {
     expect(() => proposedFor([callStart(), callStart()])).toThrow(
       'began two calls with the index 0',
     )

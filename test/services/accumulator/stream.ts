@@ -55,7 +55,7 @@ export function callStart(fields: Partial<PartEvent> = {}): PartEvent {
   return { kind: 'call_start', index: 0, id: 'id1', name: 'read', text: '', ...fields }
 }
 
-/** What the accumulator proposes for these events, sent as one part. */
+/** The accumulator's proposal for these events, sent as one part. */
 export function proposedFor(
   events: PartEvent[],
   fields: Partial<ModelFinished> = {},
@@ -66,8 +66,8 @@ export function proposedFor(
 }
 
 /**
- * As proposedFor, with a part for each list of events; `twice`: each part comes again, right after
- * itself and once more at the end.
+ * Like proposedFor, with one part for each list of events. `twice`: each part comes again, right
+ * after itself and once more at the end.
  */
 export function proposedInParts(
   lists: PartEvent[][],

@@ -30,7 +30,7 @@ function proposed(events: PartEvent[], fields: Partial<ModelFinished> = {}): Rou
 }
 
 describe('a call that the model wrote as text', () => {
-  it('takes the place of the text, under its source and with an id of its own', () => {
+  it('replaces the text, with the source `text` and an id from Weir', () => {
     expect(proposed([event('text', written)]).response).toMatchObject({
       text: '',
       calls: [
@@ -47,12 +47,12 @@ describe('a call that the model wrote as text', () => {
     })
   })
 
-  it('is the same however the text was cut into pieces', () => {
+  it('is the same for any division of the text into pieces', () => {
     const pieces = [...written].map((character) => event('text', character))
     expect(proposed(pieces)).toEqual(proposed([event('text', written)]))
   })
 
-  it('keeps the id that is written, if it is not endless', () => {
+  it('keeps its written id, unless it is too long', () => {
     const withId = (id: string) =>
       proposed([event('text', JSON.stringify({ id, tool: 'write', path: 'a' }))]).response.calls[0]
         ?.id
@@ -60,7 +60,7 @@ describe('a call that the model wrote as text', () => {
     expect(withId('x'.repeat(1000))).toBe('call_7_2_0')
   })
 
-  it('says what was repaired to read it', () => {
+  it('names the repairs that reading it needed', () => {
     expect(
       proposed([event('text', "{'name': 'write', 'arguments': {'path': 'a',}}")]).response,
     ).toMatchObject({
@@ -69,11 +69,11 @@ describe('a call that the model wrote as text', () => {
     })
   })
 
-  it('is also found where the provider says that it stops for calls, and sent none', () => {
+  it('is also found if the provider stops for calls and sends none', () => {
     expect(proposed([event('text', written)], { stop: 'calls' }).response.calls).toHaveLength(1)
   })
 
-  it('stays text, with the reason, where it cannot run', () => {
+  it('stays text, with the reason, if it cannot run', () => {
     const text = '{"name": "write", "arguments": {}}'
     expect(proposed([event('text', text)]).response).toMatchObject({
       text,
@@ -88,28 +88,25 @@ describe('a call that the model wrote as text', () => {
   it.each<[string, string]>([
     ['whole', written],
     ['in the middle of a text', '{"name": "write", "arguments": {"path": "hello'],
-    ['behind its name', '{"name": "write", "argu'],
+    ['after its name', '{"name": "write", "argu'],
     ['in the flat form', '{"tool": "write", "pa'],
     ['in a list', '[{"name": "write", "arguments": {"path": "a"}}, {"name": "wri'],
     ['in a fence', '```json\n{"name": "write", "arguments": {"path": "hello'],
     ['in a tag', '<tool_call>\n{"name": "write", "arguments": {"path": "hello'],
     ['in Python', '[write(path="hello'],
-  ])(
-    'is told that it was cut by the output limit, and where nothing says that it is whole: %s',
-    (_, text) => {
-      const { response } = proposed([event('text', text)], { stop: 'length' })
-      expect(response).toMatchObject({
-        text,
-        calls: [],
-        textCalls: { fault: expect.stringContaining('cut by the output limit') },
-      })
-      expect(
-        proposed([event('text', text)], { stop: 'other' }).response.textCalls?.fault,
-      ).toContain('nothing says')
-      for (const stop of ['refusal', 'cut'] as const)
-        expect(proposed([event('text', text)], { stop }).response.textCalls).toBeNull()
-    },
-  )
+  ])('gets a fault if the output limit cut it, or if its end is unknown: %s', (_, text) => {
+    const { response } = proposed([event('text', text)], { stop: 'length' })
+    expect(response).toMatchObject({
+      text,
+      calls: [],
+      textCalls: { fault: expect.stringContaining('cut by the output limit') },
+    })
+    expect(proposed([event('text', text)], { stop: 'other' }).response.textCalls?.fault).toContain(
+      'nothing says',
+    )
+    for (const stop of ['refusal', 'cut'] as const)
+      expect(proposed([event('text', text)], { stop }).response.textCalls).toBeNull()
+  })
 
   it.each([
     '{"name": "write-utils", "version": "1.0", "argu',
@@ -118,11 +115,11 @@ describe('a call that the model wrote as text', () => {
     '[write](https://x/y',
     'I call {"name": "write", "arguments": {"path": "a',
     '```python\nwrite(path="a',
-  ])('is not found in a text that was cut and is none: %s', (text) => {
+  ])('is not found in a cut text that is not built like one: %s', (text) => {
     expect(proposed([event('text', text)], { stop: 'length' }).response.textCalls).toBeNull()
   })
 
-  it('is answered where the model was told to write its calls, and invents a tool', () => {
+  it('gets a fault if it invents a tool and the model must write its calls as text', () => {
     const text = '{"name": "gone", "arguments": {"path": "a"}}'
     const { response } = proposed([event('text', text)], { declarations: [], callsAsText: true })
     expect(response).toMatchObject({
@@ -131,10 +128,9 @@ describe('a call that the model wrote as text', () => {
       textCalls: { dialect: 'json', fault: "there is no tool 'gone'" },
     })
     for (const other of [text, `\`\`\`json\n${text}\n\`\`\``, '{"name": "gone", "version": "1"}']) {
-      const isTold = other !== text
+      const callsAsText = other !== text
       expect(
-        proposed([event('text', other)], { declarations: [], callsAsText: isTold }).response
-          .textCalls,
+        proposed([event('text', other)], { declarations: [], callsAsText }).response.textCalls,
       ).toBeNull()
     }
   })
@@ -144,7 +140,7 @@ describe('a call that the model wrote as text', () => {
     '{"name": "write", "argu',
     '[{"name": "write", "arguments": {"path": "a"}}, {"na',
   ])(
-    'is answered where the model was told to write its calls, and ends in the middle of one without a word of a limit: %s',
+    'gets a fault if it breaks off without an output limit and the model must write its calls as text: %s',
     (text) => {
       const { response } = proposed([event('text', text)], { callsAsText: true })
       expect(response).toMatchObject({
@@ -173,7 +169,7 @@ describe('a call that the model wrote as text', () => {
       'that quotes a call',
       `<think>{"name": "write", "arguments": {"path": "x"}}</think>${written}`,
     ],
-  ])('is found behind thinking that stands in the text: %s', (_, text) => {
+  ])('is found after thinking in the text: %s', (_, text) => {
     expect(proposed([event('text', text)]).response).toMatchObject({
       text: '',
       calls: [{ name: 'write', raw: '{"path": "hello.py"}' }],
@@ -181,14 +177,14 @@ describe('a call that the model wrote as text', () => {
   })
 
   it.each([
-    ['inside of it', `<think>${written}</think>`],
-    ['inside of it, and text behind it', `<think>${written}</think>It is done.`],
-    ['inside of it, without an end', `<think>${written}`],
-    ['inside of it, without a beginning', `${written}</think>`],
+    ['inside it', `<think>${written}</think>`],
+    ['inside it, with text after it', `<think>${written}</think>It is done.`],
+    ['inside it, without an end', `<think>${written}`],
+    ['inside it, without a beginning', `${written}</think>`],
     ['in a channel that does not end', `<|channel|>analysis<|message|>${written}`],
     ['before a tag that opens later', `a</think>${written}<think>b</think>`],
     ['between words and a tag', `I write: <think>a</think>${written}`],
-  ])('is not found where thinking stands around it: %s', (_, text) => {
+  ])('is not found inside thinking: %s', (_, text) => {
     expect(proposed([event('text', text)]).response).toMatchObject({
       text,
       calls: [],
@@ -196,7 +192,7 @@ describe('a call that the model wrote as text', () => {
     })
   })
 
-  it('is answered also where no offered tool is named, in a frame that holds nothing but calls', () => {
+  it('gets a fault for a tool that was not offered, in a frame that is used only for calls', () => {
     const text = '<tool_call>{"name": "gone", "arguments": {}}</tool_call>'
     expect(proposed([event('text', text)], { declarations: [] }).response).toMatchObject({
       text,
@@ -205,11 +201,11 @@ describe('a call that the model wrote as text', () => {
   })
 })
 
-describe('what is never a call', () => {
+describe('texts that are never calls', () => {
   it.each<[string, PartEvent[], Partial<ModelFinished>]>([
     ['a text that the output limit cut', [event('text', written)], { stop: 'length' }],
     ['a text of a refusal', [event('text', written)], { stop: 'refusal' }],
-    ['a text that stopped for a reason nobody knows', [event('text', written)], { stop: 'other' }],
+    ['a text with an unknown stop reason', [event('text', written)], { stop: 'other' }],
     [
       'reasoning',
       [
@@ -224,9 +220,11 @@ describe('what is never a call', () => {
       [event('text', written)],
       { declarations: [{ ...write, name: 'other' }] },
     ],
-  ])('%s', (_, events, fields) => expect(proposed(events, fields).response.calls).toEqual([]))
+  ])('include %s', (_, events, fields) =>
+    expect(proposed(events, fields).response.calls).toEqual([]),
+  )
 
-  it('a text beside a native call', () => {
+  it('include a text beside a native call', () => {
     const { response } = proposed(
       [event('text', written), callStart(), event('call_arguments', '{}'), event('call_end')],
       {

@@ -10,7 +10,7 @@ const fileOf = (guard: string) =>
 const spend = { tools: ['pay'], argument: 'cents', limits: { day: '1' } }
 
 describe('the guards that ship', () => {
-  it('can be loaded with their options, as weir guard run does', async () => {
+  it('load with their options, as in weir guard run', async () => {
     expect(
       await loadGuard(fileOf('shell'), { tools: ['bash'], allowedFolders: ['/work'] }),
     ).toMatchObject({
@@ -30,7 +30,7 @@ describe('the guards that ship', () => {
     })
   })
 
-  it('say which option is missing', async () => {
+  it('name a missing option', async () => {
     await expect(loadGuard(fileOf('shell'))).rejects.toThrow(
       "the shell guard's tools is missing. Give it the names of the tools that run commands, e.g. ['bash'].",
     )
@@ -49,7 +49,7 @@ describe('the guards that ship', () => {
     ['spend', { ...spend, limits: { call: '1', dayly: '1' } }, 'dayly', 'day'],
     ['spend', { ...spend, currency: { argument: 'currency', is: 'EUR', iz: '' } }, 'iz', 'is'],
   ])(
-    'refuse an option of %s that they do not have, and name the one that was meant: %j',
+    'refuse an unknown option of %s and name the intended one: %j',
     async (guard, options, key, near) => {
       await expect(loadGuard(fileOf(guard), options)).rejects.toMatchObject({
         code: 'guard.invalid',
@@ -60,7 +60,7 @@ describe('the guards that ship', () => {
     },
   )
 
-  it('refuse an option that only another guard has, and say which there are', async () => {
+  it('refuse an option of another guard, and list the available ones', async () => {
     await expect(loadGuard(fileOf('spend'), { ...spend, deadlineMs: 5 })).rejects.toThrow(
       '"deadlineMs", which is no key here; there are name, tools, argument,',
     )
@@ -70,7 +70,7 @@ describe('the guards that ship', () => {
   })
 })
 
-describe("a guard of one's own", () => {
+describe('a custom guard', () => {
   const own = `name: 'own', version: '1', tools: ['*'], deadlineMs: 500, onTimeout: 'reject', judge: () => ({ verdicts: [] })`
   const folder = mkdtempSync(join(tmpdir(), 'weir-guards-'))
   afterAll(() => rmSync(folder, { recursive: true }))
@@ -84,14 +84,14 @@ describe("a guard of one's own", () => {
     ['deadline: 5', 'deadline', 'did you mean deadlineMs?'],
     ["onTimout: 'allow'", 'onTimout', 'did you mean onTimeout?'],
     ["mode: 'enforce'", 'mode', 'judge. A mode is set by --mode or weir guard mode'],
-  ])('is refused with a key that nobody would read: %s', async (field, key, advice) => {
+  ])('is refused if it has an unknown key: %s', async (field, key, advice) => {
     const loading = loadGuard(written(key, `export default { ${own}, ${field} }`))
     await expect(loading).rejects.toMatchObject({ code: 'guard.invalid' })
     await expect(loading).rejects.toThrow(`the guard has "${key}"`)
     await expect(loading).rejects.toThrow(advice)
   })
 
-  it('gets its options if it is a function, and refuses them if it is none', async () => {
+  it('gets its options if it is a function, and refuses options otherwise', async () => {
     const withOptions = `export default (options) => ({ ${own}, version: JSON.stringify(options) })`
     expect(await loadGuard(written('function', withOptions), { a: 1 })).toMatchObject({
       version: '{"a":1}',

@@ -1,6 +1,6 @@
 // The gateway's performer, the real SDKs and a bus that the test slows down, against an HTTP server
-// that behaves badly: how long it is borne with, what is read of it, and that its connection is
-// really closed. On the real clock.
+// that misbehaves. Tests the time limits, the bytes read, and that the connection really closes. On
+// the real clock.
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -54,14 +54,14 @@ afterEach(async () => {
 type World = {
   written: Message[]
   sockets: Socket[]
-  /** The connections that the server has not seen the end of. */
+  /** Number of connections that the server has not seen end. */
   open: () => number
   holdWrites: (holds: boolean) => void
-  /** What is wanted of the round. */
+  /** Sets the round's wanted tasks. */
   want: (...tasks: AttemptTask[]) => void
 }
 
-/** One round of an agent whose model is behind a server that answers so; the attempt has begun. */
+/** One round of an agent whose model is behind this server. The attempt has begun. */
 async function ask(
   api: Agent['model']['provider'],
   answer: (response: ServerResponse) => void | Promise<void>,
@@ -129,10 +129,10 @@ async function until(isSo: () => boolean): Promise<void> {
 const ended = ({ written }: World) =>
   written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
 
-/** Writes again and again until the client has left. */
+/** Writes repeatedly until the client has left. */
 /**
- * A sign of life each 50 ms. The limit is far above that: server and client are one process here,
- * which may stand still.
+ * A keep-alive every 50 ms. The limit is far above that: server and client share one process, which
+ * may pause.
  */
 const livelyStallMs = 1_000
 
@@ -143,7 +143,7 @@ function trickle(response: ServerResponse, bytes: string): void {
 
 describe.each(apis)('a server of %s', (api) => {
   const stream = { 'content-type': 'text/event-stream' }
-  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
+  const wordless = `only keep-alives from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, and nothing of an answer (${limits.wordlessStallsMax} times the agent's setting stallMs)`
   const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
 
   it.each<[string, string, number, (response: ServerResponse) => void]>([
@@ -187,18 +187,21 @@ describe.each(apis)('a server of %s', (api) => {
         trickle(response, ': wait\n\n')
       },
     ],
-  ])('that %s is given up, and its connection is closed', async (_, reason, silenceMs, answer) => {
-    const world = await ask(api, answer, silenceMs)
-    await until(() => ended(world))
-    expect(world.written.at(-1)).toMatchObject({
-      type: 'attempt-failed',
-      class: 'transient',
-      retryable: true,
-      reason,
-    })
-    await until(() => world.open() === 0)
-    expect(world.sockets).toHaveLength(1)
-  })
+  ])(
+    'that %s fails the attempt, and its connection is closed',
+    async (_, reason, silenceMs, answer) => {
+      const world = await ask(api, answer, silenceMs)
+      await until(() => ended(world))
+      expect(world.written.at(-1)).toMatchObject({
+        type: 'attempt-failed',
+        class: 'transient',
+        retryable: true,
+        reason,
+      })
+      await until(() => world.open() === 0)
+      expect(world.sockets).toHaveLength(1)
+    },
+  )
 
   it.each<[string, (response: ServerResponse) => void]>([
     ['before its headers', () => {}],
@@ -208,7 +211,7 @@ describe.each(apis)('a server of %s', (api) => {
     ],
     ['in the middle of its error', (response) => response.writeHead(500).write('{"error":')],
   ])(
-    'that nobody waits for any more %s sees its connection closed, and nothing more is written',
+    'whose answer is no longer wanted %s sees its connection closed, and nothing more is written',
     async (_, answer) => {
       const arrived = Promise.withResolvers<void>()
       const begin = (response: ServerResponse): void => {
@@ -240,10 +243,10 @@ describe('a bus that is slow', () => {
   const end =
     sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') +
     sse('message_stop', '{"type":"message_stop"}')
-  /** What the server would send: far more than sockets hold. */
+  /** Data of the server: far more than sockets hold. */
   const paddings = 400
 
-  it('makes the server wait, and not our memory grow; that is no stall, and then the whole answer is read', async () => {
+  it('makes the server wait without growing our memory, and the whole answer is read later without a stall', async () => {
     let sent = 0
     const world = await ask('anthropic', async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -22,7 +22,7 @@ const registered = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
 })
 
 describe('the guards in force', () => {
-  it('are stamped on the round, by name, under a version of the policy of its own', () => {
+  it('are stamped on the round by name, under a new version of the policy', () => {
     const guards = guardsInForce([registered({ name: 'spend' }), registered()]) as GuardInForce[]
     expect(guards).toEqual([guard(), guard({ name: 'spend' })])
     const policy = withGuards(defaultPolicy, guards)
@@ -31,11 +31,11 @@ describe('the guards in force', () => {
     expect(policy.version).not.toBe(withGuards(defaultPolicy, [guard()]).version)
   })
 
-  it('change nothing where there are none', () => {
+  it('leave the policy unchanged if there are none', () => {
     expect(withGuards(defaultPolicy, [])).toBe(defaultPolicy)
   })
 
-  it('are those of the table alone: what a message says of guards counts for nothing', () => {
+  it('come from the table alone: guards in a message have no effect', () => {
     const claimed = policyOf({ ...defaultPolicy, guards: [guard({ onTimeout: 'allow' })] })
     expect(withGuards(claimed, []).guards).toEqual([])
     expect(withGuards(claimed, [guard({ name: 'spend' })]).guards).toEqual([
@@ -61,17 +61,17 @@ describe('the guards in force', () => {
       /its rules have 20000 bytes; at most 16384/,
     ],
     ['an endless deadline', { deadlineMs: 1e12 }, /its deadline is 1000000000000 ms/],
-  ])('cannot be known with %s, so that no round is asked for', (_, fields, reason) => {
+  ])('cannot be known with %s, so no round runs', (_, fields, reason) => {
     expect(guardsInForce([registered(), registered(fields)])).toMatch(reason)
   })
 
-  it('cannot be known when a registration is another record, or there are too many', () => {
+  it('cannot be known if a registration is another record, or if there are too many', () => {
     expect(guardsInForce([{ type: 'operator-limits', caps: defaultPolicy.caps }])).toMatch(
       /is a operator-limits/,
     )
     const many = Array.from({ length: limits.guardsMax + 1 }, (_, n) =>
       registered({ name: `g${n}` }),
     )
-    expect(guardsInForce(many)).toMatch(/33 guards are registered; at most 32/)
+    expect(guardsInForce(many)).toMatch(/33 guards are registered; the limit is 32/)
   })
 })

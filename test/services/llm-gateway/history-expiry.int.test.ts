@@ -40,7 +40,7 @@ afterEach(async () => {
   await bus.close()
 })
 
-/** `over`: what the gateway sees differently of the bus; `owner`: where its first pass begins. */
+/** `over`: replacements for parts of the bus. `owner`: the place where its first pass begins. */
 async function start({
   over = {},
   owner = '0',
@@ -68,7 +68,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 30; n += 1) await turn()
 }
 
-/** Time passes, and a record comes, by which the gateway learns the log's time. */
+/** Moves the clock and writes a record, from which the gateway learns the log's time. */
 async function pass(ms: number): Promise<void> {
   clock.advance(ms)
   await hear()
@@ -85,7 +85,7 @@ async function hear(): Promise<void> {
   ])
 }
 
-/** The first, partial pass and a whole one, where the table fits into a step. */
+/** The partial first pass and a whole one, if the table fits into one step. */
 async function twoPasses(): Promise<void> {
   await pass(stepMs)
   await pass(stepMs)
@@ -111,7 +111,7 @@ async function left(): Promise<Entry[]> {
 }
 
 describe('the history of a conversation', () => {
-  it('is kept while only the clock of this machine says that it is old', async () => {
+  it("is kept while only this machine's clock makes it old", async () => {
     await put(['young', 1, 0])
     const now = () => clock.now() + 10 * idleMs
     await start({ over: { clock: { ...clock, now } } })
@@ -119,7 +119,7 @@ describe('the history of a conversation', () => {
     expect(await left()).toEqual([['young', 1, 0]])
   })
 
-  it('is taken away as a whole when nothing has come to it for so long', async () => {
+  it('is removed as a whole after it was idle for long enough', async () => {
     await put(['old', 9, 0], ['old', 9, 1], ['old', 10, 0], ['b', 1, 0])
     await pass(idleMs - 1000)
     await put(['b', 2, 0], ['new', 3, 0])
@@ -141,7 +141,7 @@ describe('the history of a conversation', () => {
     ).toHaveLength(1)
   })
 
-  it('is found wherever it stands, also where one pass began behind it and where its entries take several steps', async () => {
+  it('is found anywhere, even if a pass began behind it and its entries take several steps', async () => {
     const long = Array.from({ length: 2 * keysMax }, (_, round): Entry => ['long', 1, round])
     await put(['a', 1, 0], ...long, ['z', 1, 0])
     await pass(idleMs + 1)
@@ -151,7 +151,7 @@ describe('the history of a conversation', () => {
     expect(await left()).toEqual([['m', 1, 0]])
   })
 
-  it('stays when the user comes back at the last moment', async () => {
+  it('stays if the user comes back at the last moment', async () => {
     await put(['c', 1, 0], ['c', 1, 1])
     await pass(idleMs + 1)
     let calls = 0
@@ -165,7 +165,7 @@ describe('the history of a conversation', () => {
     expect(await left()).toHaveLength(3)
   })
 
-  it('is looked at a bounded number of keys at a time, and again only an hour after a pass', async () => {
+  it('is read a bounded number of keys at a time, and again only an hour after a pass', async () => {
     const asked: { after?: string | undefined; limit: number }[] = []
     const keys: Bus['keys'] = (table) => {
       asked.push({ after: table.after, limit: table.limit })
@@ -186,7 +186,7 @@ describe('the history of a conversation', () => {
     expect(asked).toHaveLength(5)
   })
 
-  it('is left alone for now when the table cannot be read or written, and the gateway goes on', async () => {
+  it('stays for now if the table cannot be read or written, and the gateway continues', async () => {
     await put(['old', 1, 0])
     await pass(idleMs + 1)
     let isBroken = true
@@ -202,7 +202,7 @@ describe('the history of a conversation', () => {
     expect(await left()).toEqual([])
   })
 
-  it('is not touched any more when the partition is given up', async () => {
+  it('is no longer touched once the partition is revoked', async () => {
     await put(['old', 1, 0])
     await pass(idleMs + 1)
     await start()
@@ -212,22 +212,21 @@ describe('the history of a conversation', () => {
     expect(await left()).toHaveLength(1)
   })
 
-  it('holds up nobody who leaves while a look at the table waits for a broker that is away', async () => {
+  it('does not delay a stop while a read waits for an unreachable broker', async () => {
     await start({ over: { keys: () => new Promise(() => {}) } })
     await pass(stepMs)
     await stage?.close()
     stage = undefined
   })
 
-  it('is kept longer than any turn is open, with any settings that Weir starts with', () => {
-    // The least retention that is taken is longer than the longest turn:
-    // shared/contract/retention.ts.
+  it('outlives the longest turn, with any settings that Weir accepts', () => {
+    // The shortest allowed retention is longer than the longest turn: shared/contract/retention.ts.
     expect(retentionMsOf(3)).toBeGreaterThan(turnLongestMs)
     expect(turnLongestMs).toBeGreaterThan(limits.turnWallMsMax)
   })
 })
 
-it('leaves keys of somebody else in the table alone', async () => {
+it('stays apart from foreign keys in the table, which are left alone', async () => {
   await bus.append([
     { topic: 'history', partition: 0, key: 'not one of ours', value: Buffer.from('x') },
   ])

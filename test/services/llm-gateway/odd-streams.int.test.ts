@@ -9,8 +9,7 @@ import { type OddStream, oddStreams, oddTools } from './odd-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
 /**
- * What the next request is answered with. Each API is connected once: making a client takes longer
- * than a stream.
+ * The body of the next answer. Each API connects once: making a client takes longer than a stream.
  */
 let answer = Buffer.of()
 const fetch = () =>
@@ -21,7 +20,7 @@ const connected = {
   'openai-responses': connect(agentOf({}, { provider: 'openai-responses' }), fetch),
 }
 
-/** The calls as the streams say them. */
+/** The calls, in the notation of odd-streams.ts. */
 async function callsOf({ api, body }: OddStream, bytes = Buffer.from(body)): Promise<string[]> {
   answer = bytes
   const { events, ending } = await readToEnd(await connected[api])
@@ -35,7 +34,7 @@ async function callsOf({ api, body }: OddStream, bytes = Buffer.from(body)): Pro
 describe.each(oddStreams.map((stream) => [stream.api, stream.name, stream] as const))(
   '%s with %s',
   (_api, _name, stream) => {
-    it('runs what was said, and nothing else', async () => {
+    it('runs exactly the intended calls', async () => {
       expect(await callsOf(stream)).toEqual(stream.calls)
     })
 

@@ -1,11 +1,11 @@
-// Streams of servers that break their protocol, each in one way, and what may run of them. All
-// tools that are called were offered: `read` and `read_file` need a path, `now` needs nothing.
+// Streams of servers that break their protocol, each in one way, and the calls that may run. All
+// called tools were offered: `read` and `read_file` need a path, `now` needs nothing.
 
 import { type Api, chunk, sse } from '../../support/provider-streams.ts'
 
 type Json = Record<string, unknown>
 
-/** A call that may run as `name {arguments}`, one that must not as `name reason`. */
+/** A call that may run is `name {arguments}`, and one that must not is `name reason`. */
 export type OddStream = { api: Api; name: string; body: string; calls: string[] }
 
 const pathSchema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
@@ -83,7 +83,7 @@ const chatStreams = [
     finish,
   ),
   chat(
-    'a name that grows out of another tool',
+    'a name that extends the name of another tool',
     [`read_file ${a}`],
     called(0, 'c1', 'read', ''),
     called(0, null, 'read_file', ''),
@@ -120,7 +120,7 @@ const chatStreams = [
     finish,
   ),
   chat(
-    'a call said again under a new id',
+    'a call repeated under a new id',
     [`read ${a}`],
     called(0, 'c1', 'read', '{"path":'),
     called(0, null, null, '"a"}'),
@@ -136,7 +136,7 @@ const chatStreams = [
     finish,
   ),
   chat(
-    'a placeholder, and arguments of a call that there is not',
+    'a placeholder, and arguments of a call that never began',
     ['now lost_arguments', `read ${a}`],
     called(0, 'c1', 'now', '{}'),
     called(1, 'c2', 'read', a),
@@ -160,14 +160,14 @@ const chatStreams = [
     finish,
   ),
   chat(
-    'an id that comes with the name said again',
+    'an id that comes with the repeated name',
     ['now {}'],
     called(null, null, 'now', ''),
     called(null, 'c1', 'now', ''),
     finish,
   ),
   chat(
-    'an index counted up and the name with each piece',
+    'a new index and the name with each piece',
     ['now lost_arguments', 'now invalid_json', 'now invalid_json'],
     called(0, 'c1', 'now', ''),
     called(1, null, 'now', '{"zo'),
@@ -177,7 +177,7 @@ const chatStreams = [
   chat('blanks for arguments', ['now {}'], called(0, 'c1', 'now', ' '), finish),
   chat('a ping', [`read ${a}`], called(0, 'c1', 'read', a), 'data: ping\n\n', finish),
   chat(
-    'an error on a line of its own',
+    'an error on a separate line',
     ['read stream_error'],
     called(0, 'c1', 'read', a),
     '{"error":{"message":"it broke","code":502}}\n\n',
@@ -207,7 +207,7 @@ const chatStreams = [
     finish,
   ),
   chat(
-    'the word for the end behind every chunk',
+    'the end marker after every chunk',
     [`read ${a}`],
     ...[
       role(),
@@ -217,7 +217,7 @@ const chatStreams = [
     ].flatMap((one) => [one, finish]),
   ),
   chat(
-    'a call behind the word for the end',
+    'a call after the end marker',
     [`read ${a}`, 'now {}'],
     called(0, 'c1', 'read', a),
     finish,
@@ -265,7 +265,7 @@ const messageStreams = [
     stop(0),
   ),
   message(
-    'arguments for a block that was over',
+    'arguments for a finished block',
     ['now lost_arguments'],
     start(0, { type: 'server_tool_use', id: 's1', name: 'search', input: {} }),
     stop(0),
@@ -432,7 +432,7 @@ const responseStreams = [
     },
   ),
   response(
-    'a call in a text of which the server says another one at its end',
+    'a call in a text whose final version differs',
     [],
     {
       type: 'response.output_text.delta',

@@ -10,7 +10,7 @@ const operator = (caps: Partial<Caps>): OperatorLimits => ({
 const { version: _, ...content } = defaultPolicy
 
 describe("the operator's caps", () => {
-  it('count where they are lower, under a version of their own', () => {
+  it('apply if they are lower, under a new version of the policy', () => {
     const caps = { ...defaultPolicy.caps, rounds: 5, tokens: 100 }
     const policy = withOperatorCaps(
       defaultPolicy,
@@ -20,13 +20,13 @@ describe("the operator's caps", () => {
     expect(policy.version).not.toBe(defaultPolicy.version)
   })
 
-  it('never lift what an agent allows', () => {
+  it('never raise a cap of the agent', () => {
     const strict = policyOf({ ...content, caps: { rounds: 1, calls: 2, wallMs: 3, tokens: 4 } })
     expect(withOperatorCaps(strict, operator({ tokens: null }))).toBe(strict)
     expect(withOperatorCaps(strict, operator({ tokens: 1000 }))).toBe(strict)
   })
 
-  it('change nothing where there are none', () => {
+  it('leave the policy unchanged if there are none', () => {
     expect(withOperatorCaps(defaultPolicy, undefined)).toBe(defaultPolicy)
   })
 })

@@ -16,7 +16,7 @@ const text = (words: string): PartEvent => ({
   text: words,
 })
 
-/** A writer whose writes are acknowledged by hand. */
+/** A writer whose writes the test acknowledges. */
 function writing() {
   const clock = manualClock(0)
   const sent: {
@@ -53,7 +53,7 @@ async function isSettled(work: Promise<unknown>): Promise<boolean> {
 }
 
 describe('parts', () => {
-  it('gather for a moment and go in one record, in order', async () => {
+  it('gather for a moment and share one record, in order', async () => {
     const { writer, clock, texts } = writing()
     await writer.add([text('a')])
     await writer.add([text('b'), text('c')])
@@ -62,7 +62,7 @@ describe('parts', () => {
     expect(texts()).toEqual([['a', 'b', 'c']])
   })
 
-  it('are left to the caller at the end, where it wants to write them with something else', async () => {
+  it('are left to the caller at the end, for a write together with other records', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
     clock.advance(limits.partHoldMs)
@@ -71,7 +71,7 @@ describe('parts', () => {
     expect(await isSettled(finishing)).toBe(false) // the first may still fail
     sent[0]?.acknowledge()
     await settled()
-    sent[1]?.acknowledge() // had gathered behind it
+    sent[1]?.acknowledge() // contains the events gathered behind it
     expect(await finishing).toEqual({ parts: 2, rest: [] })
 
     const other = writing()
@@ -84,7 +84,7 @@ describe('parts', () => {
     expect(other.sent).toEqual([])
   })
 
-  it('wait while a write is in flight, however long it takes, and go together in the next one', async () => {
+  it('wait while a write is in flight, for any time, and share the next record', async () => {
     const { writer, clock, sent, texts } = writing()
     await writer.add([text('a')])
     clock.advance(limits.partHoldMs)
@@ -98,7 +98,7 @@ describe('parts', () => {
     expect(sent.map(({ i }) => i)).toEqual([0, 1])
   })
 
-  it('do not wait when a record is full, by count or by bytes', async () => {
+  it('do not wait if a record is full, by count or by bytes', async () => {
     const many = writing()
     many.writer
       .add(Array.from({ length: limits.partEventsMax + 1 }, (_, n) => text(`${n}`)))
@@ -109,7 +109,7 @@ describe('parts', () => {
     expect(large.texts()).toEqual([['x'.repeat(limits.partBytesMax)]])
   })
 
-  it('hold up whoever adds more while a full record waits behind a write', async () => {
+  it('make add() wait while a full record is behind a write', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
     clock.advance(limits.partHoldMs)
@@ -128,7 +128,7 @@ describe('a character that two pieces bring', () => {
     index,
   })
 
-  /** What is written of these events, each added by itself and each in a record of its own. */
+  /** The written events, each added alone and each in one record. */
   async function written(...events: PartEvent[]): Promise<PartEvent[]> {
     const clock = manualClock(0)
     const sent: PartEvent[] = []
@@ -160,7 +160,7 @@ describe('a character that two pieces bring', () => {
     },
   )
 
-  it('waits for its own text, whatever comes between', async () => {
+  it('waits for its own text, with any events in between', async () => {
     const events = [
       piece('text', 0, high),
       piece('reasoning', 0, 'x'),
@@ -174,7 +174,7 @@ describe('a character that two pieces bring', () => {
     ])
   })
 
-  it('comes before the end of what it belongs to, and at the latest at the end of all, also if its other half never came', async () => {
+  it('precedes the end of its block, and is written at the end even if its other half never came', async () => {
     expect(await written(piece('call_arguments', 2, high), piece('call_end', 2, ''))).toEqual([
       piece('call_arguments', 2, high),
       piece('call_end', 2, ''),
@@ -185,7 +185,7 @@ describe('a character that two pieces bring', () => {
     ).toEqual([piece('text', 0, high), piece('text', 0, `${high}a`)])
   })
 
-  it('of a call without blocks waits only for a piece that looks like going on with it, and no piece is lost', async () => {
+  it('of a call without blocks waits only for a likely continuation, and no piece is lost', async () => {
     const of = (words: string, fields: Partial<PartEvent> = {}) => ({
       ...piece('call_piece', 0, words),
       ...fields,
@@ -246,7 +246,7 @@ describe('a character that two pieces bring', () => {
 })
 
 describe('the end', () => {
-  it('is reached when all parts are acknowledged, and says how many there are', async () => {
+  it('resolves once all parts are acknowledged, and returns their number', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
     clock.advance(limits.partHoldMs)
@@ -258,11 +258,11 @@ describe('the end', () => {
     expect(await end).toBe(2)
   })
 
-  it('of nothing is no part at all', async () => {
+  it('without events writes no part', async () => {
     expect(await writing().writer.finish()).toBe(0)
   })
 
-  it('that is a stop drops what was not sent and waits for what was', async () => {
+  it('by a stop drops unsent parts and waits for sent ones', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
     clock.advance(limits.partHoldMs)
@@ -276,7 +276,7 @@ describe('the end', () => {
   })
 })
 
-it('writes nothing more after a write that failed, and says so', async () => {
+it('after a failed write rejects, and nothing more is written', async () => {
   const { writer, clock, sent } = writing()
   await writer.add([text('a')])
   clock.advance(limits.partHoldMs)

@@ -1,5 +1,4 @@
-// The performer between a provider and a bus that do as the test says, on a clock that the test
-// moves.
+// The performer between a scripted provider and a scripted bus, on a clock that the test moves.
 
 import { describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
@@ -48,8 +47,8 @@ function part(kind: PartEvent['kind'], text: string, name: string | null = null)
 const says = (text: string): Streamed => ({ kind: 'events', events: [part('text', text)] })
 
 /**
- * What the provider is told to yield; `wait` is until the test says `go`; `hang` is for ever,
- * whatever the signal says.
+ * The provider's script. `wait` lasts until the test says `go`. `hang` lasts forever and ignores
+ * the signal.
  */
 type Step = Streamed | 'wait' | 'hang' | (() => void)
 
@@ -174,7 +173,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it('writes its last parts with its end, where the bus writes both or neither', async () => {
+  it('writes its last parts with its end if the bus writes both or neither', async () => {
     const whole: { to: Port; message: Message }[][] = []
     const writeWhole = async (entries: { to: Port; message: Message }[]) => {
       whole.push(entries)
@@ -195,7 +194,7 @@ describe('an attempt', () => {
     expect(whole[1]?.map(({ message }) => message.type)).toEqual(['part', 'attempt-failed'])
   })
 
-  it('asks the provider only when its start is acknowledged', async () => {
+  it('calls the provider only after its start is acknowledged', async () => {
     const slow = world()
     slow.holdWrites(true)
     await run(slow)
@@ -206,7 +205,7 @@ describe('an attempt', () => {
     expect(slow.asked).toHaveLength(1)
   })
 
-  it('is finished only when all its parts are acknowledged', async () => {
+  it('finishes only after all its parts are acknowledged', async () => {
     const slow = world([says('a'), 'wait', finished])
     await run(slow)
     slow.holdWrites(true)
@@ -226,7 +225,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it('counts as many tokens as a turn can add up, whatever the provider says', async () => {
+  it("bounds the provider's token counts so that a turn can add them up", async () => {
     const most = Number.MAX_SAFE_INTEGER
     const absurd = {
       inputTokens: most,
@@ -265,7 +264,7 @@ describe('an attempt', () => {
     expect(streaming.messages('attempt-finished')).toMatchObject([{ parts: 3 }])
   })
 
-  it('shows the model what the request asks for', async () => {
+  it('shows the model the history, the tools and the nudge of the request', async () => {
     const tools = [tool('read'), tool('write')]
     const request = {
       nudge: 'Stop that.',
@@ -284,7 +283,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it('names the declarations of those offered tools that occur in the answer, as calls or in text where they may be recovered from (I2)', async () => {
+  it('names the offered declarations that occur in the answer, as calls or in text with possible calls (I2)', async () => {
     const agent = agentOf({ tools: ['read', 'write', 'list', 'never'].map((name) => tool(name)) })
     const offered = ['read', 'write', 'never'].map((name) => toolRef(tool(name).declaration))
     const script: Step[] = [
@@ -307,7 +306,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it("does not offer a tool that its own agent file declares in another form: whose command it is, is the file's to say", async () => {
+  it('does not offer a tool that its own agent file declares in another form, because that file defines the command', async () => {
     const changed = toolRef(tool('read', { description: 'something else' }).declaration)
     const { asked, logged } = await run(
       world(),
@@ -317,7 +316,7 @@ describe('an attempt', () => {
     expect(logged.join('')).toContain('not offered')
   })
 
-  it("carries the policy with the operator's caps where they are lower", async () => {
+  it("carries the policy with the operator's caps if they are lower", async () => {
     const { version: _, ...content } = defaultPolicy
     const caps = { ...content.caps, rounds: 2 }
     const policy = async (key: string): Promise<Message | undefined> =>
@@ -341,7 +340,7 @@ describe('the guards in force', () => {
     tools: [{ pattern: '*', mode: 'enforce' }],
   }
 
-  it('are stamped on the round, whatever its message says of guards', async () => {
+  it("are stamped on the round, and the message's guards have no effect", async () => {
     const { messages } = await run(
       world([finished], { context: { policies: async () => [registration] } }),
     )
@@ -353,7 +352,7 @@ describe('the guards in force', () => {
   it.each<[string, PerformerContext['policies']]>([
     ['cannot be used', async () => [{ ...registration, deadlineMs: 0 } as Message]],
     ['cannot be read', () => Promise.reject(new Error('no message'))],
-  ])('let no model be asked where one of them %s', async (_, policies) => {
+  ])('prevent the call of a model if one of them %s', async (_, policies) => {
     const refused = await run(world([finished], { context: { policies } }))
     expect(failureIn(refused)).toMatchObject({ retryable: true })
     expect(refused.asked).toEqual([])
@@ -379,14 +378,14 @@ describe('no attempt', () => {
     expect(none.asked).toEqual([])
   })
 
-  it('is made with a history of more bytes than a request may have: no request gets smaller by itself', async () => {
+  it('is made with a history of more bytes than a request may have, because it cannot shrink', async () => {
     const history = async () => [userSays('x'.repeat(limits.historyBytesMax + 1))]
     const heavy = await run(world([], { context: { history } }))
     expect(failureIn(heavy)).toMatchObject({ class: 'context_full', retryable: false })
     expect(heavy.asked).toEqual([])
   })
 
-  it("is made where the operator's limits cannot be read", async () => {
+  it("is made if the operator's limits cannot be read", async () => {
     const wrong = async (): Promise<Message> => ({ ...modelRequest() })
     const broken = () => Promise.reject(new Error('the table is gone'))
     for (const policy of [wrong, broken]) {
@@ -396,7 +395,7 @@ describe('no attempt', () => {
     }
   })
 
-  it('is made for an agent that this gateway does not have, and none will be', async () => {
+  it('is made for an agent that this gateway does not have, without retries', async () => {
     const unknown = await run(world(), task(0, { agent: 'nobody' }))
     expect(unknown.types()).toEqual(['attempt-failed'])
     expect(failureIn(unknown)).toMatchObject({
@@ -414,13 +413,13 @@ describe('no attempt', () => {
     ).toHaveLength(1)
   })
 
-  it('is made once the round has expired; the tick will say so', async () => {
+  it('is made after the round has expired, because the tick reports that', async () => {
     const late = await run(world(), task(0, { expiresAt: 1000 }))
     expect(late.written).toEqual([])
     expect(late.asked).toEqual([])
   })
 
-  it('is made where the round expires while the start is being written', async () => {
+  it('is made if the round expires while the start is being written', async () => {
     const late = world()
     late.holdWrites(true)
     await run(late, task(0, { expiresAt: 2000 }))
@@ -434,7 +433,7 @@ describe('no attempt', () => {
 })
 
 describe('an attempt fails', () => {
-  it('as the provider says, after what was shown of it is written', async () => {
+  it("with the provider's reason, after its shown parts are written", async () => {
     const failed = await run(world([says('a'), { ...unavailable, retryAfterMs: 7000 }]))
     expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
     expect(failureIn(failed)).toEqual({
@@ -450,20 +449,20 @@ describe('an attempt fails', () => {
     })
   })
 
-  it('with a wait that grows from failure to failure, up to a bound, where the provider names none', async () => {
+  it('with a wait that grows with each failure up to a bound, if the provider names none', async () => {
     const waits: unknown[] = []
     for (const failures of [0, 1, 2, 9])
       waits.push(failureIn(await run(world([unavailable]), task(failures)))?.retryAfterMs)
     expect(waits).toEqual([1000, 2000, 4000, limits.retryBackoffMsMax])
   })
 
-  it('with that wait also where the provider asks to be asked again at once', async () => {
+  it('with that wait also if the provider allows an immediate retry', async () => {
     expect(
       failureIn(await run(world([{ ...unavailable, retryAfterMs: 0 }]), task(1))),
     ).toMatchObject({ retryAfterMs: 2000 })
   })
 
-  it('when the stream ends before the provider said why: whole or nothing', async () => {
+  it('if the stream ends before the provider states why: whole or nothing', async () => {
     const cut = await run(
       world([says('half an ans'), { kind: 'finished', stop: 'cut', finish: '', usage }]),
     )
@@ -471,7 +470,7 @@ describe('an attempt fails', () => {
     expect(cut.messages('attempt-finished')).toEqual([])
   })
 
-  it('when the context ends before the answer does, unless it is a text that the user can read', async () => {
+  it('if the context ends before the answer does, except for a text that the user can read', async () => {
     const ended: Streamed = {
       kind: 'finished',
       stop: 'length',
@@ -488,14 +487,14 @@ describe('an attempt fails', () => {
     expect(text.messages('attempt-finished')).toMatchObject([{ stop: 'length' }])
   })
 
-  it('when the answer takes more bytes than a round may have', async () => {
+  it('if the answer has more bytes than a round may have', async () => {
     const large = says('x'.repeat(limits.roundPartsBytesMax / 4))
     const flood = await run(world([large, large, large, large, 'hang']))
     expect(failureIn(flood)).toMatchObject({ class: 'deterministic', retryable: false })
     expect(flood.aborted).toEqual([true])
   })
 
-  it("when the provider's own code throws or has no ending, with no word of what it threw in the record", async () => {
+  it("if the provider's code throws or has no ending, without the thrown text in the record", async () => {
     const thrown = await run(
       world([
         says('a'),
@@ -520,7 +519,7 @@ describe('an attempt fails', () => {
 describe('a stall', () => {
   const settings = { ...defaultSettings, stallMs: 5000 }
 
-  it('is no byte for stallMs: the attempt fails and its provider is told, even one that does not listen', async () => {
+  it('is stallMs without a byte: the attempt fails, and the provider gets the abort even if it ignores it', async () => {
     const silent = await run(world([says('a'), 'hang']), task(0, { settings }))
     silent.clock.advance(4999)
     await settled()
@@ -535,7 +534,7 @@ describe('a stall', () => {
     expect(silent.aborted).toEqual([true])
   })
 
-  it('is put off by every byte, also one that means nothing', async () => {
+  it('is postponed by every byte, even a meaningless one', async () => {
     const alive = await run(world(['wait', 'wait', 'wait', finished]), task(0, { settings }))
     for (let n = 0; n < 3; n += 1) {
       alive.clock.advance(4000)
@@ -545,7 +544,7 @@ describe('a stall', () => {
     expect(alive.types().at(-1)).toBe('attempt-finished')
   })
 
-  it('is not that our own bus is slow', async () => {
+  it('does not include waits for our own bus', async () => {
     const large = says('x'.repeat(limits.partBytesMax))
     const slow: World = world([() => slow.holdWrites(true), large, large, finished])
     await run(slow, task(0, { settings }))
@@ -557,7 +556,7 @@ describe('a stall', () => {
     expect(slow.types()).toEqual(['attempt-started', 'part', 'part', 'attempt-finished'])
   })
 
-  it("is not that the provider's code takes long to load", async () => {
+  it("does not include the time to load the provider's code", async () => {
     const { promise: loaded, resolve: load } = Promise.withResolvers<Provider>()
     const loading = await run(world([], { connect: () => loaded }), task(0, { settings }))
     loading.clock.advance(60_000)
@@ -573,14 +572,14 @@ describe('a stall', () => {
 })
 
 describe('a task', () => {
-  it('runs once, however often it is wanted, also after it has reported', async () => {
+  it('runs once, even if it is wanted repeatedly, also after its result', async () => {
     const failing = await run(world([unavailable]))
     await run(failing)
     await run(failing)
     expect(failing.asked).toHaveLength(1)
   })
 
-  it('is followed by the next one when that is wanted', async () => {
+  it('is followed by the next one that is wanted', async () => {
     const failing = await run(world([unavailable]))
     failing.performer.reconcile('u', [])
     await run(failing, task(1))
@@ -588,7 +587,7 @@ describe('a task', () => {
     expect(failing.messages('attempt-failed').map(({ attempt }) => attempt)).toEqual(['id1', 'id2'])
   })
 
-  it('that is no longer wanted is aborted and says nothing more', async () => {
+  it('is aborted and writes nothing more once it is no longer wanted', async () => {
     const cancelled = await run(world([says('a'), 'wait', says('b'), finished]))
     cancelled.performer.reconcile('u', [])
     expect(cancelled.aborted).toEqual([true])
@@ -598,7 +597,7 @@ describe('a task', () => {
     expect(cancelled.types()).toEqual(['attempt-started'])
   })
 
-  it('that is replaced by the next one is aborted, and the next one runs', async () => {
+  it('is aborted when the next one replaces it, and that one runs', async () => {
     const replaced = await run(world(['wait', finished]))
     await run(replaced, task(1))
     expect(replaced.aborted).toEqual([true, false])
@@ -620,7 +619,7 @@ describe('a task', () => {
 
 describe('closing', () => {
   it.each(['shutdown', 'lost'] as const)(
-    '(%s) aborts what runs, writes nothing more and starts nothing more',
+    '(%s) aborts running attempts, and writes and starts nothing more',
     async (how) => {
       const closing = await run(world([says('a'), 'hang']))
       await closing.performer.close(how)
@@ -652,7 +651,7 @@ describe('closing', () => {
   })
 })
 
-describe('a bus that gives up', () => {
+describe('a bus that fails for good', () => {
   it.each(['attempt-started', 'part', 'attempt-finished', 'attempt-failed'])(
     'at %s ends the attempt with a line in the log',
     async (type) => {
@@ -678,7 +677,7 @@ describe('the streams of a process', () => {
   const started = (busy: World) =>
     busy.messages('attempt-started').map(({ conversation }) => conversation)
 
-  it('are so many at once, and who waits for one is served in order', async () => {
+  it('are bounded in number, and waiting attempts are served in order', async () => {
     const busy = world(['wait', finished], { streams: 2 })
     ask(busy, 'a', 'b', 'c', 'd')
     await settled()
@@ -691,7 +690,7 @@ describe('the streams of a process', () => {
     expect(started(busy)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('are left to others by who is no longer wanted, waiting or not', async () => {
+  it('are free for others once an attempt is no longer wanted, waiting or not', async () => {
     const busy = world(['hang'], { streams: 1 })
     ask(busy, 'a', 'b', 'c')
     await settled()
@@ -702,7 +701,7 @@ describe('the streams of a process', () => {
     await busy.performer.close('lost')
   })
 
-  it('come back from an attempt that failed, or could not be written', async () => {
+  it('return from an attempt that failed, or could not be written', async () => {
     const failing = world([unavailable], { streams: 1 })
     ask(failing, 'a', 'b')
     await settled()

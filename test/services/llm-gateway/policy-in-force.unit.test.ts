@@ -15,7 +15,7 @@ const set = (agent: string, entries: Record<string, string>): AgentPolicy => ({
   entries: Object.entries(entries).map(([key, value]) => ({ key, value })),
 })
 
-/** What is in force for agent `coder`, where the table holds these; and what is logged. */
+/** The policy in force for agent `coder` with these records in the table, and the logged lines. */
 async function inForce(
   table: Message[],
   own: Policy = defaultPolicy,
@@ -37,7 +37,7 @@ async function inForce(
 const { version: _, ...content } = defaultPolicy
 
 describe('the policy in force', () => {
-  it("is the agent's own, under its own version, where nothing is set, or nothing that differs", async () => {
+  it("is the agent's, under its version, if nothing is set or nothing differs", async () => {
     expect((await inForce([])).policy).toBe(defaultPolicy)
     expect(
       (
@@ -52,7 +52,7 @@ describe('the policy in force', () => {
     ).toBe(defaultPolicy)
   })
 
-  it('has what an operator has set for the agent over what is set for all, and what is set for all over the agent file', async () => {
+  it("uses the operator's settings for the agent, then those for all agents, then the agent file", async () => {
     const own = policyOf({
       ...content,
       loop: { ...content.loop, cycleLaps: 9 },
@@ -86,7 +86,7 @@ describe('the policy in force', () => {
     expect(logged).toEqual([])
   })
 
-  it('has a version for each content, whoever set it', async () => {
+  it('has one version for each content, from any source', async () => {
     const versions = await Promise.all(
       [
         set('coder', { 'rule.cycle': 'shadow' }),
@@ -115,7 +115,7 @@ describe('the policy in force', () => {
     })
   })
 
-  it('leaves aside, with a line in the log, what is out of bounds or that nobody knows, and takes the rest', async () => {
+  it('ignores unknown and out-of-bounds entries with a line in the log, and applies the rest', async () => {
     const { policy, logged } = await inForce([
       set('coder', {
         'loop.identicalFailures': '0',
@@ -142,7 +142,7 @@ describe('the policy in force', () => {
     ])
   })
 
-  it('keeps the guards, and rules in shadow ride beside them', async () => {
+  it('keeps the guards beside rules in shadow mode', async () => {
     const guard: GuardRegistration = {
       ...{
         type: 'guard-registration',
@@ -157,7 +157,7 @@ describe('the policy in force', () => {
     expect(policy).toMatchObject({ shadowed: ['cycle'], guards: [{ name: 'shell' }] })
   })
 
-  it('cannot be known where another record stands in its place, so that no round is asked for', async () => {
+  it('cannot be known if another record is in its place, so no round runs', async () => {
     const limits = { type: 'operator-limits' as const, caps: defaultPolicy.caps }
     const strange = { policy: async () => limits, policies: async () => [] }
     const asked = { agent: 'coder', own: defaultPolicy, log: { warn: () => {} } }

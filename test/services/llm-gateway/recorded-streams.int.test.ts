@@ -1,6 +1,6 @@
-// Every recorded stream and every one broken by hand, over HTTP through the real SDKs, the
-// accumulator and the validator: each call with the right name and arguments, or with the reason
-// why it cannot run. A call that runs although it must not is named apart: there must be none.
+// Every recorded stream and every broken one, over HTTP through the real SDKs, the accumulator and
+// the validator. Each call must have the right name and arguments, or the reason why it cannot run.
+// Calls that run although they must not are listed separately: there must be none.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -70,7 +70,7 @@ async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
   return { round, events, finish: ending?.kind === 'finished' ? ending.finish : '', error }
 }
 
-/** A call as the fixtures say it: what runs has arguments, what does not has a reason. */
+/** A call in the notation of the fixtures: arguments if it runs, a reason if it does not. */
 function outcomeOf(call: Call, { rejections }: RoundChecked): Record<string, unknown> {
   const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)
   const said = { id: call.id, name: call.name }

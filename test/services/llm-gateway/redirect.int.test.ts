@@ -1,5 +1,5 @@
-// A model's server that sends the request on, with each real SDK and two servers on this machine:
-// what the second one gets to see.
+// A model's server that redirects the request, with each real SDK and two servers on this machine.
+// Checks the requests that reach the second one.
 
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -73,7 +73,7 @@ describe.each(apis)('a redirect of a server of %s', (api) => {
     readToEnd(await connect(agentOf({}, { provider: api, baseUrl: model.url })))
 
   it.each([301, 302, 303, 307, 308])(
-    'to another server is not followed, and named: %d',
+    'to another server is not followed, and the error names it: %d',
     async (status) => {
       model.answer = () => ({ status, location: `${stranger.url}/v1?key=${apiKey}` })
       stranger.answer = () => ({ status: 200, body: answers[api] })
@@ -109,7 +109,7 @@ describe.each(apis)('a redirect of a server of %s', (api) => {
     expect(stranger.asked).toEqual([])
   })
 
-  it('that never ends is given up', async () => {
+  it('in a loop fails the attempt', async () => {
     model.answer = () => ({ status: 307, location: '/again' })
     expect((await ask()).ending).toMatchObject({
       kind: 'failed',

@@ -97,7 +97,7 @@ describe('a round', () => {
     expect(again.state).toEqual(given(llmGateway, modelRequest(), failed('a')).state)
   })
 
-  it('is known by conversation, turn and round, whatever characters the conversation has', () => {
+  it('is identified by conversation, turn and round, with any characters in the conversation', () => {
     const units = [
       modelRequest({ conversation: 'c/1', turn: 2, round: 3 }),
       modelRequest({ conversation: 'c', turn: 1, round: 3 }),
@@ -110,7 +110,7 @@ describe('a round', () => {
     )
   })
 
-  it('that comes at its expiresAt opens and fails at once, so that the accumulator hears of it', () => {
+  it('opens and fails at once if it comes at its expiresAt, because the accumulator must learn of it', () => {
     const late = given(llmGateway, at(1_000_000, modelRequest()))
     expect(late.to('response')).toMatchObject([
       { type: 'model-opened' },
@@ -119,7 +119,7 @@ describe('a round', () => {
     expect(late.state).toBeUndefined()
   })
 
-  it('ends at its expiresAt as a budget that is used up', () => {
+  it('ends at its expiresAt with an exhausted budget', () => {
     const expired = given(llmGateway, modelRequest(), started('a'), at(1_000_000, tick))
     expect(expired.to('response')).toEqual([
       { ...noAnswer, failure: { class: 'budget', reason: expect.any(String) } },
@@ -128,7 +128,7 @@ describe('a round', () => {
     expect(expired.wants).toEqual([])
   })
 
-  it('closes without a word when the reducer threw, because the runtime tells the conversation', () => {
+  it('closes silently if the reducer threw, because the runtime informs the conversation', () => {
     const threw = given(llmGateway, modelRequest()).whenFails(finished('a'))
     expect(threw.state).toBeUndefined()
     expect(threw.records).toEqual([])
@@ -136,7 +136,7 @@ describe('a round', () => {
 })
 
 describe('an answer', () => {
-  it('closes the round with what the attempt observed and what the request asked for', () => {
+  it("closes the round with the attempt's observations and the request's settings", () => {
     const answered = given(
       llmGateway,
       modelRequest({ callsLeft: 7 }),
@@ -168,7 +168,7 @@ describe('an answer', () => {
     expect(answered.state).toBeUndefined()
   })
 
-  it('is the first one in the log, whoever wrote it; a second one means nothing', () => {
+  it('is the first one in the log, from any owner, and a second one has no effect', () => {
     const answered = given(
       llmGateway,
       modelRequest(),
@@ -180,7 +180,7 @@ describe('an answer', () => {
     expect(answered.when(finished('own')).records).toEqual([])
   })
 
-  it('counts after another attempt has failed, also while a retry is waited for', () => {
+  it('counts after another attempt has failed, even during the wait for a retry', () => {
     const answered = given(
       llmGateway,
       modelRequest(),
@@ -203,7 +203,7 @@ describe('an answer', () => {
 })
 
 describe('an attempt that failed', () => {
-  it('lets the next one be wanted when the wait is over, and not before', () => {
+  it('makes the next one wanted when the wait is over, and not before', () => {
     const waiting = given(
       llmGateway,
       at(100, modelRequest()),
@@ -218,7 +218,7 @@ describe('an attempt that failed', () => {
     expect(again.due).toBe(1_000_000)
   })
 
-  it('counts once, also when its record comes twice', () => {
+  it('counts once, even if its record comes twice', () => {
     const settings = { ...defaultSettings, attempts: 2 }
     const twice = given(llmGateway, modelRequest({ settings }), failed('a'), failed('a'))
     expect(twice.state).toBeDefined()
@@ -228,7 +228,7 @@ describe('an attempt that failed', () => {
     ])
   })
 
-  it('is the last when all tries are used up; the round fails with its class and reason', () => {
+  it('is the last once all tries are used up, and the round fails with its class and reason', () => {
     const used = given(
       llmGateway,
       modelRequest(),
@@ -242,7 +242,7 @@ describe('an attempt that failed', () => {
     expect(used.state).toBeUndefined()
   })
 
-  it('is the last when another try cannot help', () => {
+  it('is the last if another try cannot help', () => {
     const refused = given(
       llmGateway,
       modelRequest(),
@@ -253,7 +253,7 @@ describe('an attempt that failed', () => {
     ])
   })
 
-  it('is the last when the retry would come at expiresAt or later', () => {
+  it('is the last if the retry would come at expiresAt or later', () => {
     const request = modelRequest({ expiresAt: 5000 })
     expect(failureOf(given(llmGateway, request, at(4000, failed('a'))).to('response'))).toEqual({
       class: 'transient',
@@ -262,7 +262,7 @@ describe('an attempt that failed', () => {
     expect(given(llmGateway, request, at(3999, failed('a'))).state).toBeDefined()
   })
 
-  it('cannot ask for a wait beyond the limit, nor for one in the past', () => {
+  it('cannot set a wait beyond the limit, nor one in the past', () => {
     const long = given(
       llmGateway,
       at(0, modelRequest()),
@@ -277,7 +277,7 @@ describe('an attempt that failed', () => {
     expect(negative.due).toBe(50)
   })
 
-  it('never shortens the wait that an earlier one asked for', () => {
+  it('never shortens the wait that an earlier one set', () => {
     const both = given(
       llmGateway,
       at(0, modelRequest()),
@@ -287,7 +287,7 @@ describe('an attempt that failed', () => {
     expect(both.due).toBe(5000)
   })
 
-  it('is counted against the hard limit where an agent asks for more tries', () => {
+  it('counts against the hard limit if an agent allows more tries', () => {
     const settings = { ...defaultSettings, attempts: 1_000_000 }
     const attempts = Array.from({ length: limits.attemptsMax }, (_, n) => failed(`a${n}`))
     expect(given(llmGateway, modelRequest({ settings }), ...attempts.slice(1)).state).toBeDefined()
@@ -305,7 +305,7 @@ describe('an attempt that started', () => {
 })
 
 describe('a cancel', () => {
-  it('closes an open round as cancelled, also while a retry is waited for', () => {
+  it('closes an open round as cancelled, even during the wait for a retry', () => {
     for (const open of [
       given(llmGateway, modelRequest()),
       given(llmGateway, modelRequest(), failed('a')),
@@ -346,7 +346,7 @@ describe('a cancel', () => {
     expect(remembered.when(at(1_000_000, tick)).records).toEqual([])
   })
 
-  it('for nothing outstanding, or one that is too late, is dropped', () => {
+  it('without an open round, or one that is too late, is dropped', () => {
     expect(given(llmGateway, cancel({ round: 0 })).state).toBeUndefined()
     expect(given(llmGateway, at(1_000_000, cancel())).state).toBeUndefined()
   })
@@ -357,7 +357,7 @@ it('writes the same for the same records', () => {
   expect(given(llmGateway, ...records).all).toEqual(given(llmGateway, ...records).all)
 })
 
-it('opens and finishes a round exactly once, whatever comes in which order', () => {
+it('opens and finishes a round exactly once, for any records in any order', () => {
   const records = [
     modelRequest(),
     cancel(),

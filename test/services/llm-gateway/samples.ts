@@ -1,4 +1,4 @@
-// What the gateway's tests are about: an agent with a tool, the entries of its history, and a
+// Samples for the gateway's tests: an agent with a tool, the entries of its history, and a
 // provider's stream read to its end.
 
 import type { Provider, Streamed } from '../../../services/llm-gateway/providers/provider.ts'
@@ -98,7 +98,7 @@ export function result(fields: Partial<CallResult> = {}): CallResult {
   return { ordinal: 0, status: 'ok', text: 'done', reason: '', durationMs: 1, ...fields }
 }
 
-/** All that a provider yields for one request, but what it says of itself. */
+/** All events that a provider yields for one request, without its raw text. */
 export async function readToEnd(
   provider: Provider,
   options: {

@@ -1,10 +1,9 @@
-// What holds for every stream, whatever its bytes: how the network cuts them changes nothing; a
-// stream that is cut off runs nothing that the whole did not; a part that comes twice changes
-// nothing; and from noise nothing runs.
+// Properties of every stream, with any bytes. Network boundaries change nothing. A stream that is
+// cut off runs no call that the whole did not. A repeated part changes nothing. Noise runs nothing.
 //
-// Bounded: of a stream that has more than WEIR_STREAM_PLACES places so many are tried, by a seed (a
-// million tries all, and takes a quarter of an hour); WEIR_FUZZ_RUNS and WEIR_FUZZ_SEED change how
-// much noise is made, and which.
+// The tests are bounded: of a stream with more than WEIR_STREAM_PLACES places, only that many are
+// tried, chosen by a seed. A million tries all of them in a quarter of an hour. WEIR_FUZZ_RUNS sets
+// the amount of noise, and WEIR_FUZZ_SEED its seed.
 
 import { afterAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -30,13 +29,13 @@ const placesMax = Number(process.env.WEIR_STREAM_PLACES ?? 40)
 const cases = apis.flatMap((api) => (streamFixtures(api) ?? []).map((stream) => ({ api, stream })))
 const whereFixturesAre = cases.length === 0 ? describe.skip : describe
 
-/** How many were read, for whoever changes the bounds. */
+/** The number of rounds, for choosing the bounds. */
 let rounds = 0
 afterAll(() => {
   if (process.env.WEIR_STREAM_PLACES !== undefined) process.stdout.write(`${rounds} rounds\n`)
 })
 
-/** What a provider yields for a body that comes in these pieces. */
+/** The provider's events for a body in these pieces. */
 async function answerTo(api: Api, pieces: Uint8Array[]) {
   const body = ReadableStream.from(pieces)
   const fetch = () =>
@@ -53,7 +52,7 @@ async function roundOf(
   return judgedRound({ ...(await answerTo(api, pieces)), tools })
 }
 
-/** What would run, in order. */
+/** The calls that would run, in order. */
 function runnable({ response, rejections }: RoundChecked): string[] {
   const refused = new Set(rejections.map(({ ordinal }) => ordinal))
   return response.calls
@@ -62,8 +61,7 @@ function runnable({ response, rejections }: RoundChecked): string[] {
 }
 
 /**
- * All places of short bytes; of longer ones the first and the last ones, and some between by the
- * seed.
+ * All places of short bytes. Of longer ones the first, the last, and some in between by the seed.
  */
 function placesIn(bytes: Buffer): number[] {
   const all = Array.from({ length: bytes.length + 1 }, (_, at) => at)
@@ -79,7 +77,7 @@ whereFixturesAre('a recorded stream', () => {
   const each = cases.map(({ api, stream }) => [api, stream.name, stream] as const)
 
   it.each(each)(
-    'gives the same round wherever the network cuts its bytes: %s %s',
+    'gives the same round for any network boundaries: %s %s',
     async (api, _name, { bytes, tools }) => {
       const whole = await roundOf(api, [bytes], tools)
       for (const at of placesIn(bytes))
@@ -97,7 +95,7 @@ whereFixturesAre('a recorded stream', () => {
   )
 
   it.each(each)(
-    'runs nothing that the whole does not when it is cut off anywhere: %s %s',
+    'runs no call that the whole does not when it is cut off anywhere: %s %s',
     async (api, _name, { bytes, tools }) => {
       const whole = runnable(await roundOf(api, [bytes], tools))
       for (const at of placesIn(bytes)) {
@@ -111,7 +109,7 @@ whereFixturesAre('a recorded stream', () => {
   )
 
   it.each(each)(
-    'gives the same response when every part of it comes twice: %s %s',
+    'gives the same response if every part of it comes twice: %s %s',
     async (api, _name, { bytes }) => {
       const { events } = await answerTo(api, [bytes])
       const parts = events.map((event) => [event])
@@ -126,7 +124,7 @@ whereFixturesAre('a recorded stream', () => {
 })
 
 describe('noise', () => {
-  /** Texts of which no arguments can be made: no bracket ever closes. */
+  /** Texts that never become arguments: no bracket ever closes. */
   const scrap = fc.oneof(
     fc.constantFrom(
       '',
@@ -312,7 +310,7 @@ describe('noise', () => {
   const damaged = cases.filter(({ stream }) => stream.bytes.length < 8_000)
   const whereTheyAre = damaged.length === 0 ? it.skip : it
   whereTheyAre(
-    'in a recorded stream throws nothing, and what runs is an object of arguments for a tool with a name',
+    'in a recorded stream throws nothing, and each running call has a tool name and an object of arguments',
     async () => {
       const damage = fc.record({
         which: fc.nat(),

@@ -12,7 +12,7 @@ const round = proposed(
 )
 
 describe('the log of judgements', () => {
-  it('says when a call runs with {} although nothing came: that rule is never silent', () => {
+  it('reports each call that runs with {} although nothing came', () => {
     expect(logged('info', checked(round))).toMatchObject([
       {
         level: 30,
@@ -21,12 +21,12 @@ describe('the log of judgements', () => {
         round: 2,
         ordinal: 0,
         name: 'nothing',
-        msg: 'called without arguments: taken as {}',
+        msg: 'called without arguments: runs with {}',
       },
     ])
   })
 
-  it('has the reason of each rejection at debug, and no arguments', () => {
+  it('contains the reason of each rejection at debug, and no arguments', () => {
     const lines = logged('debug', checked(round))
     expect(lines[1]).toMatchObject({
       level: 20,

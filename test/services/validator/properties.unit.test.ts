@@ -73,8 +73,8 @@ const anyText = fc.oneof(
     .map((value) => JSON.stringify(value)),
 )
 
-describe('whatever is declared and sent', () => {
-  it('the validator never throws, and each call either goes on unchanged or is refused with words within bounds', () => {
+describe('any declaration and any arguments', () => {
+  it('never make the validator throw, and each call passes unchanged or gets a bounded refusal', () => {
     const anyCall = fc.record({
       raw: anyText,
       problem: fc.constantFrom(...problems),
@@ -108,7 +108,7 @@ describe('whatever is declared and sent', () => {
     )
   })
 
-  it('arguments that a schema allows are allowed however they are spelled, and goes on as spelled', () => {
+  it('pass in any spelling if the schema allows them, and keep that spelling', () => {
     const exec = tool('exec', {
       type: 'object',
       properties: { a: { type: 'integer' }, b: { type: 'string' } },
@@ -130,7 +130,7 @@ describe('whatever is declared and sent', () => {
     )
   })
 
-  it('a member that is given twice is found wherever it is, and nothing else is taken for one', () => {
+  it('are refused for a repeated member at any level, and only for a real one', () => {
     const anyJson = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }))
     const anything = [tool('exec', {})]
     fc.assert(

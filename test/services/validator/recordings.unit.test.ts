@@ -1,6 +1,6 @@
-// Recorded streams and those broken by hand, through the adapter, the accumulator and the
-// validator: what must never reach a tool is refused, and nothing else. The tools accept anything
-// here, so only the stream itself can be at fault.
+// Recorded and broken streams through the adapter, the accumulator and the validator. Calls that
+// must never reach a tool are refused, and no others. The tools accept any arguments, so only the
+// stream can be at fault.
 
 import { describe, expect, it } from '@jest/globals'
 import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
@@ -17,7 +17,7 @@ const cases: StreamCase[] = fixtures ?? [
 
 whereFixturesAre('a call of a recorded stream', () => {
   it.each(cases.map((stream) => [stream.name, stream] as const))(
-    'may run or is refused: %s',
+    'runs or refuses each call of a recorded stream as listed: %s',
     async (_name, { bytes, calls }) => {
       const { events, ending } = await readToEnd(connectAnthropic(agentOf(), answering(bytes)))
       const { stop, finish } =

@@ -1,4 +1,4 @@
-// Proposed rounds for tests of the validator, and what it says about them.
+// Proposed rounds for tests of the validator, and the validator's answers.
 
 import { validator } from '../../../services/validator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
@@ -11,7 +11,7 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 
-/** A tool with this schema; text is taken as it is. */
+/** A tool with this schema. A string is used as JSON text. */
 export function tool(name: string, schema: unknown): Declaration {
   const text = typeof schema === 'string' ? schema : JSON.stringify(schema)
   return {
@@ -31,9 +31,7 @@ export const exec = tool('exec', {
   required: ['command'],
 })
 
-/**
- * A call of exec with this argument text, as the accumulator finalizes it when nothing is wrong.
- */
+/** A call of exec with this argument text, as the accumulator finalizes a faultless one. */
 export function callOf(raw: string, fields: Partial<Call> = {}): Call {
   return {
     ordinal: 0,

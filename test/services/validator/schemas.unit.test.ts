@@ -71,7 +71,7 @@ describe('arguments that break the schema', () => {
       "field 'tags' must not have the same item twice",
     ],
     ['nothing', { not: {} }, {}, 'the arguments must NOT be valid'],
-  ])('are refused with what was wrong where: %s', (_, schema, value, reason) => {
+  ])('are refused with the mistake and its place: %s', (_, schema, value, reason) => {
     expect(rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])).toMatchObject({
       code: 'schema',
       reason,
@@ -88,7 +88,7 @@ describe('arguments that break the schema', () => {
     expect(rejectionOf(callOf('{"n":1.0}'), [tool('exec', schema)])).toBeUndefined()
   })
 
-  it('have the same reason for the same mistake, and the rest in the notes', () => {
+  it('have the same reason for the same mistake, and other details in the notes', () => {
     const schema = {
       properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
       additionalProperties: false,
@@ -106,14 +106,14 @@ describe('arguments that break the schema', () => {
     ).toBe("unknown field 'z'")
   })
 
-  it('say what is missing in each branch of a choice', () => {
+  it('report the missing fields of each branch of a choice', () => {
     const schema = { anyOf: [{ required: ['a'] }, { required: ['b'] }] }
     expect(rejectionOf(callOf('{}'), [tool('exec', schema)])?.text).toContain(
       "Also wrong: missing required field 'a'; missing required field 'b'.",
     )
   })
 
-  it('say of a choice between types what it may be, not one type after the other', () => {
+  it('report all types of a choice together, not one after the other', () => {
     const schema = {
       properties: { v: { anyOf: [{ type: 'string' }, { type: ['number', 'null'] }] } },
     }
@@ -122,7 +122,7 @@ describe('arguments that break the schema', () => {
     expect(rejection?.text).not.toContain('Also wrong')
   })
 
-  it('say of a choice what is wrong for the branch that a constant names, and nothing of the others', () => {
+  it("report a choice's errors only for the branch that a constant selects", () => {
     const branch = (kind: string, name: string) => ({
       ...{ type: 'object', required: ['kind', name] },
       properties: { kind: { const: kind }, [name]: { type: 'number' } },
@@ -139,7 +139,7 @@ describe('arguments that break the schema', () => {
     ])
   })
 
-  it('say of a choice in a list what is wrong for each item, and take no item for another', () => {
+  it('report a choice in a list item by item', () => {
     const schema = {
       properties: { v: { items: { anyOf: [{ type: 'string' }, { type: 'number' }] } } },
     }
@@ -158,7 +158,7 @@ describe('arguments that break the schema', () => {
     )
   })
 
-  it('say of a condition what it asks for, not that it is one', () => {
+  it('report the rule of a condition, not the condition itself', () => {
     const schema: object = JSON.parse(
       '{"if":{"properties":{"mode":{"const":"x"}}},"then":{"properties":{"n":{"type":"integer"}}}}',
     )
@@ -167,14 +167,14 @@ describe('arguments that break the schema', () => {
     expect(rejection?.text).not.toContain('"then"')
   })
 
-  it('are refused where a number is too large for one, because readers differ in what they make of it', () => {
+  it('are refused for a number that is too large, because readers differ in its value', () => {
     const rejection = rejectionOf(callOf('{"n":1e400}'), [
       tool('exec', { properties: { n: { type: 'number' } } }),
     ])
     expect(rejection?.text).toContain("You sent a number that is too large for field 'n'.")
   })
 
-  it('say how to send an object that came as a text', () => {
+  it('explain how to send an object that came as a text', () => {
     expect(rejectionOf(callOf('"{\\"a\\":1}"'), [tool('exec', {})])?.text).toContain(
       'Send the object itself, not its text inside a string.',
     )
@@ -183,7 +183,7 @@ describe('arguments that break the schema', () => {
     )
   })
 
-  it('are explained in few words, however many errors there are', () => {
+  it('get a short explanation for any number of errors', () => {
     const schema = { properties: { list: { items: { type: 'string' } } } }
     const list = (count: number) => JSON.stringify({ list: new Array(count).fill(1) })
     const also = rejectionOf(callOf(list(2_000)), [tool('exec', schema)])?.text.split('\n')[4]
@@ -195,7 +195,7 @@ describe('arguments that break the schema', () => {
     )
   })
 
-  it('are put into words, and looked up among the fields, for those only that are told', () => {
+  it('need words and lookups only for reported errors', () => {
     let worded = 0
     let looked = 0
     const errors = Array.from({ length: 1_000 }, (_, n) => ({
@@ -225,7 +225,7 @@ describe('dialects', () => {
   const tuple07 = { items: [{ type: 'string' }, { type: 'number' }], type: 'array' }
   const tuple2020 = { prefixItems: [{ type: 'string' }, { type: 'number' }], type: 'array' }
 
-  it('are draft-07 and 2020-12, as $schema says', () => {
+  it('are draft-07 and 2020-12, selected by $schema', () => {
     expect(reasonFor({ $schema: draft07, properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe(
       "field 't[1]' must be number",
     )
@@ -250,7 +250,7 @@ describe('dialects', () => {
     ).toBe("field 'a' must be string")
   })
 
-  it('are 2020-12 without $schema, and draft-07 for what only that allows', () => {
+  it('are 2020-12 without $schema, and draft-07 for keywords that only it allows', () => {
     expect(reasonFor({ properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe(
       "field 't[1]' must be number",
     )
@@ -262,7 +262,7 @@ describe('dialects', () => {
     )
   })
 
-  it('are not others: what cannot be read is not guessed', () => {
+  it('exclude all others: an unreadable schema is not guessed', () => {
     for (const $schema of [
       'http://json-schema.org/draft-04/schema#',
       'https://example.com/mine',
@@ -274,7 +274,7 @@ describe('dialects', () => {
   })
 })
 
-describe('what helps', () => {
+describe('helpful notes', () => {
   const hintsFor = (schema: object, value: unknown) =>
     rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])
       ?.text.split('\n')
@@ -294,7 +294,7 @@ describe('what helps', () => {
       "Did you mean 'path'?",
     ],
     [
-      'what was sent in place of a type',
+      'the type that was sent',
       { properties: { n: { type: 'integer' } } },
       { n: 1.5 },
       "You sent a number with a fraction for field 'n'.",
@@ -311,11 +311,11 @@ describe('what helps', () => {
       { on: 'tomorrow' },
       'For example: 2026-01-31',
     ],
-  ])('is said: %s', (_, schema, value, hint) => {
+  ])('are given: %s', (_, schema, value, hint) => {
     expect(hintsFor({ type: 'object', ...schema }, value)).toContain(hint)
   })
 
-  it('is no part of the reason, which stays the same for the same mistake', () => {
+  it('are not part of the reason, which stays the same for the same mistake', () => {
     const schema = { properties: { unit: { enum: ['celsius', 'fahrenheit'] } } }
     expect(reasonFor(schema, { unit: 'Celcius' })).toBe(reasonFor(schema, { unit: 'Fahrenheid' }))
   })
@@ -334,15 +334,11 @@ describe('a schema that cannot be used', () => {
       'it is not a valid JSON Schema',
     ],
     [
-      'has a pattern that is none',
+      'has an invalid pattern',
       { properties: { a: { pattern: '(' } } },
       'Invalid regular expression',
     ],
-    [
-      'refers to what is not there',
-      { $ref: '#/$defs/none' },
-      "can't resolve reference #/$defs/none",
-    ],
+    ['refers to a missing part', { $ref: '#/$defs/none' }, "can't resolve reference #/$defs/none"],
     [
       'refers to another document',
       { properties: { a: { $ref: 'https://example.com/schema.json' } } },
@@ -350,7 +346,7 @@ describe('a schema that cannot be used', () => {
     ],
     ['refers to a dialect', { properties: { a: { $ref: draft07 } } }, "can't resolve reference"],
     ['is asynchronous', { $async: true }, '$async is not supported'],
-    ['refers to nothing but itself', { $ref: '#' }, 'it cannot be evaluated'],
+    ['refers only to itself', { $ref: '#' }, 'it cannot be evaluated'],
     [
       'is too deep',
       `${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`,
@@ -361,7 +357,7 @@ describe('a schema that cannot be used', () => {
       { description: 'x'.repeat(limits.schemaBytesMax) },
       `it has more than ${limits.schemaBytesMax} bytes`,
     ],
-  ])('rejects the call, never lets it pass: it %s', (_, schema, why) => {
+  ])('rejects the call and never lets it pass: it %s', (_, schema, why) => {
     const rejection = rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])
     expect(rejection).toMatchObject({
       code: 'unusable_schema',
@@ -385,10 +381,10 @@ describe('a schema that cannot be used', () => {
 describe('a schema that can be used', () => {
   it.each<[string, object]>([
     [
-      'has keywords that nobody knows',
+      'has unknown keywords',
       { 'x-order': 1, properties: { command: { type: 'string', widget: 'area' } } },
     ],
-    ['has a format that nobody knows', { properties: { command: { format: 'shell' } } }],
+    ['has an unknown format', { properties: { command: { format: 'shell' } } }],
     [
       'has a pattern that is only valid without the flag u',
       { properties: { command: { pattern: '^[\\w-.]+$' } } },
@@ -403,11 +399,11 @@ describe('a schema that can be used', () => {
     ],
     ['is recursive', { properties: { command: { type: 'string' }, next: { $ref: '#' } } }],
     ['names no type', {}],
-  ])('passes what it allows: it %s', (_, schema) => {
+  ])('passes the arguments that it allows: it %s', (_, schema) => {
     expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])).toBeUndefined()
   })
 
-  it('keeps its ids to itself: another tool with the same ids is judged by its own', () => {
+  it('has private ids: another tool with the same ids is judged by its own schema', () => {
     const withId = (type: string) => ({
       $id: 'https://a.example/same',
       $defs: { c: { $id: 'https://a.example/part', $anchor: 'c', type } },
@@ -429,7 +425,7 @@ describe('a schema that can be used', () => {
     expect(rejectionOf(callOf('{"a":"b","b":"b"}'), [tool('exec', schema)])?.code).toBe('schema')
   })
 
-  it('matches patterns in linear time, as JavaScript writes them', () => {
+  it("matches patterns in linear time, in JavaScript's syntax", () => {
     const endless = `${'a'.repeat(5_000)}!`
     expect(reasonFor({ properties: { a: { pattern: '^(a+)+$' } } }, { a: endless })).toContain(
       "field 'a' must match pattern",
@@ -445,7 +441,7 @@ describe('a schema that can be used', () => {
   })
 
   it.each([['^(?=.*x).*$'], ['(?<!a)b'], ['(a)\\1']])(
-    'cannot be used with a pattern that may take for ever: %s',
+    'excludes a pattern that may take forever: %s',
     (pattern) => {
       expect(unusable({ properties: { a: { pattern } } })).toContain(
         'cannot be matched in linear time',
@@ -454,7 +450,7 @@ describe('a schema that can be used', () => {
   )
 
   /**
-   * A chain of definitions, each of which is the next one twice: 2, 4, 8 ... references where no
+   * A chain of definitions, each with two references to the next: 2, 4, 8 ... references if no
    * branch fits.
    */
   const doubling = (levels: number) => {
@@ -469,7 +465,7 @@ describe('a schema that can be used', () => {
   }
   const levelsAllowed = Math.floor(Math.log2(limits.schemaStepsMax + 2)) - 1
 
-  it('is judged as long as it takes no more than so many references', () => {
+  it('is judged up to a number of references', () => {
     expect(reasonFor(doubling(levelsAllowed), { command: 'ls' })).toBe(
       "field 'command' must match a schema in anyOf",
     )
@@ -497,7 +493,7 @@ describe('a schema that can be used', () => {
     )
   })
 
-  it('knows whether a field may be null also where its schema has very many ways to itself', () => {
+  it('knows whether a field may be null even if the schema refers to itself in very many ways', () => {
     const part = (level: number) => ({
       anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/d${level}` })),
     })
@@ -513,7 +509,7 @@ describe('a schema that can be used', () => {
     expect(reasonFor(schema, { command: null })).toBe("missing required field 'command'")
   })
 
-  it('does not match long texts against a pattern, also where the pattern is negated', () => {
+  it('does not match long texts against a pattern, not even a negated one', () => {
     const text = 'x'.repeat(limits.patternTextMax + 1)
     for (const command of [{ pattern: '^x+$' }, { not: { pattern: 'rm' } }])
       expect(
@@ -531,7 +527,7 @@ describe('a schema that can be used', () => {
     ).toBeUndefined()
   })
 
-  it('finds equal items in a long list without comparing each with each', () => {
+  it('finds equal items in a long list without comparing all pairs', () => {
     const items = Array.from({ length: 50_000 }, (_, i) => [i])
     const schema = tool('exec', { properties: { items: { uniqueItems: true } } })
     expect(rejectionOf(callOf(JSON.stringify({ items })), [schema])).toBeUndefined()
@@ -540,7 +536,7 @@ describe('a schema that can be used', () => {
     )
   })
 
-  it('is known again after many others came', () => {
+  it('is recognized again after many others', () => {
     const schema = tool('exec', { type: 'object', required: ['command'] })
     const before = rejectionOf(callOf('{}'), [schema])
     for (let n = 0; n <= limits.compiledSchemasMax; n += 1)

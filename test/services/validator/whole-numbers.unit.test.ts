@@ -1,4 +1,4 @@
-// Whole numbers that are written like fractions, where a tool wants an integer.
+// Whole numbers in the form of fractions, where a tool wants an integer.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -32,9 +32,12 @@ describe('a whole number that is written like a fraction', () => {
     ['{"pair":["1.0",-1.0]}', '{"pair":["1.0",-1]}'],
     ['{"pages":2.0,"other":4.0}', '{"pages":2,"other":4}'],
     ['{"deep":{"a\\"b":7.0}}', '{"deep":{"a\\"b":7}}'],
-  ])('becomes an integer where one is wanted, and nothing else changes: %s', (raw, expected) => {
-    expect(withWholeNumbers(raw, schema)).toBe(expected)
-  })
+  ])(
+    'becomes an integer if the schema wants one, and nothing else changes: %s',
+    (raw, expected) => {
+      expect(withWholeNumbers(raw, schema)).toBe(expected)
+    },
+  )
 
   it.each([
     ['{"n":30}'],
@@ -47,11 +50,11 @@ describe('a whole number that is written like a fraction', () => {
     ['{"share":30.0,"text":"n\\":30.0"}'],
     ['{"text":"30.0, 3e1"}'],
     [`{"list":[${'1.0,'.repeat(1_000)}1.0]}`],
-  ])('stays as it is where there is none, or something could be lost: %s', (raw) => {
+  ])('stays if the schema wants no integer, or if its value could change: %s', (raw) => {
     expect(withWholeNumbers(raw, schema)).toBeUndefined()
   })
 
-  it('stays as it is where the schema has more branches than are looked at', () => {
+  it('stays if the schema has more branches than the lookup follows', () => {
     const branches = Array.from({ length: 100_000 }, () => ({ ...integer }))
     expect(
       withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches } } }),
@@ -61,7 +64,7 @@ describe('a whole number that is written like a fraction', () => {
     ).toBe('{"n":1}')
   })
 
-  it('never changes what the arguments mean', () => {
+  it('never changes the meaning of the arguments', () => {
     const value = fc.dictionary(
       fc.constantFrom('n', 'list', 'share', 'x'),
       fc.jsonValue({ maxDepth: 3 }),
@@ -75,7 +78,7 @@ describe('a whole number that is written like a fraction', () => {
     )
   })
 
-  it('goes on as an integer, and the record says so', () => {
+  it('becomes an integer with a repair in the record', () => {
     const round = proposed([callOf('{"n":30.0}', { name: 'set' })], [tool('set', schema)])
     const [call] = checked(round).response.calls
     expect(call).toMatchObject({

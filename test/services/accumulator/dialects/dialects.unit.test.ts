@@ -1,5 +1,5 @@
-// Each dialect as its models write it. The texts are ours; their forms are those that vLLM's,
-// SGLang's, llama.cpp's and Ollama's parsers take.
+// Each dialect as its models write it. The texts are ours. Their forms are those that the parsers
+// of vLLM, SGLang, llama.cpp and Ollama accept.
 
 import { describe, expect, it } from '@jest/globals'
 import { calls, recovered, why } from './offered.ts'
@@ -189,7 +189,7 @@ describe('every dialect', () => {
   })
 
   it.each(texts)(
-    '$dialect gives nothing in prose, in a quote, or in a fence with prose around it: $text',
+    '$dialect finds no call in prose, in a quote, or in a fence with prose around it: $text',
     ({ text }) => {
       for (const spoken of [
         `See:\n${text}`,
@@ -204,7 +204,7 @@ describe('every dialect', () => {
   )
 
   it.each(texts)(
-    '$dialect never runs a part of a text that was cut: $text',
+    '$dialect runs only whole calls of a text that was cut: $text',
     ({ text, expected }) => {
       for (let end = 0; end < text.length; end += 1) {
         const part = calls(text.slice(0, end)) ?? []
@@ -232,19 +232,19 @@ describe('the mark with which a model ends its turn', () => {
     '<turn|>',
     '<｜end▁of▁sentence｜>',
     '</s>',
-  ])('is no part of what it says: %s', (mark) => {
+  ])('is not part of the text: %s', (mark) => {
     for (const text of [call, `<tool_call>${call}</tool_call>`, `\`\`\`json\n${call}\n\`\`\``])
       expect(calls(`${text}\n${mark}\n`)).toEqual([search('</s>')])
     expect(recovered(`It is over.${mark}`)).toBeUndefined()
     expect(recovered(mark)).toBeUndefined()
   })
 
-  it('is one: what follows it is another text', () => {
+  it('ends the text: calls on both sides of it are no calls', () => {
     expect(recovered(`${call}<|im_end|>${call}`)).toBeUndefined()
   })
 })
 
-describe('frames that nothing but a call is written in', () => {
+describe('frames that are used only for calls', () => {
   it.each([
     [
       'a tool that was not offered',
@@ -252,12 +252,12 @@ describe('frames that nothing but a call is written in', () => {
       "there is no tool 'gone'",
     ],
     [
-      'JSON that breaks',
+      'broken JSON',
       '<tool_call>{"name":"now","arguments":{}</tool_call>',
       "what stands after '<tool_call>' is not valid JSON",
     ],
     [
-      'a mark that is missing',
+      'a missing mark',
       '<tool_call>{"name":"now","arguments":{}}',
       "'</tool_call>' is missing after the JSON",
     ],
@@ -267,17 +267,17 @@ describe('frames that nothing but a call is written in', () => {
       "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
     ],
     [
-      'a parameter that takes the next one in',
+      'a parameter that swallows the next one',
       '<function=search>\n<parameter=query>\na\n<parameter=limit>\n3\n</parameter>\n</function>',
       "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
     ],
     [
-      'an invocation with a parameter that takes the next one in',
+      'an invocation with a parameter that swallows the next one',
       '<function_calls><invoke name="search"><parameter name="query">a<parameter name="note">b</parameter></invoke></function_calls>',
       "'<function_calls>' must hold calls in the tag 'invoke', each with its parameters, all of them closed, and nothing else",
     ],
     [
-      'a value that takes the next one in',
+      'a value that swallows the next one',
       '<tool_call>search<arg_key>query</arg_key><arg_value>a<arg_key>note</arg_key><arg_value>b</arg_value></tool_call>',
       "a call must be its name and then its arguments, each an 'arg_key' and an 'arg_value' that are closed",
     ],
@@ -306,7 +306,7 @@ describe('frames that nothing but a call is written in', () => {
       '[search("a")]',
       'a call in this form must have a name for each argument and literals as values',
     ],
-  ])('%s: nothing runs, and the model is told why', (_, text, reason) =>
+  ])('with %s run nothing, and the model learns the reason', (_, text, reason) =>
     expect(why(text)).toBe(reason),
   )
 
@@ -327,7 +327,7 @@ describe('frames that nothing but a call is written in', () => {
     ["a list of Python's that calls nothing", '[now, search]'],
     ['Python that calls something else', '[len(a), now()].sort()'],
     ['a module of Python', 'functools.reduce(now, [1])'],
-  ])('%s stays text', (_, text) => expect(recovered(text)).toBeUndefined())
+  ])('stay text in %s', (_, text) => expect(recovered(text)).toBeUndefined())
 })
 
 describe('texts without a type', () => {
@@ -339,7 +339,7 @@ describe('texts without a type', () => {
   it.each([
     ['a string, although it reads like a number', 'query2', '5', undefined],
     ['an integer', 'limit', '5', 5],
-    ['a boolean, also in the words of Python', 'exact', 'True', true],
+    ['a boolean, also in Python syntax', 'exact', 'True', true],
     ['an array', 'tags', '["x", "y"]', ['x', 'y']],
     ['an object', 'filter', '{"a": 1}', { a: 1 }],
     ['null where the schema allows it', 'note', 'null', null],
@@ -347,19 +347,19 @@ describe('texts without a type', () => {
     ['a word of an enumeration', 'level', 'low', 'low'],
     ['a number through anyOf', 'size', '1.5', 1.5],
     ['a number through a reference', 'ratio', '0.25', 0.25],
-  ])('%s', (_, name, value, expected) =>
+  ])('become %s', (_, name, value, expected) =>
     expect(tagged(name, value)).toEqual(
       expected === undefined ? undefined : { query: 'q', [name]: expected },
     ),
   )
 
-  it('keeps every character of a string but the line ends beside its tags', () => {
+  it('keep every character of a string except the line ends beside its tags', () => {
     const text =
       '<function=file_write>\n<parameter=path>\n a\t</parameter>\n<parameter=content>\n\n<b>"x" \\n</b>\n\n</parameter>\n</function>'
     expect(calls(text)).toEqual([['file_write', { path: ' a\t', content: '\n<b>"x" \\n</b>\n' }]])
   })
 
-  it('does not take one of two values of one parameter', () => {
+  it('are refused if one parameter has two values', () => {
     expect(
       why(
         '<function=search>\n<parameter=query>a</parameter>\n<parameter=query>b</parameter>\n</function>',

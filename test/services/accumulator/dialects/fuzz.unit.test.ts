@@ -1,5 +1,5 @@
-// Texts that nobody meant, seeded: soups of marks and broken JSON, and real calls with pieces taken
-// out, doubled or moved.
+// Random texts by seed: mixtures of marks and broken JSON, and real calls with pieces removed,
+// doubled or moved.
 
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -143,13 +143,13 @@ const judges = new Map(
 )
 const seed = 20_261_122
 
-describe('whatever a text is', () => {
+describe('random texts', () => {
   it.each([
     ['a soup of marks', soup, 4_000],
     ['a real call with something taken out, doubled or put in', mutated, 4_000],
     ['any characters', fc.string({ unit: 'binary', maxLength: 200 }), 500],
   ])(
-    '%s never throws, and what is a call could run: offered, an object, and valid',
+    'of %s never throw, and each recovered call is offered, an object and valid',
     (_, texts, numRuns) => {
       fc.assert(
         fc.property(texts, (text) => {
@@ -164,7 +164,7 @@ describe('whatever a text is', () => {
     },
   )
 
-  it('noise that names no tool is never a call, and never answered as one', () => {
+  it('that name no tool are never calls, and never get a fault', () => {
     fc.assert(
       fc.property(noise, (text) => {
         expect(recovered(text)?.kind).not.toBe('calls')
@@ -173,7 +173,7 @@ describe('whatever a text is', () => {
     )
   })
 
-  it('a word before it or after it makes a call text again', () => {
+  it('stay text if a word precedes or follows a call', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...real),

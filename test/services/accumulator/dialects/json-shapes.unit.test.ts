@@ -9,7 +9,7 @@ describe('the shapes of incident I2, in their priority', () => {
   it.each([
     ['a name with its arguments', text({ name: 'file_write', arguments: write })],
     ['arguments as the text of an object', text({ name: 'file_write', arguments: text(write) })],
-    ['the same inside of function', text({ function: { name: 'file_write', arguments: write } })],
+    ['the same inside function', text({ function: { name: 'file_write', arguments: write } })],
     [
       'a call of the Chat Completions API',
       text({
@@ -37,9 +37,9 @@ describe('the shapes of incident I2, in their priority', () => {
     ['a tool with its arguments beside it', text({ tool: 'file_write', arguments: write })],
     ['a name and a tool: the name wins', text({ tool: 'search', name: 'file_write', ...write })],
     ['blanks around it', `\n\n  ${text({ name: 'file_write', arguments: write })}  \n`],
-  ])('%s is a call', (_, spoken) => expect(calls(spoken)).toEqual(written))
+  ])('include %s', (_, spoken) => expect(calls(spoken)).toEqual(written))
 
-  it('takes several calls of one text in their order, also without an array around them', () => {
+  it('give several calls of one text in their order, also without an array around them', () => {
     const both = [
       ['search', { query: 'a' }],
       ['now', {}],
@@ -52,7 +52,7 @@ describe('the shapes of incident I2, in their priority', () => {
     expect(calls(objects.map((one) => text(one)).join('\n'))).toEqual(both)
   })
 
-  it('never makes arguments of the reserved names', () => {
+  it('never turn reserved names into arguments', () => {
     const flat = {
       tool: 'anything',
       id: 'c1',
@@ -64,7 +64,7 @@ describe('the shapes of incident I2, in their priority', () => {
     expect(calls(text(flat))).toEqual([['anything', { city: 'Oslo' }]])
   })
 
-  it('is not run without an argument that has such a name', () => {
+  it('do not run a tool without its argument that has a reserved name', () => {
     const tools = [
       {
         name: 'make',
@@ -78,7 +78,7 @@ describe('the shapes of incident I2, in their priority', () => {
     expect(calls(text({ tool: 'make', path: 'a' }), tools)).toEqual([['make', { path: 'a' }]])
   })
 
-  it('takes the id that is written, and none where none is', () => {
+  it('keep a written id, and leave a missing one empty', () => {
     const ids = (spoken: string) => {
       const recovery = recovered(spoken)
       return recovery?.kind === 'calls' ? recovery.calls.map(({ id }) => id) : undefined
@@ -89,7 +89,7 @@ describe('the shapes of incident I2, in their priority', () => {
     expect(ids(text({ name: 'now', arguments: {} }))).toEqual([''])
   })
 
-  it('keeps the argument text as it was written, its blanks, digits and escapes', () => {
+  it('keep the argument text as written, with its blanks, digits and escapes', () => {
     const raw = '{ "query" : "\\u0061" , "limit":12345678901234567890 }'
     expect(recovered(`{"name":"search","arguments":${raw}}`)).toMatchObject({
       calls: [{ raw }],
@@ -127,18 +127,18 @@ describe('repairs', () => {
       `{"name": "search", "arguments": {"query": "a\\d"}}`,
       ['bad-escape'],
     ],
-  ])('%s is repaired, and said to be', (_, spoken, repairs) =>
+  ])('fix %s and are named', (_, spoken, repairs) =>
     expect(recovered(spoken)).toMatchObject({ kind: 'calls', repairs }),
   )
 
-  it('are none where an escape could be meant both ways, by the rule that holds for arguments', () => {
+  it('are refused for an ambiguous escape, by the same rule as for arguments', () => {
     expect(why('{"name": "search", "arguments": {"query": "C:\\dir\\new"}}')).toBe(
       'it is not valid JSON',
     )
     expect(query('"C:\\\\dir\\\\new"')).toMatchObject({ kind: 'calls', repairs: [] })
   })
 
-  it('does not change a value', () => {
+  it('change no value', () => {
     expect(query(`'it\\'s "so"'`)).toMatchObject({ calls: [{ raw: `{"query": "it's \\"so\\""}` }] })
     expect(query('"C:\\dir\\u12"')).toMatchObject({
       calls: [{ raw: '{"query": "C:\\\\dir\\\\u12"}' }],
@@ -151,7 +151,7 @@ describe('repairs', () => {
     ['an object', '{"name": "search", "arguments": {"query": "a"}'],
     ['an array', '[{"name": "search", "arguments": {"query": "a"}}'],
     ['a number', '{"name": "search", "arguments": {"query": "a", "limit": 1.}}'],
-  ])('never closes %s that is open, and says so', (_, spoken) =>
+  ])('never close %s that is open, and the model learns why', (_, spoken) =>
     expect(why(spoken)).toBe('it is not valid JSON'),
   )
 })
@@ -159,7 +159,7 @@ describe('repairs', () => {
 describe('all or nothing', () => {
   it.each([
     [
-      'a field that is missing',
+      'a missing field',
       { name: 'file_write', arguments: { path: 'a' } },
       "'file_write' cannot be called like that: missing required field 'content'",
     ],
@@ -185,7 +185,7 @@ describe('all or nothing', () => {
     ],
     ['no arguments at all', { name: 'search' }, 'it has no arguments'],
     [
-      'what has no place in a call',
+      'a member that no call has',
       { name: 'search', arguments: { query: 'a' }, version: '1' },
       "'version' has no place in a call",
     ],
@@ -207,7 +207,7 @@ describe('all or nothing', () => {
       { tool: 'search', arguments: { query: 'a' }, limit: 3 },
       "'limit' has no place in a call",
     ],
-  ])('%s: nothing runs, and the model is told why', (_, value, reason) =>
+  ])('with %s nothing runs, and the model learns the reason', (_, value, reason) =>
     expect(why(text(value))).toBe(reason),
   )
 
@@ -224,7 +224,7 @@ describe('all or nothing', () => {
   })
 })
 
-describe('what only looks like a call', () => {
+describe('texts that only look like calls', () => {
   it.each([
     ['a tool that was not offered', text({ name: 'get_weather', arguments: { city: 'Oslo' } })],
     ['data with a tool in it', text({ tool: 'hammer', price: 3 })],
@@ -269,15 +269,15 @@ describe('what only looks like a call', () => {
       `I will not run {"name":"file_write","arguments":{"path":"/etc/passwd","content":""}}.`,
     ],
     ['a call in a string', text(text({ name: 'now', arguments: {} }))],
-    ['a call inside of data', text({ example: { name: 'now', arguments: {} } })],
+    ['a call inside data', text({ example: { name: 'now', arguments: {} } })],
     ['nothing', ' \n '],
-  ])('%s stays text', (_, spoken) => expect(recovered(spoken)).toBeUndefined())
+  ])('stay text: %s', (_, spoken) => expect(recovered(spoken)).toBeUndefined())
 
-  it('is nothing where no tool was offered', () => {
+  it('stay text if no tool was offered', () => {
     expect(recovered(text({ name: 'now', arguments: {} }), [])).toBeUndefined()
   })
 
-  it('is nothing above the cap on bytes', () => {
+  it('stay text above the cap on bytes', () => {
     expect(
       recovered(text({ name: 'anything', arguments: { a: 'x'.repeat(3 * 1024 * 1024) } })),
     ).toBeUndefined()

@@ -1,4 +1,4 @@
-// The tools that the tests of dialects offer, and what a text becomes with them.
+// The tools that the tests of dialects offer, and the result of a text with them.
 
 import {
   type OfferedTool,
@@ -43,7 +43,7 @@ export function recovered(text: string, tools: OfferedTool[] = offered): Recover
   return recover({ text, offered: tools })
 }
 
-/** The calls as [name, arguments]; undefined where the text is not calls. */
+/** The calls as [name, arguments]. Undefined if the text is not calls. */
 export function calls(
   text: string,
   tools: OfferedTool[] = offered,
@@ -54,7 +54,10 @@ export function calls(
     : undefined
 }
 
-/** Why a text that is built like a call cannot run; undefined where it is not one. */
+/**
+ * The reason why a text that is built like a call cannot run. Undefined if it is not built like
+ * one.
+ */
 export function why(text: string): string | undefined {
   const recovery = recovered(text)
   return recovery?.kind === 'lookalike' ? recovery.why : undefined

@@ -1,6 +1,5 @@
-// The work of recovery grows with the text and no faster. It is counted in characters that are
-// looked at, not timed: a search costs what it searches through, an expression what it matches and
-// a bounded look beyond.
+// The work of recovery grows only as fast as the text. The test counts read characters, not time: a
+// search costs the characters it scans, an expression its match and a bounded look ahead.
 
 import { describe, expect, it } from '@jest/globals'
 import { recovered } from './offered.ts'
@@ -44,15 +43,15 @@ const growing: Record<string, (n: number) => string> = {
 }
 
 describe('the steps of recovery', () => {
-  it.each(Object.entries(growing))('grow with the text: %s', (_, textOf) => {
+  it.each(Object.entries(growing))('grow with the length of the text: %s', (_, textOf) => {
     const small = stepsOf(textOf(200))
     const large = stepsOf(textOf(4_000))
-    // Twenty times the text; a square would be four hundred times the steps.
+    // The text is twenty times as long. Quadratic work would be four hundred times as much.
     expect(large / Math.max(small, 2_000)).toBeLessThan(40)
   })
 })
 
-/** Characters that one recovery looks at. */
+/** Number of characters that one recovery reads. */
 function stepsOf(text: string): number {
   let steps = 0
   const boundedLook = 300

@@ -1,6 +1,6 @@
 // The guard in Python on a real broker, in front of real stages. Without Python, confluent-kafka
-// and fastavro it is skipped, and reported as such; WEIR_TEST_PYTHON names another Python, for
-// example that of a virtual environment.
+// and fastavro the test is skipped and reported as skipped. WEIR_TEST_PYTHON names another Python,
+// for example that of a virtual environment.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -33,7 +33,7 @@ describeWithPython('the guard in Python', () => {
     brokers = (await sharedBroker()).bootstrapServers
   }, brokerStartMs)
 
-  it('stops a call with an e-mail address, answers for all calls of a round, and goes on after it was killed', async () => {
+  it('stops a call with an e-mail address, answers for all calls of a round, and continues after a kill', async () => {
     const topicPrefix = `python-${randomUUID()}.`
     const model = script(
       says(call('exec', { command: 'ls' }), call('exec', { command: 'search ann@example.com' })),

@@ -1,6 +1,7 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are commands, and ${…} is part of their language */
-// Commands and what the shell guard says to them, for a tool that starts in /work/app, whose user
-// lives in /home/u, and that may write below /work and /tmp.
+
+// Commands and the shell guard's answers, for a tool that starts in /work/app, whose user has the
+// home /home/u, and that may write below /work and /tmp.
 
 export const passing = [
   // reading, building, testing
@@ -94,7 +95,7 @@ export const passing = [
   'curl -O https://example.com/data.csv && head data.csv',
   'wget -q https://example.com/data.csv',
   'wget -qO- https://example.com | grep title',
-  // nesting of what passes
+  // nested commands that pass
   "bash -c 'echo hi > x'",
   "bash -lc 'cd src && npm test'",
   'bash run.sh',
@@ -391,7 +392,7 @@ export const refused: Record<string, string[]> = {
     'source "$X"',
     'cat x.py | python3',
     'bash /dev/stdin < <(ls)',
-    // what Bash reads a second time
+    // texts that Bash reads a second time
     "test -v 'a[$(rm /etc/hosts)]'",
     "[ -v 'a[$(rm /etc/hosts)]' ]",
     "[ ! -v 'a[`rm /etc/hosts`]' ]",

@@ -50,8 +50,8 @@ describe.each(Object.entries(refused))('commands that are refused as %s', (code,
   test.each(commands)('%s', (command) => expect(codeOf(judged({ command }))).toBe(`shell.${code}`))
 })
 
-describe('where a command stands and what it is called with', () => {
-  it('takes an array as a program with its arguments, without a shell', () => {
+describe('the source of a command, and its start', () => {
+  it('accepts an array as a program with its arguments, without a shell', () => {
     expect(codeOf(judged({ command: ['rm', '-rf', '/etc/x'] }))).toBe('shell.write-outside')
     expect(codeOf(judged({ command: ['bash', '-lc', 'rm -rf /etc/x'] }))).toBe(
       'shell.write-outside',
@@ -71,17 +71,17 @@ describe('where a command stands and what it is called with', () => {
     expect(codeOf(judged(args as JsonObject))).toBe('shell.unreadable'),
   )
 
-  it('does not take a command from what every object inherits', () => {
+  it('ignores a command that is only inherited', () => {
     expect(codeOf(judged({}, { argument: 'toString' }))).toBe('shell.unreadable')
   })
 
-  it('reads the argument that it is told', () => {
+  it('reads the configured argument', () => {
     expect(codeOf(judged({ cmd: 'rm /etc/x', command: 'ls' }, { argument: 'cmd' }))).toBe(
       'shell.write-outside',
     )
   })
 
-  it('refuses a relative path where the shell starts is not known, and passes it after a cd', () => {
+  it('refuses a relative path if the start folder is unknown, and passes it after a cd', () => {
     const { workingFolder: _, ...elsewhere } = usual
     const verdict = (command: string) => {
       const declaration = {
@@ -123,7 +123,7 @@ describe('where a command stands and what it is called with', () => {
     )
   })
 
-  it('lets only named commands run where they are named, inside of others too', () => {
+  it('allows only the named commands, also inside other commands', () => {
     const only = { onlyCommands: ['ls', 'sudo', 'bash'] }
     expect(codeOf(judged({ command: 'cd src && ls && echo done' }, only))).toBe('pass')
     expect(codeOf(judged({ command: 'sudo nmap x' }, only))).toBe('shell.not-allowed')
@@ -131,7 +131,7 @@ describe('where a command stands and what it is called with', () => {
     expect(codeOf(judged({ command: 'source x.sh' }, only))).toBe('shell.not-allowed')
   })
 
-  it('says to the model what was refused and what would pass', () => {
+  it('tells the model the reason for a refusal and an acceptable form', () => {
     expect(judged({ command: 'cd /etc; rm hosts' })).toEqual({
       ordinal: 3,
       verdict: 'reject',
@@ -157,7 +157,7 @@ describe('where a command stands and what it is called with', () => {
   })
 })
 
-describe('whatever the command is', () => {
+describe('any command', () => {
   const word = fc.constantFrom(
     ...[
       'rm',
@@ -236,7 +236,7 @@ describe('whatever the command is', () => {
     ],
   )
 
-  it('answers with one verdict that a guard may give', () => {
+  it('gets one verdict that a guard may give', () => {
     const script = fc.oneof(
       fc.array(word, { maxLength: 40 }).map((words) => words.join(' ')),
       fc.string({ unit: 'binary', maxLength: 200 }),
@@ -257,7 +257,7 @@ describe('whatever the command is', () => {
     )
   })
 
-  it('never passes a write to /etc, whatever stands around it', () => {
+  it('never passes with a write to /etc, in any context', () => {
     const around = fc.constantFrom(
       (c: string) => `( ${c} )`,
       (c: string) => `{ ${c}; }`,
@@ -311,13 +311,13 @@ describe('whatever the command is', () => {
     ['elifs', `if a; then b; ${'elif a; then b; '.repeat(5_000)}fi`],
     ['redirections', '> a '.repeat(30_000)],
     ['arithmetic', `echo $((${'('.repeat(10_000)}`],
-  ])('comes to an end with many %s', (_, command) => {
+  ])('is judged in bounded time with many %s', (_, command) => {
     expect(judged({ command }).ordinal).toBe(3)
   })
 
-  it('does work that grows with the length of the command, not faster', () => {
-    // Time would tell more about the machine; the steps are counted, so a command that is longer
-    // than they allow is refused.
+  it('costs work that grows only as fast as its length', () => {
+    // Time would measure the machine. Steps are counted, so a command that needs more than the
+    // allowed number is refused.
     expect(codeOf(judged({ command: 'ls; '.repeat(1_500) }))).toBe('pass')
     expect(codeOf(judged({ command: 'ls; '.repeat(30_000) }))).toBe('shell.unknowable')
     expect(codeOf(judged({ command: ' '.repeat(300_000) }))).toBe('shell.unknowable')

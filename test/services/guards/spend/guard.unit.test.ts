@@ -40,7 +40,9 @@ function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } =
   return { conversation: 'c', turn, round, agent: 'a', time, calls }
 }
 
-/** Judges rounds one after the other; the codes of all verdicts, a list for each round. */
+/**
+ * Judges rounds one after the other. Returns the codes of all verdicts, one list for each round.
+ */
 function codes(options: SpendGuardOptions, ...rounds: GuardedRound[]): string[][] {
   const guard = spendGuard(options)
   let state: SpendState | undefined
@@ -54,7 +56,7 @@ function codes(options: SpendGuardOptions, ...rounds: GuardedRound[]): string[][
 }
 
 describe('the limits', () => {
-  it('let pass what is exactly at a limit, and refuse one unit more', () => {
+  it('pass an amount exactly at a limit, and refuse one unit more', () => {
     expect(codes(usual, roundOf(1, [5000, 5001, 5000, 1]))).toEqual([
       ['pass', 'over-call', 'pass', 'over-conversation'],
     ])
@@ -66,7 +68,7 @@ describe('the limits', () => {
     ).toEqual([['pass'], ['pass'], ['over-conversation', 'pass']])
   })
 
-  it('leave room for a smaller call after one that was refused', () => {
+  it('leave room for a smaller call after a refused one', () => {
     expect(
       codes({ ...usual, limits: { conversation: '10.00' } }, roundOf(1, [900, 200, 100])),
     ).toEqual([['pass', 'over-conversation', 'pass']])
@@ -106,7 +108,7 @@ describe('the limits', () => {
     ).toEqual([['over-call', 'no-amount']])
   })
 
-  it('say what is left', () => {
+  it('report the remaining amount', () => {
     const verdict = spendGuard(usual).judge(undefined, roundOf(1, [4000, 3000, 4000])).verdicts[2]
     expect(verdict).toEqual({
       ordinal: 2,
@@ -118,7 +120,7 @@ describe('the limits', () => {
   })
 })
 
-describe('what is left where several limits apply', () => {
+describe('the remaining amount under several limits', () => {
   const options = { ...usual, limits: { call: '5.00', conversation: '8.00', day: '7.00' } }
   const textAfter = (spent: number[], cents: number) => {
     const verdict = spendGuard(options)
@@ -127,7 +129,7 @@ describe('what is left where several limits apply', () => {
     return verdict?.verdict === 'reject' ? verdict.text : 'pass'
   }
 
-  it('is what all of them allow, whichever the call was over', () => {
+  it('satisfies all of them, whichever the call exceeded', () => {
     expect(textAfter([300], 501)).toBe(
       '5.01 after 0.00 is over 5.00 for one call. At most 4.00 can still be spent; more needs a person.',
     )
@@ -138,7 +140,7 @@ describe('what is left where several limits apply', () => {
   })
 })
 
-describe('a round that comes again', () => {
+describe('a repeated round', () => {
   it('gets the same verdicts and is not counted twice', () => {
     const guard = spendGuard(usual)
     const round = roundOf(1, [4000, 4000, 4000])
@@ -147,7 +149,7 @@ describe('a round that comes again', () => {
     expect(guard.judge(first.state, { ...round, time: round.time + 86_400_000 })).toEqual(first)
   })
 
-  it('is refused when it is older than the last', () => {
+  it('is refused if it is older than the last', () => {
     expect(codes(usual, roundOf(2, [1]), roundOf(1, [1]), roundOf(3, [1], { turn: 0 }))).toEqual([
       ['pass'],
       ['out-of-order'],
@@ -156,7 +158,7 @@ describe('a round that comes again', () => {
   })
 })
 
-describe('what is no amount', () => {
+describe('an invalid amount', () => {
   const bad: JsonValue[] = [
     -1,
     1.5,
@@ -172,11 +174,11 @@ describe('what is no amount', () => {
     {},
     '',
   ]
-  test.each(bad.map((value) => [value]))('an integer is not %p', (value) =>
+  test.each(bad.map((value) => [value]))('is an integer of %p', (value) =>
     expect(codes(usual, roundOf(1, [value]))).toEqual([['no-amount']]),
   )
 
-  it('is refused when the argument is missing, or only inherited', () => {
+  it('is missing, or only inherited', () => {
     expect(codes(usual, roundWith(1, [{}]))).toEqual([['no-amount']])
     expect(codes({ ...usual, argument: 'constructor' }, roundWith(1, [{}]))).toEqual([
       ['no-amount'],
@@ -195,7 +197,9 @@ describe('what is no amount', () => {
     [1e-7, 'it has more digits than a JSON number holds exactly'],
     [0.1 + 0.2, 'it has more digits than a JSON number holds exactly'],
     ['12.5', 'it is a text, not a JSON number'],
-  ])('a number: %p', (value, expected) => expect(said(amountOf(value, 'number', 2))).toBe(expected))
+  ])('is a number of %p', (value, expected) =>
+    expect(said(amountOf(value, 'number', 2))).toBe(expected),
+  )
 
   test.each<[JsonValue, string]>([
     ['12.5', '12.50'],
@@ -212,7 +216,7 @@ describe('what is no amount', () => {
     ['.5', 'it is not a decimal number without sign, blanks and exponent'],
     ['9'.repeat(40), 'it has more than 18 digits'],
     [12.5, 'it is a number, not a text such as "12.50"'],
-  ])('a decimal text: %p', (value, expected) =>
+  ])('is a decimal text of %p', (value, expected) =>
     expect(said(amountOf(value, 'decimal-text', 2))).toBe(expected),
   )
 
@@ -222,7 +226,7 @@ describe('what is no amount', () => {
 })
 
 describe('the arithmetic', () => {
-  it('never lets more pass than a limit, and never refuses what fits', () => {
+  it('never passes more than a limit, and never refuses a fitting amount', () => {
     const rounds = fc.array(
       fc.array(fc.integer({ min: 0, max: 6_000 }), { minLength: 1, maxLength: 5 }),
       { maxLength: 20 },
@@ -244,7 +248,7 @@ describe('the arithmetic', () => {
     )
   })
 
-  it('sums tenths exactly, where floating point does not', () => {
+  it('sums tenths exactly, unlike floating point', () => {
     const options: SpendGuardOptions = {
       tools: ['pay'],
       argument: 'cents',
@@ -268,7 +272,7 @@ describe('the arithmetic', () => {
     )
   })
 
-  it('takes any JSON for an amount without throwing', () => {
+  it('handles any JSON as an amount without throwing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) =>
         expect(codes(usual, roundOf(1, [value as JsonValue]))[0]).toHaveLength(1),
@@ -302,7 +306,7 @@ describe('its options', () => {
     ['limits.day', { limits: { day: '1.005' } }],
     ['currency', { currency: { argument: 'currency', is: '' } }],
     ['rememberedHours', { rememberedHours: 24 }],
-  ])('a wrong %s is refused: %j', (option, wrong) => {
+  ])('refuse a wrong %s: %j', (option, wrong) => {
     expect(() => spendGuard({ ...usual, ...wrong } as SpendGuardOptions)).toThrow(
       `the spend guard's ${option} is`,
     )
