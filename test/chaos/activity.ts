@@ -1,4 +1,5 @@
-// What clients are told in a run, as it is told, for those that act by it while the run goes on.
+// The activity lines of a run, as clients receive them, for parts that react to them during the
+// run.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decode } from '../../shared/codec/codec.ts'
@@ -8,8 +9,7 @@ import type { Message } from '../../shared/contract/messages.ts'
 const retryMs = 500
 
 /**
- * Hands on each line of activity, of all partitions, until `signal` aborts; also through a broker
- * that goes and comes.
+ * Passes on each activity line of all partitions until `signal` aborts. Survives broker outages.
  */
 export function followActivity(
   {

@@ -1,6 +1,5 @@
-// The rule about approvals with a violation planted in a sound run: of four calls that were asked
-// about one needs nobody, one is approved, one expires with an approval that comes too late, and
-// one is withdrawn.
+// The rule about approvals, with a violation planted in a sound run of four calls. One needs no
+// decision and one is approved. One expires before its late approval, and one is withdrawn.
 
 import { describe, expect, it } from '@jest/globals'
 import { approvals } from './checkers/approvals.ts'

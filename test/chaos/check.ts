@@ -1,4 +1,4 @@
-// All that must hold after a run. A further rule is its file and a line here.
+// Every rule that holds after a run. A new rule is one file and one line here.
 
 import { approvals } from './checkers/approvals.ts'
 import { commits } from './checkers/commits.ts'

@@ -1,5 +1,5 @@
-// Each rule of the chaos suite with a violation planted in a sound run: an alarm that cannot ring
-// proves nothing.
+// Each rule of the chaos suite with a violation planted in a sound run. A checker that never
+// reports anything proves nothing.
 
 import { describe, expect, it } from '@jest/globals'
 import { check } from './check.ts'
@@ -31,7 +31,7 @@ function remove(evidence: Evidence, topic: string, offset: number): void {
   evidence.records = evidence.records.filter((record) => record !== at(evidence, topic, offset))
 }
 
-/** Behind the last record of the topic. */
+/** Adds the record after the last record of the topic. */
 function add(evidence: Evidence, topic: string, time: number, message: Sketch, id?: string): void {
   const offset =
     Math.max(

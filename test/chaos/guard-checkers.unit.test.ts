@@ -1,5 +1,5 @@
 // Each rule about guards with a violation planted in a sound run with guards, as check.unit.test.ts
-// does for the others.
+// does for the other rules.
 
 import { describe, expect, it } from '@jest/globals'
 import { check } from './check.ts'

@@ -1,5 +1,5 @@
-// What guards did in a run, in lines: the changes of an operator, and for each guard what it was
-// asked, what it said, and what that came to.
+// The guards' part of the report: the changes of an operator, and for each guard its requests, its
+// verdicts and their effects.
 
 import { stampAges } from './checkers/stamps.ts'
 import { clearedCalls } from './claims.ts'
@@ -49,8 +49,8 @@ function linesOf(guard: string, evidence: Evidence): string {
 }
 
 /**
- * Rounds whose calls had been asked of it before a removal, and got its word, or its silence, after
- * that.
+ * Rounds that reached the guard before a removal, with its verdict or its silence after the
+ * removal.
  */
 function waitedAtRemoval(guard: string, evidence: Evidence): number {
   const removals = evidence.records.filter(

@@ -1,5 +1,5 @@
 // The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]
-// [--spare-broker]. Exit 0: nothing was violated; 1: something was, and the folder that is named
+// [--spare-broker]. Exit 0: no violation. Exit 1: some rule was violated, and the printed folder
 // holds the logs of all processes, the records and the violations.
 
 import { randomBytes } from 'node:crypto'

@@ -1,7 +1,6 @@
-// The people of a run: calls whose argument `risk` names a person wait for one. Most decide within
-// seconds, some not at all, some about when the call expires; now and then two decide at once. Each
-// decides from a process that is none of the fleet, as `weir approve` does, under a name of its
-// own.
+// The people of a run: a call whose argument `risk` names a person waits for one. Most decide
+// within seconds, some never, some near the deadline, and now and then two decide at once. Each
+// decides from a process outside the fleet, as `weir approve` does, under their own name.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,14 +18,14 @@ import { callKey, type Decision } from './evidence.ts'
 
 export type People = {
   readonly decisions: Decision[]
-  /** Nobody decides any more; resolves when what was being said has been said. */
+  /** Starts no further decision. Resolves when the pending ones are sent. */
   close(): Promise<void>
 }
 
-/** A call expires a quarter of it earlier (limits.approvalAnswerMs). */
+/** A call expires after three quarters of it (limits.approvalAnswerMs). */
 const waitMs = 24_000
 
-/** Which calls wait; returns the path of the file, for `weir approvals rules`. */
+/** Writes the approval rules and returns the file's path, for `weir approvals rules`. */
 export function writeRules(folder: string): string {
   const rule = {
     name: 'a person is asked',
@@ -65,7 +64,7 @@ export function startPeople({
   })
 
   function ask(round: ApprovalPending, call: PendingCall): void {
-    if (known.has(call.id)) return // a line of activity may come twice
+    if (known.has(call.id)) return // an activity line may come twice
     known.add(call.id)
     const dice = createRandom(`${seed}/person/${call.id}`)
     for (let people = dice.chance(0.25) ? 2 : 1; people > 0; people -= 1) {
@@ -98,7 +97,7 @@ export function startPeople({
     const told = await desk
       .decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' })
       .catch(() => undefined)
-    decision.told = told?.counted // what failed may be in the log all the same
+    decision.told = told?.counted // a failed write may still be in the log
   }
 
   return {
@@ -110,7 +109,7 @@ export function startPeople({
   }
 }
 
-/** Undefined: this one never says anything. `leftMs`: until the call expires. */
+/** Undefined: no decision. `leftMs`: the time until the call expires. */
 function delayOf(dice: Random, leftMs: number): number | undefined {
   const when = dice.weighted([
     [80, 'soon'],

@@ -1,5 +1,5 @@
-// The plan of faults: the same for the same seed, complete in every two minutes, with the broker's
-// faults apart from one another.
+// The plan of faults is the same for the same seed. It is complete in every two minutes, with a
+// distance between the broker's faults.
 
 import { describe, expect, it } from '@jest/globals'
 import { createRandom } from '../simulation/random.ts'

@@ -1,6 +1,6 @@
-// The provider: an HTTP server that speaks Anthropic's Messages API and streams what the script
-// says, in pieces and with pauses, so that a process can be killed in the middle of an answer. It
-// notes every answer that it gave as a whole.
+// The provider: an HTTP server that speaks Anthropic's Messages API. It streams the script in
+// pieces with pauses, which lets faults kill a process in the middle of an answer. It notes each
+// whole answer.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -53,8 +53,8 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
   }
 
   /**
-   * Before it is streamed: whoever was told the end of it has it whole, whether or not this server
-   * ever learns that.
+   * Before it is streamed. A client may receive the whole answer even if this server never learns
+   * of it.
    */
   function note({ conversation, messageId, blocks }: Answer): void {
     said.push({

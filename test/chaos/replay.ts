@@ -1,7 +1,6 @@
-// What `weir replay` says of the run's topics, asked as an operator would ask it: over Kafka, of
-// the fleet's own commands. After a run that has settled every decision must be the same again, and
-// none may be left out or still be awaited. That this is Weir's own code is what is tested here;
-// the checkers that share none with it are in check.ts.
+// The verdict of `weir replay` on the run's topics, over Kafka and with the fleet's own commands.
+// After a settled run every decision must be reproduced, with none skipped or pending. This tests
+// Weir's own code on purpose. The independent checkers are in check.ts.
 
 import { execFile } from 'node:child_process'
 import type { Violation } from './evidence.ts'

@@ -1,4 +1,4 @@
-// What a run did, in numbers, and what was wrong, with addresses.
+// The numbers of a run and its violations, with addresses.
 
 import { roundsOf } from './checkers/approvals.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
@@ -18,7 +18,7 @@ export type RunFacts = {
   asksAgain: number
   modelRequests: number
   toolsEnded: number
-  /** What weir replay said of the topics. */
+  /** The output of `weir replay` for the topics. */
   replayed: Pick<ReplaySaid, 'turns' | 'decisions'>
   trouble: LineKind[]
   /** Milliseconds of each part of the run. */

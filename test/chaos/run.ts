@@ -1,5 +1,5 @@
-// One run of the chaos suite, from a broker of its own to the verdict. The order of a run stands
-// here; what each step is, elsewhere.
+// One run of the chaos suite, from its own broker to the result. This file is the order of the
+// steps.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,20 +34,20 @@ import { watchWaits } from './waits-watch.ts'
 
 export type ChaosOptions = {
   seed: string
-  /** Of faults; starting, draining and checking come on top. */
+  /** The time for faults. Starting, draining and checking come on top. */
   minutes: number
   /** Conversations at once. */
   clients: number
   partitions: number
   /**
-   * The broker goes on all the time, so that many more turns are played; default: it is restarted,
-   * killed and paused too.
+   * Leaves the broker alone, which allows many more turns. Default: it is restarted, killed and
+   * paused too.
    */
   sparesBroker?: boolean
   say: (line: string) => void
 }
 
-/** `folder`: what is left of it, if it failed. */
+/** `folder`: the artifacts of a failed run. */
 export type ChaosResult = {
   violations: Violation[]
   summary: string
@@ -58,12 +58,12 @@ export type ChaosResult = {
 
 const prefix = 'weir.'
 const warmUpMs = 480_000
-/** A turn may take as long as its wall limit, 5 minutes, plus the time of the last call. */
+/** A turn may last as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
 const settleMs = 60_000
 const leaveMs = 30_000
 
-/** Three processes read each stage's inbox; they share processes in different ways. */
+/** Three processes read each stage's inbox, in different combinations of stages. */
 const layout: Record<string, string[]> = {
   'conversation-1': ['conversation'],
   'conversation-2': ['conversation'],
@@ -235,7 +235,7 @@ export async function runChaos({
   }
 }
 
-/** Turns are answered, and all of the fleet is seen in its groups. */
+/** Waits until turns get answers and the whole fleet is in its groups. */
 async function warmUp({
   load,
   groups,
@@ -270,8 +270,8 @@ type Inflicting = {
 }
 
 /**
- * Each fault at its time, whatever else is going on; resolves when the time is over and all of them
- * are.
+ * Starts each fault at its time, also beside others. Resolves when the time is over and all faults
+ * have ended.
  */
 async function inflictAll({
   plan,
@@ -318,7 +318,7 @@ type Ends = {
   inflicted: Inflicted[]
 }
 
-/** What no record shows. */
+/** The result of the fleet that no record shows. */
 function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] {
   const checker = 'run'
   const violations: Violation[] = []

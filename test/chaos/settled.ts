@@ -1,5 +1,5 @@
-// Whether the stages and the guards have done all that stands in their inboxes: every group's
-// commit is at the end of its log, and stays there.
+// Waits until the stages and the guards have processed their inboxes: every group's commit is at
+// the end of its log and stays there.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kafka } from 'kafkajs'

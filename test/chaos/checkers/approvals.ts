@@ -1,7 +1,7 @@
-// Approvals, told a second time from the log of the stage's inbox: a call that the rules name waits
-// for a person; the first decision before it expires counts, unless the call was withdrawn before;
-// time decides like a person. What came of it is told once, the guard's verdict says the same,
-// nobody was told otherwise, and no such call started that was not approved before.
+// Approvals, derived a second time from the log of the stage's inbox. A call that the rules name
+// waits for a person. The first decision before it expires counts, unless the call was withdrawn
+// before. The deadline decides like a person does. Each outcome is reported once, the guard's
+// verdict agrees, and no client got another outcome. Such a call never starts before its approval.
 
 import type { ApprovalOutcome, CallVerdict } from '../../../shared/contract/messages.ts'
 import {
@@ -16,7 +16,7 @@ import {
 
 const checker = 'approvals'
 
-/** A call that waits for a person; `by` and `time`: of what decided it. */
+/** A call that waits for a person. `by` and `time` belong to its decision. */
 type Waiting = {
   key: string
   ordinal: number
@@ -118,7 +118,7 @@ export function roundsOf(evidence: Evidence): Map<string, Round> {
   return rounds
 }
 
-/** As the rule of people.ts says it; what cannot be read waits. */
+/** Keeps the rule of people.ts. A call with unreadable arguments waits. */
 function needsPerson(text: string): boolean {
   try {
     const { risk } = JSON.parse(text) as { risk?: string }
@@ -128,7 +128,7 @@ function needsPerson(text: string): boolean {
   }
 }
 
-/** Every call that the rule names was asked about, and no other. */
+/** Every call that the rule names had a request for approval, and no other call did. */
 function asked(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const pending = new Map(
@@ -162,7 +162,7 @@ function asked(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
   return violations
 }
 
-/** To clients, by the stage, and to each who decided, by what wrote it for them. */
+/** The stage reported each outcome to clients, and each decision's sender got the same one. */
 function told(calls: Map<string, Waiting>, evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const heard = new Set<string>()

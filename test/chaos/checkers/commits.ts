@@ -1,7 +1,6 @@
-// R1: when all is over, each group has committed the end of its inbox, inside the log, and what it
-// folds from is inside too. Stages whose units end with their turns have nothing left to fold but
-// cancels, which are remembered until their turn expires; a conversation is remembered for ten
-// minutes, and by guards for an hour.
+// R1: at the end each group has committed the end of its inbox, and its "fold from" offset is
+// inside the log. Stages whose units end with their turns still fold only cancels, until the turn
+// expires. A conversation stays in memory for ten minutes, and in guards for an hour.
 
 import { addressOf, type Checker } from '../evidence.ts'
 

@@ -1,8 +1,7 @@
-// What stands in the guards' own topics: an answer to every round that asks a guard which is still
-// there at the end, to no other, about just the calls that it was asked about; as the suite's
-// guards judge (guards/risk.ts, written a second time), with what they must know of the
-// conversation by the log. An answer that comes again, from whichever process of that version, is
-// the same.
+// The records in the guards' own topics. Every round of a guard that exists at the end has one
+// answer, and no other round has any. An answer covers exactly the calls of its request. Its
+// verdicts follow from guards/risk.ts, written a second time, and from the conversation in the log.
+// A repeated answer is identical, from any process of that version.
 
 import type { Call, CallVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
 import {
@@ -18,10 +17,7 @@ import { modeOf } from '../waits.ts'
 
 const checker = 'guard-answers'
 
-/**
- * A round that asks the guard. `seenBefore`: calls of the conversation that it was asked about
- * before.
- */
+/** A round sent to the guard. `seenBefore` counts earlier calls of the conversation sent to it. */
 type AskedRound = { cleared: LoggedMessage<'round-cleared'>; calls: Call[]; seenBefore: number }
 
 export const guardAnswers: Checker = {
@@ -38,7 +34,7 @@ export const guardAnswers: Checker = {
 function answers(guard: string, rounds: Map<string, AskedRound>, evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const first = new Map<string, string>()
-  // Every record, also one whose id came before: it is what comes again that is compared.
+  // Every record, also with a repeated id: this rule compares the repeats.
   for (const record of evidence.records) {
     if (record.topic !== `guard-verdicts.${guard}` || record.message?.type !== 'guard-verdict')
       continue
@@ -81,7 +77,7 @@ function missing(guard: string, rounds: Map<string, AskedRound>, evidence: Evide
   )
 }
 
-/** By round, in the order of the log. */
+/** By round, in log order. */
 function roundsOf(guard: string, evidence: Evidence): Map<string, AskedRound> {
   const rounds = new Map<string, AskedRound>()
   const seen = new Map<string, number>()
@@ -122,7 +118,7 @@ function wordOn(
   ]
 }
 
-/** The guards that the arguments name; undefined: they are no arguments. */
+/** The guards that the arguments name. Undefined: they are not valid arguments. */
 function riskIn(raw: string): string[] | undefined {
   try {
     const { risk } = JSON.parse(raw) as { risk?: string }
@@ -132,14 +128,14 @@ function riskIn(raw: string): string[] | undefined {
   }
 }
 
-/** But the approval guard's, which does not judge by itself (approvals.ts). */
+/** All guards but the approval guard, whose verdicts come from people (approvals.ts). */
 function guardsOfTopics({ records }: Evidence): string[] {
   return records
     .flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1))
     .filter((guard) => guard !== 'approval')
 }
 
-/** Those whose commits must be at the end. */
+/** Guards whose commits must be at the end of the log. */
 function guardsAtEnd({ committed }: Evidence): string[] {
   return committed.flatMap(({ group }) => group.split('guard.').slice(1))
 }

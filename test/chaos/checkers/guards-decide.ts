@@ -1,6 +1,6 @@
-// R5, R6, for calls that wait for guards: whoever was asked has a word on it that counted, its own
-// or on-timeout's, unless the call was over before; the word is told once, as it counted; a veto
-// names the guard that gave it, and carries its text to the model.
+// R5, R6, for calls that wait for guards. Each awaited guard has one verdict that counts, its own
+// or the one of on-timeout, unless the call was over before. It is reported once. A veto names its
+// guard and carries the guard's text to the model.
 
 import type { CallResult } from '../../../shared/contract/messages.ts'
 import { type ClearedCall, clearedCalls } from '../claims.ts'
@@ -25,7 +25,7 @@ export const guardsDecide: Checker = {
   },
 }
 
-/** Each guard that was waited for in a round is told of once, with what counted for each call. */
+/** Each awaited guard of a round is reported once, with the verdict that counted for each call. */
 function wordsTold(evidence: Evidence, calls: Map<string, ClearedCall>): Violation[] {
   const violations: Violation[] = []
   const counted = new Map<string, string[]>()

@@ -1,6 +1,6 @@
-// Every message that was taken stands in the log and ends in exactly one turn-finished, also a
-// queued, a cancelled, a refused and a repeated one; nobody else's does; the client was told what
-// the log says. Turns of a conversation follow one another in the order of their messages.
+// Every accepted message is in the log and ends in exactly one turn-finished. This includes queued,
+// cancelled, refused and repeated messages, and no other turn-finished exists. The client's answer
+// matches the log. Turns of a conversation follow the order of their messages.
 
 import {
   addressOf,
@@ -42,7 +42,7 @@ function ends(evidence: Evidence): Violation[] {
     const found = finished.get(key) ?? []
     if (message.taken && copies === 0) say('was acknowledged and is not in the log')
     if (copies === 0 && !message.taken && found.length === 0) continue
-    // A refused message is refused each time it comes, because nobody remembers it.
+    // A refused message is refused again at each repeat, because no state keeps it.
     const most = message.refusable ? copies : 1
     if (found.length < 1)
       say(
@@ -90,7 +90,7 @@ function endingFaults(
         `ended as ${outcome} with the reason ${JSON.stringify(reason)} and the reply ${JSON.stringify(reply)}`,
       )
   }
-  // A message that left the queue was told so once, and whoever missed that cannot ask again.
+  // A message that left the queue gets one notice, and a client that missed it cannot get it again.
   if (heard === undefined)
     return cancelled || refusable || found.length === 0
       ? violations
@@ -107,7 +107,7 @@ function endingFaults(
   return violations
 }
 
-/** One turn at a time, each with an end of its own, in the order in which the messages came. */
+/** One turn at a time, each with its own end, in the order of the messages. */
 function orderOfTurns(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const cameAt = new Map<string, number>()

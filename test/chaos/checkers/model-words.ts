@@ -1,4 +1,4 @@
-// What the conversation was told is one whole answer of the provider, never pieces of two: text,
+// The conversation received one whole answer of the provider, never pieces of two: its text, its
 // calls and the bytes of their arguments.
 
 import { addressOf, type Checker, messageKey, recordsOf, turnKey } from '../evidence.ts'

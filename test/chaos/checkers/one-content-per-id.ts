@@ -1,8 +1,8 @@
-// R3: a derived id has one content, at one place. And in each partition, whoever drops what is not
-// above the writer's mark loses nothing: what stands below it stood there before, so a writer never
-// goes back but to repeat itself. The numbers n of one input have no hole over all topics, so no
-// output of an input is missing in the middle; and the input is there, older than what was made of
-// it. What guards write is not a stage's, has only observed readers, and is guard-answers.ts's.
+// R3: a derived id has one content, at one place. In each partition, dropping records that are not
+// above the writer's mark loses nothing. Such a record is a repeat, so a writer goes back only to
+// repeat itself. The numbers n of one input have no gap over all topics: no output of an input is
+// missing in the middle. The input exists and is older than its outputs. Guards' records belong to
+// no stage and have only observed readers. guard-answers.ts checks them.
 
 import { addressOf, type Checker, type Evidence, type Logged, type Violation } from '../evidence.ts'
 import { inboxes } from '../inboxes.ts'

@@ -1,6 +1,5 @@
-// R5: each call that a model made ends in exactly one result: in one round-outcome and in one
-// history entry, which agree. What the executor says of a call it says once, and it is what the
-// accepted claims lead to.
+// R5: each call of a model ends in exactly one result. One round-outcome and one history entry
+// contain it and agree. The executor reports a call once, as the accepted claims require.
 
 import type { CallResult } from '../../../shared/contract/messages.ts'
 import { clearedCalls } from '../claims.ts'
@@ -56,8 +55,8 @@ function outcomes(evidence: Evidence): Violation[] {
 }
 
 /**
- * One entry for each round that was begun, with a result for each call: that of the round-outcome,
- * if the conversation still waited for it.
+ * One entry for each begun round, with a result for each call. The results are those of the
+ * round-outcome if the conversation still waited for it.
  */
 function history(evidence: Evidence): Violation[] {
   const violations: Violation[] = []

@@ -1,5 +1,5 @@
-// Whatever is done to guards, to the broker and to other processes: one that nobody killed goes on,
-// and is not started again.
+// A process that no fault kills keeps running without a restart, through all faults of guards, of
+// the broker and of other processes.
 
 import type { Checker } from '../evidence.ts'
 

@@ -1,5 +1,6 @@
-// R8 and the wire: every record can be read with the schemas of the lock, stands in the partition
-// of its conversation, and none went to dead-letters, because nobody wrote rubbish in this run.
+// R8 and the wire format. The schemas of the lock decode every record, and it is in the partition
+// of its conversation. None went to dead-letters, because no fault of this run writes invalid
+// bytes.
 
 import { addressOf, type Checker, recordsOf, type Violation } from '../evidence.ts'
 

@@ -1,8 +1,7 @@
-// R4, R5, R6, by the tools' own records joined with the log. No tool that may not be repeated
-// started twice, an idempotent one at most toolTries times; each start stands on a claim that the
-// log accepted in the name of an owner of that very process, and came before the call's result was
-// given; what was rejected, vetoed or skipped never started, what is said to have worked or to run
-// did.
+// R4, R5, R6, by the tools' own records joined with the log. A tool that may not be repeated starts
+// at most once, an idempotent one at most toolTries times. Each start has a claim that the log
+// accepted, with an owner of that very process. Each start precedes the result of its call. A call
+// that was rejected, vetoed or skipped never started. A call reported as successful or running did.
 
 import { type ClearedCall, clearedCalls, neverRan } from '../claims.ts'
 import {
@@ -44,8 +43,8 @@ export const starts: Checker = {
       violations.push(...withoutClaim(call, started, owners))
       const result = results.get(key)
       for (const { at, process, start } of started) {
-        // A request that was on its way when the call was broken off: its result says that it may
-        // still take effect.
+        // The request was in flight when the call was aborted. Its result warns of a possible
+        // effect.
         const isForetold = result?.status === 'outcome_unknown' && start.startsWith('http-')
         if (result !== undefined && at > result.time && !isForetold)
           say(`was started by ${process} ${at - result.time} ms after its result was given`)
@@ -55,7 +54,7 @@ export const starts: Checker = {
   },
 }
 
-/** Each accepted claim starts at most one tool, in a process whose claim it is. */
+/** Each accepted claim starts at most one tool, in the process that made the claim. */
 function withoutClaim(
   call: ClearedCall,
   started: Start[],
@@ -84,7 +83,7 @@ function withoutClaim(
   })
 }
 
-/** What a result says about running is true. */
+/** Each result tells the truth about starts. */
 function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
   const violations: Violation[] = []
   const ids = new Set(evidence.starts.map(({ start }) => start))
@@ -110,8 +109,8 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Viola
 }
 
 /**
- * People are told that a tool runs only when it does (I1.4). One that was stopped at once may not
- * have come to writing that down.
+ * Clients see that a tool runs only when it does (I1.4). A tool that was stopped at once may not
+ * have written its start.
  */
 function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
   const ended = new Set(

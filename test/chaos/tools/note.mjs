@@ -1,5 +1,5 @@
-// A module tool that writes down that it starts before it does anything else: one line, one write,
-// at the end of the file.
+// A module tool that notes its start before all other work: one line, one write, at the end of the
+// file.
 
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
