@@ -18,7 +18,7 @@ export function followActivity(
     partitions,
     signal,
   }: { bus: Bus; prefix: string; partitions: number; signal: AbortSignal },
-  heard: (message: Message) => void,
+  onMessage: (message: Message) => void,
 ): void {
   for (let partition = 0; partition < partitions; partition += 1) void follow(partition)
 
@@ -34,7 +34,7 @@ export function followActivity(
         }))
           for (const { value, offset } of records) {
             from = offset + 1
-            if (value !== null) heard(decode(value))
+            if (value !== null) onMessage(decode(value))
           }
       } catch {
         await sleep(retryMs)

@@ -24,10 +24,10 @@ import {
   turnKey,
 } from './evidence.ts'
 import {
-  type Asked,
-  askedOf,
-  type GuardWord,
-  hear,
+  type AwaitedGuard,
+  applyAnswer,
+  type CountedVerdict,
+  guardsOf,
   passTime,
   type WaitEnd,
   type Waiting,
@@ -57,8 +57,8 @@ export type ClearedCall = {
   decided: boolean
   at: string
   /** The guards that the call waited for, with their verdicts during that time. */
-  asked: Asked[]
-  words: GuardWord[]
+  guards: AwaitedGuard[]
+  counted: CountedVerdict[]
   claims: AcceptedClaim[]
   /** The end that the log requires. Undefined: still open, or its turn closed first. */
   ending: ResultStatus | undefined
@@ -113,7 +113,7 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
         turns.delete(key)
         break
       case 'guard-verdict':
-        hear(
+        applyAnswer(
           turn?.calls.filter(({ round }) => round === message.round) ?? [],
           message,
           time,
@@ -153,7 +153,7 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
     const ending =
       known ??
       (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
-    const asked = ending === undefined ? askedOf(message, call.name, time) : []
+    const guards = ending === undefined ? guardsOf(message, call.name, time) : []
     return {
       key: callKey(message, call.ordinal),
       conversation: message.conversation,
@@ -169,15 +169,15 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       expiresAt: Math.max(message.expiresAt, message.extendedTo ?? 0),
       decided: known !== undefined,
       at,
-      asked,
-      words: [],
-      awaited: asked.length > 0 ? asked : undefined,
+      guards,
+      counted: [],
+      awaited: guards.length > 0 ? guards : undefined,
       claims: [],
       ending,
       phase:
         ending !== undefined
           ? { kind: 'done' }
-          : asked.length > 0
+          : guards.length > 0
             ? { kind: 'waiting' }
             : { kind: 'ready', try: 1, lapsed: false },
     }

@@ -51,7 +51,7 @@ export type Sent = {
   /** A message that the conversation must refuse. */
   refusable: boolean
   cancelled: boolean
-  heard: { outcome: string; reply: string } | undefined
+  answer: { outcome: string; reply: string } | undefined
 }
 
 /**
@@ -87,7 +87,7 @@ export type Committed = {
 }
 
 /**
- * A person's decision on a waiting call (people.ts). `counted`: the reply, whether it counts.
+ * A person's decision on a waiting call (approvers.ts). `counted`: the reply, whether it counts.
  * Undefined: there was no reply.
  */
 export type Decision = {
@@ -95,11 +95,11 @@ export type Decision = {
   id: string
   answer: ApprovalAnswer
   by: string
-  told: boolean | undefined
+  counted: boolean | undefined
 }
 
 /** A whole answer of the provider. */
-export type Said = {
+export type ModelAnswer = {
   conversation: string
   messageId: string
   text: string
@@ -112,7 +112,7 @@ export type Evidence = {
   records: Logged[]
   starts: Start[]
   sent: Sent[]
-  said: Said[]
+  modelAnswers: ModelAnswer[]
   decisions: Decision[]
   disturbances: Disturbance[]
   exits: UnexpectedExit[]
@@ -120,7 +120,7 @@ export type Evidence = {
 }
 
 /** `at`: the address of the record that shows it, `topic/partition/offset`. */
-export type Violation = { checker: string; what: string; at?: string | undefined }
+export type Violation = { checker: string; problem: string; at?: string | undefined }
 
 export type Checker = { name: string; check(evidence: Evidence): Violation[] }
 

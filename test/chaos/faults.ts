@@ -215,7 +215,7 @@ async function breakBroker(
   const seconds = ((disturbance.to - disturbance.from) / 1_000).toFixed(1)
   return {
     hit: silences > 0 && answers,
-    detail: `${silences === 0 ? 'it was never seen silent' : 'it was silent'}, ${answers ? `and answered after ${seconds} s` : 'and never answered again'}`,
+    detail: `${silences === 0 ? 'it never went silent' : 'it went silent'}, ${answers ? `and answered after ${seconds} s` : 'and never answered again'}`,
   }
 }
 

@@ -94,9 +94,9 @@ export function createFleet(options: FleetOptions): Fleet {
     child.on('exit', (code, signal) => {
       if (member.child !== child) return
       member.child = undefined
-      const wasAsked = member.state === 'down' || member.state === 'leaving'
+      const isExpected = member.state === 'down' || member.state === 'leaving'
       member.state = 'down'
-      if (wasAsked) return
+      if (isExpected) return
       const at = Date.now()
       exits.push({ process: nameOf(member), code, signal, at })
       disturbances.push({ kind: 'exit', process: nameOf(member), from: at - 5_000, to: at })

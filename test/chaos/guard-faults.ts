@@ -117,10 +117,10 @@ async function switchAndBack(
     ['guard', 'mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only],
     signal,
   )
-  const what = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
+  const description = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
   return {
     hit: isSwitched && isBack && turns >= turnsBetween,
-    detail: `${what}, ${turns} turns in between`,
+    detail: `${description}, ${turns} turns in between`,
   }
 }
 

@@ -31,7 +31,7 @@ export function writeGuard(folder: string, name: GuardName, version: number): st
 }
 
 /** An operator's change, from its first attempt until the command reported success. */
-export type GuardChange = { what: string; from: number; to: number }
+export type GuardChange = { command: string; from: number; to: number }
 
 export type Operator = {
   readonly changes: GuardChange[]
@@ -66,7 +66,7 @@ export function createOperator({
   return {
     changes,
     async command(args, signal) {
-      const change = { what: args.join(' '), from: Date.now(), to: Number.POSITIVE_INFINITY }
+      const change = { command: args.join(' '), from: Date.now(), to: Number.POSITIVE_INFINITY }
       changes.push(change)
       while (!signal.aborted && Date.now() < change.from + commandMs) {
         const { code, errors } = await run([...args, ...place])

@@ -20,7 +20,7 @@ export type LoadOptions = {
 export type Load = {
   readonly sent: Sent[]
   /** Repeats by clients that received no answer or only an error. */
-  asksAgain(): number
+  repeats(): number
   answered(): number
   /** Sends no more messages. Resolves when all have answers (true), or after `drainMs`. */
   drain(drainMs: number): Promise<boolean>
@@ -50,14 +50,14 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
   async function converse(conversation: string, dice: Random): Promise<void> {
     const open: Promise<void>[] = []
     for (let i = 0; i < dice.between(1, 4) && !isStopping; i++) {
-      open.push(say(conversation, `m${i}`, dice.fork(`${conversation}/${i}`)))
+      open.push(sendMessage(conversation, `m${i}`, dice.fork(`${conversation}/${i}`)))
       // otherwise the next message has to wait in the queue
       if (!dice.chance(0.25)) await Promise.all(open)
     }
     await Promise.all(open)
   }
 
-  async function say(conversation: string, messageId: string, dice: Random): Promise<void> {
+  async function sendMessage(conversation: string, messageId: string, dice: Random): Promise<void> {
     const refusable = dice.chance(0.02)
     const message: Sent = {
       conversation,
@@ -65,13 +65,13 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
       taken: false,
       refusable,
       cancelled: false,
-      heard: undefined,
+      answer: undefined,
     }
     sent.push(message)
     const others: Promise<void>[] = []
     if (dice.chance(0.12)) others.push(later(dice.between(0, 3_000), () => cancel(message)))
     if (dice.chance(0.12)) others.push(later(dice.between(0, 2_500), () => repeat(message)))
-    await Promise.all([ask(message), ...others])
+    await Promise.all([sendUntilAnswered(message), ...others])
   }
 
   function questionOf({ conversation, messageId, refusable }: Sent) {
@@ -84,7 +84,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
     }
   }
 
-  async function ask(message: Sent): Promise<void> {
+  async function sendUntilAnswered(message: Sent): Promise<void> {
     for (let tries = 0; !over.signal.aborted; tries++) {
       if (tries > 0) again += 1
       try {
@@ -92,7 +92,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
         const patience = AbortSignal.any([AbortSignal.timeout(patienceMs), over.signal])
         const { outcome, reply } = earlier ?? (await edge.reply(questionOf(message), patience))
         message.taken = true
-        message.heard = { outcome, reply }
+        message.answer = { outcome, reply }
         answered += 1
         return
       } catch {
@@ -119,7 +119,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
 
   return {
     sent,
-    asksAgain: () => again,
+    repeats: () => again,
     answered: () => answered,
     async drain(drainMs) {
       isStopping = true

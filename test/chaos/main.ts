@@ -26,9 +26,8 @@ const options = {
 console.log(JSON.stringify(options))
 const { violations, summary, folder } = await runChaos({
   ...options,
-  say: (line) => console.log(line),
+  print: (line) => console.log(line),
 })
 console.log(summary)
-if (folder !== undefined)
-  console.log(`seed ${options.seed} failed; what is left of it is in ${folder}`)
+if (folder !== undefined) console.log(`seed ${options.seed} failed; its artifacts are in ${folder}`)
 process.exit(violations.length === 0 ? 0 : 1)

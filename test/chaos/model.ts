@@ -45,24 +45,25 @@ export function answerTo(
   seed: string,
   { messages, system, tool_choice }: ModelRequest,
 ): Answer | undefined {
-  const asked = messages.findLastIndex(
+  const question = messages.findLastIndex(
     ({ role, content }) =>
       role === 'user' && content.some(({ text }) => text !== undefined && shape.test(text)),
   )
-  const text = messages[asked]?.content.findLast(
+  const text = messages[question]?.content.findLast(
     ({ text }) => text !== undefined && shape.test(text),
   )?.text
   const [, messageId, conversation] = shape.exec(text ?? '') ?? []
   if (messageId === undefined || conversation === undefined) return undefined
   const rounds = scriptOf(seed, { conversation, messageId })
-  const said = messages.slice(asked).filter(({ role }) => role === 'assistant').length
+  const answersGiven = messages.slice(question).filter(({ role }) => role === 'assistant').length
   // An empty answer leaves no entry. The reminder at the top of the next request proves it.
   const isReminded = Array.isArray(system) && system.length > 1
-  const current = rounds[said]
-  const next = current !== undefined && isEmpty(current) && isReminded ? rounds[said + 1] : current
+  const current = rounds[answersGiven]
+  const next =
+    current !== undefined && isEmpty(current) && isReminded ? rounds[answersGiven + 1] : current
   const last = { blocks: [sentence(messageId)], troubles: [] }
   const { blocks, troubles } = tool_choice?.type === 'none' ? last : (next ?? last)
-  return { conversation, messageId, round: said, blocks, troubles }
+  return { conversation, messageId, round: answersGiven, blocks, troubles }
 }
 
 const shape = /^This is message (\S+) of (\S+)\. /
@@ -149,7 +150,7 @@ function thoughts(random: Random): Block[] {
 
 /**
  * Most calls are quick, some run for seconds, a few longer than their tool may. Some carry a value
- * that a guard or two reject (guards/risk.ts), or that needs a person (people.ts).
+ * that a guard or two reject (guards/risk.ts), or that needs a person (approvers.ts).
  */
 function callOf(random: Random, name: string): Block {
   const tool = random.pick(['pay', 'note', 'charge', 'look', 'index', 'find', 'flaky'] as const)

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import type { Violation } from './evidence.ts'
 import { weir } from './fleet.ts'
 
-export type ReplaySaid = { turns: number; decisions: number; violations: Violation[] }
+export type ReplayResult = { turns: number; decisions: number; violations: Violation[] }
 
 const replayMs = 180_000
 
@@ -14,7 +14,7 @@ export async function replayTopics(place: {
   bootstrapServers: string
   prefix: string
   folder: string
-}): Promise<ReplaySaid> {
+}): Promise<ReplayResult> {
   const { bootstrapServers, prefix, folder } = place
   const { code, out, errors } = await run([
     ...[
@@ -30,11 +30,15 @@ export async function replayTopics(place: {
       folder,
     ],
   ])
-  const violation = (what: string, at?: string): Violation => ({ checker: 'replay', what, at })
+  const violation = (problem: string, at?: string): Violation => ({
+    checker: 'replay',
+    problem,
+    at,
+  })
   if (code !== 0 && code !== 1)
     return { turns: 0, decisions: 0, violations: [violation(`exit code ${code}: ${errors}`)] }
-  const said = JSON.parse(out)
-  const { turns, decisions, differences, awaited, deleted, unjudged, first } = said
+  const output = JSON.parse(out)
+  const { turns, decisions, differences, awaited, deleted, unjudged, first } = output
   const violations: Violation[] = []
   if (differences > 0)
     violations.push(

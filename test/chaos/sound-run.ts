@@ -184,7 +184,7 @@ export function start(ordinal: number, name: string): Start {
   }
 }
 
-export function evidenceOf(lines: Line[], starts: Start[], said = calls): Evidence {
+export function evidenceOf(lines: Line[], starts: Start[], answered = calls): Evidence {
   const records: Logged[] = []
   for (const [topic, all] of Map.groupBy(lines, ([topic]) => topic))
     for (const [offset, [, time, message, id]] of all.entries())
@@ -196,15 +196,15 @@ export function evidenceOf(lines: Line[], starts: Start[], said = calls): Eviden
     sent: [
       {
         ...{ conversation: 'c', messageId: 'm', taken: true, refusable: false, cancelled: false },
-        heard: { outcome: 'answered', reply: 'yes' },
+        answer: { outcome: 'answered', reply: 'yes' },
       },
     ],
-    said: [
+    modelAnswers: [
       {
         conversation: 'c',
         messageId: 'm',
         text: '',
-        calls: said.map(({ name, raw }) => ({ name, raw })),
+        calls: answered.map(({ name, raw }) => ({ name, raw })),
       },
     ],
     decisions: [],

@@ -15,7 +15,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 
 /** A guard's verdict on a call, as it counted. */
-export type GuardWord = {
+export type CountedVerdict = {
   guard: string
   answer: GuardAnswer
   verdict: 'pass' | 'reject'
@@ -24,15 +24,15 @@ export type GuardWord = {
 }
 
 /** A guard of a call. `due`: its deadline. */
-export type Asked = { name: string; onTimeout: GuardInForce['onTimeout']; due: number }
+export type AwaitedGuard = { name: string; onTimeout: GuardInForce['onTimeout']; due: number }
 
 /** A call with its guards. `awaited`: the guards without a verdict. Undefined: it does not wait. */
 export type Waiting = {
   ordinal: number
   expiresAt: number
-  asked: Asked[]
-  words: GuardWord[]
-  awaited: Asked[] | undefined
+  guards: AwaitedGuard[]
+  counted: CountedVerdict[]
+  awaited: AwaitedGuard[] | undefined
 }
 
 /** The end of a wait: the call may run, or never will. */
@@ -40,7 +40,11 @@ export type WaitEnd = 'passed' | 'vetoed' | 'skipped'
 
 type End<Call> = (call: Call, how: WaitEnd) => void
 
-export function askedOf({ policy }: RoundCleared, tool: string, clearedAt: number): Asked[] {
+export function guardsOf(
+  { policy }: RoundCleared,
+  tool: string,
+  clearedAt: number,
+): AwaitedGuard[] {
   return policy.guards
     .filter((guard) => modeOf(guard, tool) === 'enforce')
     .map(({ name, onTimeout, deadlineMs }) => ({
@@ -83,7 +87,7 @@ export function passTime<Call extends Waiting>(
     const inOrder = call.awaited.toSorted((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
     for (const { name, onTimeout, due } of inOrder) {
       if (time < due) continue
-      speak(
+      applyVerdict(
         call,
         {
           guard: name,
@@ -99,7 +103,7 @@ export function passTime<Call extends Waiting>(
 }
 
 /** Applies a guard's answer to the round of these calls. */
-export function hear<Call extends Waiting>(
+export function applyAnswer<Call extends Waiting>(
   calls: Call[],
   message: GuardVerdict,
   time: number,
@@ -108,26 +112,30 @@ export function hear<Call extends Waiting>(
 ): void {
   passTime(calls, time, at, end)
   const { guard, verdicts } = message
-  const asked = calls.filter((call) => call.asked.some(({ name }) => name === guard))
-  const isUsable = asked.every(({ ordinal }) =>
+  const required = calls.filter((call) => call.guards.some(({ name }) => name === guard))
+  const isUsable = required.every(({ ordinal }) =>
     verdicts.some((verdict) => verdict.ordinal === ordinal),
   )
-  for (const call of asked) {
+  for (const call of required) {
     const isRejected =
       !isUsable ||
       verdicts.some(({ ordinal, verdict }) => ordinal === call.ordinal && verdict === 'reject')
     const answer = isUsable ? 'verdicts' : 'unusable'
     if (call.awaited?.some(({ name }) => name === guard))
-      speak(call, { guard, answer, verdict: isRejected ? 'reject' : 'pass', time, at }, end)
+      applyVerdict(call, { guard, answer, verdict: isRejected ? 'reject' : 'pass', time, at }, end)
   }
 }
 
 /** A guard without a wait has no effect. */
-function speak<Call extends Waiting>(call: Call, word: GuardWord, end: End<Call>): void {
+function applyVerdict<Call extends Waiting>(
+  call: Call,
+  counted: CountedVerdict,
+  end: End<Call>,
+): void {
   if (call.awaited === undefined) return
-  call.words.push(word)
-  const awaited = call.awaited.filter(({ name }) => name !== word.guard)
-  const how = word.verdict === 'reject' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
+  call.counted.push(counted)
+  const awaited = call.awaited.filter(({ name }) => name !== counted.guard)
+  const how = counted.verdict === 'reject' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
   call.awaited = how === undefined ? awaited : undefined
   if (how !== undefined) end(call, how)
 }

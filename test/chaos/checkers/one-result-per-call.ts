@@ -31,7 +31,7 @@ function outcomes(evidence: Evidence): Violation[] {
     for (const record of records.slice(1))
       violations.push({
         checker,
-        what: `${round} has a further round-outcome`,
+        problem: `${round} has a further round-outcome`,
         at: addressOf(record),
       })
     for (const record of records) {
@@ -39,7 +39,7 @@ function outcomes(evidence: Evidence): Violation[] {
       if (!isPaired(response.calls, results))
         violations.push({
           checker,
-          what: `${round} has the calls ${ordinals(response.calls)} and results of ${ordinals(results)}`,
+          problem: `${round} has the calls ${ordinals(response.calls)} and results of ${ordinals(results)}`,
           at: addressOf(record),
         })
     }
@@ -48,7 +48,7 @@ function outcomes(evidence: Evidence): Violation[] {
     if (record.message.response.calls.length > 0 && !found.has(roundKey(record.message)))
       violations.push({
         checker,
-        what: `${roundKey(record.message)} has calls and no round-outcome`,
+        problem: `${roundKey(record.message)} has calls and no round-outcome`,
         at: addressOf(record),
       })
   return violations
@@ -70,19 +70,21 @@ function history(evidence: Evidence): Violation[] {
     for (const record of records.slice(1))
       violations.push({
         checker,
-        what: `${round} has a further history entry`,
+        problem: `${round} has a further history entry`,
         at: addressOf(record),
       })
     for (const record of records) {
       const { response, results } = record.message
-      const say = (what: string) =>
+      const report = (problem: string) =>
         violations.push({
           checker,
-          what: `the history entry ${round} ${what}`,
+          problem: `the history entry ${round} ${problem}`,
           at: addressOf(record),
         })
       if (!isPaired(response?.calls ?? [], results))
-        say(`has the calls ${ordinals(response?.calls ?? [])} and results of ${ordinals(results)}`)
+        report(
+          `has the calls ${ordinals(response?.calls ?? [])} and results of ${ordinals(results)}`,
+        )
       const outcome = outcomes.get(round)
       if (
         outcome !== undefined &&
@@ -90,14 +92,14 @@ function history(evidence: Evidence): Violation[] {
         response.calls.length > 0 &&
         statuses(outcome.results) !== statuses(results)
       )
-        say(`says ${statuses(results)}, its round-outcome ${statuses(outcome.results)}`)
+        report(`has ${statuses(results)}, its round-outcome has ${statuses(outcome.results)}`)
     }
   }
   for (const record of recordsOf(evidence, 'round-started'))
     if (!entries.has(roundKey(record.message)))
       violations.push({
         checker,
-        what: `${roundKey(record.message)} was begun and is not in the history`,
+        problem: `${roundKey(record.message)} was begun and is not in the history`,
         at: addressOf(record),
       })
   return violations
@@ -110,14 +112,14 @@ function executed(evidence: Evidence): Violation[] {
   for (const record of recordsOf(evidence, 'round-executed')) {
     for (const { ordinal, status } of record.message.results) {
       const key = callKey(record.message, ordinal)
-      const say = (what: string) =>
-        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
-      if (seen.has(key)) say('has a second result of the executor')
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
+      if (seen.has(key)) report('has a second result of the executor')
       seen.add(key)
       const call = calls.get(key)
-      if (call === undefined) say(`was never cleared and has the result ${status}`)
+      if (call === undefined) report(`was never cleared and has the result ${status}`)
       else if (call.ending !== status)
-        say(`has the result ${status}, and its claims lead to ${call.ending}`)
+        report(`has the result ${status}, and its claims lead to ${call.ending}`)
     }
   }
   const finished = Map.groupBy(recordsOf(evidence, 'call-finished'), ({ message }) =>
@@ -127,7 +129,7 @@ function executed(evidence: Evidence): Violation[] {
     if (records.length > 1)
       violations.push({
         checker,
-        what: `${key} is told as finished ${records.length} times`,
+        problem: `${key} is reported as finished ${records.length} times`,
         at: records[1] && addressOf(records[1]),
       })
   return violations

@@ -8,7 +8,7 @@ export const processesGoOn: Checker = {
   check({ exits }) {
     return exits.map(({ process, code, signal, at }) => ({
       checker: 'processes-go-on',
-      what: `${process} ended by itself at ${at}, with ${signal ?? `exit code ${code}`}`,
+      problem: `${process} exited without a fault at ${at}, with ${signal ?? `exit code ${code}`}`,
     }))
   },
 }

@@ -36,7 +36,7 @@ export const rejectedNeverStart: Checker = {
               : [
                   {
                     checker: 'rejected-never-start',
-                    what: `${key} started at ${start.at}, ${why}`,
+                    problem: `${key} started at ${start.at}, ${why}`,
                     at: addressOf(cleared),
                   },
                 ]
@@ -73,9 +73,9 @@ function forbidden(
 ): string | undefined {
   // its answer may have come too late
   if (onTimeout === 'allow' && at >= clearedAt + deadlineMs) return undefined
-  if (answer === undefined) return `without a word of guard ${name}, which enforced`
+  if (answer === undefined) return `without a verdict of guard ${name}, which enforced`
   const verdict = answer.message.verdicts.find((one) => one.ordinal === ordinal)?.verdict
   if (verdict !== 'pass')
-    return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'said nothing of it'}: ${addressOf(answer)}`
+    return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'left it out'}: ${addressOf(answer)}`
   return at < answer.time ? `before guard ${name} let it pass: ${addressOf(answer)}` : undefined
 }

@@ -18,7 +18,7 @@ export const stamps: Checker = {
         return [
           {
             checker,
-            what: `guard ${guard} was never registered as this round has it, or never that late`,
+            problem: `guard ${guard} was never registered as in this round's stamp, or not so late`,
             at,
           },
         ]
@@ -27,7 +27,7 @@ export const stamps: Checker = {
       return [
         {
           checker,
-          what: `the state of guard ${guard} in this round was over ${ageMs} ms before its attempt began`,
+          problem: `the state of guard ${guard} in this round ended ${ageMs} ms before its attempt began`,
           at,
         },
       ]

@@ -13,7 +13,7 @@ import {
   type Start,
   type Violation,
 } from '../evidence.ts'
-import { processesOfOwners } from '../owners.ts'
+import { processesOfOwners } from '../processes-of-owners.ts'
 
 const checker = 'starts'
 
@@ -27,19 +27,19 @@ export const starts: Checker = {
     const startsOf = Map.groupBy(evidence.starts, ({ call }) => call)
     for (const [key, started] of startsOf) {
       const call = calls.get(key)
-      const say = (what: string) =>
-        violations.push({ checker, what: `${key} ${what}`, at: call?.at })
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `${key} ${problem}`, at: call?.at })
       if (call === undefined) {
-        say(`was started (${describe(started)}) and never cleared`)
+        report(`was started (${describe(started)}) and never cleared`)
         continue
       }
       const most = call.idempotent ? call.toolTries : 1
       if (started.length > most)
-        say(
+        report(
           `(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`,
         )
       if (call.decided)
-        say(`was started (${describe(started)}), though its result was decided before`)
+        report(`was started (${describe(started)}), though its result was decided before`)
       violations.push(...withoutClaim(call, started, owners))
       const result = results.get(key)
       for (const { at, process, start } of started) {
@@ -47,7 +47,7 @@ export const starts: Checker = {
         // effect.
         const isForetold = result?.status === 'outcome_unknown' && start.startsWith('http-')
         if (result !== undefined && at > result.time && !isForetold)
-          say(`was started by ${process} ${at - result.time} ms after its result was given`)
+          report(`was started by ${process} ${at - result.time} ms after its result was given`)
       }
     }
     return [...violations, ...falseResults(evidence, startsOf), ...falseNews(evidence, startsOf)]
@@ -76,7 +76,7 @@ function withoutClaim(
     return [
       {
         checker,
-        what: `${call.key} was started by ${process} at ${at} (${start}) without a claim of its own; accepted: ${claims.join('; ') || 'none'}`,
+        problem: `${call.key} was started by ${process} at ${at} (${start}) without a claim of its own; accepted: ${claims.join('; ') || 'none'}`,
         at: call.at,
       },
     ]
@@ -91,10 +91,11 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Viola
     for (const { ordinal, status, text } of record.message.results) {
       const key = callKey(record.message, ordinal)
       const started = startsOf.get(key)?.length ?? 0
-      const say = (what: string) =>
-        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
-      if (neverRan.has(status) && started > 0) say(`is ${status}, and was started ${started} times`)
-      if (status === 'ok' && started === 0) say('is ok, and was never started')
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
+      if (neverRan.has(status) && started > 0)
+        report(`is ${status}, and was started ${started} times`)
+      if (status === 'ok' && started === 0) report('is ok, and was never started')
       const quoted = /"start":"([^"]+)"/.exec(text)?.[1]
       if (
         status === 'ok' &&
@@ -102,7 +103,7 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Viola
           !ids.has(quoted) ||
           !startsOf.get(key)?.some(({ start }) => start === quoted))
       )
-        say(`is ok with the result of another start: ${text.slice(0, 200)}`)
+        report(`is ok with the result of another start: ${text.slice(0, 200)}`)
     }
   }
   return violations
@@ -124,7 +125,13 @@ function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violatio
     const key = callKey(record.message, record.message.ordinal)
     return startsOf.has(key) || !ended.has(key)
       ? []
-      : [{ checker, what: `${key} was told as started, and never was`, at: addressOf(record) }]
+      : [
+          {
+            checker,
+            problem: `${key} was reported as started, and never started`,
+            at: addressOf(record),
+          },
+        ]
   })
 }
 

@@ -12,7 +12,7 @@ import {
   recordsOf,
   turnKey,
 } from '../evidence.ts'
-import { processesOfOwners } from '../owners.ts'
+import { processesOfOwners } from '../processes-of-owners.ts'
 
 const checker = 'unknown-explained'
 
@@ -34,7 +34,13 @@ export const unknownExplained: Checker = {
   check(evidence) {
     return explainUnknowns(evidence).flatMap(({ call, why, at, detail }) =>
       why === undefined
-        ? [{ checker, what: `${call} is outcome_unknown, and nothing explains it: ${detail}`, at }]
+        ? [
+            {
+              checker,
+              problem: `${call} is outcome_unknown, and nothing explains it: ${detail}`,
+              at,
+            },
+          ]
         : [],
     )
   },

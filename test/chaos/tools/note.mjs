@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 let starts = 0
 
 /**
- * @type {(args: { sleepMs?: number; fail?: boolean }, context: { idempotencyKey: string; signal:
+ * @type {(args: { sleepMs?: number, fail?: boolean }, context: { idempotencyKey: string, signal:
  * AbortSignal }) => Promise<object>}
  */
 export default async function note({ sleepMs = 0, fail = false }, { idempotencyKey, signal }) {

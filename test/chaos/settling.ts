@@ -6,7 +6,7 @@ import type { Kafka } from 'kafkajs'
 import { readCommits } from './topics.ts'
 
 /** False: some group was still behind after `withinMs`. */
-export async function settled(
+export async function waitUntilSettled(
   place: { kafka: Kafka; prefix: string; guards: string[] },
   withinMs: number,
 ): Promise<boolean> {

@@ -16,7 +16,7 @@ import { createRandom, type Random } from '../simulation/random.ts'
 import { followActivity } from './activity.ts'
 import { callKey, type Decision } from './evidence.ts'
 
-export type People = {
+export type Approvers = {
   readonly decisions: Decision[]
   /** Starts no further decision. Resolves when the pending ones are sent. */
   close(): Promise<void>
@@ -28,7 +28,7 @@ const waitMs = 24_000
 /** Writes the approval rules and returns the file's path, for `weir approvals rules`. */
 export function writeRules(folder: string): string {
   const rule = {
-    name: 'a person is asked',
+    name: 'a person decides',
     tools: ['charge', 'look', 'pay'],
     pattern: { path: 'risk', matches: 'person' },
   }
@@ -37,7 +37,7 @@ export function writeRules(folder: string): string {
   return file
 }
 
-export function startPeople({
+export function startApprovers({
   bus,
   prefix,
   partitions,
@@ -47,8 +47,8 @@ export function startPeople({
   prefix: string
   partitions: number
   seed: string
-}): People {
-  const desk = openDesk({
+}): Approvers {
+  const approvals = openDesk({
     bus,
     append: (records) => bus.append(records),
     topicPrefix: prefix,
@@ -67,7 +67,7 @@ export function startPeople({
     if (known.has(call.id)) return // an activity line may come twice
     known.add(call.id)
     const dice = createRandom(`${seed}/person/${call.id}`)
-    for (let people = dice.chance(0.25) ? 2 : 1; people > 0; people -= 1) {
+    for (let deciders = dice.chance(0.25) ? 2 : 1; deciders > 0; deciders -= 1) {
       const delayMs = delayOf(dice, round.until - Date.now())
       const answer = dice.chance(0.75) ? 'approve' : 'reject'
       if (delayMs === undefined) continue
@@ -76,8 +76,8 @@ export function startPeople({
           call: callKey(round, call.ordinal),
           id: call.id,
           answer,
-          by: `person-${known.size}-${people}`,
-          told: undefined,
+          by: `person-${known.size}-${deciders}`,
+          counted: undefined,
         },
         delayMs,
       )
@@ -94,10 +94,10 @@ export function startPeople({
     if (isLate) return
     decisions.push(decision)
     const { id, answer, by } = decision
-    const told = await desk
+    const reply = await approvals
       .decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' })
       .catch(() => undefined)
-    decision.told = told?.counted // a failed write may still be in the log
+    decision.counted = reply?.counted // a failed write may still be in the log
   }
 
   return {
