@@ -318,7 +318,7 @@ type Ends = {
   inflicted: Inflicted[]
 }
 
-/** The result of the fleet that no record shows. */
+/** Violations that no record shows. */
 function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] {
   const checker = 'run'
   const violations: Violation[] = []

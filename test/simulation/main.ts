@@ -1,4 +1,4 @@
-// The simulator's command line. `--seeds N [--from S] [--workers W]` runs many, `--seed S
+// The simulator's command line. `--seeds N [--from S] [--workers W]` runs many seeds, `--seed S
 // [--verbose]` one. The seed and the commit are the bug report.
 
 import { fork } from 'node:child_process'
@@ -74,7 +74,7 @@ async function many(from: number, count: number): Promise<number> {
   return 0
 }
 
-/** Splits the seeds among child processes; the first that fails ends them all. */
+/** Splits the seeds among child processes. The first failure ends them all. */
 async function shared(from: number, count: number, shares: number): Promise<number> {
   const size = Math.ceil(count / shares)
   const children = Array.from({ length: Math.ceil(count / size) }, (_, i) =>
@@ -92,7 +92,7 @@ async function shared(from: number, count: number, shares: number): Promise<numb
       new Promise<number>((resolve) => {
         child.on('exit', (code) => {
           if (code !== 0) for (const other of children) if (other !== child) other.kill()
-          resolve(code ?? 1) // one that was killed has shown nothing
+          resolve(code ?? 1) // a killed process proves nothing
         })
       }),
   )

@@ -1,6 +1,5 @@
-// The simulation: the real stages against a world full of faults, and broken stages to prove that
-// the checkers would notice. `make simulate` runs more seeds; a seed that fails here is looked at
-// with `make simulate SEED=n`.
+// The simulation: the real stages against a world full of faults, and broken stages that prove the
+// checkers. `make simulate` runs more seeds. Examine a failing seed with `make simulate SEED=n`.
 
 import { describe, expect, it } from '@jest/globals'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
@@ -26,7 +25,7 @@ describe('the stages', () => {
       })
       addTally(tally, tallyOf(simulated))
     }
-    // A simulation in which nothing happens keeps all rules, too.
+    // A simulation without any work keeps all rules, too.
     for (const happened of [
       'turn answered',
       'turn cancelled',
@@ -100,17 +99,18 @@ describe('the checkers', () => {
       const alarms: string[] = []
       for (let seed = 1; seed <= canarySeeds && !alarms.includes(foundBy); seed++) {
         const { violations } = await simulate(system, rolledFor(canary, roll(seed)))
-        for (const { checker } of violations) alarms.push(checker) // a broken system may break a rule a hundred thousand times
+        // a broken system may break a rule a hundred thousand times
+        for (const { checker } of violations) alarms.push(checker)
       }
       expect(alarms).toContain(foundBy)
     },
-    240_000, // the first one runs wild before it is noticed
+    240_000, // the first canary runs wild before a checker reports it
   )
 })
 
 /**
- * Its own dead letters it writes; and a conversation that threw on a message or on what it carries
- * does not know that message when it comes again.
+ * The throwing stage writes dead letters. A conversation that threw on a message, or on its carried
+ * record, does not recognise a repeat of that message.
  */
 function isExcused({ checker, what }: Violation, name: StageName): boolean {
   if (checker === 'dead-letters') return true

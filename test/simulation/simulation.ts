@@ -1,5 +1,5 @@
-// One simulation: a seed, a system, and what came of it. Everything that happens follows from the
-// seed; nothing is real but the code under test.
+// One simulation: a seed, a system, and the result. Every event follows from the seed. Only the
+// code under test is real.
 
 import { type Logger, pino } from 'pino'
 import { decode } from '../../shared/codec/codec.ts'
@@ -54,22 +54,22 @@ const checkers: Checker[] = [
   unitsClose,
 ]
 
-/** What the seed rolled, printed before anything runs. */
+/** The values that the seed rolled, printed before the run. */
 export type Rolled = {
   seed: number
   partitions: number
-  /** How many processes run at a time. */
+  /** The number of processes at a time. */
   places: number
   /** How long users send and faults strike, in virtual time. */
   durationMs: number
   /** The probability that a message is cancelled. */
   impatience: number
   storage: StorageKind
-  /** Whether there are guards; default: the seed says. */
+  /** Whether there are guards. Default: the seed decides. */
   guarded?: boolean
-  /** Whether some calls wait for a person; default: the seed says. */
+  /** Whether some calls wait for a person. Default: the seed decides. */
   peopled?: boolean
-  /** Whether an operator changes the policies of agents; default: the seed says. */
+  /** Whether an operator changes the policies of agents. Default: the seed decides. */
   operated?: boolean
   rates: FaultRates
 }
@@ -81,7 +81,7 @@ export type Simulated = {
   violations: Violation[]
   evidence: Evidence
   faults: ReadonlyMap<FaultKind, number>
-  /** Events taken, and virtual milliseconds that passed. */
+  /** Events and virtual milliseconds of the run. */
   events: number
   passedMs: number
 }
@@ -89,8 +89,8 @@ export type Simulated = {
 const topicPrefix = 'weir.'
 const minute = 60_000
 /**
- * The longest that turns may take to end once no fault strikes any more: some in a queue, each with
- * its wall time and a wait for its tools.
+ * The longest time until all turns end after the last fault. Some are in a queue, each with its
+ * wall time and a wait for its tools.
  */
 const settleMs = 120 * minute
 /**
@@ -99,11 +99,11 @@ const settleMs = 120 * minute
  */
 const idleMs = 30 * minute
 
-/** Twice what the busiest seeds need: more is a system that keeps itself busy for ever. */
+/** Twice the need of the busiest seeds. A system beyond it keeps itself busy for ever. */
 const eventsMax = 20_000
 /**
- * Ten times what they write: a broken system that takes its own records again and again writes
- * hundreds of thousands, and all must be checked.
+ * Ten times the usual count. A broken system that repeats its own records writes hundreds of
+ * thousands, and all must be checked.
  */
 const recordsMax = 10_000
 
@@ -243,8 +243,8 @@ export async function simulate(
     ledger.sent.every(({ messageId }) => ended.has(messageId)),
   )
   await scheduler.run(scheduler.now() + idleMs)
-  // A former owner's late commit is older and true (protocol.md), and stands until somebody reads
-  // from it: everybody once more, then.
+  // A former owner's late commit is older and true (protocol.md). It stands until an owner reads
+  // from it, so every process restarts once more.
   cluster.restart()
   await scheduler.run(scheduler.now() + 5 * minute)
   cluster.close()

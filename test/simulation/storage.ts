@@ -1,6 +1,6 @@
-// Where a simulation keeps its records: the embedded bus's log in memory, or a handful of arrays
-// that do the same ten times faster. Every seed must give the same bytes on both
-// (simulation.e2e.test.ts), so the arrays are also the model that the embedded log is held against.
+// The storage of a simulation's records: the embedded bus's log in memory, or a handful of arrays,
+// which are ten times faster. Every seed must give the same bytes on both (simulation.e2e.test.ts).
+// The arrays are therefore also the model that tests the embedded log.
 
 import { type Log, openLog } from '../../shared/bus/embedded/log.ts'
 import type { GroupCommit } from '../../shared/bus/embedded/log-commits.ts'

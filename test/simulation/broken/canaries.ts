@@ -1,5 +1,5 @@
-// Systems with one thing broken, and which checker must ring for each. An alarm that nobody ever
-// heard is no alarm.
+// Systems with one broken part, each with the checker that must report it. They prove that the
+// checkers work.
 
 import { type FaultRates, faultKinds } from '../faults.ts'
 import type { Rolled } from '../simulation.ts'
@@ -29,7 +29,9 @@ import {
   skippedThoughLapsed,
 } from './stages.ts'
 
-/** `weather` and `impatience`: where the breakage shows; else what the seed rolls. */
+/**
+ * `weather` and `impatience`: the conditions that expose the defect. Otherwise the seed rolls them.
+ */
 export type Canary = {
   system: System
   foundBy: string
@@ -75,7 +77,7 @@ export const canaries: Canary[] = [
   { system: anyClaimStarts, foundBy: 'starts-bounded' },
 ]
 
-/** What a canary is tried on: a seed with several processes on one partition, so that they meet. */
+/** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
   { weather, impatience, guarded, peopled, operated }: Canary,
   rolled: Rolled,

@@ -1,4 +1,4 @@
-// Buses that break a promise of the runtime: the real stages on them must be caught.
+// Buses that break a promise to the runtime. The checkers must catch the real stages on them.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '../../../shared/contract/bus.ts'
 import { realSystem, type System } from '../system.ts'
 
-/** The real system, on a bus whose readers are wrapped. */
+/** The real system, on a bus with wrapped readers. */
 function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionReader): System {
   const bus = (real: Bus): Bus => ({
     ...real,
@@ -23,7 +23,7 @@ function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionR
   return { ...realSystem, name, bus }
 }
 
-/** As R3 forbids: a record that came before is taken again, because each has a new id. */
+/** Breaks R3: each repeat of a record gets a new id, so a reader applies it again. */
 export const noMarks = withReaders('repeats are taken again', (reader) => ({
   ...reader,
   position: reader.position,
@@ -37,7 +37,7 @@ function withNewId(record: StoredRecord): StoredRecord {
     : { ...record, id: `${stage}/${partition}/${record.offset}/0` }
 }
 
-/** As R1 forbids: what is done is committed before its outputs are written. */
+/** Breaks R1: commits a step before its outputs are written. */
 export const commitFirst = withReaders('the commit goes before the outputs', (reader) => {
   let held: RecordToAppend[] = []
   return {
@@ -53,8 +53,8 @@ export const commitFirst = withReaders('the commit goes before the outputs', (re
 })
 
 /**
- * With the newest marks instead of those at "fold from", the open units' own records are dropped as
- * repeats.
+ * Restores the newest marks instead of those at "fold from", which drops the open units' own
+ * records as repeats.
  */
 export const newestMarks = withReaders('the commit holds the newest marks', (reader) => {
   const marks: Record<string, [number, number]> = {}
@@ -85,7 +85,7 @@ function withMarks(commit: Commit, marks: object): Commit {
   return { offset: commit.offset, metadata: JSON.stringify({ from, marks }) }
 }
 
-/** As R3 forbids: outputs in another order than their inputs. */
+/** Breaks R3: writes outputs in another order than their inputs. */
 export const unordered = withReaders('outputs are written backwards', (reader) => ({
   ...reader,
   position: reader.position,
@@ -95,7 +95,7 @@ export const unordered = withReaders('outputs are written backwards', (reader) =
   },
 }))
 
-/** As R3 forbids: a send that failed is skipped. */
+/** Breaks R3: skips a failed send. */
 export const skipped = withReaders('an output is skipped now and then', (reader) => {
   let count = 0
   return {
@@ -108,7 +108,7 @@ export const skipped = withReaders('an output is skipped now and then', (reader)
   }
 })
 
-/** As R8 forbids: what cannot be decoded is passed over in silence. */
+/** Breaks R8: skips records that cannot be decoded. */
 export const silent = withReaders('rubbish is dropped in silence', (reader) => ({
   ...reader,
   position: reader.position,

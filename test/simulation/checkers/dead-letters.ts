@@ -1,5 +1,5 @@
-// R8: what is no record goes to dead-letters with its origin, once; and nothing else does, because
-// no reducer of ours should throw.
+// R8: invalid bytes go to dead-letters once, with their origin. No other dead letters exist,
+// because no reducer of ours may throw.
 
 import type { Checker, Complaint } from '../evidence.ts'
 

@@ -1,6 +1,6 @@
-// What a provider is sent is valid: every call has exactly one result, rounds follow one another
-// without a hole, the request's own user message is there (I5.4). The provider wrote it down; here
-// it is judged.
+// Requests to a provider are valid: every call has exactly one result, rounds have no gap, and the
+// request has its own user message (I5.4). The provider records each request, and this checker
+// judges it.
 
 import type { Checker, Complaint } from '../evidence.ts'
 import type { ModelStream } from '../world/ledger.ts'

@@ -1,5 +1,5 @@
-// R4 and R6: nothing starts after its result was given, out of a claim that was appended when its
-// turn had expired, or if the turn's cancel stood in the executor's inbox before the round did.
+// R4 and R6: no tool starts after its result. None starts from a claim that was appended after its
+// turn expired. None starts if the turn's cancel precedes the round in the executor's inbox.
 
 import type { Checker, Complaint } from '../evidence.ts'
 
@@ -33,8 +33,8 @@ export const noLateStart: Checker = {
           expiresAt.set(call, Math.max(message.expiresAt, message.extendedTo ?? 0))
       }
     }
-    // A claim starts at most one tool. So a call starts no more often than it has tries whose claim
-    // came in time.
+    // A claim starts at most one tool. So a call starts no more often than it has tries with a
+    // claim in time.
     const triesInTime = new Map<string, Set<number>>()
     for (const { record, message } of evidence.all('rounds-cleared', 'claim')) {
       const call = JSON.stringify([

@@ -1,5 +1,5 @@
-// What the conversation was told is what the model streamed in one attempt: text and argument
-// bytes, nothing of another attempt in between.
+// The conversation received the text and the argument bytes that the model streamed in one attempt.
+// They contain no part of another attempt.
 
 import type { Checker, Complaint } from '../evidence.ts'
 import type { ModelStream } from '../world/ledger.ts'
@@ -42,8 +42,7 @@ export const noSplice: Checker = {
 type Call = Said['calls'][number]
 
 /**
- * The same call again in one response counts once; beside one with arguments, one without any only
- * announces it.
+ * A repeated call in one response counts once. A copy without arguments only announces the call.
  */
 function isRepeat(call: Call, n: number, sent: Call[]): boolean {
   return sent.some(({ id, name, raw }, k) => {
@@ -53,8 +52,8 @@ function isRepeat(call: Call, n: number, sent: Call[]): boolean {
 }
 
 /**
- * An independent fold: the argument text is the deltas if there is any, else what came with the
- * start.
+ * An independent fold: the argument text is the deltas if there are any, otherwise the start's
+ * text.
  */
 function saidIn({ events }: ModelStream): Said {
   const calls = new Map<

@@ -1,6 +1,6 @@
-// No call that waits for a person ever started without one: somebody approved exactly its
-// arguments, in time, and nobody rejected it before. By what people wrote and the tools' own
-// records; what the stage approval made of it is not asked. In a simulation every call of a tool
+// No call that waits for a person starts without an approval. A person must approve its exact
+// arguments in time, with no rejection before. The evidence is the people's own records and the
+// tools' own records, not the output of the approval stage. In a simulation every call of a tool
 // that a rule names waits.
 
 import { createHash } from 'node:crypto'

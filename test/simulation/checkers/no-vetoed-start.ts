@@ -1,6 +1,6 @@
-// R6: no call that an enforcing guard rejected, or said nothing usable of where silence rejects,
-// ever started. By the executor's log and the tools' own records: what the executor made of the
-// verdicts is not asked.
+// R6: no call starts that an enforcing guard rejected. The same holds for a guard without a usable
+// answer if silence rejects. The evidence is the executor's inbox and the tools' own records, not
+// the executor's decisions.
 
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Checker, Complaint } from '../evidence.ts'

@@ -1,6 +1,6 @@
-// R3: a derived id has one content, everywhere. And who drops what is not above the writer's mark
-// loses nothing: what is dropped was taken before. The numbers n of one input have no hole over all
-// topics together, so no output of it is missing in the middle.
+// R3: a derived id has one content, everywhere. Dropping a record that is not above the writer's
+// mark loses nothing: the reader applied it before. The numbers n of one input have no gap over all
+// topics, so none of its outputs is missing in the middle.
 
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'

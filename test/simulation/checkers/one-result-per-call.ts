@@ -1,5 +1,5 @@
-// R5: a round-outcome has exactly one result for each call; so has the history, once for each
-// (turn, round); and a result says what happened.
+// R5: a round-outcome has exactly one result for each call. So has the history, once for each
+// (turn, round). Each result reports the real outcome.
 
 import type { CallResult, MessageOf } from '../../../shared/contract/messages.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'

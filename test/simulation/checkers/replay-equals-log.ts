@@ -1,9 +1,8 @@
-// R1 and R3 as a whole: folding each inbox once, from its begin, without any fault, gives exactly
-// the derived records that the topics hold, byte for byte: none is missing, none was added. And of
-// each stage one commit is tried: folding from it writes from there on what the whole fold writes.
-// (The units need not be the same: a cancel that closed a round is, for a fold that begins behind
-// the round, one that came before it.) The one checker that runs the runtime's fold and the stages:
-// it asks whether what happened under faults is what happens without.
+// R1 and R3 as a whole. Folding each inbox once, from its begin and without a fault, gives exactly
+// the derived records of the topics, byte for byte. For each stage the checker also tries one
+// commit: a fold from it writes the same records from there on. (The units may differ. A cancel
+// that closed a round precedes that round for a fold that begins after it.) This is the one checker
+// that runs the runtime's fold and the stages. It compares a run with faults with one without.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'

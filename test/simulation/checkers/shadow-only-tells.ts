@@ -1,5 +1,5 @@
-// Of a rule in shadow nothing follows, and what is told of it says so: by the policy with which the
-// round came to the loop-detector.
+// A rule in shadow mode has no effect, and reports about it name that mode. The policy of the round
+// at the loop-detector decides.
 
 import type { Checker, Complaint } from '../evidence.ts'
 

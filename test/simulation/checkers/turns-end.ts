@@ -1,6 +1,6 @@
-// Every user's message opens at most one turn and ends in exactly one turn-finished, also a queued
-// and a cancelled one; and nobody else's does. A message that is refused opens none. It is refused
-// each time it comes, because nobody remembers it, so it may have several.
+// Every user message opens at most one turn and ends in exactly one turn-finished, also a queued
+// and a cancelled one. No other turn-finished exists. A refused message opens no turn. Each repeat
+// of it is refused again, because no state keeps it, so it may have several.
 
 import type { Checker, Complaint } from '../evidence.ts'
 

@@ -1,5 +1,5 @@
-// R1: every unit ends. When all is over, each stage has committed the end of its inbox, and needs
-// nothing of it to fold again.
+// R1: every unit ends. At the end each stage has committed the end of its inbox and needs no
+// earlier record to fold again.
 
 import { stages } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint } from '../evidence.ts'

@@ -1,6 +1,6 @@
-// What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the
-// product's own comparison, so a difference that it invents, or one that it does not see, shows
-// here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
+// `weir replay` on the topics finds no difference and skips nothing. It is the product's own
+// comparison. A false difference or a missed one would appear here, under more faults than in other
+// tests. replay-equals-log compares the same with independent code.
 
 import { replayLog } from '../../../apps/replay/replay-log.ts'
 import type { AnyStage } from '../../../services/reducers.ts'

@@ -1,7 +1,6 @@
-// People who decide about calls that wait for them: late, twice, against each other, about other
-// arguments than those that wait, or not at all. They are no process of ours: they see what clients
-// see, and what they say lands in the inbox of the stage approval. And an operator who sets the
-// rules and ends them.
+// People who decide about waiting calls: late, twice, against each other, about other arguments, or
+// never. They are outside the simulated processes: they see the clients' view, and their decisions
+// go to the inbox of the approval stage. An operator sets and removes the rules.
 
 import { createHash } from 'node:crypto'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -41,7 +40,7 @@ export function startPeople({
   setRules()
   if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), setRules)
   if (random.chance(0.2)) scheduler.at(start + random.below(durationMs), endRules)
-  // The same record may land twice; then people are asked twice.
+  // The same record may land twice. People then get the request twice.
   broker.onLanded(({ topic, partition, value, time }) => {
     if (topic !== `${topicPrefix}activity` || value === null) return
     const message = decode(value)

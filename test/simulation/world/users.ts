@@ -1,5 +1,5 @@
-// Users: they send messages, some twice with the same id, some while a turn is open; they cancel;
-// and somebody writes rubbish into the inboxes.
+// Users: they send messages, some twice with the same id, some during an open turn, and they
+// cancel. A foreign writer also puts invalid bytes into the inboxes.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -89,7 +89,7 @@ export function startUsers({
     })
   }
 
-  /** A client repeats what it is not sure of; that is what message ids are for. */
+  /** A client repeats a message without an acknowledgement: message ids exist for that. */
   function write(message: Extract<Message, { type: 'user-message' | 'cancel-requested' }>): void {
     const record = toRecord({
       topic: `${topicPrefix}conversation-events`,
@@ -115,7 +115,7 @@ export function startUsers({
   }
 }
 
-/** A whole record that belongs into no inbox at all. */
+/** A whole record that belongs in no inbox at all. */
 const foreign = encode({
   type: 'operator-limits',
   caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null },
