@@ -9,9 +9,9 @@ import type { Random } from './random.ts'
 
 export type Chaos = {
   /** Undefined: no fault, continue. A promise: await it. A dead process waits for ever. */
-  moment(machine: Machine, isTelling?: boolean): Promise<void> | undefined
+  moment(machine: Machine, isCritical?: boolean): Promise<void> | undefined
   /** As `moment`, for synchronous code: the process is dead or paused afterwards. */
-  strike(machine: Machine, isTelling?: boolean): void
+  strike(machine: Machine, isCritical?: boolean): void
 }
 
 export type ChaosOptions = {
@@ -23,8 +23,8 @@ export type ChaosOptions = {
 
 export function createChaos({ random, faults, died, pausedFor }: ChaosOptions): Chaos {
   const chaos: Chaos = {
-    strike(machine, isTelling = false) {
-      const weight = isTelling ? 4 : 0.5
+    strike(machine, isCritical = false) {
+      const weight = isCritical ? 4 : 0.5
       if (!machine.alive || machine.paused) return
       if (faults.strikes('crash', weight)) {
         machine.kill()
@@ -41,8 +41,8 @@ export function createChaos({ random, faults, died, pausedFor }: ChaosOptions): 
       machine.pause(durationMs, isAsleep)
       pausedFor(machine, durationMs)
     },
-    moment(machine, isTelling) {
-      chaos.strike(machine, isTelling)
+    moment(machine, isCritical) {
+      chaos.strike(machine, isCritical)
       if (machine.alive && !machine.paused) return undefined
       return new Promise((resolve) => {
         machine.after(0, resolve)

@@ -28,10 +28,10 @@ export type Evidence = {
 export type Checker = {
   name: string
   /** The violations, worst first. Empty: none. */
-  check(evidence: Evidence): Complaint[] | Promise<Complaint[]>
+  check(evidence: Evidence): Finding[] | Promise<Finding[]>
 }
 
-export type Complaint = { what: string; conversation?: string | undefined }
+export type Finding = { problem: string; conversation?: string | undefined }
 
 export function collectEvidence(given: {
   broker: Broker

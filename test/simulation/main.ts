@@ -37,7 +37,8 @@ async function one(seed: number): Promise<number> {
   )
   const [first] = simulated.violations
   if (values.verbose) console.log(describeRecords(simulated.evidence, undefined))
-  for (const { checker, what } of simulated.violations) console.log(`VIOLATED ${checker}: ${what}`)
+  for (const { checker, problem } of simulated.violations)
+    console.log(`VIOLATED ${checker}: ${problem}`)
   if (first !== undefined && !values.verbose)
     console.log(describeRecords(simulated.evidence, first.conversation))
   console.log(printTally(tallyOf(simulated)))
@@ -58,7 +59,7 @@ async function many(from: number, count: number): Promise<number> {
     process.off('unhandledRejection', onCrash)
     addTally(sum, tallyOf(simulated))
     if (crashed !== undefined || simulated.violations.length > 0) {
-      if (crashed !== undefined) console.log(`seed ${seed}: nobody handled`, crashed)
+      if (crashed !== undefined) console.log(`seed ${seed}: no handler for`, crashed)
       console.log(`seed ${seed} fails; once more with its records:`)
       await one(seed)
       return 1

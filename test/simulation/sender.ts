@@ -64,11 +64,11 @@ export function createSender({
             ? chain.length - next
             : random.between(1, chain.length - next)
           const piece = chain.slice(next, next + size)
-          const isTelling = piece.some((i) => records[i]?.id === undefined)
-          await chaos.moment(machine, isTelling)
+          const isCritical = piece.some((i) => records[i]?.id === undefined)
+          await chaos.moment(machine, isCritical)
           const landed = await sendPiece(piece.map((i) => records[i] as RecordToAppend))
           for (const [n, i] of piece.entries()) appended[i] = landed[n] as Appended
-          await chaos.moment(machine, isTelling)
+          await chaos.moment(machine, isCritical)
           next += size
         }
       }

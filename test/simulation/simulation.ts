@@ -15,14 +15,14 @@ import { noVetoedStart } from './checkers/no-vetoed-start.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
 import { replayEqualsLog } from './checkers/replay-equals-log.ts'
-import { shadowOnlyTells } from './checkers/shadow-only-tells.ts'
+import { shadowOnlyReports } from './checkers/shadow-only-reports.ts'
 import { startsBounded } from './checkers/starts-bounded.ts'
 import { turnsEnd } from './checkers/turns-end.ts'
 import { unitsClose } from './checkers/units-close.ts'
 import { weirReplay } from './checkers/weir-replay.ts'
 import { startCluster } from './cluster.ts'
 import { createCoordinator } from './coordinator.ts'
-import { type Checker, type Complaint, collectEvidence, type Evidence } from './evidence.ts'
+import { type Checker, collectEvidence, type Evidence, type Finding } from './evidence.ts'
 import { createFaults, type FaultKind, type FaultRates, rollRates } from './faults.ts'
 import { createMachine } from './machine.ts'
 import { createRandom } from './random.ts'
@@ -31,10 +31,10 @@ import { createSender } from './sender.ts'
 import { openStorage, type StorageKind } from './storage.ts'
 import type { System } from './system.ts'
 import { rollAgents } from './world/agents.ts'
+import { startApprovers } from './world/approvers.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { createLedger } from './world/ledger.ts'
 import { startOperator } from './world/operator.ts'
-import { startPeople } from './world/people.ts'
 import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
 import { startUsers } from './world/users.ts'
@@ -43,7 +43,7 @@ const checkers: Checker[] = [
   startsBounded,
   noLateStart,
   noVetoedStart,
-  shadowOnlyTells,
+  shadowOnlyReports,
   noUnapprovedStart,
   oneResultPerCall,
   noSplice,
@@ -68,13 +68,13 @@ export type Rolled = {
   /** Whether there are guards. Default: the seed decides. */
   guarded?: boolean
   /** Whether some calls wait for a person. Default: the seed decides. */
-  peopled?: boolean
+  withApprovers?: boolean
   /** Whether an operator changes the policies of agents. Default: the seed decides. */
   operated?: boolean
   rates: FaultRates
 }
 
-export type Violation = Complaint & { checker: string }
+export type Violation = Finding & { checker: string }
 
 export type Simulated = {
   rolled: Rolled
@@ -137,13 +137,13 @@ export async function simulate(
     storage,
     rates,
     guarded,
-    peopled,
+    withApprovers,
     operated,
   } = rolled
   const random = createRandom(`${seed}`)
-  const stops: Complaint[] = []
+  const stops: Finding[] = []
   const stopped = (error: unknown) =>
-    stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    stops.push({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const start = 1_800_000_000_000
   const scheduler = createScheduler({
     random: random.fork('scheduler'),
@@ -184,8 +184,8 @@ export async function simulate(
     startOperator({ random: operator, scheduler, broker, topicPrefix, durationMs })
 
   const people = random.fork('people')
-  if (peopled ?? people.chance(0.4))
-    startPeople({ random: people, scheduler, broker, topicPrefix, durationMs })
+  if (withApprovers ?? people.chance(0.4))
+    startApprovers({ random: people, scheduler, broker, topicPrefix, durationMs })
 
   const ended = new Set<string>()
   broker.onLanded(({ topic, value }) => {
@@ -255,7 +255,7 @@ export async function simulate(
   if (scheduler.events >= eventsMax || landed >= recordsMax)
     violations.push({
       checker: 'nothing-stops',
-      what: `it does not come to rest: ${scheduler.events} events, ${landed} records`,
+      problem: `it never becomes idle: ${scheduler.events} events, ${landed} records`,
     })
   const entries = system.entries({
     place: 'replay',

@@ -18,7 +18,7 @@ export type Storage = Pick<
   Log,
   'topic' | 'topics' | 'read' | 'ends' | 'end' | 'committed' | 'close'
 > & {
-  write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): {
+  write(batch: { records: RecordToAppend[]; commits: GroupCommit[] }): {
     appended: Appended[]
     grown: PartitionName[]
   }
@@ -74,10 +74,10 @@ function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
   return {
     topic: (name) => topicOf(name).spec,
     topics: () => specs,
-    write(what) {
+    write(batch) {
       const time = now()
       const grown = new Map<string, { topic: string; partition: number }>()
-      const appended = what.records.map((record) => {
+      const appended = batch.records.map((record) => {
         const records = recordsOf(record.topic, record.partition)
         const offset = records.length
         records.push({ ...record, id: record.id, offset, time })
@@ -87,7 +87,7 @@ function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
         })
         return { partition: record.partition, offset, time }
       })
-      for (const { group, topic, partition, offset, metadata } of what.commits)
+      for (const { group, topic, partition, offset, metadata } of batch.commits)
         commits.set(`${group} ${topic}/${partition}`, { offset, metadata })
       return { appended, grown: [...grown.values()] }
     },

@@ -9,21 +9,21 @@ import {
   commitFirst,
   newestMarks,
   noMarks,
-  silent,
-  skipped,
-  stopping,
-  unordered,
+  reversesOutputs,
+  skipsFailedSends,
+  skipsInvalid,
+  throwsLater,
 } from './readers.ts'
 import {
+  approvesRejections,
   attemptsTogether,
+  countsInProcess,
   forgetsCancel,
   forgetsExpiry,
   forgetsGuards,
   forgetsMessageIds,
-  forgetsShadows,
-  hearsOnlyYes,
+  forgetsShadowModes,
   historyWithoutResults,
-  impure,
   noDeadline,
   noDeadlines,
   skippedThoughLapsed,
@@ -38,7 +38,7 @@ export type Canary = {
   weather?: FaultRates
   impatience?: number
   guarded?: boolean
-  peopled?: boolean
+  withApprovers?: boolean
   operated?: boolean
 }
 
@@ -51,16 +51,16 @@ export const canaries: Canary[] = [
   { system: noMarks, foundBy: 'replay-equals-log' },
   { system: commitFirst, foundBy: 'turns-end' },
   { system: newestMarks, foundBy: 'replay-equals-log' },
-  { system: unordered, foundBy: 'one-content-per-id' },
-  { system: skipped, foundBy: 'one-content-per-id' },
-  { system: silent, foundBy: 'dead-letters' },
-  { system: stopping, foundBy: 'nothing-stops' },
+  { system: reversesOutputs, foundBy: 'one-content-per-id' },
+  { system: skipsFailedSends, foundBy: 'one-content-per-id' },
+  { system: skipsInvalid, foundBy: 'dead-letters' },
+  { system: throwsLater, foundBy: 'nothing-stops' },
   { system: skippedThoughLapsed, foundBy: 'one-result-per-call', weather: deadly },
   { system: attemptsTogether, foundBy: 'no-splice' },
   { system: forgetsMessageIds, foundBy: 'turns-end' },
   { system: noDeadline, foundBy: 'units-close', weather: deadly },
   { system: noDeadlines, foundBy: 'turns-end', weather: deadly },
-  { system: impure, foundBy: 'one-content-per-id' },
+  { system: countsInProcess, foundBy: 'one-content-per-id' },
   { system: historyWithoutResults, foundBy: 'history-valid' },
   { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
   {
@@ -70,8 +70,8 @@ export const canaries: Canary[] = [
     impatience: 0,
   },
   { system: forgetsGuards, foundBy: 'no-vetoed-start', guarded: true },
-  { system: forgetsShadows, foundBy: 'shadow-only-tells', operated: true },
-  { system: hearsOnlyYes, foundBy: 'no-unapproved-start', peopled: true },
+  { system: forgetsShadowModes, foundBy: 'shadow-only-reports', operated: true },
+  { system: approvesRejections, foundBy: 'no-unapproved-start', withApprovers: true },
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
   { system: anyClaimStarts, foundBy: 'starts-bounded' },
@@ -79,7 +79,7 @@ export const canaries: Canary[] = [
 
 /** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
-  { weather, impatience, guarded, peopled, operated }: Canary,
+  { weather, impatience, guarded, withApprovers, operated }: Canary,
   rolled: Rolled,
 ): Rolled {
   const { seed, durationMs, storage, rates } = rolled
@@ -91,7 +91,7 @@ export function rolledFor(
     partitions: 1,
     impatience: impatience ?? rolled.impatience,
     ...(guarded !== undefined && { guarded }),
-    ...(peopled !== undefined && { peopled }),
+    ...(withApprovers !== undefined && { withApprovers }),
     ...(operated !== undefined && { operated }),
     rates: { ...rates, ...weather },
   }

@@ -31,13 +31,10 @@ function withPerformer(
 }
 
 /** Ignores the time between the claim and the start. */
-export const noClock = withPerformer(
-  'the executor does not look at the clock',
-  (real) => (context) => {
-    const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
-    return real({ ...context, clock })
-  },
-)
+export const noClock = withPerformer('the executor ignores the clock', (real) => (context) => {
+  const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
+  return real({ ...context, clock })
+})
 
 /**
  * Uses the instance's name as the owner: after a restart it mistakes its old claim for a new one.

@@ -24,7 +24,7 @@ function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionR
 }
 
 /** Breaks R3: each repeat of a record gets a new id, so a reader applies it again. */
-export const noMarks = withReaders('repeats are taken again', (reader) => ({
+export const noMarks = withReaders('repeats are applied again', (reader) => ({
   ...reader,
   position: reader.position,
   read: (records) => reader.read(records.map(withNewId)),
@@ -86,7 +86,7 @@ function withMarks(commit: Commit, marks: object): Commit {
 }
 
 /** Breaks R3: writes outputs in another order than their inputs. */
-export const unordered = withReaders('outputs are written backwards', (reader) => ({
+export const reversesOutputs = withReaders('outputs are written backwards', (reader) => ({
   ...reader,
   position: reader.position,
   async read(records) {
@@ -96,7 +96,7 @@ export const unordered = withReaders('outputs are written backwards', (reader) =
 }))
 
 /** Breaks R3: skips a failed send. */
-export const skipped = withReaders('an output is skipped now and then', (reader) => {
+export const skipsFailedSends = withReaders('an output is skipped now and then', (reader) => {
   let count = 0
   return {
     ...reader,
@@ -109,14 +109,17 @@ export const skipped = withReaders('an output is skipped now and then', (reader)
 })
 
 /** Breaks R8: skips records that cannot be decoded. */
-export const silent = withReaders('rubbish is dropped in silence', (reader) => ({
-  ...reader,
-  position: reader.position,
-  async read(records) {
-    const readable = records.filter(isReadable)
-    return readable.length === 0 ? { outputs: [], commit: undefined } : reader.read(readable)
-  },
-}))
+export const skipsInvalid = withReaders(
+  'invalid records are dropped without a dead letter',
+  (reader) => ({
+    ...reader,
+    position: reader.position,
+    async read(records) {
+      const readable = records.filter(isReadable)
+      return readable.length === 0 ? { outputs: [], commit: undefined } : reader.read(readable)
+    },
+  }),
+)
 
 function isReadable({ value }: StoredRecord): boolean {
   try {
@@ -126,8 +129,8 @@ function isReadable({ value }: StoredRecord): boolean {
   }
 }
 
-/** A stage that stops. */
-export const stopping = withReaders('a reader throws', (reader) => {
+/** A stage that stops after some records. */
+export const throwsLater = withReaders('a reader throws', (reader) => {
   let count = 0
   return {
     ...reader,

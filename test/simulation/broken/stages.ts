@@ -37,7 +37,7 @@ function withOutputs<State, In extends Message, Task>(
 
 /** Breaks R5: reports a call as skipped although an earlier try had no result. */
 export const skippedThoughLapsed = withStages(
-  'a lapsed call is called skipped',
+  'a lapsed call is reported as skipped',
   ({ executor }) => ({
     executor: {
       ...executor,
@@ -117,7 +117,7 @@ export const noDeadlines = withStages(
 )
 
 /** Breaks R2: a reducer's output depends on more than its log. */
-export const impure = withStages('a reducer counts in its process', ({ validator }) => {
+export const countsInProcess = withStages('a reducer counts in its process', ({ validator }) => {
   let count = 0
   return {
     validator: {
@@ -222,7 +222,7 @@ export const forgetsGuards = withStages(
 )
 
 /** Applies a rule in shadow mode as if it were in force. */
-export const forgetsShadows = withStages(
+export const forgetsShadowModes = withStages(
   'the loop-detector forgets which rules are shadows',
   ({ 'loop-detector': detector }) => ({
     'loop-detector': {
@@ -243,18 +243,21 @@ export const forgetsShadows = withStages(
 )
 
 /** Checks only the sender of an answer: every answer of a person counts as an approval. */
-export const hearsOnlyYes = withStages('a rejection is heard as an approval', ({ approval }) => ({
-  approval: {
-    stage: {
-      ...approval.stage,
-      react(round, record) {
-        const { message } = record
-        if (message.type !== 'approval-answered') return approval.stage.react(round, record)
-        return approval.stage.react(round, {
-          ...record,
-          message: { ...message, answer: 'approve' },
-        })
+export const approvesRejections = withStages(
+  'a rejection counts as an approval',
+  ({ approval }) => ({
+    approval: {
+      stage: {
+        ...approval.stage,
+        react(round, record) {
+          const { message } = record
+          if (message.type !== 'approval-answered') return approval.stage.react(round, record)
+          return approval.stage.react(round, {
+            ...record,
+            message: { ...message, answer: 'approve' },
+          })
+        },
       },
     },
-  },
-}))
+  }),
+)

@@ -16,7 +16,7 @@ import {
 } from '../../../shared/contract/topology.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
-import type { Checker, Complaint, Evidence } from '../evidence.ts'
+import type { Checker, Evidence, Finding } from '../evidence.ts'
 
 type AnyStage = Stage<unknown, Message, unknown>
 
@@ -24,14 +24,14 @@ export function replayEqualsLog(real: Record<StageName, { stage: unknown }>): Ch
   return {
     name: 'replay-equals-log',
     async check(evidence) {
-      const complaints: Complaint[] = []
+      const findings: Finding[] = []
       const expected = new Map<string, RecordToAppend>()
       for (const name of Object.keys(stages) as StageName[])
         for (let partition = 0; partition < evidence.partitions; partition++)
-          complaints.push(
+          findings.push(
             ...(await replay(evidence, real[name].stage as AnyStage, partition, expected)),
           )
-      return [...compare(evidence, expected), ...complaints]
+      return [...compare(evidence, expected), ...findings]
     },
   }
 }
@@ -41,7 +41,7 @@ async function replay(
   stage: AnyStage,
   partition: number,
   expected: Map<string, RecordToAppend>,
-): Promise<Complaint[]> {
+): Promise<Finding[]> {
   const { topicPrefix } = evidence
   const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
   const options = { stage, partition, topicPrefix, readBack: readBackOf(inbox) }
@@ -67,7 +67,7 @@ async function replay(
   if (isDeepStrictEqual(behind, behindAgain)) return []
   return [
     {
-      what: `${stage.name}/${partition}: the commit at ${tried.offset} says to fold from ${from}, and that writes other records behind it than the whole fold`,
+      problem: `${stage.name}/${partition}: the commit at ${tried.offset} folds from ${from}, which writes other records after it than the whole fold`,
     },
   ]
 }
@@ -78,8 +78,8 @@ function readBackOf(inbox: StoredRecord[]) {
   }
 }
 
-function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Complaint[] {
-  const complaints: Complaint[] = []
+function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Finding[] {
+  const findings: Finding[] = []
   const missing = new Set(expected.keys())
   for (const topic of Object.keys(topics) as TopicName[])
     for (let partition = 0; partition < evidence.partitions; partition++)
@@ -90,18 +90,18 @@ function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Com
         missing.delete(record.id)
         const place = `${record.id} (${message.type}) in ${topic}/${partition} at ${record.offset}`
         if (want === undefined)
-          complaints.push({ what: `${place} is none that a replay writes`, conversation })
+          findings.push({ problem: `a replay does not write ${place}`, conversation })
         else if (
           want.topic !== record.topic ||
           want.partition !== partition ||
           want.key !== record.key ||
           !isSame(want.value, record.value)
         )
-          complaints.push({ what: `${place} differs from what a replay writes`, conversation })
+          findings.push({ problem: `${place} differs from the record of a replay`, conversation })
       }
   for (const id of missing)
-    complaints.push({ what: `${id} to ${expected.get(id)?.topic} was never written` })
-  return complaints
+    findings.push({ problem: `${id} to ${expected.get(id)?.topic} was never written` })
+  return findings
 }
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {

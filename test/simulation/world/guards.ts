@@ -50,7 +50,7 @@ export function startGuards({
     const message = decoded(value)
     if (message?.type === 'round-cleared')
       for (const guard of message.policy.guards.filter(({ name }) => name !== approvalGuard))
-        hear(guard, message, partition, time)
+        onCleared(guard, message, partition, time)
   })
 
   function register(name: string): void {
@@ -87,7 +87,7 @@ export function startGuards({
     ])
   }
 
-  function hear(
+  function onCleared(
     guard: GuardInForce,
     cleared: RoundCleared,
     partition: number,

@@ -98,7 +98,7 @@ export type World = { ledger: Ledger; random: Random; sleeping: Set<() => void>;
 export function connectTo(world: World, machine: Machine): Provider {
   const { ledger, random, sleeping } = world
   return {
-    async *stream(request, signal, heard): AsyncGenerator<Streamed> {
+    async *stream(request, signal, onProgress): AsyncGenerator<Streamed> {
       const last = request.history.at(-1)
       const conversation = last?.conversation ?? '?'
       const stream: ModelStream = {
@@ -135,7 +135,7 @@ export function connectTo(world: World, machine: Machine): Provider {
         next += events.length
         await sleep(random.chance(0.9) ? random.between(0, 60) : random.between(500, 8000))
         if (signal.aborted || world.over) return
-        heard()
+        onProgress()
         stream.events.push(...events)
         yield { kind: 'events', events }
         if (signal.aborted) return

@@ -54,9 +54,11 @@ export function startUsers({
       const refusable = random.chance(0.05)
       const agent = refusable ? withoutFallback : random.pick([...agents.values()])
       const sendAt = time
-      scheduler.at(sendAt, () => say(conversation, messageId, agent))
+      scheduler.at(sendAt, () => sendMessage(conversation, messageId, agent))
       if (random.chance(0.2))
-        scheduler.at(sendAt + random.between(1, 60_000), () => say(conversation, messageId, agent))
+        scheduler.at(sendAt + random.between(1, 60_000), () =>
+          sendMessage(conversation, messageId, agent),
+        )
       if (random.chance(impatience))
         scheduler.at(sendAt + random.below(random.pick([1000, 5000, 30_000])), () =>
           write({ type: 'cancel-requested', conversation, messageId }),
@@ -69,7 +71,7 @@ export function startUsers({
   }
   for (let i = random.below(3); i > 0; i--) scheduler.at(start + random.below(durationMs), litter)
 
-  function say(conversation: string, messageId: string, agent: Agent): void {
+  function sendMessage(conversation: string, messageId: string, agent: Agent): void {
     if (!ledger.sent.some((sent) => sent.messageId === messageId))
       ledger.sent.push({
         conversation,

@@ -20,7 +20,7 @@ import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { toolNames } from './agents.ts'
 
-export type PeopleOptions = {
+export type ApproverOptions = {
   random: Random
   scheduler: Scheduler
   broker: Broker
@@ -28,13 +28,13 @@ export type PeopleOptions = {
   durationMs: Milliseconds
 }
 
-export function startPeople({
+export function startApprovers({
   random,
   scheduler,
   broker,
   topicPrefix,
   durationMs,
-}: PeopleOptions): void {
+}: ApproverOptions): void {
   const start = scheduler.now()
   const own = random.fork('decisions')
   setRules()
