@@ -1,13 +1,13 @@
-// The client of one measurement of the agent loop on Kafka, as a process of its own. Tells what it
-// measured.
+// The client of one measurement of the agent loop on Kafka, as its own process. Prints its
+// measurements.
 
 import { type ClientOptions, openClient } from './kafka-agent-loop-client.ts'
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
 import { startMeter, sum } from './kafka-cpu.ts'
 
 /**
- * `conversations`: how many are measured, after `warmUp` more. Processes whose CPU time counts: the
- * stages', the broker's, and apart, the server's.
+ * `conversations`: the measured ones, after `warmUp` more. CPU time counts for the processes of the
+ * stages and the broker, and separately for the server.
  */
 export type LoopOptions = ClientOptions & {
   conversations: number
@@ -18,7 +18,7 @@ export type LoopOptions = ClientOptions & {
   serverPid: number
 }
 
-/** CPU milliseconds are those of one conversation. */
+/** CPU milliseconds of one conversation. */
 export type MeasuredLoop = {
   perCpuSecond: number
   perSecond: number

@@ -1,13 +1,14 @@
-// What Weir costs on Kafka where it is used: the conversation of agent-loop.ts (five model calls,
-// four tool calls) with the stages as processes of `weir up`, all in one, one for each stage, and
-// two for each stage; a client in a process of its own; one broker. CPU time is that of stages,
-// client and broker together; the server that plays model and tool is left out, as in
-// agent-loop.ts. Run alone: node test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS:
-// how many are counted at 64 at once (default 256); WEIR_BENCH_KAFKA_RUNS: how often each is
-// measured (default 1; layouts alternate). It does not measure: several brokers and replicas, a
-// network, TLS; a real model's pace; long histories; tools that are programs; many clients; hours.
-// On two CPUs two processes for each stage cannot be faster than one: their rows say what a second
-// instance costs, not what it brings.
+// The cost of Weir on Kafka in use: the conversation of agent-loop.ts (five model calls, four tool
+// calls). The stages are processes of `weir up`: all in one, one for each stage, and two for each
+// stage. The client is a separate process, with one broker. CPU time is the sum of stages, client
+// and broker. The server of model and tool does not count, as in agent-loop.ts. Run alone: node
+// test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS: how many count at 64 at once
+// (default 256). WEIR_BENCH_KAFKA_RUNS: the runs of each measurement (default 1; layouts
+// alternate).
+//
+// Not measured: several brokers and replicas, a network, TLS, a real model's pace, long histories,
+// tools that are programs, many clients, and hours. On two CPUs two processes for each stage cannot
+// be faster than one. Their rows show the cost of a second instance, not its gain.
 
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import type { LoopOptions, MeasuredLoop } from './kafka-agent-loop-runner.ts'
@@ -104,7 +105,8 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
 if (import.meta.main)
   console.table(
     await withBroker(async (broker) => {
-      await benchKafkaLatency(broker) // by its end the broker has compiled most of its code, whose time would be counted otherwise
+      // by its end the broker has compiled most of its code, whose time would count otherwise
+      await benchKafkaLatency(broker)
       return benchKafkaAgentLoop(broker)
     }),
   )

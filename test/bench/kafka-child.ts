@@ -1,6 +1,5 @@
-// A part of a Kafka bench in a process of its own, so that its CPU time is its own: a file that
-// gets its options as JSON on its command line, tells lines of JSON, and ends when its standard
-// input does.
+// A part of a Kafka bench as its own process with its own CPU time. The file gets its options as
+// JSON on its command line, prints lines of JSON, and exits at the end of its standard input.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 
 export type Child = {
   pid: number
-  /** The next line that it writes. Rejects when it ends without one. */
+  /** The next line of its output. Rejects if it exits without one. */
   line(): Promise<string>
-  /** What the next line tells. */
+  /** The content of the next line. */
   told<T>(): Promise<T>
-  /** Lets it end; rejects when it ends badly. */
+  /** Ends the child. Rejects if it fails. */
   end(): Promise<void>
 }
 
@@ -24,7 +23,7 @@ export function startChild(url: URL, options: object): Child {
   })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const closed = once(child, 'close')
-  child.stdin.on('error', () => {}) // it may be gone already
+  child.stdin.on('error', () => {}) // it may have exited already
 
   async function line(): Promise<string> {
     const { value, done } = await lines.next()
@@ -50,12 +49,12 @@ export function startChild(url: URL, options: object): Child {
   }
 }
 
-/** In the child: tells its starter something. */
+/** In the child: sends a line to its parent. */
 export function tell(what: unknown): void {
   process.stdout.write(`${JSON.stringify(what)}\n`)
 }
 
-/** In the child: resolves when its starter wants it to end, or is gone. */
+/** In the child: resolves when its parent ends it or has exited. */
 export async function untilToldToEnd(): Promise<void> {
   await once(process.stdin.resume(), 'end')
 }

@@ -1,5 +1,5 @@
-// Guards as a process of their own: registered to enforce for every tool, and run until the bench
-// ends. Tells `ready` when all are in their groups.
+// Guards as their own process: registered to enforce for every tool, and run until the bench ends.
+// Prints `ready` when all are in their groups.
 
 import type { Guard } from '../../shared/contract/guard.ts'
 import { startGuards } from '../../shared/runtime/guards/start-guards.ts'

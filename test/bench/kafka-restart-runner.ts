@@ -1,5 +1,5 @@
-// One life of what is restarted, as a process of its own: the accumulator, or a plain consumer.
-// Tells what it measured when the last record is taken.
+// One life of the restarted consumer, as its own process: the accumulator, or a plain consumer.
+// Prints its measurements after the last record.
 
 import { pino } from 'pino'
 import { accumulator } from '../../services/accumulator/reducer.ts'
@@ -46,7 +46,7 @@ function took(count: number): void {
 }
 
 async function runAccumulator(): Promise<() => Promise<void>> {
-  // Only a line of the bus's log tells of the group's answer; the readers come two questions later.
+  // Only a line of the bus's log shows the group's answer. The readers start two requests later.
   const log = pino(
     { level: 'info' },
     { write: (line: string) => (line.includes('joined the group') ? assigned() : undefined) },
@@ -62,7 +62,7 @@ async function runAccumulator(): Promise<() => Promise<void>> {
   }
 }
 
-/** A group of its own for each life: it reads from the log's begin. */
+/** A separate group for each life: it reads from the log's begin. */
 async function runConsumer(): Promise<() => Promise<void>> {
   const consumer = openKafka(bootstrapServers).consumer({
     groupId: `${topicPrefix}plain-${process.pid}`,
