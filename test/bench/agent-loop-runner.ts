@@ -34,8 +34,8 @@ const windowSize = 1_000
 
 const options = JSON.parse(process.argv[2] ?? '') as RunnerOptions
 const loop = options.kind === 'floor' ? await openFloor(options) : await openWeir(options)
-const names = (what: string, count: number): string[] =>
-  Array.from({ length: count }, (_, i) => `${what}-${i}`)
+const names = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${name}-${i}`)
 const measured = options.resume ? await resume() : await run()
 await loop.close()
 process.stdout.write(`${JSON.stringify(measured)}\n`)

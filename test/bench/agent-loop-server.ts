@@ -38,11 +38,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const body = (await request.toArray()).join('')
   if (request.url === '/tool') return runTool(request, body, response)
   if (request.url === '/starts') {
-    const told: Starts = {
+    const report: Starts = {
       starts,
       twice: [...startsByKey.values()].filter((count) => count > 1).length,
     }
-    response.end(JSON.stringify(told))
+    response.end(JSON.stringify(report))
     return
   }
   const rounds = body.split('"role":"assistant"').length - 1

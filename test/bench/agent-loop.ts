@@ -57,7 +57,7 @@ async function throughput(): Promise<Row[]> {
     name: string,
     unit: string,
     value: typeof memory,
-    goalOf: (who: 'normal' | 'full') => string,
+    goalOf: (mode: 'normal' | 'full') => string,
   ): Row[] => [
     { name: `plain loop, ${name}`, value: value(floor), unit },
     {
@@ -67,12 +67,12 @@ async function throughput(): Promise<Row[]> {
       baseline: 'plain loop',
       ratio: value(lean) / value(floor),
     },
-    ...(['normal', 'full'] as const).map((who) => ({
-      name: `Weir, synchronous ${who}, ${name} (goal ${goalOf(who)})`,
-      value: value(who === 'normal' ? normal : full),
+    ...(['normal', 'full'] as const).map((mode) => ({
+      name: `Weir, synchronous ${mode}, ${name} (goal ${goalOf(mode)})`,
+      value: value(mode === 'normal' ? normal : full),
       unit,
       baseline: 'plain loop',
-      ratio: value(who === 'normal' ? normal : full) / value(floor),
+      ratio: value(mode === 'normal' ? normal : full) / value(floor),
     })),
   ]
   return [
@@ -80,13 +80,13 @@ async function throughput(): Promise<Row[]> {
       `${atOnce} at once, conversations per CPU second`,
       '/CPU s',
       perCpuSecond,
-      (who) => `>= ${goals[who]} x`,
+      (mode) => `>= ${goals[mode]} x`,
     ),
     ...compared(
       `${atOnce} at once, conversations per second`,
       '/s',
       perSecond,
-      (who) => `>= ${goals[who]} x`,
+      (mode) => `>= ${goals[mode]} x`,
     ),
     ...compared(`${atOnce} at once, peak memory`, 'MiB', memory, () => '<= 1.5 x'),
   ]
@@ -105,7 +105,7 @@ async function latency(): Promise<Row[]> {
     { name: 'plain loop, one at a time, p50 of a conversation', value: plain, unit: 'ms' },
     { name: "plain loop with Weir's HTTP client, the same", value: withLeanHttp, unit: 'ms' },
     ...weir.map((value, i) => ({
-      name: `Weir, synchronous ${i === 0 ? 'normal' : 'full'}, one at a time, p50 beyond that${i === 0 ? ' (goal <= 6)' : ''}`,
+      name: `Weir, synchronous ${i === 0 ? 'normal' : 'full'}, one at a time, p50 beyond the plain loop${i === 0 ? ' (goal <= 6)' : ''}`,
       value: value - plain,
       unit: 'ms',
     })),
@@ -205,12 +205,15 @@ async function alternating(
 ): Promise<Record<Contender, Measured[]>> {
   const measured: Record<Contender, Measured[]> = { floor: [], lean: [], normal: [], full: [] }
   for (let run = 0; run < runs; run += 1)
-    for (const who of contenders)
+    for (const contender of contenders)
       await withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
         const weir = { kind: 'weir' as const, file: join(folder, 'weir.db') }
-        const plain = { kind: 'floor' as const, leanHttp: who === 'lean' }
-        const contender = who === 'floor' || who === 'lean' ? plain : { ...weir, synchronous: who }
-        measured[who].push(await measure({ ...options, url, ...contender }))
+        const plain = { kind: 'floor' as const, leanHttp: contender === 'lean' }
+        const loop =
+          contender === 'floor' || contender === 'lean'
+            ? plain
+            : { ...weir, synchronous: contender }
+        measured[contender].push(await measure({ ...options, url, ...loop }))
       })
   return measured
 }

@@ -148,7 +148,7 @@ function passed(place: { conversation: string; turn: number }, calls: Call[]): G
     text: '',
     evidence: null,
   }))
-  const said = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
+  const timing = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
   return {
     type: 'guard-verdict',
     ...place,
@@ -157,7 +157,7 @@ function passed(place: { conversation: string; turn: number }, calls: Call[]): G
     version: '1',
     verdicts,
     intervention: null,
-    ...said,
+    ...timing,
   }
 }
 
@@ -173,9 +173,9 @@ function guardRows(): Row[] {
       times[i]?.push(Number(process.hrtime.bigint() - begun) / 1e3 / turnsInLap)
     }
   const [none = 0, shadow = 0, enforcing = 0] = times.map(median)
-  const row = (what: string, value: number): Row => ({
+  const row = (guards: string, value: number): Row => ({
     ...{
-      name: `a turn with one call, ${what}`,
+      name: `a turn with one call, ${guards}`,
       value,
       unit: 'µs',
       baseline: 'no guard',

@@ -100,7 +100,7 @@ function fold<State, In extends Message>(stage: Stage<State, In>, messages: In[]
     if (reaction.state !== undefined) units.set(unit, reaction.state)
     records += reaction.records?.length ?? 0
   }
-  if (records < messages.length / 2) throw new Error('the bench judged nothing')
+  if (records < messages.length / 2) throw new Error('the bench has no verdict')
 }
 
 function microsecondsSince(begun: NodeJS.CpuUsage): number {

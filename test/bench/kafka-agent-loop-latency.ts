@@ -95,11 +95,11 @@ function latencyRows(layout: string, plain: number[], weir: number[], relay: Cha
   const hops = relay.map(({ hopsMs }) => hopsMs)
   const both = relay.map(({ hopsMs, acksMs }) => hopsMs + acksMs)
   const row = (
-    what: string,
+    measure: string,
     value: number,
     compared: Pick<Row, 'baseline' | 'ratio'> = {},
   ): Row => {
-    return { name: `one at a time, ${layout}: ${what}`, value, unit: 'ms', ...compared }
+    return { name: `one at a time, ${layout}: ${measure}`, value, unit: 'ms', ...compared }
   }
   const [withAcks, conversation] = [
     `${conversationHops} hops and ${conversationAcks} acknowledgements`,

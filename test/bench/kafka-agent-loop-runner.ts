@@ -2,7 +2,7 @@
 // measurements.
 
 import { type ClientOptions, openClient } from './kafka-agent-loop-client.ts'
-import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { startMeter, sum } from './kafka-cpu.ts'
 
 /**
@@ -28,7 +28,7 @@ export type MeasuredLoop = {
   othersShare: number
 }
 
-const options = optionsGiven<LoopOptions>()
+const options = optionsOfParent<LoopOptions>()
 const { conversations, stagePids, brokerPid, serverPid } = options
 const client = await openClient(options)
 await converseAll('warm', options.warmUp)
@@ -45,8 +45,8 @@ const measured: MeasuredLoop = {
   brokerMs: msEach(broker),
   othersShare,
 }
-tell(measured)
-await untilToldToEnd()
+send(measured)
+await untilParentEnds()
 await client.close()
 
 async function converseAll(name: string, count: number): Promise<void> {

@@ -65,9 +65,9 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
             new URL('./kafka-agent-loop-runner.ts', import.meta.url),
             options,
           )
-          const told = await child.told<MeasuredLoop>()
+          const measured = await child.message<MeasuredLoop>()
           await child.end()
-          return told
+          return measured
         },
       )
       taken.push(one)
@@ -80,8 +80,8 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
       layout === layouts.doubled
         ? { baseline: 'one for each', ratio: medianRatio(all.map(pick), single.map(pick)) }
         : {}
-    const row = (what: string, unit: string, pick: (one: MeasuredLoop) => number): Row => ({
-      name: `${name}: ${what}`,
+    const row = (measure: string, unit: string, pick: (one: MeasuredLoop) => number): Row => ({
+      name: `${name}: ${measure}`,
       value: of(pick),
       unit,
     })
@@ -97,7 +97,7 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
       row("a conversation's CPU time: stages", 'ms', (one) => one.stagesMs),
       row("a conversation's CPU time: broker", 'ms', (one) => one.brokerMs),
       row("a conversation's CPU time: client", 'ms', (one) => one.clientMs),
-      row('CPU that others used meanwhile', '%', (one) => one.othersShare * 100),
+      row('CPU of other programs', '%', (one) => one.othersShare * 100),
     ]
   })
 }

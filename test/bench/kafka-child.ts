@@ -11,7 +11,7 @@ export type Child = {
   /** The next line of its output. Rejects if it exits without one. */
   line(): Promise<string>
   /** The content of the next line. */
-  told<T>(): Promise<T>
+  message<T>(): Promise<T>
   /** Ends the child. Rejects if it fails. */
   end(): Promise<void>
 }
@@ -30,14 +30,14 @@ export function startChild(url: URL, options: object): Child {
     if (!done) return value
     const [code, signal] = await closed
     throw new Error(
-      `${path} ended with ${code ?? signal} and without a word: ${JSON.stringify(options)}`,
+      `${path} ended with ${code ?? signal} and without output: ${JSON.stringify(options)}`,
     )
   }
 
   return {
     pid: child.pid ?? 0,
     line,
-    async told<T>() {
+    async message<T>() {
       return JSON.parse(await line()) as T
     },
     async end() {
@@ -50,16 +50,16 @@ export function startChild(url: URL, options: object): Child {
 }
 
 /** In the child: sends a line to its parent. */
-export function tell(what: unknown): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`)
+export function send(message: unknown): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
 /** In the child: resolves when its parent ends it or has exited. */
-export async function untilToldToEnd(): Promise<void> {
+export async function untilParentEnds(): Promise<void> {
   await once(process.stdin.resume(), 'end')
 }
 
 /** In the child. */
-export function optionsGiven<T>(): T {
+export function optionsOfParent<T>(): T {
   return JSON.parse(process.argv[2] ?? '') as T
 }

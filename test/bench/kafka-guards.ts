@@ -116,7 +116,7 @@ async function withCases<T>(
     const guards = Array.from({ length: count }, (_, i) => `guard-${i}`)
     const options: GuardsOptions = { bootstrapServers, topicPrefix, guards }
     const child = startChild(new URL('./kafka-guards-runner.ts', import.meta.url), options)
-    await child.told<'ready'>()
+    await child.message<'ready'>()
     const client = await openClient({ bootstrapServers, ...fleet })
     try {
       const result = await withCases(bootstrapServers, rest, (...others) => use(client, ...others))

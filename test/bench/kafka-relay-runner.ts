@@ -2,7 +2,7 @@
 // member of its group. If it counts records, it then prints the measurements of `records` records,
 // after `warmUp` ones.
 
-import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { startMeter } from './kafka-cpu.ts'
 import type { OpenRelay, RelayKind, RelayOptions } from './relay-options.ts'
 
@@ -15,16 +15,16 @@ export type MeasuredRelay = {
   othersShare: number
 }
 
-const options = optionsGiven<RelayOptions>()
+const options = optionsOfParent<RelayOptions>()
 const { kind, count } = options
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRelay>()
 const relay = await (await openerOf(kind))(
   options,
   count === undefined ? () => {} : createCounter(count),
 )
-tell('ready')
-if (count !== undefined) tell(await Promise.race([measured, relay.failed]))
-await Promise.race([untilToldToEnd(), relay.failed])
+send('ready')
+if (count !== undefined) send(await Promise.race([measured, relay.failed]))
+await Promise.race([untilParentEnds(), relay.failed])
 await relay.close()
 
 /** Loads no other: a raw relay must not pay for Weir's modules. */

@@ -87,7 +87,7 @@ async function throughput(broker: BenchBroker): Promise<Row[]> {
       : compared('broker CPU per record', none, 'µs', (one) => one.brokerCpuUs)),
     ...compared('records in a batch written', none, 'records', (one) => one.perBatch),
     {
-      name: 'relays: CPU that others used meanwhile',
+      name: 'relays: CPU of other programs',
       value: median(all.map((one) => one.othersShare)) * 100,
       unit: '%',
     },
@@ -109,8 +109,8 @@ async function relayed(
       topicPrefix,
       count: { warmUp, records: counted, brokerPid: pid },
     })
-    await child.told<'ready'>()
-    const measured = await child.told<MeasuredRelay>()
+    await child.message<'ready'>()
+    const measured = await child.message<MeasuredRelay>()
     await child.end()
     return measured
   })
@@ -160,7 +160,7 @@ export async function withHoppers<T>(
   if (kind === undefined) return use()
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
     const child = startRelay({ kind, bootstrapServers, topicPrefix })
-    await child.told<'ready'>()
+    await child.message<'ready'>()
     const { hop, close } = await openDriver(bus, topicPrefix, kind)
     try {
       return await withHoppers(bootstrapServers, rest, (...others) => use(hop, ...others))

@@ -4,7 +4,7 @@
 import { pino } from 'pino'
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
-import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { counted } from './kafka-counted-bus.ts'
 import { startMeter } from './kafka-cpu.ts'
 import { openBus, openKafka, partitions } from './kafka-topics.ts'
@@ -25,22 +25,22 @@ export type MeasuredRestart = {
   othersShare: number
 }
 
-const { kind, bootstrapServers, topicPrefix, records } = optionsGiven<RestartOptions>()
+const { kind, bootstrapServers, topicPrefix, records } = optionsOfParent<RestartOptions>()
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRestart>()
 let read: ReturnType<typeof startMeter> | undefined
-let taken = 0
+let applied = 0
 const close = await (kind === 'accumulator' ? runAccumulator() : runConsumer())
-tell(await measured)
-await untilToldToEnd()
+send(await measured)
+await untilParentEnds()
 await close()
 
 function assigned(): void {
   read ??= startMeter([])
 }
 
-function took(count: number): void {
-  taken += count
-  if (taken < records || read === undefined) return
+function onApplied(count: number): void {
+  applied += count
+  if (applied < records || read === undefined) return
   const { seconds, ownCpuSeconds, othersShare } = read()
   resolve({ seconds, cpuSeconds: ownCpuSeconds, sinceStart: performance.now() / 1e3, othersShare })
 }
@@ -54,7 +54,7 @@ async function runAccumulator(): Promise<() => Promise<void>> {
   const bus = await openBus(bootstrapServers, log)
   const subscription = await runStage(
     { stage: accumulator },
-    { bus: counted(bus, took), topicPrefix, log },
+    { bus: counted(bus, onApplied), topicPrefix, log },
   )
   return async () => {
     await subscription.close()
@@ -73,7 +73,7 @@ async function runConsumer(): Promise<() => Promise<void>> {
   await consumer.subscribe({ topics: [`${topicPrefix}model-deltas`], fromBeginning: true })
   await consumer.run({
     partitionsConsumedConcurrently: partitions,
-    eachBatch: async ({ batch }) => took(batch.messages.length),
+    eachBatch: async ({ batch }) => onApplied(batch.messages.length),
   })
   return () => consumer.disconnect()
 }

@@ -59,11 +59,11 @@ export async function benchKafkaRestart({ bootstrapServers }: BenchBroker): Prom
       ]
     }
     return [
-      ...compared('until the last is taken', 's', (one) => one.seconds),
+      ...compared('until the last is applied', 's', (one) => one.seconds),
       ...compared('CPU per record', 'µs', (one) => (one.cpuSeconds * 1e6) / records),
       ...compared('from the start of the process', 's', (one) => one.sinceStart),
       {
-        name: 'restarts: CPU that others used meanwhile',
+        name: 'restarts: CPU of other programs',
         value: median([...plain, ...weir].map((one) => one.othersShare)) * 100,
         unit: '%',
       },
@@ -73,7 +73,7 @@ export async function benchKafkaRestart({ bootstrapServers }: BenchBroker): Prom
 
 async function measure(options: RestartOptions): Promise<MeasuredRestart> {
   const child = startChild(new URL('./kafka-restart-runner.ts', import.meta.url), options)
-  const measured = await child.told<MeasuredRestart>()
+  const measured = await child.message<MeasuredRestart>()
   await child.end()
   return measured
 }

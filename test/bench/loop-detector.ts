@@ -185,7 +185,7 @@ function nsOfRounds(story: [RoundChecked, RoundExecuted][]): number {
   )
   const begun = process.cpuUsage()
   for (const state of states)
-    if (folded(measured, state) === undefined) throw new Error('the bench judged nothing')
+    if (folded(measured, state) === undefined) throw new Error('the bench has no verdict')
   return nsSince(begun) / (window * states.length)
 }
 

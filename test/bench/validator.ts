@@ -116,7 +116,7 @@ function nsPerRound(rounds: number, judge: () => number): number {
     let rejections = 0
     for (let i = 0; i < rounds; i += 1) rejections += judge()
     if (rejections !== 0 && rejections !== rounds)
-      throw new Error('the bench judged the same round differently')
+      throw new Error('the bench has different verdicts for the same round')
   }
   for (let i = 0; i < laps / 3; i += 1) lap()
   const times = Array.from({ length: laps }, () => {

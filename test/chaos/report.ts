@@ -78,7 +78,7 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     ...facts.inflicted
       .filter(({ hit }) => !hit)
       .map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
-    `processes started: ${facts.processStarts}, ended by themselves: ${evidence.exits.length}`,
+    `processes started: ${facts.processStarts}, exited without a fault: ${evidence.exits.length}`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
@@ -123,7 +123,7 @@ function slowest(evidence: Evidence): string {
   const sorted = turns.sort((a, b) => a.ms - b.ms)
   const [median, last] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
   if (median === undefined || last === undefined) return 'no turn was finished'
-  return `turns took ${median.ms} ms (median); the slowest ${last.ms} ms: ${last.turn}, ${last.outcome}, began at ${last.at}`
+  return `duration of turns: ${median.ms} ms (median); the slowest ${last.ms} ms: ${last.turn}, ${last.outcome}, began at ${last.at}`
 }
 
 function tally(words: string[]): string {
