@@ -1,9 +1,9 @@
-// How fast the accumulator keeps and folds a long response: 10,000 deltas of one call's arguments,
-// and the same as 100 records of 100 deltas. Beside it what no accumulator can do without: joining
-// the same pieces to one string, once.
+// The speed of the accumulator for a long response: 10,000 deltas of one call's arguments, and the
+// same as 100 records of 100 deltas. The baseline is the least work of any accumulator: one join of
+// the same pieces to a string.
 //
-// Not measured: reading and decoding the records, writing the proposal, and memory. The records are
-// the same objects in every lap, as no log has them.
+// Not measured: reading and decoding the records, writing the proposal, and memory. Unlike a log,
+// each lap uses the same record objects.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
@@ -93,8 +93,8 @@ function recordsOf(pieces: string[], inOne: number): Recorded[] {
 }
 
 /**
- * Folds as the runtime does, with a look-up of the unit for each record; gives the length of the
- * arguments, so that nothing is left out.
+ * Folds as the runtime does, with a look-up of the unit for each record. Returns the length of the
+ * arguments, which proves that no part is missing.
  */
 function folded(records: Recorded[]): number {
   const units = new Map<string, NonNullable<Parameters<typeof accumulator.react>[0]>>()

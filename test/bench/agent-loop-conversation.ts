@@ -1,5 +1,5 @@
-// The conversation that the agent loop's bench runs, as its server plays it and both runners ask
-// for it: four rounds with one streamed tool call each, then a streamed answer.
+// The conversation of the agent loop's bench, for its server and both runners: four rounds with one
+// streamed tool call each, then a streamed answer.
 
 export const callRounds = 4
 export const argumentDeltas = 12

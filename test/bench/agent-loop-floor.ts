@@ -1,7 +1,7 @@
-// The agent loop without Weir: the SDK's own streaming in a plain loop, the tool called with fetch,
-// nothing written anywhere. It looks at no schema, has no limit and no guard: what a loop over this
-// SDK costs whoever writes it as the SDK's documents show it. `fetch`: that of Node, or the HTTP
-// client of Weir's gateway, which takes less: so one sees how much of Weir's cost that saves.
+// The agent loop without Weir: the SDK's own streaming in a plain loop that calls the tool with
+// fetch and writes nothing. It has no schema check, no limit and no guard. This is the cost of a
+// loop written as in the SDK's documentation. `fetch`: Node's, or the cheaper HTTP client of Weir's
+// gateway. The second shows how much of Weir's cost that client saves.
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'

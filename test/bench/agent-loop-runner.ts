@@ -1,13 +1,13 @@
-// One measurement of the agent loop, as a process of its own so that its CPU time and its peak
-// memory are its own. Usage: agent-loop-runner.ts OPTIONS, a JSON object; prints what it measured
-// as one line of JSON. What is not measured is not imported, because memory counts that too.
+// One measurement of the agent loop, as its own process with its own CPU time and peak memory.
+// Usage: agent-loop-runner.ts OPTIONS, a JSON object. Prints its measurements as one line of JSON.
+// Code that the measurement does not need is not imported, because it would count as memory.
 
 import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
 import type { Loop } from './measured-loop.ts'
 
 /**
- * `conversations`: how many are measured, after `warmUp` more. `resume`: none is begun, those that
- * a killed process began are waited for.
+ * `conversations`: the measured ones, after `warmUp` more. `resume`: starts none, and waits for
+ * those of a killed process.
  */
 export type RunnerOptions = {
   url: string
@@ -20,10 +20,7 @@ export type RunnerOptions = {
   | { kind: 'weir'; file: string; synchronous: Synchronous }
 )
 
-/**
- * `windows`: CPU time of each thousand conversations one after the other; `p50Ms`: of one
- * conversation.
- */
+/** `windows`: CPU time of each thousand conversations in order. `p50Ms`: of one conversation. */
 export type Measured = {
   perCpuSecond: number
   perSecond: number
@@ -37,8 +34,8 @@ const windowSize = 1_000
 
 const options = JSON.parse(process.argv[2] ?? '') as RunnerOptions
 const loop = options.kind === 'floor' ? await openFloor(options) : await openWeir(options)
-const names = (what: string, count: number): string[] =>
-  Array.from({ length: count }, (_, i) => `${what}-${i}`)
+const names = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${name}-${i}`)
 const measured = options.resume ? await resume() : await run()
 await loop.close()
 process.stdout.write(`${JSON.stringify(measured)}\n`)

@@ -1,8 +1,8 @@
-// The other side of the agent loop's bench, as a process of its own so that its CPU time counts for
-// nobody: a provider that speaks Anthropic's Messages API as server-sent events, one HTTP chunk for
-// each, and a tool that takes a POST. What it streams was built before; it answers by the number of
-// the assistant's messages that it is shown. Options: a JSON object on the command line; prints its
-// URL.
+// The other side of the agent loop's bench, as its own process, which keeps its CPU time out of the
+// results. It is a provider that speaks Anthropic's Messages API as server-sent events, one HTTP
+// chunk for each, and a tool behind a POST. All streams are built before. It chooses the answer by
+// the number of assistant messages in the request. Options: a JSON object on the command line.
+// Prints its URL.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,12 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTokens, argumentDeltas, callRounds, tool } from './agent-loop-conversation.ts'
 
 /**
- * `toolMs`: how long the tool takes. `keepsStarts`: it remembers the idempotency keys of its calls,
- * which `GET /starts` tells.
+ * `toolMs`: how long the tool runs. `keepsStarts`: stores the idempotency keys of its calls, for
+ * `GET /starts`.
  */
 export type ServerOptions = { toolMs: number; keepsStarts: boolean }
 
-/** How often the tool was started, and how many of its calls were started more than once. */
+/** The number of tool starts, and of calls with more than one start. */
 export type Starts = { starts: number; twice: number }
 
 const { toolMs, keepsStarts } = JSON.parse(process.argv[2] ?? '') as ServerOptions
@@ -31,18 +31,18 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)
 })
-// Whoever started it holds the other end: it must not outlive them.
+// The starter holds the other end: this process must not outlive it.
 process.stdin.on('end', () => process.exit()).resume()
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = (await request.toArray()).join('')
   if (request.url === '/tool') return runTool(request, body, response)
   if (request.url === '/starts') {
-    const told: Starts = {
+    const report: Starts = {
       starts,
       twice: [...startsByKey.values()].filter((count) => count > 1).length,
     }
-    response.end(JSON.stringify(told))
+    response.end(JSON.stringify(report))
     return
   }
   const rounds = body.split('"role":"assistant"').length - 1

@@ -62,8 +62,8 @@ export async function openWeir({
 
   return {
     async converse(conversation) {
-      const asked = edge.reply({ agent, conversation, messageId: 'm', text: question })
-      const { outcome, reason, reply } = await Promise.race([asked, running.failed])
+      const finished = edge.reply({ agent, conversation, messageId: 'm', text: question })
+      const { outcome, reason, reply } = await Promise.race([finished, running.failed])
       if (outcome !== 'answered') throw new Error(`${conversation} ended ${outcome}: ${reason}`)
       return reply
     },

@@ -1,15 +1,16 @@
-// What Weir costs where it is used: an agent loop of five model calls and four tool calls, against
-// the same loop written by hand over the same SDK that keeps nothing (agent-loop-floor.ts). Model
-// and tool are a server in a process of its own; each measurement is one too, so CPU time and peak
-// memory are those of what is measured. Runs alternate and medians are compared, because a shared
-// machine is not the same from minute to minute. Run alone: node test/bench/agent-loop.ts.
-// WEIR_BENCH_CONVERSATIONS: how many go into one file to see whether it slows down (default 3,000).
-// It does not measure: a real model's pace (all pieces of an answer come at once, so nothing of the
-// cost hides in waiting); TLS; long histories and large arguments or results (pipeline.ts has
-// rounds late in a conversation); tools that are programs (executor.ts); several processes; Kafka;
-// the CPU time of the disk's own work; a power cut. With as many CPUs as this has, model, tool and
-// loop share them: conversations per second of either side suffer from that, those per CPU second
-// hardly. The disk is that of the folder for temporary files.
+// The cost of Weir in use: an agent loop of five model calls and four tool calls. The baseline is
+// the same loop, written by hand over the same SDK, which stores nothing (agent-loop-floor.ts).
+// Model and tool are a server in a separate process. Each measurement is one too, with its own CPU
+// time and peak memory. Runs alternate and medians are compared, because the load of a shared
+// machine changes. Run alone: node test/bench/agent-loop.ts. WEIR_BENCH_CONVERSATIONS: the number
+// of conversations in one file, to detect a slowdown (default 3,000).
+//
+// Not measured: a real model's pace (all pieces of an answer arrive at once, so no cost hides in
+// waiting). TLS. Long histories and large arguments or results (pipeline.ts has rounds late in a
+// conversation). Tools that are programs (executor.ts). Several processes. Kafka. The CPU time of
+// the disk's own work. A power cut. With as few CPUs as here, model, tool and loop share them. That
+// lowers conversations per second on both sides, but hardly those per CPU second. The disk is that
+// of the folder for temporary files.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -56,7 +57,7 @@ async function throughput(): Promise<Row[]> {
     name: string,
     unit: string,
     value: typeof memory,
-    goalOf: (who: 'normal' | 'full') => string,
+    goalOf: (mode: 'normal' | 'full') => string,
   ): Row[] => [
     { name: `plain loop, ${name}`, value: value(floor), unit },
     {
@@ -66,12 +67,12 @@ async function throughput(): Promise<Row[]> {
       baseline: 'plain loop',
       ratio: value(lean) / value(floor),
     },
-    ...(['normal', 'full'] as const).map((who) => ({
-      name: `Weir, synchronous ${who}, ${name} (goal ${goalOf(who)})`,
-      value: value(who === 'normal' ? normal : full),
+    ...(['normal', 'full'] as const).map((mode) => ({
+      name: `Weir, synchronous ${mode}, ${name} (goal ${goalOf(mode)})`,
+      value: value(mode === 'normal' ? normal : full),
       unit,
       baseline: 'plain loop',
-      ratio: value(who === 'normal' ? normal : full) / value(floor),
+      ratio: value(mode === 'normal' ? normal : full) / value(floor),
     })),
   ]
   return [
@@ -79,13 +80,13 @@ async function throughput(): Promise<Row[]> {
       `${atOnce} at once, conversations per CPU second`,
       '/CPU s',
       perCpuSecond,
-      (who) => `>= ${goals[who]} x`,
+      (mode) => `>= ${goals[mode]} x`,
     ),
     ...compared(
       `${atOnce} at once, conversations per second`,
       '/s',
       perSecond,
-      (who) => `>= ${goals[who]} x`,
+      (mode) => `>= ${goals[mode]} x`,
     ),
     ...compared(`${atOnce} at once, peak memory`, 'MiB', memory, () => '<= 1.5 x'),
   ]
@@ -104,7 +105,7 @@ async function latency(): Promise<Row[]> {
     { name: 'plain loop, one at a time, p50 of a conversation', value: plain, unit: 'ms' },
     { name: "plain loop with Weir's HTTP client, the same", value: withLeanHttp, unit: 'ms' },
     ...weir.map((value, i) => ({
-      name: `Weir, synchronous ${i === 0 ? 'normal' : 'full'}, one at a time, p50 beyond that${i === 0 ? ' (goal <= 6)' : ''}`,
+      name: `Weir, synchronous ${i === 0 ? 'normal' : 'full'}, one at a time, p50 beyond the plain loop${i === 0 ? ' (goal <= 6)' : ''}`,
       value: value - plain,
       unit: 'ms',
     })),
@@ -145,8 +146,8 @@ async function manyInOneFile(): Promise<Row[]> {
 }
 
 /**
- * A tool that takes a moment, so that there are calls whose end nobody sees; killed when half of
- * all calls have begun.
+ * A tool that runs for a moment, so some calls have no known end. The process is killed after half
+ * of all calls have begun.
  */
 async function killed(): Promise<Row[]> {
   return withServer({ toolMs: 20, keepsStarts: true }, async ({ url, folder, starts }) => {
@@ -198,27 +199,28 @@ function coldStart(): Row[] {
   ]
 }
 
-/**
- * Every contender in turn, and that a few times: what disturbs the machine disturbs all of them.
- */
+/** Every contender in turn, a few times: a disturbance of the machine affects all of them. */
 async function alternating(
   options: Pick<RunnerOptions, 'conversations' | 'atOnce' | 'warmUp'>,
 ): Promise<Record<Contender, Measured[]>> {
   const measured: Record<Contender, Measured[]> = { floor: [], lean: [], normal: [], full: [] }
   for (let run = 0; run < runs; run += 1)
-    for (const who of contenders)
+    for (const contender of contenders)
       await withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
         const weir = { kind: 'weir' as const, file: join(folder, 'weir.db') }
-        const plain = { kind: 'floor' as const, leanHttp: who === 'lean' }
-        const contender = who === 'floor' || who === 'lean' ? plain : { ...weir, synchronous: who }
-        measured[who].push(await measure({ ...options, url, ...contender }))
+        const plain = { kind: 'floor' as const, leanHttp: contender === 'lean' }
+        const loop =
+          contender === 'floor' || contender === 'lean'
+            ? plain
+            : { ...weir, synchronous: contender }
+        measured[contender].push(await measure({ ...options, url, ...loop }))
       })
   return measured
 }
 
 type Served = { url: string; folder: string; starts(): Promise<Starts> }
 
-/** With a server and a folder of their own, which are gone afterwards. */
+/** With its own server and folder, removed afterwards. */
 async function withServer<T>(
   options: ServerOptions,
   use: (served: Served) => Promise<T>,

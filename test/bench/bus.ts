@@ -1,9 +1,10 @@
-// How fast the embedded bus is, against the least that it could cost: a bare loop of one prepared
-// INSERT on node:sqlite, with the same bytes, the same transactions and the same `synchronous`. Run
-// alone: node test/bench/bus.ts It does not measure: Kafka; several processes; decoding, folding
-// and performing, which is what a stage spends its time with; values of more than 300 bytes; a file
-// that is larger than memory; a disk that others use; a reader beside the writer; percentiles over
-// hours.
+// The speed of the embedded bus against its lowest possible cost: a bare loop of one prepared
+// INSERT on node:sqlite, with the same bytes, transactions and `synchronous`. Run alone: node
+// test/bench/bus.ts
+//
+// Not measured: Kafka, several processes, and decoding, folding and performing, the main work of a
+// stage. Values of more than 300 bytes. A file larger than memory. A shared disk. A reader beside
+// the writer. Percentiles over hours.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -109,8 +110,8 @@ async function reads(bus: Bus): Promise<number> {
 }
 
 /**
- * append -> reader.read -> one output for each record -> acknowledged. At rest: one record at a
- * time, and the next when it is through.
+ * append -> reader.read -> one output for each record -> acknowledged. Idle: one record at a time,
+ * the next after the acknowledgement.
  */
 async function hop(bus: Bus): Promise<{ p50: number; p99: number; through: number }> {
   let through = 0
@@ -210,8 +211,8 @@ function bareReads(file: string): number {
 }
 
 /**
- * The one place outside shared/bus/embedded that needs SQLite itself; the import rules are for code
- * that is not about it.
+ * The only import of SQLite outside shared/bus/embedded. The import rules do not cover measurements
+ * of SQLite itself.
  */
 function openBare(file: string) {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')

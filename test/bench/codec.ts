@@ -1,5 +1,7 @@
-// What encoding and decoding a record costs, against JSON of the same message. Run alone: node
-// test/bench/codec.ts It does not measure: a cold process, in which avsc first builds the types.
+// The cost of encoding and decoding a record, against JSON of the same message. Run alone: node
+// test/bench/codec.ts
+//
+// Not measured: a cold process, in which avsc first builds the types.
 
 import { decode, encode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'

@@ -1,6 +1,8 @@
-// How fast the conversation's reducer is, and what it keeps in memory. Run alone: node
-// test/bench/conversation.ts It does not measure: reading, decoding beyond the baseline, encoding,
-// sending and committing, which is the runtime's; long texts; a cold process.
+// The speed of the conversation's reducer and its memory. Run alone: node
+// test/bench/conversation.ts
+//
+// Not measured: the runtime's work (reading, encoding, sending, committing, and decoding beyond the
+// baseline), long texts, and a cold process.
 
 import { conversation } from '../../services/conversation/reducer.ts'
 import { decode, encode } from '../../shared/codec/codec.ts'
@@ -54,7 +56,7 @@ export function benchConversation(): Row[] {
   ]
 }
 
-/** A message, rounds with a call each, an answer, and the carried that comes back. */
+/** A message, rounds with a call each, an answer, and the carried record that returns. */
 function oneTurn(key: string): Inbound[] {
   const settings = settingsWith({ rounds: limits.turnRoundsMax, calls: limits.turnCallsMax })
   const calling = Array.from({ length: rounds - 1 }, (_, i) =>
@@ -83,8 +85,8 @@ function reactTo({ state }: Folded, record: Inbound): Folded {
 }
 
 /**
- * Bytes of the states of all conversations, for each: in the last round of a turn and when idle;
- * and how many are left when that is over.
+ * Bytes of the state of each conversation, in the last round of a turn and when idle, and the
+ * number of states left after the idle time.
  */
 function growth(): { open: number; idle: number; left: number } {
   let [open, idle, left] = [0, 0, 0]
@@ -115,7 +117,7 @@ function growth(): { open: number; idle: number; left: number } {
   return { open: open / conversations, idle: idle / conversations, left }
 }
 
-/** How many of `count` things that one run does get done in a second; the first second warms up. */
+/** The rate per second of `count` items per run. The first second warms up. */
 function perSecond(count: number, run: () => void): number {
   for (let warm = performance.now(); performance.now() - warm < secondsEach * 1000; ) run()
   const began = performance.now()

@@ -1,5 +1,5 @@
-// What the executor's bench talks to: a server, a process that sends back what it gets, or a
-// module, all of which answer with the arguments.
+// The other side of the executor's bench: a server, an echo process, or a module. Each answers with
+// the arguments.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

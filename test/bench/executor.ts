@@ -1,13 +1,12 @@
-// How many records the executor folds in a second, for rounds of one call and of sixteen; what a
-// turn costs it more where the round's stamp names a guard, one that watches and one that enforces
-// and answers; and what each kind of tool adds to the bare thing that it is made of: a spawn of the
-// same program with the same three pipes, a fetch from the same server, a message to a forked
-// process and back. The last two one after another on a connection and a process that are warm.
+// The executor's rows. Records folded per second, for rounds of one call and of sixteen. The extra
+// cost of a turn with a guard in the round's stamp, as a shadow or enforcing with an answer. The
+// extra cost of each kind of tool over its bare mechanism. That is a spawn of the same program with
+// the same three pipes, a fetch from the same server, or a message to a forked process and back.
+// The last two run one after another on a warm connection and a warm process.
 //
 // Not measured: reading, decoding and writing the records, the two hops between claim and start,
-// tools that do something, results of any size, TLS, and a machine that is busy with the tools
-// themselves (server and child share it with us here). The program is `true`, so the start is all
-// there is.
+// tools with real work, results of any size, and TLS. A machine that is busy with the tools
+// themselves (server and child share it here). The program is `true`, so only its start costs time.
 
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -86,7 +85,7 @@ const mail: Declaration = {
   hints: null,
 }
 
-/** `guard`: how one is in force in the round; undefined: there is none. */
+/** `guard`: its mode in the round. Undefined: no guard. */
 function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
   const place = { conversation: 'c', turn: 1 }
   const all = Array.from({ length: calls }, (_, ordinal): Call => {
@@ -149,7 +148,7 @@ function passed(place: { conversation: string; turn: number }, calls: Call[]): G
     text: '',
     evidence: null,
   }))
-  const said = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
+  const timing = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
   return {
     type: 'guard-verdict',
     ...place,
@@ -158,11 +157,11 @@ function passed(place: { conversation: string; turn: number }, calls: Call[]): G
     version: '1',
     verdicts,
     intervention: null,
-    ...said,
+    ...timing,
   }
 }
 
-/** The three take turns, lap by lap. */
+/** The three run in turns, lap by lap. */
 function guardRows(): Row[] {
   const cases = [undefined, 'shadow', 'enforce'] as const
   const times = cases.map((): number[] => [])
@@ -174,9 +173,9 @@ function guardRows(): Row[] {
       times[i]?.push(Number(process.hrtime.bigint() - begun) / 1e3 / turnsInLap)
     }
   const [none = 0, shadow = 0, enforcing = 0] = times.map(median)
-  const row = (what: string, value: number): Row => ({
+  const row = (guards: string, value: number): Row => ({
     ...{
-      name: `a turn with one call, ${what}`,
+      name: `a turn with one call, ${guards}`,
       value,
       unit: 'µs',
       baseline: 'no guard',
@@ -190,10 +189,7 @@ function guardRows(): Row[] {
   ]
 }
 
-/**
- * Folds as the runtime does: looks up the unit for each record, and asks for what is wanted and due
- * after it.
- */
+/** Folds as the runtime does: finds the unit for each record, then calls `wants` and `due`. */
 function recordsPerSecond(calls: number): number {
   const records = recordsOf(calls)
   const turns = Math.ceil(recordsInLap / records.length)
@@ -291,8 +287,8 @@ async function moduleTimes(): Promise<Times> {
 type Times = { bare: number; ours: number }
 
 /**
- * Medians in milliseconds, after some to warm up. The two take turns, so that whatever else the
- * machine does hits both alike.
+ * Medians in milliseconds, after some to warm up. The two run in turns, so other work of the
+ * machine affects both.
  */
 async function timesOf({
   bare,

@@ -1,11 +1,11 @@
-// The share of a pipeline round that judgement takes. The whole pipeline runs conversations on the
-// embedded bus, with a model and tools that answer at once in this process; then validator and
-// loop-detector fold the very records of these rounds again, by themselves. CPU time of the process
-// in both, its garbage collector and compiler included.
+// The share of judgement in a pipeline round. The whole pipeline runs conversations on the embedded
+// bus, with a model and tools that answer at once in this process. Then validator and loop-detector
+// alone fold the same records again. Both are CPU time of the process, its garbage collector and
+// compiler included.
 //
-// Not measured: reading, decoding and writing what the two stages read and write, which the
-// pipeline would pay for any stage, and what a real model and real tools cost beside it (HTTP, SSE,
-// processes): the share of those who wait for a model is smaller.
+// Not measured: reading, decoding and writing the records of the two stages, which any stage would
+// cost. The cost of a real model and real tools (HTTP, SSE, processes), which makes the share
+// smaller in practice.
 
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
@@ -64,7 +64,7 @@ export async function benchJudgement(): Promise<Row[]> {
   })
 }
 
-/** What the two stages read of the measured conversations, in an order in which they could have. */
+/** The inbox records of the two stages in the measured conversations, in a possible order. */
 async function inboxes(
   bus: Bus,
 ): Promise<{ proposed: RoundProposed[]; judged: (RoundChecked | RoundExecuted)[] }> {
@@ -100,7 +100,7 @@ function fold<State, In extends Message>(stage: Stage<State, In>, messages: In[]
     if (reaction.state !== undefined) units.set(unit, reaction.state)
     records += reaction.records?.length ?? 0
   }
-  if (records < messages.length / 2) throw new Error('the bench judged nothing')
+  if (records < messages.length / 2) throw new Error('the bench has no verdict')
 }
 
 function microsecondsSince(begun: NodeJS.CpuUsage): number {

@@ -1,4 +1,5 @@
-// A client of the stages that run elsewhere on Kafka: it asks, and hears the end of the turn.
+// A client of stages in other processes on Kafka: it sends a message and waits for the end of the
+// turn.
 
 import { openEdge } from '../../client/edge.ts'
 import { loadAgents } from '../../client/weir.ts'

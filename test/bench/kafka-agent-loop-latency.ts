@@ -1,9 +1,11 @@
-// How long a conversation of agent-loop.ts takes on Kafka, one at a time, against the hops that it
-// cannot do without, made by the raw relay (kafka-relay.ts). Plain loop, Weir and a chain of as
-// many hops take turns, so that what disturbs one disturbs all; a ratio is the median of the turns'
-// ratios. The plain loop's time, which is that of the same HTTP, is taken off first. Run alone:
-// node test/bench/kafka-agent-loop-latency.ts It does not measure: latency under load; several
-// brokers and replicas, a network, TLS; a model's pace.
+// The duration of one conversation of agent-loop.ts on Kafka, one at a time. The baseline is its
+// hops, made by the raw relay (kafka-relay.ts). Plain loop, Weir and a chain of as many hops run in
+// turns, so a disturbance affects all. A ratio is the median of the turns' ratios. The plain loop's
+// time, which is the same HTTP, is subtracted first. Run alone: node
+// test/bench/kafka-agent-loop-latency.ts
+//
+// Not measured: latency under load, several brokers and replicas, a network, TLS, and a model's
+// pace.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { callRounds } from './agent-loop-conversation.ts'
@@ -15,7 +17,7 @@ import { layouts, withFleet } from './kafka-fleet.ts'
 import { type Hop, withHoppers } from './kafka-relay.ts'
 import type { Row } from './row.ts'
 
-/** Records that must be written and read by another before the conversation goes on. */
+/** Records that must be written and read by another process before the conversation continues. */
 const hopsOf = {
   /** The user's message to the conversation, and turn-finished to the client. */
   turn: 2,
@@ -28,8 +30,8 @@ const hopsOf = {
   textRound: 6,
 }
 /**
- * What must be acknowledged before the conversation goes on, in each round: model-opened before an
- * attempt, attempt-started before the model is called, parts before attempt-finished.
+ * Acknowledgements that each round waits for: model-opened before an attempt, attempt-started
+ * before the model is called, parts before attempt-finished.
  */
 const conversationAcks = (callRounds + 1) * 3
 const conversationHops = hopsOf.turn + callRounds * hopsOf.callRound + hopsOf.textRound
@@ -64,18 +66,18 @@ export async function benchKafkaLatency({ bootstrapServers }: BenchBroker): Prom
   return rows
 }
 
-/** Enough for each process to have its code compiled. */
+/** Enough to compile the code of each process. */
 const latencyWarmUp = 240
 const latencyTurns = 50
-/** About what a stage in a process of its own rests between two records of a round. */
+/** About the pause of a stage's own process between two records of a round. */
 const restMs = 8
 
 type Chain = { hopsMs: number; acksMs: number }
 
 /**
  * The milliseconds of as many hops, and of as many acknowledgements. Before each hop the relay may
- * rest, which is not counted: a stage has a record now and then in this conversation, and a process
- * that was asleep is slower.
+ * pause, which does not count. A stage gets a record now and then in this conversation, and a
+ * process that slept is slower.
  */
 async function chain(hop: Hop): Promise<Chain> {
   const sums: Chain = { hopsMs: 0, acksMs: 0 }
@@ -93,11 +95,11 @@ function latencyRows(layout: string, plain: number[], weir: number[], relay: Cha
   const hops = relay.map(({ hopsMs }) => hopsMs)
   const both = relay.map(({ hopsMs, acksMs }) => hopsMs + acksMs)
   const row = (
-    what: string,
+    measure: string,
     value: number,
     compared: Pick<Row, 'baseline' | 'ratio'> = {},
   ): Row => {
-    return { name: `one at a time, ${layout}: ${what}`, value, unit: 'ms', ...compared }
+    return { name: `one at a time, ${layout}: ${measure}`, value, unit: 'ms', ...compared }
   }
   const [withAcks, conversation] = [
     `${conversationHops} hops and ${conversationAcks} acknowledgements`,

@@ -1,13 +1,13 @@
-// The client of one measurement of the agent loop on Kafka, as a process of its own. Tells what it
-// measured.
+// The client of one measurement of the agent loop on Kafka, as its own process. Prints its
+// measurements.
 
 import { type ClientOptions, openClient } from './kafka-agent-loop-client.ts'
-import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { startMeter, sum } from './kafka-cpu.ts'
 
 /**
- * `conversations`: how many are measured, after `warmUp` more. Processes whose CPU time counts: the
- * stages', the broker's, and apart, the server's.
+ * `conversations`: the measured ones, after `warmUp` more. CPU time counts for the processes of the
+ * stages and the broker, and separately for the server.
  */
 export type LoopOptions = ClientOptions & {
   conversations: number
@@ -18,7 +18,7 @@ export type LoopOptions = ClientOptions & {
   serverPid: number
 }
 
-/** CPU milliseconds are those of one conversation. */
+/** CPU milliseconds of one conversation. */
 export type MeasuredLoop = {
   perCpuSecond: number
   perSecond: number
@@ -28,7 +28,7 @@ export type MeasuredLoop = {
   othersShare: number
 }
 
-const options = optionsGiven<LoopOptions>()
+const options = optionsOfParent<LoopOptions>()
 const { conversations, stagePids, brokerPid, serverPid } = options
 const client = await openClient(options)
 await converseAll('warm', options.warmUp)
@@ -45,8 +45,8 @@ const measured: MeasuredLoop = {
   brokerMs: msEach(broker),
   othersShare,
 }
-tell(measured)
-await untilToldToEnd()
+send(measured)
+await untilParentEnds()
 await client.close()
 
 async function converseAll(name: string, count: number): Promise<void> {

@@ -1,13 +1,14 @@
-// What Weir costs on Kafka where it is used: the conversation of agent-loop.ts (five model calls,
-// four tool calls) with the stages as processes of `weir up`, all in one, one for each stage, and
-// two for each stage; a client in a process of its own; one broker. CPU time is that of stages,
-// client and broker together; the server that plays model and tool is left out, as in
-// agent-loop.ts. Run alone: node test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS:
-// how many are counted at 64 at once (default 256); WEIR_BENCH_KAFKA_RUNS: how often each is
-// measured (default 1; layouts alternate). It does not measure: several brokers and replicas, a
-// network, TLS; a real model's pace; long histories; tools that are programs; many clients; hours.
-// On two CPUs two processes for each stage cannot be faster than one: their rows say what a second
-// instance costs, not what it brings.
+// The cost of Weir on Kafka in use: the conversation of agent-loop.ts (five model calls, four tool
+// calls). The stages are processes of `weir up`: all in one, one for each stage, and two for each
+// stage. The client is a separate process, with one broker. CPU time is the sum of stages, client
+// and broker. The server of model and tool does not count, as in agent-loop.ts. Run alone: node
+// test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS: how many count at 64 at once
+// (default 256). WEIR_BENCH_KAFKA_RUNS: the runs of each measurement (default 1; layouts
+// alternate).
+//
+// Not measured: several brokers and replicas, a network, TLS, a real model's pace, long histories,
+// tools that are programs, many clients, and hours. On two CPUs two processes for each stage cannot
+// be faster than one. Their rows show the cost of a second instance, not its gain.
 
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import type { LoopOptions, MeasuredLoop } from './kafka-agent-loop-runner.ts'
@@ -64,9 +65,9 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
             new URL('./kafka-agent-loop-runner.ts', import.meta.url),
             options,
           )
-          const told = await child.told<MeasuredLoop>()
+          const measured = await child.message<MeasuredLoop>()
           await child.end()
-          return told
+          return measured
         },
       )
       taken.push(one)
@@ -79,8 +80,8 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
       layout === layouts.doubled
         ? { baseline: 'one for each', ratio: medianRatio(all.map(pick), single.map(pick)) }
         : {}
-    const row = (what: string, unit: string, pick: (one: MeasuredLoop) => number): Row => ({
-      name: `${name}: ${what}`,
+    const row = (measure: string, unit: string, pick: (one: MeasuredLoop) => number): Row => ({
+      name: `${name}: ${measure}`,
       value: of(pick),
       unit,
     })
@@ -96,7 +97,7 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
       row("a conversation's CPU time: stages", 'ms', (one) => one.stagesMs),
       row("a conversation's CPU time: broker", 'ms', (one) => one.brokerMs),
       row("a conversation's CPU time: client", 'ms', (one) => one.clientMs),
-      row('CPU that others used meanwhile', '%', (one) => one.othersShare * 100),
+      row('CPU of other programs', '%', (one) => one.othersShare * 100),
     ]
   })
 }
@@ -104,7 +105,8 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
 if (import.meta.main)
   console.table(
     await withBroker(async (broker) => {
-      await benchKafkaLatency(broker) // by its end the broker has compiled most of its code, whose time would be counted otherwise
+      // by its end the broker has compiled most of its code, whose time would count otherwise
+      await benchKafkaLatency(broker)
       return benchKafkaAgentLoop(broker)
     }),
   )

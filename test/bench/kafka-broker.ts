@@ -1,5 +1,5 @@
-// The broker that the Kafka benches run on: one of their own, and its process, because what a
-// broker computes for Weir is Weir's cost, too.
+// The separate broker of the Kafka benches, and its process: the broker's CPU time for Weir is a
+// cost of Weir, too.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,14 +8,12 @@ import type { Broker, BrokerOptions } from '../support/kafka/broker-options.ts'
 import { startJarBroker } from '../support/kafka/jar-broker.ts'
 import { openKafka } from './kafka-topics.ts'
 
-/**
- * `pid`: of its JVM; undefined where it runs in a container, whose processes are not this one's.
- */
+/** `pid`: of its JVM. Undefined in a container, whose processes belong to another namespace. */
 export type BenchBroker = Pick<Broker, 'bootstrapServers' | 'stop'> & { pid: number | undefined }
 
 /**
- * Kafka's own jars first: Docker's forwarding of ports would be measured, too. Throws with what to
- * install where there is no way to have a broker.
+ * Kafka's own jars first: Docker's port forwarding would count, too. Throws if no broker can start,
+ * and names the package to install.
  */
 export async function openBroker(): Promise<BenchBroker> {
   const isForced = (process.env.WEIR_TEST_KAFKA ?? '') !== ''
@@ -28,7 +26,7 @@ export async function openBroker(): Promise<BenchBroker> {
 
 const measured: BrokerOptions = { optimized: true }
 
-/** For running one of the benches alone. */
+/** To run one of the benches alone. */
 export async function withBroker<T>(use: (broker: BenchBroker) => Promise<T>): Promise<T> {
   const broker = await openBroker()
   try {
@@ -39,8 +37,8 @@ export async function withBroker<T>(use: (broker: BenchBroker) => Promise<T>): P
 }
 
 /**
- * With its first group a broker makes the topic of commits, and until it has loaded all partitions
- * of that kafkajs's consumers fail.
+ * At its first group a broker creates the topic of commits. Consumers of kafkajs fail until it has
+ * loaded all partitions of that topic.
  */
 async function untilItTakesGroups(bootstrapServers: string): Promise<void> {
   const admin = openKafka(bootstrapServers).admin()
@@ -79,7 +77,7 @@ function isKafka(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0kafka.Kafka\0')
   } catch {
-    return false // it has ended meanwhile
+    return false // the process has exited in the meantime
   }
 }
 

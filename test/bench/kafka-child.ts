@@ -1,6 +1,5 @@
-// A part of a Kafka bench in a process of its own, so that its CPU time is its own: a file that
-// gets its options as JSON on its command line, tells lines of JSON, and ends when its standard
-// input does.
+// A part of a Kafka bench as its own process with its own CPU time. The file gets its options as
+// JSON on its command line, prints lines of JSON, and exits at the end of its standard input.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 
 export type Child = {
   pid: number
-  /** The next line that it writes. Rejects when it ends without one. */
+  /** The next line of its output. Rejects if it exits without one. */
   line(): Promise<string>
-  /** What the next line tells. */
-  told<T>(): Promise<T>
-  /** Lets it end; rejects when it ends badly. */
+  /** The content of the next line. */
+  message<T>(): Promise<T>
+  /** Ends the child. Rejects if it fails. */
   end(): Promise<void>
 }
 
@@ -24,21 +23,21 @@ export function startChild(url: URL, options: object): Child {
   })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const closed = once(child, 'close')
-  child.stdin.on('error', () => {}) // it may be gone already
+  child.stdin.on('error', () => {}) // it may have exited already
 
   async function line(): Promise<string> {
     const { value, done } = await lines.next()
     if (!done) return value
     const [code, signal] = await closed
     throw new Error(
-      `${path} ended with ${code ?? signal} and without a word: ${JSON.stringify(options)}`,
+      `${path} ended with ${code ?? signal} and without output: ${JSON.stringify(options)}`,
     )
   }
 
   return {
     pid: child.pid ?? 0,
     line,
-    async told<T>() {
+    async message<T>() {
       return JSON.parse(await line()) as T
     },
     async end() {
@@ -50,17 +49,17 @@ export function startChild(url: URL, options: object): Child {
   }
 }
 
-/** In the child: tells its starter something. */
-export function tell(what: unknown): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`)
+/** In the child: sends a line to its parent. */
+export function send(message: unknown): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
-/** In the child: resolves when its starter wants it to end, or is gone. */
-export async function untilToldToEnd(): Promise<void> {
+/** In the child: resolves when its parent ends it or has exited. */
+export async function untilParentEnds(): Promise<void> {
   await once(process.stdin.resume(), 'end')
 }
 
 /** In the child. */
-export function optionsGiven<T>(): T {
+export function optionsOfParent<T>(): T {
   return JSON.parse(process.argv[2] ?? '') as T
 }

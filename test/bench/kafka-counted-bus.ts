@@ -1,8 +1,8 @@
-// A bus that counts what its readers have done, for relays that run on Weir's bus.
+// A bus that counts the steps of its readers, for relays on Weir's bus.
 
 import type { Bus } from '../../shared/contract/bus.ts'
 
-/** Tells of each step when all that it led to is acknowledged. */
+/** Reports each step when all its outputs are acknowledged. */
 export function counted(bus: Bus, done: (records: number) => void): Bus {
   return {
     ...bus,

@@ -1,12 +1,12 @@
-// What processes cost in CPU time, and how busy everybody else kept the machine meanwhile. Of other
-// processes the system tells hundredths of a second, so a measurement should take seconds.
+// The CPU time of processes, and the load of all other programs meanwhile. The system reports other
+// processes in hundredths of a second, so a measurement should last seconds.
 
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 
 /**
- * `cpuSeconds`: of the given processes, in their order. `othersShare`: of all CPUs, what neither
- * they nor this process used: 0 is an idle machine.
+ * `cpuSeconds`: of the given processes, in their order. `othersShare`: the share of all CPUs that
+ * neither they nor this process used. 0 is an idle machine.
  */
 export type Reading = {
   seconds: number
@@ -15,12 +15,12 @@ export type Reading = {
   othersShare: number
 }
 
-/** Linux gives /proc/PID/stat in this unit on every machine, whatever its kernel ticks in. */
+/** Linux reports /proc/PID/stat in this unit on every machine, independent of the kernel's tick. */
 const ticksPerSecond = 100
 
 /**
- * Begins to count; the returned function tells what was used since. Throws where the system does
- * not tell (no /proc) or a process is gone.
+ * Starts to count. The returned function reports the use since then. Throws without /proc or if a
+ * process has exited.
  */
 export function startMeter(pids: number[]): () => Reading {
   const began = performance.now()
@@ -46,10 +46,11 @@ export function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Of all its threads; of its children nothing. */
+/** Of all its threads, without its children. */
 function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before it may have blanks
+  // the name before it may have blanks
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 

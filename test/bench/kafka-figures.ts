@@ -5,8 +5,8 @@ export function median(values: number[]): number {
 }
 
 /**
- * Of what comes in pairs, one of each taken at about the same time: on a machine that others use
- * the pairs' ratios tell more than the medians' ratio.
+ * For pairs of values of about the same time. On a machine with other load the median of the pairs'
+ * ratios is more precise than the ratio of the medians.
  */
 export function medianRatio(values: number[], baselines: number[]): number {
   return median(values.map((value, i) => value / (baselines[i] ?? Number.NaN)))

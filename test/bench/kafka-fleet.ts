@@ -1,4 +1,4 @@
-// Weir's stages on Kafka as users run them: processes of `weir up`, with health, metrics and a log,
+// Weir's stages on Kafka as in production: processes of `weir up`, with health, metrics and a log,
 // over the agent loop's model and tool.
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -35,10 +35,7 @@ export type Fleet = {
 const weir = fileURLToPath(new URL('../../apps/cli/main.ts', import.meta.url))
 const readyMs = 120_000
 
-/**
- * With topics, a server and a folder of its own. A process of it that ends by itself fails the
- * bench.
- */
+/** With its own topics, server and folder. An unexpected exit of a process fails the bench. */
 export async function withFleet<T>(
   bootstrapServers: string,
   layout: Layout,
@@ -139,7 +136,7 @@ function startUp({ bootstrapServers, topicPrefix, agentFile, stages, folder }: U
       `weir up --stages ${stages.join(',')} ended with ${child.exitCode ?? child.signalCode}:\n${last.join('\n')}`,
     )
   })
-  failed.catch(() => {}) // who waits hears it
+  failed.catch(() => {}) // a waiting caller gets the error
 
   return {
     pid: child.pid ?? 0,
@@ -170,7 +167,7 @@ async function isReady(url: string): Promise<boolean> {
     await response.text()
     return response.status === 200
   } catch {
-    return false // it listens in a moment, or has ended, which its end tells
+    return false // it listens in a moment, or has exited, which its end reports
   }
 }
 

@@ -1,12 +1,13 @@
-// What guards add to a round at low load: the conversation of agent-loop.ts (four rounds with a
-// call) one at a time, with the stages in one process of `weir up`, without a guard, with one that
-// enforces, and with ten. The three are there at once, each with topics and processes of its own,
-// and take turns with hops of the raw relay; a value is the median of the turns' values. A guard
-// lets everything pass, so what is measured is the asking. All of a case's guards run in one
-// process, each as a consumer group of its own, as guards of one team do. Run alone: node
-// test/bench/kafka-guards.ts. How many records/s a guard's own runtime takes, kafka-relay.ts tells.
-// It does not measure: guards that think; latency under load; guards in many processes; several
-// brokers and replicas, a network, TLS.
+// The extra time of guards in a round at low load: the conversation of agent-loop.ts (four rounds
+// with a call) one at a time. The stages run in one process of `weir up`, without a guard, with one
+// that enforces, and with ten. The three cases exist at once, each with its own topics and
+// processes, in turns with hops of the raw relay. A value is the median of the turns' values. The
+// guards pass every call, so only the protocol counts. All guards of a case run in one process,
+// each as its own consumer group, like the guards of one team. Run alone: node
+// test/bench/kafka-guards.ts. kafka-relay.ts measures the records/s of a guard's runtime.
+//
+// Not measured: guards that compute, latency under load, guards in many processes, several brokers
+// and replicas, a network, and TLS.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guardTopicName } from '../../shared/contract/topology.ts'
@@ -22,13 +23,13 @@ import { openBus } from './kafka-topics.ts'
 import type { Loop } from './measured-loop.ts'
 import type { Row } from './row.ts'
 
-/** How many guards each case has. */
+/** The number of guards in each case. */
 const cases = [0, 1, 10]
-/** Enough for the code of the stages to be compiled. */
+/** Enough to compile the code of the stages. */
 const warmUp = 240
 const turns = 60
 const hopsInTurn = 6
-/** About what a stage rests between two records of a round. */
+/** About the pause of a stage between two records of a round. */
 const restMs = 8
 
 /** One turn: the milliseconds of a conversation in each case, and of a hop. */
@@ -103,7 +104,7 @@ function rowsOf(all: Turn[]): Row[] {
   ]
 }
 
-/** Stages with so many guards each, all there at once. */
+/** One set of stages for each number of guards, all at once. */
 async function withCases<T>(
   bootstrapServers: string,
   [count, ...rest]: number[],
@@ -115,7 +116,7 @@ async function withCases<T>(
     const guards = Array.from({ length: count }, (_, i) => `guard-${i}`)
     const options: GuardsOptions = { bootstrapServers, topicPrefix, guards }
     const child = startChild(new URL('./kafka-guards-runner.ts', import.meta.url), options)
-    await child.told<'ready'>()
+    await child.message<'ready'>()
     const client = await openClient({ bootstrapServers, ...fleet })
     try {
       const result = await withCases(bootstrapServers, rest, (...others) => use(client, ...others))
@@ -128,7 +129,7 @@ async function withCases<T>(
   })
 }
 
-/** A guard that nobody asked would add nothing. */
+/** A guard without requests would add nothing. */
 async function assertAnswered({
   bootstrapServers,
   topicPrefix,

@@ -1,5 +1,5 @@
-// A guard on the Kafka bus as `weir guard run` runs it: rounds-cleared to its own topic. It
-// remembers something of each conversation, as guards of use do.
+// A guard on the Kafka bus as `weir guard run` runs it: from rounds-cleared to its own topic. It
+// keeps some memory of each conversation, like a real guard.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Guard } from '../../shared/contract/guard.ts'
@@ -10,7 +10,7 @@ import { guardName } from './kafka-relay-records.ts'
 import { errorLog as log, openBus, partitions } from './kafka-topics.ts'
 import type { OpenRelay } from './relay-options.ts'
 
-/** Lets pass, and counts. */
+/** Passes every call, and counts. */
 export const passing: Guard<{ seen: number }> = {
   ...{ name: guardName, version: '1', tools: ['*'], deadlineMs: 60_000, onTimeout: 'reject' },
   judge: ({ seen } = { seen: 0 }, { calls }) => ({

@@ -1,6 +1,6 @@
-// A raw relay: kafkajs's own consumer and producer and avsc, and nothing that a stage has beyond
-// them: no marks, no checks, no state, no reducer. It writes what the validator would write for a
-// good call, with the same header.
+// A raw relay: kafkajs's own consumer and producer and avsc, without the other parts of a stage: no
+// marks, checks, state or reducer. It writes the validator's output for a good call, with the same
+// header.
 
 import { readFileSync } from 'node:fs'
 import avro from 'avsc'
@@ -15,7 +15,7 @@ const lock = JSON.parse(
 ) as LockEntry[]
 const headerBytes = 5
 const scratch = Buffer.alloc(1024 * 1024)
-/** As many as a stage takes in one step. */
+/** As many as a stage applies in one step. */
 const batchRecordsMax = 1_000
 
 export const openKafkajs: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {

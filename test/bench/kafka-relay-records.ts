@@ -1,5 +1,5 @@
-// The records of the relay's bench: rounds of the agent loop's conversation, one call each, as the
-// accumulator proposes them and as they are cleared.
+// The records of the relay's bench: rounds of the agent loop's conversation, one call each, as
+// proposed by the accumulator and as cleared.
 
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
@@ -100,8 +100,8 @@ export const cleared: MakeRecord = ({ topicPrefix, partition, n }) => {
 }
 
 /**
- * Fills the partitions evenly, with batches of 1,000 records: one of them is what a fetch brings (1
- * MiB of a partition).
+ * Fills the partitions evenly, with batches of 1,000 records. A fetch returns one of them (1 MiB of
+ * a partition).
  */
 export async function fill(
   bus: Bus,

@@ -1,12 +1,12 @@
-// One relay as a process of its own: the validator, a guard or the raw one. Tells `ready` when it
-// is a member of its group; then, if it is to count records, what it measured between the first
-// `warmUp` of them and the `records` after those.
+// One relay as its own process: the validator, a guard or the raw one. Prints `ready` when it is a
+// member of its group. If it counts records, it then prints the measurements of `records` records,
+// after `warmUp` ones.
 
-import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { startMeter } from './kafka-cpu.ts'
 import type { OpenRelay, RelayKind, RelayOptions } from './relay-options.ts'
 
-/** `brokerCpuUs`: NaN where the broker's process is not known. */
+/** `brokerCpuUs`: NaN if the broker's process is not known. */
 export type MeasuredRelay = {
   perSecond: number
   cpuUs: number
@@ -15,16 +15,16 @@ export type MeasuredRelay = {
   othersShare: number
 }
 
-const options = optionsGiven<RelayOptions>()
+const options = optionsOfParent<RelayOptions>()
 const { kind, count } = options
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRelay>()
 const relay = await (await openerOf(kind))(
   options,
   count === undefined ? () => {} : createCounter(count),
 )
-tell('ready')
-if (count !== undefined) tell(await Promise.race([measured, relay.failed]))
-await Promise.race([untilToldToEnd(), relay.failed])
+send('ready')
+if (count !== undefined) send(await Promise.race([measured, relay.failed]))
+await Promise.race([untilParentEnds(), relay.failed])
 await relay.close()
 
 /** Loads no other: a raw relay must not pay for Weir's modules. */

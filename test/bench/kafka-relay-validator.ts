@@ -1,4 +1,4 @@
-// The validator on the Kafka bus as `weir up` runs it, but for health and metrics.
+// The validator on the Kafka bus as `weir up` runs it, without health and metrics.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { logJudgements } from '../../services/validator/log-judgements.ts'

@@ -1,18 +1,21 @@
-// What a stage on Kafka costs against the least that a stage could be: the validator (real reducer,
-// runtime and bus: rounds-proposed to rounds-checked) against a relay of kafkajs's own consumer and
-// producer with avsc, which reads, decodes, encodes, writes (acks=-1) and commits the same records
-// with the same header, in batches of at most as many records over the same partitions. Each is a
-// process of its own, alone on the broker; runs alternate, and a ratio is the median of the pairs'
-// ratios. A guard is measured against the same relay: from rounds-cleared to its own topic, with a
-// function that lets pass and remembers a number of each conversation. The hop: both are there at
-// once, and one record after the other goes through each in turn; a hop is half of the way there
-// and back, because on it a record is written and read twice. The same driver writes and reads for
-// both, on Weir's bus. Run alone: node test/bench/kafka-relay.ts. WEIR_BENCH_RELAY_RECORDS (default
-// 60,000) are counted, after a third as many to warm up; WEIR_BENCH_KAFKA_RUNS: how many pairs of
-// runs (default 3). It does not measure: several brokers and replicas (acks=-1 waits for one disk
-// cache), a network, TLS, compression; large records; a stage with state or with a performer;
-// joining, restoring and rebalancing; latency under load. With as many CPUs as this has, broker and
-// client share them: records per second suffer from that, CPU per record hardly.
+// The cost of a stage on Kafka against the least possible stage. The stage is the validator (real
+// reducer, runtime and bus: rounds-proposed to rounds-checked). The baseline is a relay of
+// kafkajs's own consumer and producer with avsc. It reads, decodes, encodes, writes (acks=-1) and
+// commits the same records with the same header. Its batches have at most as many records, over the
+// same partitions. Each is a process, alone on the broker. Runs alternate, and a ratio is the
+// median of the pairs' ratios. A guard is measured against the same relay: from rounds-cleared to
+// its own topic, with a function that passes and keeps a number for each conversation.
+//
+// The hop: both are there at once, and one record after the other goes through each in turn. A hop
+// is half of the way there and back, because a record is written and read twice on it. The same
+// driver writes and reads for both, on Weir's bus. Run alone: node test/bench/kafka-relay.ts.
+// WEIR_BENCH_RELAY_RECORDS (default 60,000) are counted, after a third as many to warm up.
+// WEIR_BENCH_KAFKA_RUNS: the number of pairs of runs (default 3).
+//
+// Not measured: several brokers and replicas (acks=-1 waits for one disk cache), a network, TLS,
+// compression, and large records. A stage with state or with a performer. Joining, restoring and
+// rebalancing. Latency under load. With as few CPUs as here, broker and client share them. That
+// lowers records per second, but hardly changes CPU per record.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -84,20 +87,21 @@ async function throughput(broker: BenchBroker): Promise<Row[]> {
       : compared('broker CPU per record', none, 'µs', (one) => one.brokerCpuUs)),
     ...compared('records in a batch written', none, 'records', (one) => one.perBatch),
     {
-      name: 'relays: CPU that others used meanwhile',
+      name: 'relays: CPU of other programs',
       value: median(all.map((one) => one.othersShare)) * 100,
       unit: '%',
     },
   ]
 }
 
-/** One run of one relay, over topics that were filled before it starts. */
+/** One run of one relay, over topics that are filled before its start. */
 async function relayed(
   { bootstrapServers, pid }: BenchBroker,
   kind: RelayKind,
 ): Promise<MeasuredRelay> {
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
-    const records = warmUp + counted + 8_000 // what is under way when the count begins and ends
+    // allows for records in flight at both ends of the count
+    const records = warmUp + counted + 8_000
     await fill(bus, recordsFor(kind), { topicPrefix, partitions, records })
     const child = startRelay({
       kind,
@@ -105,8 +109,8 @@ async function relayed(
       topicPrefix,
       count: { warmUp, records: counted, brokerPid: pid },
     })
-    await child.told<'ready'>()
-    const measured = await child.told<MeasuredRelay>()
+    await child.message<'ready'>()
+    const measured = await child.message<MeasuredRelay>()
     await child.end()
     return measured
   })
@@ -141,12 +145,12 @@ async function latency({ bootstrapServers }: BenchBroker): Promise<Row[]> {
 }
 
 /**
- * Sends one record through a relay: the milliseconds of one hop, and until what was sent was
- * acknowledged.
+ * Sends one record through a relay. Returns the milliseconds of one hop, and those until the record
+ * was acknowledged.
  */
 export type Hop = () => Promise<{ hopMs: number; ackMs: number }>
 
-/** Relays that are there at once, each with topics of its own. */
+/** Relays that run at once, each with its own topics. */
 export async function withHoppers<T>(
   bootstrapServers: string,
   kinds: RelayKind[],
@@ -156,7 +160,7 @@ export async function withHoppers<T>(
   if (kind === undefined) return use()
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
     const child = startRelay({ kind, bootstrapServers, topicPrefix })
-    await child.told<'ready'>()
+    await child.message<'ready'>()
     const { hop, close } = await openDriver(bus, topicPrefix, kind)
     try {
       return await withHoppers(bootstrapServers, rest, (...others) => use(hop, ...others))

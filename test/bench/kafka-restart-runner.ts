@@ -1,10 +1,10 @@
-// One life of what is restarted, as a process of its own: the accumulator, or a plain consumer.
-// Tells what it measured when the last record is taken.
+// One life of the restarted consumer, as its own process: the accumulator, or a plain consumer.
+// Prints its measurements after the last record.
 
 import { pino } from 'pino'
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
-import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { counted } from './kafka-counted-bus.ts'
 import { startMeter } from './kafka-cpu.ts'
 import { openBus, openKafka, partitions } from './kafka-topics.ts'
@@ -25,28 +25,28 @@ export type MeasuredRestart = {
   othersShare: number
 }
 
-const { kind, bootstrapServers, topicPrefix, records } = optionsGiven<RestartOptions>()
+const { kind, bootstrapServers, topicPrefix, records } = optionsOfParent<RestartOptions>()
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRestart>()
 let read: ReturnType<typeof startMeter> | undefined
-let taken = 0
+let applied = 0
 const close = await (kind === 'accumulator' ? runAccumulator() : runConsumer())
-tell(await measured)
-await untilToldToEnd()
+send(await measured)
+await untilParentEnds()
 await close()
 
 function assigned(): void {
   read ??= startMeter([])
 }
 
-function took(count: number): void {
-  taken += count
-  if (taken < records || read === undefined) return
+function onApplied(count: number): void {
+  applied += count
+  if (applied < records || read === undefined) return
   const { seconds, ownCpuSeconds, othersShare } = read()
   resolve({ seconds, cpuSeconds: ownCpuSeconds, sinceStart: performance.now() / 1e3, othersShare })
 }
 
 async function runAccumulator(): Promise<() => Promise<void>> {
-  // Only a line of the bus's log tells of the group's answer; the readers come two questions later.
+  // Only a line of the bus's log shows the group's answer. The readers start two requests later.
   const log = pino(
     { level: 'info' },
     { write: (line: string) => (line.includes('joined the group') ? assigned() : undefined) },
@@ -54,7 +54,7 @@ async function runAccumulator(): Promise<() => Promise<void>> {
   const bus = await openBus(bootstrapServers, log)
   const subscription = await runStage(
     { stage: accumulator },
-    { bus: counted(bus, took), topicPrefix, log },
+    { bus: counted(bus, onApplied), topicPrefix, log },
   )
   return async () => {
     await subscription.close()
@@ -62,7 +62,7 @@ async function runAccumulator(): Promise<() => Promise<void>> {
   }
 }
 
-/** A group of its own for each life: it reads from the log's begin. */
+/** A separate group for each life: it reads from the log's begin. */
 async function runConsumer(): Promise<() => Promise<void>> {
   const consumer = openKafka(bootstrapServers).consumer({
     groupId: `${topicPrefix}plain-${process.pid}`,
@@ -73,7 +73,7 @@ async function runConsumer(): Promise<() => Promise<void>> {
   await consumer.subscribe({ topics: [`${topicPrefix}model-deltas`], fromBeginning: true })
   await consumer.run({
     partitionsConsumedConcurrently: partitions,
-    eachBatch: async ({ batch }) => took(batch.messages.length),
+    eachBatch: async ({ batch }) => onApplied(batch.messages.length),
   })
   return () => consumer.disconnect()
 }

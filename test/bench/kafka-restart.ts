@@ -1,12 +1,13 @@
-// How long a stage with much to fold takes until it acts again after a restart: the accumulator
-// with 1,000 open rounds of 99 parts each, 100,000 records in all, none of them done with, against
-// a plain kafkajs consumer that reads the same records and does nothing with them. Time and CPU run
-// from the moment when the group has given the partitions until the last record is taken. Both are
-// processes of their own, started anew; runs alternate, and a ratio is the median of the pairs'
-// ratios. Run alone: node test/bench/kafka-restart.ts It does not measure: the time until the group
-// takes a new member in, which is the broker's and depends on how the former one ended (the whole
-// time from the start of the process is given beside); stages with larger states; tables of
-// history; a disk that must be read.
+// The time until a stage with much state acts again after a restart: the accumulator with 1,000
+// open rounds of 99 parts each. These are 100,000 records in all, none of them completed. The
+// baseline is a plain kafkajs consumer that only reads the same records. Time and CPU count from
+// the assignment of the partitions to the last record. Both are new processes each time. Runs
+// alternate, and a ratio is the median of the pairs' ratios. Run alone: node
+// test/bench/kafka-restart.ts
+//
+// Not measured: the time until the group accepts a new member, which depends on the broker and on
+// the former member's end. (The whole time from the start of the process is a separate row.) Stages
+// with larger states, tables of history, and a disk that must be read.
 
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { ModelOpened, Part } from '../../shared/contract/messages.ts'
@@ -29,7 +30,8 @@ export async function benchKafkaRestart({ bootstrapServers }: BenchBroker): Prom
     await fill(bus, topicPrefix)
     const run = (kind: RestartOptions['kind']) =>
       measure({ kind, bootstrapServers, topicPrefix, records })
-    await run('accumulator') // its first life: afterwards all records are done and have to be folded again
+    // its first life: afterwards all records are applied and must be folded again
+    await run('accumulator')
     const [plain, weir]: [MeasuredRestart[], MeasuredRestart[]] = [[], []]
     for (let n = 0; n < runs; n += 1) {
       plain.push(await run('consumer'))
@@ -57,11 +59,11 @@ export async function benchKafkaRestart({ bootstrapServers }: BenchBroker): Prom
       ]
     }
     return [
-      ...compared('until the last is taken', 's', (one) => one.seconds),
+      ...compared('until the last is applied', 's', (one) => one.seconds),
       ...compared('CPU per record', 'µs', (one) => (one.cpuSeconds * 1e6) / records),
       ...compared('from the start of the process', 's', (one) => one.sinceStart),
       {
-        name: 'restarts: CPU that others used meanwhile',
+        name: 'restarts: CPU of other programs',
         value: median([...plain, ...weir].map((one) => one.othersShare)) * 100,
         unit: '%',
       },
@@ -71,7 +73,7 @@ export async function benchKafkaRestart({ bootstrapServers }: BenchBroker): Prom
 
 async function measure(options: RestartOptions): Promise<MeasuredRestart> {
   const child = startChild(new URL('./kafka-restart-runner.ts', import.meta.url), options)
-  const measured = await child.told<MeasuredRestart>()
+  const measured = await child.message<MeasuredRestart>()
   await child.end()
   return measured
 }

@@ -1,5 +1,5 @@
-// Buses and topics for the Kafka benches. Each measurement has topics of its own, which are gone
-// afterwards: what one has written must not be another's to read.
+// Buses and topics for the Kafka benches. Each measurement has its own topics, removed afterwards:
+// it must not read another one's records.
 
 import { Kafka, logLevel } from 'kafkajs'
 import { type Logger, pino } from 'pino'
@@ -27,7 +27,7 @@ export function openKafka(bootstrapServers: string): Kafka {
 
 let prefixes = 0
 
-/** All of Weir's topics under a prefix that nobody else has, and a bus to them. */
+/** All of Weir's topics under a unique prefix, and a bus to them. */
 export async function withTopics<T>(
   bootstrapServers: string,
   use: (bus: Bus, topicPrefix: string) => Promise<T>,

@@ -1,6 +1,6 @@
-// The benches on Kafka, one after the other on one broker of their own, which so has compiled its
-// code when the agent loop comes. Where no broker can be had there are no figures, and the reason
-// stands in their place.
+// The benches on Kafka, one after the other on one separate broker. The broker has then compiled
+// its code before the agent loop. Without a broker there are no values, and a row with the reason
+// replaces them.
 
 import { benchKafkaAgentLoop } from './kafka-agent-loop.ts'
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'

@@ -1,12 +1,13 @@
-// What the loop-detector costs: records a second over turns of ordinary work, and one judged round
-// early and late in a turn, where the memory of all rounds before must not be felt. Beside it what
-// no judgement can do without: parsing the arguments and hashing call and result once.
+// The cost of the loop-detector: records per second over turns of ordinary work, and one judged
+// round early and late in a turn. The memory of all earlier rounds must not slow it down. The
+// baseline is the least work of any judgement: parsing the arguments, and hashing call and result
+// once.
 //
-// CPU time of the process, so that what else runs on the machine is not counted.
+// CPU time of the process, so other programs of the machine do not count.
 //
 // Not measured: reading, decoding and writing the records, and a cold start: the first laps only
-// warm up. Arguments and results are short; a long one costs in proportion to its length, and the
-// row of 64 KiB says how much.
+// warm up. Arguments and results are short. A long one costs in proportion to its length, and the
+// row of 64 KiB shows how much.
 
 import { hash } from 'node:crypto'
 import { readArguments } from '../../services/loop-detector/arguments.ts'
@@ -17,8 +18,8 @@ import type { Row } from './row.ts'
 
 const laps = 15
 /**
- * Rounds that are measured around the one that a row names, and in how many short turns; of the
- * long ones two are enough.
+ * Rounds measured around the one in a row's name, and the number of short turns for them. Two long
+ * turns are enough.
  */
 const window = 10
 const turns = 20
@@ -73,7 +74,7 @@ export function benchLoopDetector(): Row[] {
   ]
 }
 
-/** It has to stay linear: the larger text has sixteen times the members. */
+/** The cost has to stay linear: the larger text has sixteen times the members. */
 function canonicalRows(): Row[] {
   const nsPerKiB = (kibibytes: number) => {
     const members = Array.from({ length: kibibytes * 16 }, (_, n) => [
@@ -121,10 +122,7 @@ function argumentsOf(n: number): string {
   })
 }
 
-/**
- * Ordinary work: new searches, one in five fails in a way of its own, one in seven changes
- * something.
- */
+/** Ordinary work: new searches, one in five fails in a new way, one in seven makes a change. */
 function roundOf(n: number, result: (n: number) => string): [RoundChecked, RoundExecuted] {
   const isError = n % 5 === 0
   const text = result(n)
@@ -187,7 +185,7 @@ function nsOfRounds(story: [RoundChecked, RoundExecuted][]): number {
   )
   const begun = process.cpuUsage()
   for (const state of states)
-    if (folded(measured, state) === undefined) throw new Error('the bench judged nothing')
+    if (folded(measured, state) === undefined) throw new Error('the bench has no verdict')
   return nsSince(begun) / (window * states.length)
 }
 

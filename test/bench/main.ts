@@ -1,6 +1,6 @@
 // `make bench`: every bench of the repository in one run, as one table. A ratio compares two values
-// of this same run; nothing else compares across machines. What each bench does not measure stands
-// at the top of its file.
+// of this same run; no value compares across machines. The top of each file lists the aspects that
+// it does not measure.
 
 import { cpus } from 'node:os'
 import { benchAccumulator } from './accumulator.ts'

@@ -1,10 +1,10 @@
-// The agent loop as the benches run it: over Weir, or by hand.
+// The agent loop of the benches: over Weir, or written by hand.
 
-/** A loop that is measured: one conversation after another, any number at once. */
+/** A measured loop: one conversation after another, any number at once. */
 export type Loop = {
   /** One conversation from the user's message to the answer. */
   converse(conversation: string): Promise<string>
   close(): Promise<void>
-  /** What only a loop that survives its process has. */
+  /** Only for a loop that survives its process. */
   resume?: { allAnswered(conversations: string[]): Promise<void>; unknownCalls(): Promise<number> }
 }

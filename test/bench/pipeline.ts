@@ -1,8 +1,10 @@
-// What the whole pipeline costs on the embedded bus, with a model and tools that answer at once in
-// this process: bytes written for a round early and late in one conversation, memory over many
-// conversations, and conversations a second. Run alone: node --expose-gc test/bench/pipeline.ts It
-// does not measure: HTTP, SSE, the SDK, tool processes (the real-use benches do), another process's
-// reads, power-safe commits, Kafka.
+// The cost of the whole pipeline on the embedded bus, with a model and tools that answer at once in
+// this process. It measures bytes written for a round early and late in one conversation, memory
+// over many conversations, and conversations per second. Run alone: node --expose-gc
+// test/bench/pipeline.ts
+//
+// Not measured: HTTP, SSE, the SDK and tool processes (agent-loop.ts and executor.ts measure them),
+// reads of another process, power-safe commits, and Kafka.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +27,7 @@ import type { Row } from './row.ts'
 
 const partitions = 4
 
-/** `rounds`: how many rounds with one call each come before the answer. */
+/** `rounds`: the number of rounds with one call each before the answer. */
 function agentWith(rounds: number): Agent {
   const { version: _, ...policy } = defaultSettings.policy
   const schema = JSON.stringify({
@@ -97,7 +99,7 @@ async function* streamOf(history: HistoryEntry[], rounds: number): ReturnType<Pr
   yield { kind: 'finished', stop: 'calls', finish: 'tool_use', usage }
 }
 
-/** Runs the pipeline on a file of its own and takes it away again. */
+/** Runs the pipeline on its own file and removes it afterwards. */
 export async function withStages<T>(
   rounds: number,
   clock: Clock,
@@ -165,8 +167,8 @@ async function bytesPerRound(): Promise<Row[]> {
 }
 
 /**
- * A clock that can be moved on past the idle time of conversations, so that memory is what is kept,
- * not what is not yet forgotten.
+ * A clock that can advance past the idle time of conversations. Memory then holds only states that
+ * are really kept.
  */
 function skippingClock(): Clock & { skip(ms: number): void } {
   let skipped = 0

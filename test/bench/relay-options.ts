@@ -1,8 +1,8 @@
-// The relays that the bench on Kafka measures, and how one is opened.
+// The relays of the bench on Kafka, and the way to open one.
 
 export type RelayKind = 'kafkajs' | 'validator' | 'guard'
 
-/** `brokerPid`: whose CPU time is measured, too. */
+/** `brokerPid`: its CPU time is measured, too. */
 export type RelayOptions = {
   kind: RelayKind
   bootstrapServers: string
@@ -11,8 +11,8 @@ export type RelayOptions = {
 }
 
 /**
- * `done`: to be called with a number of records when what they led to is acknowledged. Resolves
- * when it is a member of its group.
+ * `done`: call it with a number of records when their outputs are acknowledged. Resolves when the
+ * relay is a member of its group.
  */
 export type OpenRelay = (
   options: Pick<RelayOptions, 'bootstrapServers' | 'topicPrefix'>,

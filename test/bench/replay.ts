@@ -1,9 +1,10 @@
-// What it costs to judge a log again: all stages, the two that every rule is about, and what-if,
-// over 1,000 conversations of 11 rounds that the pipeline wrote into a file of the embedded bus.
-// The yardstick is reading that file and decoding each record once. Run alone: node
-// test/bench/replay.ts It does not measure: Kafka, a cold start, long arguments and results (model
-// and tools are those of the bench of the pipeline), printing. Rates are by CPU seconds of this one
-// process, so other work of the machine costs nothing but time.
+// The cost of judging a log again: all stages, the two with every rule, and what-if. The log has
+// 1,000 conversations of 11 rounds, written by the pipeline into a file of the embedded bus. The
+// baseline is reading that file and decoding each record once. Run alone: node test/bench/replay.ts
+//
+// Not measured: Kafka, a cold start, long arguments and results (model and tools are those of the
+// bench of the pipeline), and printing. Rates are by CPU seconds of this one process, so other work
+// of the machine costs only time.
 
 import { replayLog } from '../../apps/replay/replay-log.ts'
 import { contentOf, contentsOf, sweepOf } from '../../apps/replay/what-if/policy-flags.ts'

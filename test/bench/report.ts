@@ -1,16 +1,16 @@
-// What a report of 5,000 rounds costs: making the page, opening it, scrolling through it, looking
-// for a word in it.
+// The cost of a report of 5,000 rounds: making the page, opening it, scrolling it, and searching it
+// for a word.
 //
-// The browser is the Chromium of the machine, without a window and without a graphics card, so what
-// is drawn is drawn by the CPU. First paint is told by the browser (first-contentful-paint, from
-// the navigation on). A frame is the time between two of requestAnimationFrame while the page
-// scrolls from its top down in 200 steps of 300 pixels, as fast as a strong push of a finger. On a
-// machine that other programs use both tell of those too; the CPU time of the page's tasks, from
-// the browser's own trace, does not: what a task took of the main thread is the least that its
-// frame can last.
+// The browser is the machine's Chromium, without a window and without a graphics card, so the CPU
+// does all drawing. The browser reports first paint (first-contentful-paint, from the navigation
+// on). A frame is the time between two callbacks of requestAnimationFrame. Meanwhile the page
+// scrolls down from its top in 200 steps of 300 pixels, as fast as a strong push of a finger. Other
+// programs on the machine affect both values. They do not affect the CPU time of the page's tasks,
+// from the browser's own trace. A task's time on the main thread is the minimum of its frame's
+// time.
 //
 // Not measured: a graphics card, a phone, other browsers, reading the log (records are in memory),
-// a page from a network.
+// and a page from a network.
 
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -90,7 +90,7 @@ async function opened(program: string, file: string): Promise<Row[]> {
     )
     const search = await browser.evaluate<number>(searching)
     if (browser.complaints.length > 0)
-      throw new Error(`the page complained: ${browser.complaints.join('\n')}`)
+      throw new Error(`the page reports errors: ${browser.complaints.join('\n')}`)
     return [
       { name: 'first contentful paint (goal: below 1000)', value: paint, unit: 'ms' },
       { name: 'opening it, all threads of the page', value: opening, unit: 'ms CPU' },

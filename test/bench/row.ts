@@ -1,13 +1,13 @@
-// One line of the benchmark's table. All benches give their results in this shape; main.ts prints
-// them.
+// One line of the benchmark's table. All benches return their results in this shape, and main.ts
+// prints them.
 
 export type Row = {
   name: string
   value: number
   unit: string
-  /** What the value is compared with, and `ratio` how many times that it is. */
+  /** The comparison value, and `ratio`: the value divided by it. */
   baseline?: string
   ratio?: number
-  /** Why there is no value here; then `value` means nothing. */
+  /** The reason for a missing value. `value` is then meaningless. */
   notMeasured?: string
 }

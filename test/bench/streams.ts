@@ -1,10 +1,10 @@
-// What reading a model's stream costs: adapter and accumulator together, against the same SDK's own
-// accumulation of the same bytes. And that it stays linear: one call's arguments of 50 KB in 1,000
-// pieces, ten and a hundred times as much.
+// The cost of reading a model's stream: adapter and accumulator together, against the same SDK's
+// own accumulation of the same bytes. A second part shows that the cost stays linear. It streams
+// one call's arguments of 50 KB in 1,000 pieces, then ten and a hundred times as much.
 //
-// The bytes are handed to the SDK by its fetch, in pieces of 16 KiB. The recorded streams that the
-// SDK reads without an error; where the recordings are missing, made streams take their place. CPU
-// time of this process, in laps that alternate, the median of the ratios.
+// The SDK's fetch delivers the bytes, in pieces of 16 KiB. The streams are the recorded ones that
+// the SDK reads without an error, or made ones if the recordings are missing. CPU time of this
+// process, in laps that alternate, the median of the ratios.
 //
 // Not measured: the network, writing parts to the bus, coding of records. The SDK's side parses
 // arguments as they grow, ours checks them at the end.
@@ -33,7 +33,7 @@ export async function benchStreams(): Promise<Row[]> {
   return rows
 }
 
-/** The bytes that the next request is answered with. */
+/** The response body of the next request. */
 type Answering = { bytes: Uint8Array; fetch: typeof globalThis.fetch }
 
 function answering(): Answering {
@@ -48,7 +48,7 @@ const headers = { 'content-type': 'text/event-stream' }
 
 const pieceBytes = 16 * 1024
 
-/** As a network brings them. */
+/** In pieces, as from a network. */
 function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
@@ -125,7 +125,10 @@ async function longRow(api: Api, deltas: number): Promise<Row> {
 
 type Read = (bytes: Uint8Array) => Promise<number>
 
-/** Ours and the SDK's; each gives the length of the arguments, so that nothing is left out. */
+/**
+ * Ours and the SDK's. Each returns the length of the arguments, which proves that no part is
+ * missing.
+ */
 async function readers(api: Api): Promise<[ours: Read, theirs: Read]> {
   const answers = answering()
   const model = { provider: api, name: 'm', apiKey: 'k', maxOutputTokens: 1_000_000_000 }
@@ -174,7 +177,7 @@ function sdkReader(api: Api, { fetch }: Answering): () => Promise<number> {
 const place = { conversation: 'c', turn: 1, round: 1 }
 const alone = { offset: 0, previous: undefined, time: 0 }
 
-/** As gateway and accumulator do it between them: parts of as many events as a record holds. */
+/** As gateway and accumulator work together: parts of as many events as a record holds. */
 async function folded(provider: Provider): Promise<number> {
   const open: OpenRound = { offered: ['write'], expiresAt: 1, bytes: 0, attempts: new Map() }
   let gathered: PartEvent[] = []
@@ -225,7 +228,7 @@ async function folded(provider: Provider): Promise<number> {
     : 0
 }
 
-/** A call whose arguments come in so many pieces of 50 bytes. */
+/** A call with this number of argument pieces, of 50 bytes each. */
 function longStream(api: Api, deltas: number): Uint8Array {
   const pieces = [
     '{"text":"',

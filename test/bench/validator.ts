@@ -1,8 +1,8 @@
-// How long the validator takes for a round of one call that passes, with arguments as models send
-// them and with a long text, and for one that is refused. Beside it what is left of the task
-// without everything around it: JSON.parse of the same text and a precompiled Ajv function.
+// The validator's time for a round of one call that passes, with arguments of typical size and with
+// a long text, and for a rejected one. The baseline is the task without its surroundings:
+// JSON.parse of the same text and a precompiled Ajv function.
 //
-// CPU time of the process, so that what else runs on the machine is not counted.
+// CPU time of the process, so other programs of the machine do not count.
 //
 // Not measured: compiling a schema the first time (once for each process and schema), reading and
 // writing the records.
@@ -108,7 +108,7 @@ function proposedWith(raw: string): RoundProposed {
 }
 
 /**
- * The median of some laps of `rounds` each, after some to warm up. `judge` gives the number of
+ * The median of some laps of `rounds` each, after some to warm up. `judge` returns the number of
  * rejections.
  */
 function nsPerRound(rounds: number, judge: () => number): number {
@@ -116,7 +116,7 @@ function nsPerRound(rounds: number, judge: () => number): number {
     let rejections = 0
     for (let i = 0; i < rounds; i += 1) rejections += judge()
     if (rejections !== 0 && rejections !== rounds)
-      throw new Error('the bench judged the same round differently')
+      throw new Error('the bench has different verdicts for the same round')
   }
   for (let i = 0; i < laps / 3; i += 1) lap()
   const times = Array.from({ length: laps }, () => {

@@ -1,4 +1,5 @@
-// What clients are told in a run, as it is told, for those that act by it while the run goes on.
+// The activity lines of a run, as clients receive them, for parts that react to them during the
+// run.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decode } from '../../shared/codec/codec.ts'
@@ -8,8 +9,7 @@ import type { Message } from '../../shared/contract/messages.ts'
 const retryMs = 500
 
 /**
- * Hands on each line of activity, of all partitions, until `signal` aborts; also through a broker
- * that goes and comes.
+ * Passes on each activity line of all partitions until `signal` aborts. Survives broker outages.
  */
 export function followActivity(
   {
@@ -18,7 +18,7 @@ export function followActivity(
     partitions,
     signal,
   }: { bus: Bus; prefix: string; partitions: number; signal: AbortSignal },
-  heard: (message: Message) => void,
+  onMessage: (message: Message) => void,
 ): void {
   for (let partition = 0; partition < partitions; partition += 1) void follow(partition)
 
@@ -34,7 +34,7 @@ export function followActivity(
         }))
           for (const { value, offset } of records) {
             from = offset + 1
-            if (value !== null) heard(decode(value))
+            if (value !== null) onMessage(decode(value))
           }
       } catch {
         await sleep(retryMs)

@@ -1,5 +1,5 @@
-// The agent under test, as a file: seven tools of all three kinds, some of which may be repeated,
-// with waits short enough that a call whose executor was killed is given up within seconds.
+// The agent file under test: seven tools of all three kinds, some of which may be repeated. Its
+// timeouts are short. A call whose executor was killed expires within seconds.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export type AgentWorld = {
   startsFile: string
 }
 
-/** Writes agents/worker.yaml into the folder; returns its path. */
+/** Writes agents/worker.yaml into the folder and returns its path. */
 export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentWorld): string {
   const command = (name: string) => ({
     command: ['sh', act, name, startsFile],
@@ -65,7 +65,7 @@ function tool(name: string, kind: object, idempotent: boolean): object {
   return { name, description: `does ${name}`, idempotent, timeoutMs: 8_000, schema, ...kind }
 }
 
-/** As an agent file writes it. */
+/** The shape of a tool in an agent file. */
 function variable(name: string): string {
   return `\${${name}}`
 }

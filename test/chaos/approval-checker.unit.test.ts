@@ -1,6 +1,5 @@
-// The rule about approvals with a violation planted in a sound run: of four calls that were asked
-// about one needs nobody, one is approved, one expires with an approval that comes too late, and
-// one is withdrawn.
+// The rule about approvals, with a violation planted in a sound run of four calls. One needs no
+// decision and one is approved. One expires before its late approval, and one is withdrawn.
 
 import { describe, expect, it } from '@jest/globals'
 import { approvals } from './checkers/approvals.ts'
@@ -75,19 +74,19 @@ const lines: Line[] = [
 
 function soundRun(): Evidence {
   const evidence = evidenceOf(lines, [start(0, 's0'), { ...start(1, 's1'), at: 160 }])
-  const word = (
+  const decision = (
     ordinal: number,
     answer: 'approve' | 'reject',
     by: string,
-    told: boolean | undefined,
+    counted: boolean | undefined,
   ) => ({
-    ...{ call: `["c",0,1,${ordinal}]`, id: id(ordinal), answer, by, told },
+    ...{ call: `["c",0,1,${ordinal}]`, id: id(ordinal), answer, by, counted },
   })
   evidence.decisions = [
-    word(1, 'approve', 'ann', true),
-    word(1, 'reject', 'bob', false),
-    word(2, 'approve', 'eve', false),
-    word(2, 'approve', 'unheard', undefined),
+    decision(1, 'approve', 'ann', true),
+    decision(1, 'reject', 'bob', false),
+    decision(2, 'approve', 'eve', false),
+    decision(2, 'approve', 'unanswered', undefined),
   ]
   return evidence
 }
@@ -104,54 +103,50 @@ const remove = (evidence: Evidence, type: string, at = 0): void => {
   evidence.records = evidence.records.filter((record) => record !== gone)
 }
 
-const violations: [name: string, plant: (evidence: Evidence) => void, rings: string][] = [
+const violations: [name: string, plant: (evidence: Evidence) => void, expected: string][] = [
   [
-    'a call that needs a person and of which nobody was told',
+    'a call that needs a person and has no request',
     (e) => change(e, 'approval-pending', { calls: calls.slice(2) }),
-    'asked about [2,3], and the rule names [1,2,3]',
+    'requests for [2,3], and the rule names [1,2,3]',
   ],
   [
-    'a call that needs nobody and was asked about',
+    'a call that needs nobody and has a request',
     (e) => change(e, 'approval-pending', { calls }),
-    'asked about [0,1,2,3]',
+    'requests for [0,1,2,3]',
   ],
-  [
-    'a question that nobody wanted asked',
-    (e) => remove(e, 'approval-asked'),
-    'and nobody wanted it',
-  ],
+  ['a request that no stage made', (e) => remove(e, 'approval-asked'), 'without an approval-asked'],
   [
     'a call that waits for ever',
     (e) => remove(e, 'approval-answered', 2),
     'call 2 of ["c",0,1] waits for ever',
   ],
   [
-    'a second word that counted',
+    'a second decision that counted',
     (e) => change(e, 'approval-decided', { outcome: 'rejected', by: 'bob' }),
-    "told as rejected by 'bob'",
+    "reported as rejected by 'bob'",
   ],
   [
-    'a word that counted too late',
+    'a late decision that counted',
     (e) => change(e, 'approval-decided', { outcome: 'approved', by: 'eve' }, 2),
-    "log says expired by ''",
+    "log requires expired by ''",
   ],
   [
-    'an end that is told to nobody',
+    'an outcome that is never reported',
     (e) => remove(e, 'approval-decided', 1),
-    'is withdrawn is told to nobody',
+    'is withdrawn, and no client was notified',
   ],
   [
-    'an end that is told twice',
+    'an outcome that is reported twice',
     (e) => e.records.push({ ...found(e, 'approval-decided'), id: 'approval/0/9/0' }),
     'is decided a second time',
   ],
   [
-    'a person who was told the wrong thing',
-    (e) => Object.assign(e.decisions[1]!, { told: true }),
-    'bob was told that the word on',
+    'a person with the wrong reply',
+    (e) => Object.assign(e.decisions[1]!, { counted: true }),
+    'the reply to bob is that the decision on',
   ],
   [
-    'a verdict that lets pass what was not approved',
+    'a verdict that passes a call without approval',
     (e) => change(e, 'approval-answered', { answer: 'reject' }),
     'is [0 approved,1 approved',
   ],
@@ -169,15 +164,15 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
 ]
 
 describe('the checker of approvals', () => {
-  it('finds nothing in a sound run', () => {
+  it('reports nothing for a sound run', () => {
     expect(approvals.check(soundRun())).toEqual([])
   })
 
-  it.each(violations)('rings for %s', (_, plant, rings) => {
+  it.each(violations)('reports %s', (_, plant, expected) => {
     const evidence = soundRun()
     plant(evidence)
-    expect(approvals.check(evidence).map(({ what }) => what)).toContainEqual(
-      expect.stringContaining(rings),
+    expect(approvals.check(evidence).map(({ problem }) => problem)).toContainEqual(
+      expect.stringContaining(expected),
     )
   })
 })

@@ -1,5 +1,5 @@
-// Each rule of the chaos suite with a violation planted in a sound run: an alarm that cannot ring
-// proves nothing.
+// Each rule of the chaos suite with a violation planted in a sound run. A checker that never
+// reports anything proves nothing.
 
 import { describe, expect, it } from '@jest/globals'
 import { check } from './check.ts'
@@ -31,7 +31,7 @@ function remove(evidence: Evidence, topic: string, offset: number): void {
   evidence.records = evidence.records.filter((record) => record !== at(evidence, topic, offset))
 }
 
-/** Behind the last record of the topic. */
+/** Adds the record after the last record of the topic. */
 function add(evidence: Evidence, topic: string, time: number, message: Sketch, id?: string): void {
   const offset =
     Math.max(
@@ -60,7 +60,7 @@ function resultsOf(evidence: Evidence, topic: string, offset: number): Record<st
   return fieldsOf(at(evidence, topic, offset)).results as Record<string, unknown>[]
 }
 
-const violations: [name: string, plant: (evidence: Evidence) => void, rings: string][] = [
+const violations: [name: string, plant: (evidence: Evidence) => void, expected: string][] = [
   [
     'a record that cannot be decoded',
     (e) => Object.assign(at(e, 'activity', 0), { message: undefined, fault: 'garbage' }),
@@ -69,7 +69,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   [
     'a record in a partition that is not its conversation’s',
     (e) => again(e, 'conversation-events', 0, { partition: 3 }),
-    'others of it in partition 0',
+    'others of it are in partition 0',
   ],
   [
     'a dead letter',
@@ -97,9 +97,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   ],
 
   [
-    'a process that ended by itself',
+    'a process that exited without a fault',
     (e) => e.exits.push({ process: 'executor-1#1', code: 1, signal: null, at: 130 }),
-    'executor-1#1 ended by itself at 130, with exit code 1',
+    'executor-1#1 exited without a fault at 130, with exit code 1',
   ],
 
   [
@@ -123,9 +123,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'of conversation/0/0 the records 2 were never written',
   ],
   [
-    'an output of a record that is not there',
+    'an output of a missing record',
     (e) => add(e, 'activity', 130, { type: 'call-rejected' }, 'executor/0/99/0'),
-    'is not there',
+    'is missing',
   ],
   [
     'an output older than its input',
@@ -133,13 +133,13 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'is older than its input',
   ],
   [
-    'an id that is none',
+    'an invalid id',
     (e) => Object.assign(at(e, 'activity', 0), { id: 'executor-0-1' }),
-    'is none',
+    'is invalid',
   ],
 
   [
-    'an acknowledged message that is gone',
+    'an acknowledged message that is missing',
     (e) => remove(e, 'conversation-events', 0),
     'was acknowledged and is not in the log',
   ],
@@ -154,27 +154,31 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     (e) => again(e, 'activity', 0, { id: 'conversation/0/1/3' }),
     'opened 2 turns',
   ],
-  ['an end of what nobody sent', (e) => Object.assign(e, { sent: [] }), 'which nobody sent'],
   [
-    'a cancel that nobody asked for',
+    'an end of a message that nobody sent',
+    (e) => Object.assign(e, { sent: [] }),
+    'which nobody sent',
+  ],
+  [
+    'a cancel that no client sent',
     (e) => change(e, 'activity', 4, { outcome: 'cancelled' }),
     'nobody cancelled it',
   ],
   [
-    'an answer to what had to be refused',
+    'an answer to a message that must be refused',
     (e) => Object.assign(e.sent[0] as object, { refusable: true }),
     'had to be refused',
   ],
   ['a reply that is blank', (e) => change(e, 'activity', 4, { reply: ' ' }), 'the reply " "'],
   [
-    'a client that heard something else',
-    (e) => Object.assign(e.sent[0] as object, { heard: { outcome: 'answered', reply: 'no' } }),
-    'which the log does not say',
+    'a client with another answer',
+    (e) => Object.assign(e.sent[0] as object, { answer: { outcome: 'answered', reply: 'no' } }),
+    'which is not in the log',
   ],
   [
-    'a client that heard nothing',
-    (e) => Object.assign(e.sent[0] as object, { heard: undefined }),
-    'was never told',
+    'a client without an answer',
+    (e) => Object.assign(e.sent[0] as object, { answer: undefined }),
+    'got no answer',
   ],
   [
     'a turn inside another',
@@ -219,9 +223,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'the history entry ["c",0,1] has the calls',
   ],
   [
-    'a history that says something else',
+    'a history with another result',
     (e) => Object.assign(resultsOf(e, 'history', 1)[0] as object, { status: 'error' }),
-    'says 0 error',
+    'has 0 error',
   ],
   ['a round that is not in the history', (e) => remove(e, 'history', 1), 'is not in the history'],
   [
@@ -230,14 +234,14 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'has a second result of the executor',
   ],
   [
-    'a result that its claim does not lead to',
+    'a result that does not follow from its claim',
     (e) => change(e, 'rounds-cleared', 3, { owner: 'another' }),
     'its claims lead to undefined',
   ],
   [
     'a call finished twice',
     (e) => again(e, 'activity', 2, { id: 'executor/0/5/0' }),
-    'is told as finished 2 times',
+    'is reported as finished 2 times',
   ],
 
   [
@@ -266,12 +270,12 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'without a claim of its own',
   ],
   [
-    'a start by a process whose claim it was not',
+    'a start by a process without the claim',
     (e) => Object.assign(e.starts[0]!, { process: 'executor-2#1' }),
     'without a claim of its own',
   ],
   [
-    'a start of what was given back',
+    'a start under a claim that was given back',
     (e) => change(e, 'rounds-cleared', 3, { result: null }),
     'without a claim of its own',
   ],
@@ -280,7 +284,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     (e) => Object.assign(e.starts[0]!, { at: 9_000 }),
     'after its result was given',
   ],
-  ['an ok of what never started', (e) => e.starts.shift(), 'is ok, and was never started'],
+  ['an ok of a call that never started', (e) => e.starts.shift(), 'is ok, and was never started'],
   [
     'an ok with the result of another start',
     (e) =>
@@ -290,7 +294,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'the result of another start',
   ],
   [
-    'a tool that is told as started and was not',
+    'a tool that is reported as started and was not',
     (e) =>
       add(e, 'activity', 130, {
         type: 'tool-started',
@@ -299,17 +303,17 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
         round: 1,
         ordinal: 2,
       }),
-    'was told as started, and never was',
+    'was reported as started, and never started',
   ],
   [
-    'a response that the model never gave',
-    (e) => Object.assign(e, { said: [] }),
-    'is none of the 0 that the model gave',
+    'a response that the model never sent',
+    (e) => Object.assign(e, { modelAnswers: [] }),
+    'is none of the 0 answers of the model',
   ],
   [
     'arguments that were joined',
-    (e) => Object.assign(e.said[0]!.calls[0]!, { raw: '{"n":' }),
-    'is none of the 1 that the model gave',
+    (e) => Object.assign(e.modelAnswers[0]!.calls[0]!, { raw: '{"n":' }),
+    'is none of the 1 answers of the model',
   ],
 
   [
@@ -318,9 +322,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'outside of the log',
   ],
   [
-    'an inbox that is not done',
+    'an inbox that is not processed',
     (e) => Object.assign(e.committed[0]!, { end: 8 }),
-    'has not done the last 2 records',
+    'has not processed the last 2 records',
   ],
   [
     'a group without a commit',
@@ -328,7 +332,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'has committed nothing',
   ],
   [
-    'a commit that is not ours',
+    'a commit with unknown metadata',
     (e) => Object.assign(e.committed[0]!, { metadata: 'x' }),
     'cannot be read',
   ],
@@ -340,29 +344,31 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   [
     'a unit that stays open',
     (e) => Object.assign(e.committed[0]!, { metadata: '{"from":2}' }),
-    'something open since 2',
+    'an open unit since 2',
   ],
 ]
 
 describe('the checkers of the chaos suite', () => {
-  it('find nothing in a sound run', () => {
+  it('report nothing for a sound run', () => {
     expect(check(soundRun())).toEqual([])
   })
 
-  it.each(violations)('ring for %s', (_, plant, rings) => {
+  it.each(violations)('report %s', (_, plant, expected) => {
     const evidence = soundRun()
     plant(evidence)
-    expect(check(evidence).map(({ what }) => what)).toContainEqual(expect.stringContaining(rings))
+    expect(check(evidence).map(({ problem }) => problem)).toContainEqual(
+      expect.stringContaining(expected),
+    )
   })
 
-  it('let a writer repeat itself byte for byte', () => {
+  it('allow a writer to repeat itself byte for byte', () => {
     const evidence = soundRun()
     again(evidence, 'activity', 0)
     again(evidence, 'conversation-events', 1)
     expect(check(evidence)).toEqual([])
   })
 
-  it('let a cancel be remembered', () => {
+  it('allow a group to keep a cancel for later', () => {
     const evidence = soundRun()
     add(
       evidence,
@@ -375,7 +381,7 @@ describe('the checkers of the chaos suite', () => {
     expect(check(evidence)).toEqual([])
   })
 
-  it('let a client repeat its message', () => {
+  it('allow a client to repeat its message', () => {
     const evidence = soundRun()
     add(evidence, 'conversation-events', 130, {
       type: 'user-message',
@@ -385,8 +391,10 @@ describe('the checkers of the chaos suite', () => {
     expect(check(evidence)).toEqual([])
   })
 
-  it('let an idempotent tool start again under the claim of a further try, and ask for the cause of the other one', () => {
-    expect(check(runWithLostOwner()).map(({ checker, what }) => `${checker}: ${what}`)).toEqual([
+  it('allow an idempotent tool to start again under a further claim, and require a cause for the end of the first', () => {
+    expect(
+      check(runWithLostOwner()).map(({ checker, problem }) => `${checker}: ${problem}`),
+    ).toEqual([
       expect.stringMatching(
         /^unknown-explained: \["c",0,1,0\] .* nothing explains it: no result in time; o claimed at 115, lapsed$/,
       ),
@@ -408,7 +416,7 @@ describe('the checkers of the chaos suite', () => {
     expect(explainUnknowns(evidence).map((explained) => explained.why)).toEqual([why])
   })
 
-  it('explain an unknown outcome by what was done to its owner, and by nobody else’s fate, where the owner is known', () => {
+  it('explain an unknown outcome only by a fault of its owner if the owner is known', () => {
     const known = () => {
       const evidence = runWithLostOwner()
       for (const offset of [2, 4]) change(evidence, 'rounds-cleared', offset, { owner: 'o2' })
@@ -423,7 +431,7 @@ describe('the checkers of the chaos suite', () => {
     expect(explainUnknowns(other).map(({ why }) => why)).toEqual([undefined])
   })
 
-  it('do not take a fault after the result for its cause', () => {
+  it('do not accept a fault after the result as its cause', () => {
     const evidence = runWithLostOwner()
     evidence.disturbances.push({ kind: 'kill', process: 'executor-1#1', from: 50_000, to: 50_001 })
     expect(explainUnknowns(evidence).map(({ why }) => why)).toEqual([undefined])

@@ -1,12 +1,12 @@
-// What the log of `rounds-cleared` says about each call that was cleared: which claims it accepted,
-// in whose name, and how each of them ended. Written a second time from the protocol, on purpose:
-// that the executor's own reducer says the same is what is checked.
+// The claims of each cleared call in the log of `rounds-cleared`: the accepted ones, their owners,
+// and how each ended. Written a second time from the protocol, on purpose: it checks the executor's
+// own reducer.
 //
-// A call waits for guards (waits.ts), is ready(try), then claimed(try, owner, time) by the first
-// claim of that try while it is ready and the record's time is before expiresAt; an outcome of that
-// owner ends it, or gives it back (ready, next try); a tick at or after claim + startWithin +
-// timeout + grace ends it as lapsed: idempotent, with tries left, not cancelled and not expired, it
-// is ready again, else it is unknown.
+// A call waits for guards (waits.ts) and is then ready(try). The first claim of that try makes it
+// claimed(try, owner, time), if its record precedes expiresAt. An outcome of that owner ends the
+// call or returns it to ready, with the next try. A tick at or after claim + startWithin + timeout
+// + grace ends the claim as lapsed. A lapsed call is ready again if it is idempotent, has tries
+// left, and is neither cancelled nor expired. Otherwise its outcome is unknown.
 
 import type {
   Claim,
@@ -24,10 +24,10 @@ import {
   turnKey,
 } from './evidence.ts'
 import {
-  type Asked,
-  askedOf,
-  type GuardWord,
-  hear,
+  type AwaitedGuard,
+  applyAnswer,
+  type CountedVerdict,
+  guardsOf,
   passTime,
   type WaitEnd,
   type Waiting,
@@ -53,16 +53,14 @@ export type ClearedCall = {
   idempotent: boolean
   toolTries: number
   startWithinMs: number
-  /** Its result was decided before it came here, so it must never start. */
+  /** The call was decided before it reached the executor, and must never start. */
   decided: boolean
   at: string
-  /** The guards that it had to wait for, and what they said of it while it did. */
-  asked: Asked[]
-  words: GuardWord[]
+  /** The guards that the call waited for, with their verdicts during that time. */
+  guards: AwaitedGuard[]
+  counted: CountedVerdict[]
   claims: AcceptedClaim[]
-  /**
-   * How it must have ended by the log; undefined: it is still open, or its turn was closed over it.
-   */
+  /** The end that the log requires. Undefined: still open, or its turn closed first. */
   ending: ResultStatus | undefined
 }
 
@@ -115,7 +113,7 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
         turns.delete(key)
         break
       case 'guard-verdict':
-        hear(
+        applyAnswer(
           turn?.calls.filter(({ round }) => round === message.round) ?? [],
           message,
           time,
@@ -130,7 +128,7 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
         conclude(turn, message, time)
         break
       case 'lapsed':
-        break // only a bus that proves its former owners dead has it; Kafka does not
+        break // only for a bus that proves its former owners dead, not for Kafka
       case 'tick':
         passTime(turn?.calls ?? [], time, addressOf(record), endWait)
         look(turn, time)
@@ -155,7 +153,7 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
     const ending =
       known ??
       (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
-    const asked = ending === undefined ? askedOf(message, call.name, time) : []
+    const guards = ending === undefined ? guardsOf(message, call.name, time) : []
     return {
       key: callKey(message, call.ordinal),
       conversation: message.conversation,
@@ -171,15 +169,15 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       expiresAt: Math.max(message.expiresAt, message.extendedTo ?? 0),
       decided: known !== undefined,
       at,
-      asked,
-      words: [],
-      awaited: asked.length > 0 ? asked : undefined,
+      guards,
+      counted: [],
+      awaited: guards.length > 0 ? guards : undefined,
       claims: [],
       ending,
       phase:
         ending !== undefined
           ? { kind: 'done' }
-          : asked.length > 0
+          : guards.length > 0
             ? { kind: 'waiting' }
             : { kind: 'ready', try: 1, lapsed: false },
     }

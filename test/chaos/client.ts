@@ -1,4 +1,4 @@
-// The clients' way to the agent: an edge on a bus of its own, as a program has that asks Weir over
+// The clients' access to the agent: an edge on its own bus, as in a program that uses Weir over
 // Kafka. It creates the topics.
 
 import { join } from 'node:path'
@@ -28,8 +28,7 @@ export async function openClient({
   agentFile,
   folder,
 }: ClientOptions): Promise<Client> {
-  // Only declarations and settings go into messages; where the tools are is the executors'
-  // business.
+  // Messages carry only declarations and settings. The executors alone know the tools' addresses.
   const agent = loadAgents(agentFile, { CHAOS_PROCESS: 'client', CHAOS_STARTS: 'none' }).get(
     'worker',
   ) as Agent

@@ -1,8 +1,7 @@
-// What a chaos run leaves behind, and all that the checkers look at: the records of every topic,
-// what the tools wrote down themselves, what the clients sent and heard, what was done to which
-// process and when, and the commits at the end. Plain values: a checker is a pure function over
-// them. Nothing here or in the checkers uses code of Weir, only its types: what is checked must not
-// be its own judge.
+// The evidence of a chaos run, and the only input of the checkers. It holds the records of every
+// topic, the tools' own records, messages with their answers, faults with their times, and the last
+// commits. It is plain values: a checker is a pure function over them. The checkers use types of
+// Weir but none of its code: code under test cannot be its own judge.
 
 import type {
   ApprovalAnswer,
@@ -11,7 +10,7 @@ import type {
   MessageType,
 } from '../../shared/contract/messages.ts'
 
-/** One record as the broker gave it. */
+/** One record as the broker returned it. */
 export type Logged = {
   /** Without the deployment's prefix. */
   topic: string
@@ -20,30 +19,30 @@ export type Logged = {
   /** LogAppendTime. */
   time: number
   key: string
-  /** The header `weir-id`; undefined: an observed record. */
+  /** The header `weir-id`. Undefined: an observed record. */
   id: string | undefined
-  /** Of its bytes. */
+  /** The digest of its bytes. */
   digest: string
-  /** Undefined: a tombstone, or `fault` says why it cannot be read. */
+  /** Undefined: a tombstone, or `fault` explains why it cannot be decoded. */
   message: Message | undefined
   fault: string | undefined
 }
 
-/** A line that a tool wrote before it did anything else. */
+/** The line that a tool writes before all other work. */
 export type Start = {
   /** The idempotency key: the call, as `callKey` writes it. */
   call: string
   tool: string
-  /** Which process had started it: its name and incarnation, `executor-1#3`. */
+  /** The process that started it: its name and incarnation, `executor-1#3`. */
   process: string
-  /** Of this start; the tool's result quotes it. */
+  /** The id of this start. The tool's result quotes it. */
   start: string
   at: number
 }
 
 /**
- * A message of a client. `taken`: some write of it was acknowledged. `heard`: what the client was
- * told in the end.
+ * A client's message. `taken`: some write of it was acknowledged. `answer`: the end of its turn, as
+ * the client received it.
  */
 export type Sent = {
   conversation: string
@@ -52,12 +51,12 @@ export type Sent = {
   /** A message that the conversation must refuse. */
   refusable: boolean
   cancelled: boolean
-  heard: { outcome: string; reply: string } | undefined
+  answer: { outcome: string; reply: string } | undefined
 }
 
 /**
- * Something that was done to a process (or to the broker), or that it did itself, from its begin
- * until all was well again or it was gone.
+ * A fault of a process or of the broker, or an exit without one. It lasts until full recovery or
+ * the process's end.
  */
 export type Disturbance = {
   kind: 'kill' | 'pause' | 'leave' | 'exit' | 'broker'
@@ -67,7 +66,7 @@ export type Disturbance = {
   to: number
 }
 
-/** A process that ended by itself, and was started again. */
+/** A process that ended without a fault and was started again. */
 export type UnexpectedExit = {
   process: string
   code: number | null
@@ -75,7 +74,7 @@ export type UnexpectedExit = {
   at: number
 }
 
-/** A group's last commit, and the ends of what it reads. */
+/** A group's last commit, and the ends of its inbox. */
 export type Committed = {
   group: string
   topic: string
@@ -88,19 +87,19 @@ export type Committed = {
 }
 
 /**
- * A person's word on a call that waits (people.ts). `told`: whether that person was told that it
- * counts; undefined: nothing was told.
+ * A person's decision on a waiting call (approvers.ts). `counted`: the reply, whether it counts.
+ * Undefined: there was no reply.
  */
 export type Decision = {
   call: string
   id: string
   answer: ApprovalAnswer
   by: string
-  told: boolean | undefined
+  counted: boolean | undefined
 }
 
-/** A whole answer that the provider gave. */
-export type Said = {
+/** A whole answer of the provider. */
+export type ModelAnswer = {
   conversation: string
   messageId: string
   text: string
@@ -113,7 +112,7 @@ export type Evidence = {
   records: Logged[]
   starts: Start[]
   sent: Sent[]
-  said: Said[]
+  modelAnswers: ModelAnswer[]
   decisions: Decision[]
   disturbances: Disturbance[]
   exits: UnexpectedExit[]
@@ -121,7 +120,7 @@ export type Evidence = {
 }
 
 /** `at`: the address of the record that shows it, `topic/partition/offset`. */
-export type Violation = { checker: string; what: string; at?: string | undefined }
+export type Violation = { checker: string; problem: string; at?: string | undefined }
 
 export type Checker = { name: string; check(evidence: Evidence): Violation[] }
 
@@ -130,8 +129,8 @@ export type LoggedMessage<T extends MessageType> = Omit<Logged, 'message'> & {
 }
 
 /**
- * All records of these types, in the order of each partition. A derived record counts once; its
- * repeats are left out.
+ * All records of these types, in the order of each partition. A derived record counts once: repeats
+ * are left out.
  */
 export function recordsOf<T extends MessageType>(
   { records }: Evidence,

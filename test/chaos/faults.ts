@@ -1,7 +1,6 @@
-// What is done to the fleet and the broker. Each fault is judged by whether it really hit: a
-// process that is killed must have been alive and have owned partitions, a zombie must have been
-// expelled by the broker while it stood still, a broker must have been gone and have answered
-// again.
+// The faults of the fleet and the broker. Each fault counts only if it hit. A killed process must
+// have been alive and owned partitions. A zombie must have been expelled by the broker during its
+// pause. A broker must have been away and have answered again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../support/kafka/broker-options.ts'
@@ -10,15 +9,18 @@ import type { Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
 import type { Fault } from './plan.ts'
 
-/** `signal` aborts when the run fails; `answered`: turns so far. */
+/** `signal` aborts when the run fails. `answered` counts turns so far. */
 type World = GuardWorld & {
   broker: Pick<Broker, 'kill' | 'restart' | 'pause' | 'resume'>
 }
 
-/** `detail`: who, and what was seen. */
+/** `detail`: the target and the observed effect. */
 export type Inflicted = { kind: Fault['kind']; hit: boolean; detail: string }
 
-/** A broker needs seconds on an idle machine; on one that is busy with a fleet, much longer. */
+/**
+ * A broker starts within seconds on an idle machine, and much later on one that is busy with a
+ * fleet.
+ */
 const answerMs = 180_000
 const expulsionMs = 120_000
 const turnsBetween = 10
@@ -60,8 +62,8 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
 type Seen = { hit: boolean; detail: string }
 
 /**
- * Stages that own partitions, as the broker says now or, where it is away, said last. One fault
- * takes only whom no other fault holds.
+ * Stages that own partitions, by the broker's current answer or, during an outage, its last one. A
+ * fault skips targets that another fault holds.
  */
 async function victims(
   { fleet, groups }: World,
@@ -115,8 +117,8 @@ async function killAndStart(
 }
 
 /**
- * Stands still until the broker has given its partitions to others, lingers, and wakes up believing
- * that nothing happened.
+ * Pauses a process until the broker has reassigned its partitions and a little longer, then resumes
+ * it.
  */
 async function zombie(pick: number, lingerMs: number, world: World): Promise<Seen> {
   const { fleet, groups, signal } = world
@@ -139,12 +141,12 @@ async function zombie(pick: number, lingerMs: number, world: World): Promise<See
 }
 
 /**
- * Every two seconds a process of a stage joins and the one before it leaves; on a busy machine as
- * soon as the broker has seen it join.
+ * Every two seconds a process of a stage joins and the one before it leaves. On a busy machine the
+ * next one waits until the broker has seen the join.
  */
 async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
   const { fleet, groups, signal, broken, overAt } = world
-  await broken.until // who cannot join does not move anything
+  await broken.until // a process that cannot join moves no partitions
   if (Date.now() >= overAt) return leftOut
   const stage = stageOf(world, pick)
   const until = Date.now() + forMs
@@ -169,8 +171,8 @@ async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
 }
 
 /**
- * One after the other, with turns in between: a pause of a broker that is still starting would show
- * nothing.
+ * Outages come one after the other, with turns in between. Pausing a broker that still starts would
+ * test nothing.
  */
 function brokerFault(world: World, act: () => Promise<void>): Promise<Seen> {
   const mine = world.broken.until.then(() =>
@@ -180,10 +182,7 @@ function brokerFault(world: World, act: () => Promise<void>): Promise<Seen> {
   return mine
 }
 
-/**
- * While it acts, the broker is asked again and again: it must have been silent at least once, and
- * must answer in the end.
- */
+/** Polls the broker during `act`. It must be silent at least once and answer in the end. */
 async function breakBroker(
   { fleet, groups, signal }: World,
   act: () => Promise<void>,
@@ -216,7 +215,7 @@ async function breakBroker(
   const seconds = ((disturbance.to - disturbance.from) / 1_000).toFixed(1)
   return {
     hit: silences > 0 && answers,
-    detail: `${silences === 0 ? 'it was never seen silent' : 'it was silent'}, ${answers ? `and answered after ${seconds} s` : 'and never answered again'}`,
+    detail: `${silences === 0 ? 'it never went silent' : 'it went silent'}, ${answers ? `and answered after ${seconds} s` : 'and never answered again'}`,
   }
 }
 

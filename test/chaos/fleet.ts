@@ -1,7 +1,6 @@
-// The processes of a run: several of each stage, each `weir up` as a fleet runs it, and guards,
-// each `weir guard run`. Whatever a process does, its error output is kept in a file of its own;
-// one that ends by itself is started again, as a fleet's supervisor would; all that is done to one
-// is noted with its time.
+// The processes of a run: several of each stage, each `weir up`, and guards, each `weir guard run`.
+// Each process has its own file for its error output. A process that exits without a fault is
+// restarted, as a fleet's supervisor would. All faults are noted with their times.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
@@ -14,19 +13,19 @@ import type { Disturbance, UnexpectedExit } from './evidence.ts'
 export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 
-/** On a busy machine, until a process of Weir listens to signals. */
+/** The longest time until a process of Weir handles signals, on a busy machine. */
 const startingMs = 20_000
 
-/** What a process does. `optionsFile`: of the guard, for guards/risk.ts. */
+/** The job of a process. `optionsFile` belongs to a guard, for guards/risk.ts. */
 export type Job =
   | { kind: 'stages'; stages: string[] }
   | { kind: 'guard'; guard: string; optionsFile: string }
 
 export type Member = {
-  /** The client id by which the broker knows it. */
+  /** Its client id at the broker. */
   readonly name: string
   readonly job: Job
-  /** How often it was started. */
+  /** The number of starts. */
   incarnation: number
   startedAt: number
   child: ChildProcess | undefined
@@ -47,19 +46,19 @@ export type Fleet = {
   readonly disturbances: Disturbance[]
   readonly exits: UnexpectedExit[]
   starts(): number
-  /** A process of its own; `name` must be new. */
+  /** Adds a process. `name` must be new. */
   add(name: string, job: Job): Member
-  /** kill -9. True: it was alive. */
+  /** kill -9. Returns true if the process was alive. */
   kill(member: Member): Promise<boolean>
   start(member: Member): void
   pause(member: Member): boolean
   resume(member: Member): boolean
   /**
-   * It leaves the fleet: SIGTERM, and waits for its end; `exitMs`: until it is killed. Its exit
-   * code; undefined: it had to be killed.
+   * Sends SIGTERM and waits for the exit, at most `exitMs` before it kills. Returns the exit code.
+   * Undefined: it had to be killed.
    */
   leave(member: Member, exitMs: number): Promise<number | null | undefined>
-  /** What a supervisor does for processes that end by themselves stops, too. */
+  /** Ends the supervision too: no process is restarted. */
   leaveAll(exitMs: number): Promise<{ process: string; code: number | null | undefined }[]>
   killAll(): void
 }
@@ -91,13 +90,13 @@ export function createFleet(options: FleetOptions): Fleet {
     child.on('exit', () => children.delete(child))
     member.child = child
     member.state = 'up'
-    child.on('error', () => {}) // its exit says it
+    child.on('error', () => {}) // its exit reports the error
     child.on('exit', (code, signal) => {
       if (member.child !== child) return
       member.child = undefined
-      const wasAsked = member.state === 'down' || member.state === 'leaving'
+      const isExpected = member.state === 'down' || member.state === 'leaving'
       member.state = 'down'
-      if (wasAsked) return
+      if (isExpected) return
       const at = Date.now()
       exits.push({ process: nameOf(member), code, signal, at })
       disturbances.push({ kind: 'exit', process: nameOf(member), from: at - 5_000, to: at })
@@ -127,7 +126,7 @@ export function createFleet(options: FleetOptions): Fleet {
 
   async function leave(member: Member, exitMs: number): Promise<number | null | undefined> {
     const { child } = member
-    members.delete(member) // for good, also if another fault holds it down at the moment
+    members.delete(member) // for good, even while another fault pauses it
     if (child === undefined || member.state === 'down') return undefined
     const from = Date.now()
     const process = nameOf(member)
@@ -145,8 +144,8 @@ export function createFleet(options: FleetOptions): Fleet {
     member.state = 'down'
     disturbances.push({ kind: isLate ? 'kill' : 'leave', process, from, to: Date.now() })
     if (isLate) return undefined
-    // Before a process listens to signals, SIGTERM ends it as it ends any other, and nothing of it
-    // was begun.
+    // Until a process handles signals, SIGTERM ends it as any other program. It has begun no work
+    // yet.
     const wasStarting = child.signalCode === 'SIGTERM' && from - member.startedAt < startingMs
     return wasStarting ? 0 : child.exitCode
   }
@@ -204,7 +203,7 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 }
 
-/** As tools and logs call it: `executor-1#3`. */
+/** Its name in tools and logs: `executor-1#3`. */
 export function nameOf({ name, incarnation }: Member): string {
   return `${name}#${incarnation}`
 }
@@ -249,7 +248,7 @@ function argumentsOf(
   }
 }
 
-/** Without what the machine that runs the tests has set. */
+/** The environment without the settings of the machine that runs the tests. */
 export function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name),

@@ -1,24 +1,24 @@
-// Who is in which consumer group, as the broker says it: the only witness of whether a process had
-// work to lose, and of whether it was expelled.
+// The members of the consumer groups, by the broker's answer. Nothing else can prove that a process
+// had work to lose, or that it was expelled.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs, { type Admin, type GroupDescription } from 'kafkajs'
 import { guardNames } from './guard-world.ts'
 import { stageNames } from './inboxes.ts'
 
-/** By member name (its client id): how many partitions it owns over all groups. */
+/** By member name (its client id): its number of partitions over all groups. */
 export type Owned = Map<string, number>
 
 export type Groups = {
   /** Undefined: the broker does not answer now. */
   owned(): Promise<Owned | undefined>
-  /** As it was when the broker last answered. */
+  /** The broker's last answer. */
   lastOwned(): Owned
   close(): Promise<void>
 }
 
 const requestMs = 5_000
-/** A broker that takes longer does not answer now. */
+/** A slower broker counts as one that does not answer. */
 const answerMs = 10_000
 
 export function watchGroups(bootstrapServers: string, prefix: string): Groups {
@@ -28,15 +28,13 @@ export function watchGroups(bootstrapServers: string, prefix: string): Groups {
     logLevel: kafkajs.logLevel.NOTHING,
     connectionTimeout: requestMs,
     requestTimeout: requestMs,
-    retry: { retries: 2, initialRetryTime: 100, maxRetryTime: 300 }, // the first try of a new connection always fails: it knows no broker yet
+    // the first try of a new connection always fails: it knows no broker yet
+    retry: { retries: 2, initialRetryTime: 100, maxRetryTime: 300 },
   })
   let admin: Admin | undefined
   let last: Owned = new Map()
 
-  /**
-   * With a new connection after every failure: what the old one still knows about the broker may be
-   * gone.
-   */
+  /** Reconnects after every failure: the old connection's knowledge of the broker may be stale. */
   async function connected(): Promise<Admin> {
     if (admin !== undefined) return admin
     const fresh = kafka.admin()

@@ -1,5 +1,5 @@
 // Each rule about guards with a violation planted in a sound run with guards, as check.unit.test.ts
-// does for the others.
+// does for the other rules.
 
 import { describe, expect, it } from '@jest/globals'
 import { check } from './check.ts'
@@ -43,7 +43,7 @@ const resultsOf = (evidence: Evidence) =>
 const ledger = 'guard-verdicts.ledger'
 const lookout = 'guard-verdicts.lookout'
 
-const violations: [name: string, plant: (evidence: Evidence) => void, rings: string][] = [
+const violations: [name: string, plant: (evidence: Evidence) => void, expected: string][] = [
   [
     'a call that a guard rejected and that started',
     (e) => e.starts.push({ ...e.starts[0]!, call: '["c",0,1,2]' }),
@@ -55,14 +55,14 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'before guard ledger let it pass',
   ],
   [
-    'a start that no guard let pass',
+    'a start that no guard allowed',
     (e) => remove(e, ledger, 'guard-verdict'),
-    'without a word of guard ledger, which enforced',
+    'without a verdict of guard ledger, which enforced',
   ],
   [
-    'a start of what the guard said nothing of',
+    'a start of a call that the guard left out',
     (e) => verdictsOf(e, ledger).shift(),
-    'though guard ledger said nothing of it',
+    'though guard ledger left it out',
   ],
 
   [
@@ -78,7 +78,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   [
     'a veto that names another guard',
     (e) => Object.assign(resultsOf(e)[2]!, { reason: 'vetoed by guard lookout: risk' }),
-    'does not say so',
+    'does not name it',
   ],
   [
     'a veto without the guard’s text',
@@ -86,19 +86,19 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'and the model reads: the guard "ledger" says: no',
   ],
   [
-    'a word that is told to nobody',
+    'a verdict that is never reported',
     (e) => remove(e, 'activity', 'guard-verdict-given'),
-    'is told to nobody',
+    'is not reported',
   ],
   [
-    'a word that is told twice',
+    'a verdict that is reported twice',
     (e) => again(e, 'activity', 'guard-verdict-given', {}, 'executor/0/2/0'),
-    'is told a second time',
+    'is reported a second time',
   ],
   [
-    'a word that is told as another',
+    'a verdict that is reported as another',
     (e) => Object.assign(fields(e, 'activity', 'guard-verdict-given'), { answer: 'silent' }),
-    'is told as',
+    'is reported as',
   ],
 
   [
@@ -107,9 +107,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'lookout never answered ["c",0,1]',
   ],
   [
-    'an answer that nobody asked for',
+    'an answer that no round requires',
     (e) => again(e, ledger, 'guard-verdict', { round: 2 }),
-    'ledger on ["c",0,2]: nobody asked it',
+    'ledger on ["c",0,2]: no round requires it',
   ],
   [
     'an answer before its round',
@@ -119,10 +119,10 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   [
     'a verdict that is not the guard’s',
     (e) => Object.assign(verdictsOf(e, lookout)[0]!, { verdict: 'reject' }),
-    'and had to say',
+    'and must be',
   ],
   [
-    'a guard that has forgotten what it knew',
+    'a guard that lost its memory',
     (e) =>
       Object.assign(verdictsOf(e, ledger)[1]!, {
         text: 'ledger v1 has seen 0 calls before; it does not want this one.',
@@ -130,9 +130,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'ledger v1 has seen 1 calls before',
   ],
   [
-    'an answer that comes again and says something else',
+    'a repeated answer with another content',
     (e) => again(e, ledger, 'guard-verdict', { enforces: [] }),
-    'before, and now',
+    'before, and is now',
   ],
 
   [
@@ -141,9 +141,9 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
     'was never registered',
   ],
   [
-    'a stamp that had been over for long',
+    'a stamp of a state that ended long before',
     (e) => removedLongAgo(e),
-    'guard ledger in this round was over 10105 ms before',
+    'guard ledger in this round ended 10105 ms before',
   ],
 ]
 
@@ -159,37 +159,39 @@ function removedLongAgo(evidence: Evidence): void {
   evidence.records.push({ ...tombstone, key, message: undefined })
 }
 
-describe('the checkers of the chaos suite, where there are guards', () => {
-  it('find nothing in a sound run', () => {
+describe('the chaos checkers for a run with guards', () => {
+  it('report nothing for a sound run', () => {
     expect(check(guardedRun())).toEqual([])
   })
 
-  it.each(violations)('ring for %s', (_, plant, rings) => {
+  it.each(violations)('report %s', (_, plant, expected) => {
     const evidence = guardedRun()
     plant(evidence)
-    expect(check(evidence).map(({ what }) => what)).toContainEqual(expect.stringContaining(rings))
+    expect(check(evidence).map(({ problem }) => problem)).toContainEqual(
+      expect.stringContaining(expected),
+    )
   })
 
-  it('let a guard repeat itself', () => {
+  it('allow a guard to repeat itself', () => {
     const evidence = guardedRun()
     again(evidence, ledger, 'guard-verdict', { judgedMs: 7 }, 'guard.ledger/0/0/0')
     expect(check(evidence)).toEqual([])
   })
 
-  it('let a call go on whose guard was late, where on-timeout allows it, and not before its time was over', () => {
+  it('allow a call to run without an answer of its guard only if on-timeout allows it, and only after the deadline', () => {
     const late = () => runWithLateGuard().records.find(({ topic }) => topic === lookout)
     expect(late()?.message).toMatchObject({ verdicts: [{ verdict: 'reject' }] })
-    const wordsOn = (evidence: Evidence) =>
+    const problemsOf = (evidence: Evidence) =>
       check(evidence).filter(({ checker }) => checker !== 'guard-answers')
-    expect(wordsOn(runWithLateGuard())).toEqual([])
+    expect(problemsOf(runWithLateGuard())).toEqual([])
     const early = runWithLateGuard()
     Object.assign(early.starts[1]!, { at: 1_113 })
-    expect(wordsOn(early).map(({ what }) => what)).toContainEqual(
+    expect(problemsOf(early).map(({ problem }) => problem)).toContainEqual(
       expect.stringContaining('though guard lookout rejected it'),
     )
   })
 
-  it('let a gateway that could not know stamp what was over', () => {
+  it('allow a stamp of an ended state if the gateway could not know of the change', () => {
     const evidence = guardedRun()
     removedLongAgo(evidence)
     evidence.disturbances.push({ kind: 'broker', process: 'broker', from: -5_000, to: 0 })

@@ -1,6 +1,6 @@
-// What is done to guards while everything else runs: added, switched, replaced, removed, killed,
-// stopped. One change of a guard after the other, and none of any other process. Each is judged by
-// whether it hit: a guard that is killed, stopped or removed must have been waited for.
+// Faults of guards while the fleet runs: a guard is added, switched, replaced, removed, killed or
+// stopped. Changes of one guard run one after the other. Each fault counts only if it hit: some
+// round must have waited for a guard that is killed, stopped or removed.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet, Member } from './fleet.ts'
@@ -16,29 +16,29 @@ export type GuardWorld = {
   folder: string
   operator: Operator
   waits: WaitsWatch
-  /** By guard: until when its last change lasts. */
+  /** By guard: the end of its last change. */
   changing: Map<GuardName, Promise<unknown>>
   /** By guard: the newest version that was started. */
   versions: Map<GuardName, number>
   answered: () => number
-  /** When the time of faults is over. */
+  /** The end of the time for faults. */
   overAt: number
-  /** Until the broker is there again, and turns go on. */
+  /** Waits until the broker is back and turns finish again. */
   broken: { until: Promise<unknown> }
 }
 
 type Seen = { hit: boolean; detail: string }
 
-/** What waits for another fault before it must not make the run longer. */
+/** A limit: a fault that waits for another one must not prolong the run. */
 export const leftOut: Seen = { hit: false, detail: 'left out, because the time of faults was over' }
 
 const joinMs = 90_000
 const expulsionMs = 120_000
 /**
- * A round with a call for a guard comes every few seconds, if no other fault holds up the fleet.
+ * A round with a call for a guard comes every few seconds, unless another fault stops the fleet.
  */
 const waitedForMs = 75_000
-/** A mode in which no turn went on shows nothing; while the broker is away none does. */
+/** A mode needs finished turns to show an effect, and no turn finishes while the broker is away. */
 const turnsBetween = 3
 const turnsMs = 60_000
 const leaveMs = 25_000
@@ -46,7 +46,7 @@ const lookMs = 200
 
 export function inflictOnGuard(fault: GuardFault, world: GuardWorld): Promise<Seen> {
   const mine = (world.changing.get(fault.guard) ?? Promise.resolve())
-    .then(() => world.broken.until) // while the broker is away no round comes that could wait
+    .then(() => world.broken.until) // no new rounds wait while the broker is away
     .then(() => (Date.now() < world.overAt ? act(fault, world) : leftOut))
   world.changing.set(
     fault.guard,
@@ -117,14 +117,16 @@ async function switchAndBack(
     ['guard', 'mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only],
     signal,
   )
-  const what = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
+  const description = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
   return {
     hit: isSwitched && isBack && turns >= turnsBetween,
-    detail: `${what}, ${turns} turns in between`,
+    detail: `${description}, ${turns} turns in between`,
   }
 }
 
-/** A new version beside the old one, whose processes leave when it is in. */
+/**
+ * Starts a new version beside the old one. The old processes leave when the new ones have joined.
+ */
 async function rollIn(guard: GuardName, besideMs: number, world: GuardWorld): Promise<Seen> {
   const old = membersOf(guard, world.fleet)
   const isIn = await haveJoined(startVersion(guard, world), world)
@@ -137,7 +139,10 @@ async function rollIn(guard: GuardName, besideMs: number, world: GuardWorld): Pr
   }
 }
 
-/** Nobody answers for it, rounds wait, and it is removed; what waits is decided by its deadline. */
+/**
+ * Stops all its processes, lets rounds wait, and removes it. The deadline decides the waiting
+ * rounds.
+ */
 async function remove(guard: GuardName, world: GuardWorld): Promise<Seen> {
   const { fleet, operator, signal, waits } = world
   const isEnforcing = await operator.command(['guard', 'mode', guard, 'enforce'], signal)
@@ -202,7 +207,7 @@ function victim(guard: GuardName, pick: number, { fleet, groups }: GuardWorld): 
   return up[Math.floor(pick * up.length)]
 }
 
-/** How many rounds wait when the first does, or when the time is over. */
+/** The number of rounds that wait as soon as one does, or at the time limit. */
 async function isWaitedFor(guard: GuardName, { waits, signal }: GuardWorld): Promise<number> {
   const deadline = Date.now() + waitedForMs
   while (waits.waiting(guard) === 0 && Date.now() < deadline && !signal.aborted) await sleep(lookMs)

@@ -1,5 +1,5 @@
-// What guards did in a run, in lines: the changes of an operator, and for each guard what it was
-// asked, what it said, and what that came to.
+// The guards' part of the report: the changes of an operator, and for each guard its requests, its
+// verdicts and their effects.
 
 import { stampAges } from './checkers/stamps.ts'
 import { clearedCalls } from './claims.ts'
@@ -10,7 +10,7 @@ import { modeOf } from './waits.ts'
 export function guardLines(evidence: Evidence, changes: GuardChange[]): string[] {
   const done = changes
     .filter(({ to }) => Number.isFinite(to))
-    .map(({ what, from, to }) => `${what} (${((to - from) / 1_000).toFixed(1)} s)`)
+    .map(({ command, from, to }) => `${command} (${((to - from) / 1_000).toFixed(1)} s)`)
   const ages = stampAges(evidence).flatMap(({ ageMs }) => ageMs ?? [])
   return [
     `changes of guards: ${done.length === 0 ? 'none' : done.join(', ')}; stamped at most ${Math.max(0, ...ages)} ms after a change`,
@@ -35,10 +35,11 @@ function linesOf(guard: string, evidence: Evidence): string {
       message?.type === 'guard-verdict' ? [roundKey(message)] : [],
     ),
   )
-  const words = [...clearedCalls(evidence).values()].flatMap((call) =>
-    call.words.filter((word) => word.guard === guard),
+  const verdicts = [...clearedCalls(evidence).values()].flatMap((call) =>
+    call.counted.filter((verdict) => verdict.guard === guard),
   )
-  const count = (what: (word: (typeof words)[number]) => boolean) => words.filter(what).length
+  const count = (isCounted: (verdict: (typeof verdicts)[number]) => boolean) =>
+    verdicts.filter(isCounted).length
   return [
     `in force in ${cleared.length} rounds, for ${modes.filter((mode) => mode === 'enforce').length} calls to enforce and ${modes.filter((mode) => mode === 'shadow').length} as a shadow`,
     `${rounds.size} rounds answered, ${answers.length - rounds.size} answers again`,
@@ -49,8 +50,8 @@ function linesOf(guard: string, evidence: Evidence): string {
 }
 
 /**
- * Rounds whose calls had been asked of it before a removal, and got its word, or its silence, after
- * that.
+ * Rounds that reached the guard before a removal, with its verdict or its silence after the
+ * removal.
  */
 function waitedAtRemoval(guard: string, evidence: Evidence): number {
   const removals = evidence.records.filter(
@@ -60,16 +61,16 @@ function waitedAtRemoval(guard: string, evidence: Evidence): number {
   const waits = recordsOf(evidence, 'calls-waiting').filter(({ message }) =>
     message.calls.some(({ guards }) => guards.includes(guard)),
   )
-  const words = new Map(
+  const verdicts = new Map(
     recordsOf(evidence, 'guard-verdict-given').flatMap(({ message, time }) =>
       message.guard === guard ? [[roundKey(message), time]] : [],
     ),
   )
   return waits.filter(({ message, time }) => {
-    const heard = words.get(roundKey(message))
+    const verdictAt = verdicts.get(roundKey(message))
     return (
-      heard !== undefined &&
-      removals.some((removal) => time <= removal.time && removal.time < heard)
+      verdictAt !== undefined &&
+      removals.some((removal) => time <= removal.time && removal.time < verdictAt)
     )
   }).length
 }

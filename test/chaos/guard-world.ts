@@ -1,6 +1,5 @@
-// The guards of a run, and an operator's hand: what each registers, and `weir guard` and `weir
-// approvals` as a command of its own that is given again until it worked, as the broker may be
-// away.
+// The guards of a run and their operator: the registrations, and `weir guard` and `weir approvals`
+// as separate commands. A failed command is repeated, because the broker may be away.
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { environment, weir } from './fleet.ts'
 import type { RiskOptions } from './guards/risk.ts'
 
-/** `ledger` is there from the beginning, and never removed; `lookout` comes and goes. */
+/** `ledger` exists from the beginning and is never removed; `lookout` comes and goes. */
 export const guardNames = ['ledger', 'lookout'] as const
 export type GuardName = (typeof guardNames)[number]
 
@@ -21,7 +20,7 @@ export const guardKinds: Record<
   lookout: { tools: ['*'], deadlineMs: 8_000, onTimeout: 'allow', instances: 1 },
 }
 
-/** Writes what a version of the guard registers; returns the path, for `--options`. */
+/** Writes the registration of a guard's version and returns its path, for `--options`. */
 export function writeGuard(folder: string, name: GuardName, version: number): string {
   const { instances: _, ...kind } = guardKinds[name]
   mkdirSync(join(folder, 'guards'), { recursive: true })
@@ -31,14 +30,12 @@ export function writeGuard(folder: string, name: GuardName, version: number): st
   return file
 }
 
-/**
- * A change that an operator made, from the first attempt until the command said that it is done.
- */
-export type GuardChange = { what: string; from: number; to: number }
+/** An operator's change, from its first attempt until the command reported success. */
+export type GuardChange = { command: string; from: number; to: number }
 
 export type Operator = {
   readonly changes: GuardChange[]
-  /** `weir ARGUMENTS`. False: it did not work in time. */
+  /** `weir ARGUMENTS`. False: no attempt succeeded in time. */
   command(args: string[], signal: AbortSignal): Promise<boolean>
 }
 
@@ -69,11 +66,11 @@ export function createOperator({
   return {
     changes,
     async command(args, signal) {
-      const change = { what: args.join(' '), from: Date.now(), to: Number.POSITIVE_INFINITY }
+      const change = { command: args.join(' '), from: Date.now(), to: Number.POSITIVE_INFINITY }
       changes.push(change)
       while (!signal.aborted && Date.now() < change.from + commandMs) {
         const { code, errors } = await run([...args, ...place])
-        // A command that was answered too late may have done it already.
+        // A command whose reply came too late may have succeeded already.
         if (code === 0 || (args[1] === 'remove' && errors.includes('is registered;'))) {
           change.to = Date.now()
           return true

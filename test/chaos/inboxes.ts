@@ -1,7 +1,7 @@
-// The topic that each stage reads. No code of Weir: a mistake in its topology must not hide here.
-// inboxes.unit.test.ts reports a stage that this list lacks.
+// The topic that each stage reads. This list uses no code of Weir: it must not share a mistake in
+// the topology. inboxes.unit.test.ts reports a stage that it lacks.
 
-/** By stage; also the name of its consumer group, with the prefix before both. */
+/** By stage, which is also the name of its consumer group. Both carry the prefix. */
 export const inboxes: Record<string, string> = {
   conversation: 'conversation-events',
   'llm-gateway': 'model-requests',

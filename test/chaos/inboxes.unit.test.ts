@@ -1,4 +1,4 @@
-// The chaos run's own list of stages must not fall behind the topology.
+// The chaos run's own list of stages matches the topology.
 
 import { expect, it } from '@jest/globals'
 import { stageNames, stages } from '../../shared/contract/topology.ts'

@@ -1,7 +1,6 @@
-// The load: clients that talk to the agent through the edge, many conversations at once. Some
-// cancel, some send the next message before the last one is answered, some send a message again;
-// one whose turn does not end in time, or whose connection broke, asks again under the same id, as
-// a client would.
+// The load: clients that talk to the agent through the edge, in many conversations at once. Some
+// cancel, some send the next message before the last answer, some repeat a message. After a timeout
+// or a broken connection a client sends the message again with its id.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../../client/edge.ts'
@@ -20,14 +19,14 @@ export type LoadOptions = {
 
 export type Load = {
   readonly sent: Sent[]
-  /** Times that a client asked again because it heard nothing, or only an error. */
-  asksAgain(): number
+  /** Repeats by clients that received no answer or only an error. */
+  repeats(): number
   answered(): number
-  /** No further message; resolves when all are answered, or after `drainMs`. True: all are. */
+  /** Sends no more messages. Resolves when all have answers (true), or after `drainMs`. */
   drain(drainMs: number): Promise<boolean>
 }
 
-/** After which a client that heard nothing asks again. */
+/** A client without an answer repeats its message after this time. */
 const patienceMs = 45_000
 const pauseMs = 500
 
@@ -51,13 +50,14 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
   async function converse(conversation: string, dice: Random): Promise<void> {
     const open: Promise<void>[] = []
     for (let i = 0; i < dice.between(1, 4) && !isStopping; i++) {
-      open.push(say(conversation, `m${i}`, dice.fork(`${conversation}/${i}`)))
-      if (!dice.chance(0.25)) await Promise.all(open) // else the next message has to wait in the queue
+      open.push(sendMessage(conversation, `m${i}`, dice.fork(`${conversation}/${i}`)))
+      // otherwise the next message has to wait in the queue
+      if (!dice.chance(0.25)) await Promise.all(open)
     }
     await Promise.all(open)
   }
 
-  async function say(conversation: string, messageId: string, dice: Random): Promise<void> {
+  async function sendMessage(conversation: string, messageId: string, dice: Random): Promise<void> {
     const refusable = dice.chance(0.02)
     const message: Sent = {
       conversation,
@@ -65,13 +65,13 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
       taken: false,
       refusable,
       cancelled: false,
-      heard: undefined,
+      answer: undefined,
     }
     sent.push(message)
     const others: Promise<void>[] = []
     if (dice.chance(0.12)) others.push(later(dice.between(0, 3_000), () => cancel(message)))
     if (dice.chance(0.12)) others.push(later(dice.between(0, 2_500), () => repeat(message)))
-    await Promise.all([ask(message), ...others])
+    await Promise.all([sendUntilAnswered(message), ...others])
   }
 
   function questionOf({ conversation, messageId, refusable }: Sent) {
@@ -84,7 +84,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
     }
   }
 
-  async function ask(message: Sent): Promise<void> {
+  async function sendUntilAnswered(message: Sent): Promise<void> {
     for (let tries = 0; !over.signal.aborted; tries++) {
       if (tries > 0) again += 1
       try {
@@ -92,7 +92,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
         const patience = AbortSignal.any([AbortSignal.timeout(patienceMs), over.signal])
         const { outcome, reply } = earlier ?? (await edge.reply(questionOf(message), patience))
         message.taken = true
-        message.heard = { outcome, reply }
+        message.answer = { outcome, reply }
         answered += 1
         return
       } catch {
@@ -107,11 +107,11 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
   }
 
   async function cancel(message: Sent): Promise<void> {
-    message.cancelled = true // before it is written: a write that failed may be in the log all the same
+    message.cancelled = true // before the write: a failed write may still be in the log
     await edge.cancel(message)
   }
 
-  /** What fails here is the client's own loss; it asks again anyway. */
+  /** An error here affects only this client, which sends the message again anyway. */
   async function later(delayMs: number, act: () => Promise<void>): Promise<void> {
     await sleep(delayMs)
     await act().catch(() => {})
@@ -119,7 +119,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
 
   return {
     sent,
-    asksAgain: () => again,
+    repeats: () => again,
     answered: () => answered,
     async drain(drainMs) {
       isStopping = true

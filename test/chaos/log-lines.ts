@@ -1,10 +1,10 @@
-// What the processes wrote to their error output: lines at error and above, and whatever is no line
-// of the log (a stack, a warning of Node's), by kind.
+// The error output of the processes, by kind: log lines at error and above, and all output without
+// the log's format (a stack, a warning of Node).
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `example`: the first of them, with the file it stands in. */
+/** `example`: the first line of its kind, with its file. */
 export type LineKind = { level: string; text: string; count: number; example: string }
 
 const levels: Record<number, string> = { 50: 'error', 60: 'fatal' }
@@ -45,7 +45,7 @@ function troubleOf(line: string): Pick<LineKind, 'level' | 'text'> | undefined {
   }
 }
 
-/** Two lines that differ in an offset or an id only are of one kind. */
+/** Two lines that differ only in an offset or an id are of one kind. */
 function withoutNumbers(text: string): string {
   return text.replaceAll(/[0-9a-f]{8,}|\d+/g, '…')
 }

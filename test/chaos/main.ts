@@ -1,5 +1,5 @@
 // The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]
-// [--spare-broker]. Exit 0: nothing was violated; 1: something was, and the folder that is named
+// [--spare-broker]. Exit 0: no violation. Exit 1: some rule was violated, and the printed folder
 // holds the logs of all processes, the records and the violations.
 
 import { randomBytes } from 'node:crypto'
@@ -26,9 +26,8 @@ const options = {
 console.log(JSON.stringify(options))
 const { violations, summary, folder } = await runChaos({
   ...options,
-  say: (line) => console.log(line),
+  print: (line) => console.log(line),
 })
 console.log(summary)
-if (folder !== undefined)
-  console.log(`seed ${options.seed} failed; what is left of it is in ${folder}`)
+if (folder !== undefined) console.log(`seed ${options.seed} failed; its artifacts are in ${folder}`)
 process.exit(violations.length === 0 ? 0 : 1)

@@ -1,6 +1,6 @@
-// What the model says: a script for each message, made from the seed and the message's id and
-// nothing else, so that a request that is repeated gets the same answer. A request says by itself
-// how far its script has come: as many answers stand behind the user's last words.
+// The model's answers: a script for each message, made only from the seed and the message's id. A
+// repeated request therefore gets the same answer. A request shows its position in the script by
+// the number of answers after the last user message.
 
 import { createRandom, type Random } from '../simulation/random.ts'
 
@@ -10,7 +10,7 @@ export type Block =
   | { type: 'thinking'; thinking: string }
   | { type: 'tool_use'; id: string; name: string; input: string }
 
-/** What goes wrong with a request before it is answered, in the order of its attempts. */
+/** The failures of a request before its answer, in the order of its attempts. */
 export type Trouble = 'overloaded' | 'hangup' | 'cut' | 'refused'
 
 export type Round = { blocks: Block[]; troubles: Trouble[] }
@@ -29,7 +29,7 @@ export type Answer = {
   troubles: Trouble[]
 }
 
-/** The text of a user's message; the model knows by it which script to play. */
+/** The text of a user's message, from which the model finds the script. */
 export function messageText({
   conversation,
   messageId,
@@ -40,30 +40,30 @@ export function messageText({
   return `This is message ${messageId} of ${conversation}. Do what the script says.`
 }
 
-/** Undefined: the request is none of ours. */
+/** Undefined: the request does not belong to this run. */
 export function answerTo(
   seed: string,
   { messages, system, tool_choice }: ModelRequest,
 ): Answer | undefined {
-  const asked = messages.findLastIndex(
+  const question = messages.findLastIndex(
     ({ role, content }) =>
       role === 'user' && content.some(({ text }) => text !== undefined && shape.test(text)),
   )
-  const text = messages[asked]?.content.findLast(
+  const text = messages[question]?.content.findLast(
     ({ text }) => text !== undefined && shape.test(text),
   )?.text
   const [, messageId, conversation] = shape.exec(text ?? '') ?? []
   if (messageId === undefined || conversation === undefined) return undefined
   const rounds = scriptOf(seed, { conversation, messageId })
-  const said = messages.slice(asked).filter(({ role }) => role === 'assistant').length
-  // An empty answer leaves nothing behind; what tells that it was given is the reminder at the top
-  // of the next request.
+  const answersGiven = messages.slice(question).filter(({ role }) => role === 'assistant').length
+  // An empty answer leaves no entry. The reminder at the top of the next request proves it.
   const isReminded = Array.isArray(system) && system.length > 1
-  const current = rounds[said]
-  const next = current !== undefined && isEmpty(current) && isReminded ? rounds[said + 1] : current
+  const current = rounds[answersGiven]
+  const next =
+    current !== undefined && isEmpty(current) && isReminded ? rounds[answersGiven + 1] : current
   const last = { blocks: [sentence(messageId)], troubles: [] }
   const { blocks, troubles } = tool_choice?.type === 'none' ? last : (next ?? last)
-  return { conversation, messageId, round: said, blocks, troubles }
+  return { conversation, messageId, round: answersGiven, blocks, troubles }
 }
 
 const shape = /^This is message (\S+) of (\S+)\. /
@@ -149,8 +149,8 @@ function thoughts(random: Random): Block[] {
 }
 
 /**
- * Most are quick, some take seconds, a few longer than their tool may; some carry what a guard or
- * two reject (guards/risk.ts), or what needs a person (people.ts).
+ * Most calls are quick, some run for seconds, a few longer than their tool may. Some carry a value
+ * that a guard or two reject (guards/risk.ts), or that needs a person (approvers.ts).
  */
 function callOf(random: Random, name: string): Block {
   const tool = random.pick(['pay', 'note', 'charge', 'look', 'index', 'find', 'flaky'] as const)

@@ -1,12 +1,12 @@
-// The plan of a run: which fault comes when, from the seed. Each two minutes hold every kind at
-// least once, with the broker's own faults apart from one another and everything else wherever the
-// dice put it, so that several come at once. What is done to one guard comes in an order that makes
-// sense: it is added, switched and removed.
+// The plan of a run: its faults and their times, from the seed. Each two minutes hold every kind at
+// least once. Faults of the broker keep a distance from one another. All others fall at random, so
+// several come at once. The faults of one guard keep a useful order: it is added, switched and
+// removed.
 
 import type { Random } from '../simulation/random.ts'
 import type { GuardName } from './guard-world.ts'
 
-/** `pick`: which of those that can be hit, as a part of 1. */
+/** `pick`: the choice among the possible targets, as a part of 1. */
 export type Fault =
   | { kind: 'kill'; pick: number; downMs: number }
   | { kind: 'kill-stage'; pick: number; downMs: number }
@@ -18,7 +18,7 @@ export type Fault =
   | GuardFault
 
 /**
- * `to`: from the other mode, and back again after `forMs`; for these patterns of tools, or for all.
+ * `to`: from the other mode, and back again after `forMs`, for these patterns of tools or for all.
  */
 export type GuardFault = { guard: GuardName } & (
   | { kind: 'guard-add' }
@@ -35,7 +35,7 @@ export type PlannedFault = { atMs: number; fault: Fault }
 
 const cycleMs = 120_000
 
-/** Sorted by time; all begin before `totalMs`. */
+/** Sorted by time. All begin before `totalMs`. */
 export function planFaults(random: Random, totalMs: number): PlannedFault[] {
   const planned: PlannedFault[] = []
   for (let from = 0; from < totalMs; from += cycleMs)

@@ -1,5 +1,5 @@
-// The plan of faults: the same for the same seed, complete in every two minutes, with the broker's
-// faults apart from one another.
+// The plan of faults is the same for the same seed. It is complete in every two minutes, with a
+// distance between the broker's faults.
 
 import { describe, expect, it } from '@jest/globals'
 import { createRandom } from '../simulation/random.ts'
@@ -29,13 +29,13 @@ const kinds = [
 const kindsIn = (plan: PlannedFault[]) => [...new Set(plan.map(({ fault }) => fault.kind))].sort()
 
 describe('a plan of faults', () => {
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and differs between seeds', () => {
     const plan = (seed: string) => planFaults(createRandom(seed), 10 * minute)
     expect(plan('a')).toEqual(plan('a'))
     expect(plan('a')).not.toEqual(plan('b'))
   })
 
-  it.each(seeds)('holds every kind in every two minutes (%s)', (seed) => {
+  it.each(seeds)('holds every kind of fault in every two minutes (%s)', (seed) => {
     const plan = planFaults(createRandom(seed), 6 * minute)
     for (const from of [0, 2 * minute, 4 * minute])
       expect(kindsIn(plan.filter(({ atMs }) => atMs >= from && atMs < from + 2 * minute))).toEqual(
@@ -56,7 +56,7 @@ describe('a plan of faults', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(0)
   })
 
-  it.each(seeds)('adds a guard, makes it enforce, and removes it, again and again (%s)', (seed) => {
+  it.each(seeds)('adds a guard, makes it enforce and removes it, repeatedly (%s)', (seed) => {
     const plan = planFaults(createRandom(seed), 6 * minute)
     const lookout = plan.flatMap(({ fault }) =>
       'guard' in fault && fault.guard === 'lookout' ? [fault.kind] : [],
@@ -66,7 +66,7 @@ describe('a plan of faults', () => {
     )
   })
 
-  it('begins nothing after its end', () => {
+  it('begins no fault after its end', () => {
     expect(Math.max(...planFaults(createRandom('a'), minute).map(({ atMs }) => atMs))).toBeLessThan(
       minute,
     )

@@ -1,16 +1,16 @@
-// The provider: an HTTP server that speaks Anthropic's Messages API and streams what the script
-// says, in pieces and with pauses, so that a process can be killed in the middle of an answer. It
-// notes every answer that it gave as a whole.
+// The provider: an HTTP server that speaks Anthropic's Messages API. It streams the script in
+// pieces with pauses, which lets faults kill a process in the middle of an answer. It notes each
+// whole answer.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Said } from './evidence.ts'
+import type { ModelAnswer } from './evidence.ts'
 import { type Answer, answerTo, type Block, type ModelRequest } from './model.ts'
 
 export type ProviderServer = {
   url: string
-  said: Said[]
+  modelAnswers: ModelAnswer[]
   requests(): number
   close(): Promise<void>
 }
@@ -19,7 +19,7 @@ const pieceChars = 16
 const pauseMs = 15
 
 export async function startProvider(seed: string): Promise<ProviderServer> {
-  const said: Said[] = []
+  const modelAnswers: ModelAnswer[] = []
   const attempts = new Map<string, number>()
   let requests = 0
   const server = createServer((request, response) => {
@@ -53,11 +53,11 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
   }
 
   /**
-   * Before it is streamed: whoever was told the end of it has it whole, whether or not this server
-   * ever learns that.
+   * Before it is streamed. A client may receive the whole answer even if this server never learns
+   * of it.
    */
   function note({ conversation, messageId, blocks }: Answer): void {
-    said.push({
+    modelAnswers.push({
       conversation,
       messageId,
       text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
@@ -70,7 +70,7 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    said,
+    modelAnswers,
     requests: () => requests,
     close: () =>
       new Promise((resolve) => {

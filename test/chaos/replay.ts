@@ -1,13 +1,12 @@
-// What `weir replay` says of the run's topics, asked as an operator would ask it: over Kafka, of
-// the fleet's own commands. After a run that has settled every decision must be the same again, and
-// none may be left out or still be awaited. That this is Weir's own code is what is tested here;
-// the checkers that share none with it are in check.ts.
+// The verdict of `weir replay` on the run's topics, over Kafka and with the fleet's own commands.
+// After a settled run every decision must be reproduced, with none skipped or pending. This tests
+// Weir's own code on purpose. The independent checkers are in check.ts.
 
 import { execFile } from 'node:child_process'
 import type { Violation } from './evidence.ts'
 import { weir } from './fleet.ts'
 
-export type ReplaySaid = { turns: number; decisions: number; violations: Violation[] }
+export type ReplayResult = { turns: number; decisions: number; violations: Violation[] }
 
 const replayMs = 180_000
 
@@ -15,7 +14,7 @@ export async function replayTopics(place: {
   bootstrapServers: string
   prefix: string
   folder: string
-}): Promise<ReplaySaid> {
+}): Promise<ReplayResult> {
   const { bootstrapServers, prefix, folder } = place
   const { code, out, errors } = await run([
     ...[
@@ -31,11 +30,15 @@ export async function replayTopics(place: {
       folder,
     ],
   ])
-  const violation = (what: string, at?: string): Violation => ({ checker: 'replay', what, at })
+  const violation = (problem: string, at?: string): Violation => ({
+    checker: 'replay',
+    problem,
+    at,
+  })
   if (code !== 0 && code !== 1)
     return { turns: 0, decisions: 0, violations: [violation(`exit code ${code}: ${errors}`)] }
-  const said = JSON.parse(out)
-  const { turns, decisions, differences, awaited, deleted, unjudged, first } = said
+  const output = JSON.parse(out)
+  const { turns, decisions, differences, awaited, deleted, unjudged, first } = output
   const violations: Violation[] = []
   if (differences > 0)
     violations.push(

@@ -1,4 +1,4 @@
-// What a run did, in numbers, and what was wrong, with addresses.
+// The numbers of a run and its violations, with addresses.
 
 import { roundsOf } from './checkers/approvals.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
@@ -8,18 +8,18 @@ import { guardLines } from './guard-report.ts'
 import type { GuardChange } from './guard-world.ts'
 import type { LineKind } from './log-lines.ts'
 import type { FaultKind } from './plan.ts'
-import type { ReplaySaid } from './replay.ts'
+import type { ReplayResult } from './replay.ts'
 
 export type RunFacts = {
   inflicted: Inflicted[]
   planned: Partial<Record<FaultKind, number>>
   processStarts: number
   guardChanges: GuardChange[]
-  asksAgain: number
+  repeats: number
   modelRequests: number
   toolsEnded: number
-  /** What weir replay said of the topics. */
-  replayed: Pick<ReplaySaid, 'turns' | 'decisions'>
+  /** The output of `weir replay` for the topics. */
+  replayed: Pick<ReplayResult, 'turns' | 'decisions'>
   trouble: LineKind[]
   /** Milliseconds of each part of the run. */
   times: Record<string, number>
@@ -40,8 +40,8 @@ export function report(evidence: Evidence, violations: Violation[], facts: RunFa
     ...violations
       .slice(0, violationsShown)
       .map(
-        ({ checker, what, at }) =>
-          `  VIOLATED ${checker}: ${what}${at === undefined ? '' : ` (at ${at})`}`,
+        ({ checker, problem, at }) =>
+          `  VIOLATED ${checker}: ${problem}${at === undefined ? '' : ` (at ${at})`}`,
       ),
     ...(violations.length > violationsShown
       ? [`  and ${violations.length - violationsShown} more`]
@@ -65,20 +65,20 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
       ),
     ).size
   return [
-    `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, asked again: ${facts.asksAgain}`,
+    `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, sent again: ${facts.repeats}`,
     `turns: ${tally(finished.map(({ message }) => message.outcome))}`,
-    `rounds: ${recordsOf(evidence, 'round-outcome').length}; requests that reached the model: ${facts.modelRequests}`,
+    `rounds: ${recordsOf(evidence, 'round-outcome').length}; requests to the model: ${facts.modelRequests}`,
     `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
     `replayed: ${facts.replayed.turns} turns, ${facts.replayed.decisions} decisions the same again`,
     ...guardLines(evidence, facts.guardChanges),
     approvalLine(evidence),
-    `faults (hit of asked): ${tallyFaults(facts)}`,
+    `faults (hit of planned): ${tallyFaults(facts)}`,
     ...facts.inflicted
       .filter(({ hit }) => !hit)
       .map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
-    `processes started: ${facts.processStarts}, ended by themselves: ${evidence.exits.length}`,
+    `processes started: ${facts.processStarts}, exited without a fault: ${evidence.exits.length}`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
@@ -123,7 +123,7 @@ function slowest(evidence: Evidence): string {
   const sorted = turns.sort((a, b) => a.ms - b.ms)
   const [median, last] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
   if (median === undefined || last === undefined) return 'no turn was finished'
-  return `turns took ${median.ms} ms (median); the slowest ${last.ms} ms: ${last.turn}, ${last.outcome}, began at ${last.at}`
+  return `duration of turns: ${median.ms} ms (median); the slowest ${last.ms} ms: ${last.turn}, ${last.outcome}, began at ${last.at}`
 }
 
 function tally(words: string[]): string {

@@ -1,5 +1,5 @@
-// One run of the chaos suite, from a broker of its own to the verdict. The order of a run stands
-// here; what each step is, elsewhere.
+// One run of the chaos suite, from its own broker to the result. This file is the order of the
+// steps.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { createRandom } from '../simulation/random.ts'
 import { compileStages } from '../support/compiled.ts'
 import { startBroker } from '../support/kafka/broker.ts'
 import { writeAgent } from './agent.ts'
+import { startApprovers, writeRules } from './approvers.ts'
 import { check } from './check.ts'
 import { openClient } from './client.ts'
 import type { Evidence, Violation } from './evidence.ts'
@@ -21,12 +22,11 @@ import { createOperator, type GuardName, guardNames } from './guard-world.ts'
 import { stageNames } from './inboxes.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
-import { startPeople, writeRules } from './people.ts'
 import { type PlannedFault, planFaults } from './plan.ts'
 import { startProvider } from './provider.ts'
 import { replayTopics } from './replay.ts'
 import { type RunFacts, report } from './report.ts'
-import { settled } from './settled.ts'
+import { waitUntilSettled } from './settling.ts'
 import { readToolRecords } from './tool-records.ts'
 import { startToolServer } from './tool-server.ts'
 import { readCommits, readTopics } from './topics.ts'
@@ -34,20 +34,20 @@ import { watchWaits } from './waits-watch.ts'
 
 export type ChaosOptions = {
   seed: string
-  /** Of faults; starting, draining and checking come on top. */
+  /** The time for faults. Starting, draining and checking come on top. */
   minutes: number
   /** Conversations at once. */
   clients: number
   partitions: number
   /**
-   * The broker goes on all the time, so that many more turns are played; default: it is restarted,
-   * killed and paused too.
+   * Leaves the broker alone, which allows many more turns. Default: it is restarted, killed and
+   * paused too.
    */
   sparesBroker?: boolean
-  say: (line: string) => void
+  print: (line: string) => void
 }
 
-/** `folder`: what is left of it, if it failed. */
+/** `folder`: the artifacts of a failed run. */
 export type ChaosResult = {
   violations: Violation[]
   summary: string
@@ -58,12 +58,12 @@ export type ChaosResult = {
 
 const prefix = 'weir.'
 const warmUpMs = 480_000
-/** A turn may take as long as its wall limit, 5 minutes, plus the time of the last call. */
+/** A turn may last as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
 const settleMs = 60_000
 const leaveMs = 30_000
 
-/** Three processes read each stage's inbox; they share processes in different ways. */
+/** Three processes read each stage's inbox, in different combinations of stages. */
 const layout: Record<string, string[]> = {
   'conversation-1': ['conversation'],
   'conversation-2': ['conversation'],
@@ -86,7 +86,7 @@ export async function runChaos({
   clients,
   partitions,
   sparesBroker = false,
-  say,
+  print,
 }: ChaosOptions): Promise<ChaosResult> {
   const random = createRandom(seed)
   const folder = mkdtempSync(join(tmpdir(), 'weir-chaos-'))
@@ -127,8 +127,8 @@ export async function runChaos({
     const operator = createOperator({ folder, bootstrapServers, prefix })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
     cleanUp.push(() => waits.close())
-    const people = startPeople({ bus: client.bus, prefix, partitions, seed })
-    cleanUp.push(() => people.close())
+    const approvers = startApprovers({ bus: client.bus, prefix, partitions, seed })
+    cleanUp.push(() => approvers.close())
     const load = startLoad({
       edge: client.edge,
       agent: client.agent,
@@ -142,7 +142,7 @@ export async function runChaos({
     await operator.command(['guard', 'mode', 'ledger', 'enforce'], signal)
     await operator.command(['approvals', 'rules', writeRules(folder)], signal)
     times.lap('start')
-    say(`the first turns were answered; faults begin, in ${folder}`)
+    print(`the first turns were answered; faults begin, in ${folder}`)
 
     const plan = planFaults(random.fork('plan'), minutes * 60_000).filter(
       ({ fault }) => !sparesBroker || !fault.kind.startsWith('broker-'),
@@ -154,13 +154,13 @@ export async function runChaos({
       broker,
       groups,
       load,
-      say,
+      print,
       guards,
       totalMs: minutes * 60_000,
     })
     times.lap('faults')
     const isDrained = await load.drain(drainMs)
-    await people.close()
+    await approvers.close()
     times.lap('drain')
     const kafka = new kafkajs.Kafka({
       clientId: 'chaos-checker',
@@ -172,14 +172,14 @@ export async function runChaos({
       prefix,
       guards: guardNames.filter((guard) => membersOf(guard, fleet).length > 0),
     }
-    const isSettled = await settled(place, settleMs)
+    const isSettled = await waitUntilSettled(place, settleMs)
     times.lap('settle')
     const left = await fleet.leaveAll(leaveMs)
     times.lap('leave')
 
     const { starts, ended } = readToolRecords(startsFile)
     const { disturbances, exits } = fleet
-    const { said } = provider
+    const { modelAnswers } = provider
     const records = await readTopics(place)
     const committed = await readCommits(place)
     times.lap('read')
@@ -190,8 +190,8 @@ export async function runChaos({
       records,
       starts,
       sent: load.sent,
-      said,
-      decisions: people.decisions,
+      modelAnswers,
+      decisions: approvers.decisions,
       disturbances,
       exits,
       committed,
@@ -209,7 +209,7 @@ export async function runChaos({
       ),
       processStarts: fleet.starts(),
       guardChanges: operator.changes,
-      asksAgain: load.asksAgain(),
+      repeats: load.repeats(),
       modelRequests: provider.requests(),
       toolsEnded: ended,
       replayed,
@@ -235,7 +235,7 @@ export async function runChaos({
   }
 }
 
-/** Turns are answered, and all of the fleet is seen in its groups. */
+/** Waits until turns get answers and the whole fleet is in its groups. */
 async function warmUp({
   load,
   groups,
@@ -263,15 +263,15 @@ type Inflicting = {
   fleet: Fleet
   groups: Groups
   load: Load
-  say: ChaosOptions['say']
+  print: ChaosOptions['print']
 } & {
   broker: Awaited<ReturnType<typeof startBroker>>
   guards: Pick<GuardWorld, 'folder' | 'operator' | 'waits' | 'versions' | 'changing'>
 }
 
 /**
- * Each fault at its time, whatever else is going on; resolves when the time is over and all of them
- * are.
+ * Starts each fault at its time, also beside others. Resolves when the time is over and all faults
+ * have ended.
  */
 async function inflictAll({
   plan,
@@ -280,7 +280,7 @@ async function inflictAll({
   broker,
   groups,
   load,
-  say,
+  print,
   guards,
 }: Inflicting): Promise<Inflicted[]> {
   const began = Date.now()
@@ -300,7 +300,7 @@ async function inflictAll({
       overAt: began + totalMs,
       answered: load.answered,
     })
-    say(
+    print(
       `${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`,
     )
     return inflicted
@@ -318,28 +318,28 @@ type Ends = {
   inflicted: Inflicted[]
 }
 
-/** What no record shows. */
+/** Violations that no record shows. */
 function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] {
   const checker = 'run'
   const violations: Violation[] = []
   if (!isDrained)
     violations.push({
       checker,
-      what: `some messages were not answered ${drainMs} ms after the last fault`,
+      problem: `some messages were not answered ${drainMs} ms after the last fault`,
     })
   if (!isSettled)
     violations.push({
       checker,
-      what: `some stage had not done its inbox ${settleMs} ms after the last message was answered`,
+      problem: `some stage had not processed its inbox ${settleMs} ms after the last message was answered`,
     })
   for (const { process, code } of left)
     if (code !== 0)
       violations.push({
         checker,
-        what: `${process} was asked to stop and ${code === undefined ? `had to be killed after ${leaveMs} ms` : `exited with ${code}`}`,
+        problem: `${process} was stopped and ${code === undefined ? `had to be killed after ${leaveMs} ms` : `exited with ${code}`}`,
       })
   if (inflicted.every(({ hit }) => !hit))
-    violations.push({ checker, what: 'no fault hit: this run has shown nothing' })
+    violations.push({ checker, problem: 'no fault hit: this run proves nothing' })
   return violations
 }
 

@@ -1,5 +1,5 @@
-// A sound run with guards, by hand: `ledger` enforces for pay and rejects the last of three calls;
-// `lookout` watches all of them as a shadow.
+// A sound run with guards, written by hand. `ledger` enforces for pay and rejects the last of three
+// calls; `lookout` watches all of them as a shadow.
 
 import type { Evidence } from './evidence.ts'
 import { after, committed, evidenceOf, type Line, start } from './sound-run.ts'
@@ -119,7 +119,7 @@ const ledgerSpoke: Line[] = [
   ['activity', 126, { type: 'call-finished', ...round, ordinal: 0 }, 'executor/0/3/0'],
 ]
 
-/** A fresh one each time, to be changed in place. */
+/** A fresh copy each time: tests change it in place. */
 export function guardedRun(): Evidence {
   const all = [0, 1, 2].map((ordinal) => ({ ordinal, ...pass }))
   return withGuards(
@@ -146,8 +146,7 @@ export function guardedRun(): Evidence {
 }
 
 /**
- * The same, but `lookout` enforces for look and answers too late, and its on-timeout lets the call
- * go on.
+ * The same, but `lookout` enforces for look and answers too late. Its on-timeout allows the call.
  */
 export function runWithLateGuard(): Evidence {
   const late = [{ ordinal: 1, verdict: 'reject', code: 'risk', text: 'no', evidence: null }]

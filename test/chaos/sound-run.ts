@@ -1,11 +1,11 @@
-// The smallest sound run, by hand: one message, one turn, one round with a call that may not be
-// repeated (ordinal 0), one that may (1) and one that was rejected (2). What the tests of the
-// checkers plant their violations in.
+// The smallest sound run, written by hand: one message, one turn, and one round of three calls. One
+// may not be repeated (ordinal 0), one may (1) and one was rejected (2). Tests of the checkers
+// plant their violations in it.
 
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Evidence, Logged, Start } from './evidence.ts'
 
-/** A message with the fields that checkers look at. */
+/** A message with the fields that the checkers read. */
 export type Sketch = { type: Message['type']; [field: string]: unknown }
 
 const round = { conversation: 'c', turn: 0, round: 1 }
@@ -26,7 +26,7 @@ const paid = { ordinal: 0, status: 'ok', text: '{"start":"s0"}', reason: '', dur
 const looked = { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 }
 const response = { text: '', calls }
 
-/** Topic, time, message and, if it has one, its id; offsets follow from the order. */
+/** Topic, time, message and, for a derived record, its id. Offsets follow from the order. */
 export type Line = [topic: string, time: number, message: Sketch, id?: string]
 
 const before: Line[] = [
@@ -83,10 +83,7 @@ const ran: Line[] = [
   ...after([paid, looked, rejected], 4, 127),
 ]
 
-/**
- * The claims' time passes without a word: one call is unknown, the other is claimed and started by
- * another owner.
- */
+/** Both claims lapse. One call becomes unknown; another owner claims and starts the other. */
 const lost: Line[] = [
   ['rounds-cleared', 4_000, { type: 'tick', conversation: 'c', unit: '["c",0]' }],
   ['rounds-cleared', 4_001, { type: 'claim', ...round, ordinal: 1, try: 2, owner: 'o2' }],
@@ -121,7 +118,7 @@ const lost: Line[] = [
   ),
 ]
 
-/** From the executor's result on, which it gives at `offset` of its inbox. */
+/** From the executor's result on. The result is at `offset` of its inbox. */
 export function after(
   results: object[],
   offset: number,
@@ -161,14 +158,14 @@ export function after(
   ]
 }
 
-/** A fresh one each time, to be changed in place. */
+/** A fresh copy each time: tests change it in place. */
 export function soundRun(): Evidence {
   return evidenceOf([...before, ...ran], [start(0, 's0'), start(1, 's1')])
 }
 
 /**
- * The same, but the owner of the claims is never heard of again. What became of it is not said:
- * `disturbances` is empty.
+ * The same, but the owner of the claims disappears. `disturbances` is empty, so no fault explains
+ * it.
  */
 export function runWithLostOwner(): Evidence {
   return evidenceOf(
@@ -187,7 +184,7 @@ export function start(ordinal: number, name: string): Start {
   }
 }
 
-export function evidenceOf(lines: Line[], starts: Start[], said = calls): Evidence {
+export function evidenceOf(lines: Line[], starts: Start[], answered = calls): Evidence {
   const records: Logged[] = []
   for (const [topic, all] of Map.groupBy(lines, ([topic]) => topic))
     for (const [offset, [, time, message, id]] of all.entries())
@@ -199,15 +196,15 @@ export function evidenceOf(lines: Line[], starts: Start[], said = calls): Eviden
     sent: [
       {
         ...{ conversation: 'c', messageId: 'm', taken: true, refusable: false, cancelled: false },
-        heard: { outcome: 'answered', reply: 'yes' },
+        answer: { outcome: 'answered', reply: 'yes' },
       },
     ],
-    said: [
+    modelAnswers: [
       {
         conversation: 'c',
         messageId: 'm',
         text: '',
-        calls: said.map(({ name, raw }) => ({ name, raw })),
+        calls: answered.map(({ name, raw }) => ({ name, raw })),
       },
     ],
     decisions: [],

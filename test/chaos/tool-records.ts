@@ -1,4 +1,4 @@
-// What the tools wrote down, line by line.
+// The tools' own records, line by line.
 
 import { existsSync, readFileSync } from 'node:fs'
 import type { Start } from './evidence.ts'
@@ -8,8 +8,8 @@ type Line =
   | { event: 'end'; start: string; at: number }
 
 /**
- * `ended`: how many of the starts came to their end. Throws where a line is broken: then the tools'
- * word is worth nothing.
+ * `ended`: the number of starts with an end. Throws at a damaged line: the whole file is then no
+ * evidence.
  */
 export function readToolRecords(file: string): { starts: Start[]; ended: number } {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''

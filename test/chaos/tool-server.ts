@@ -1,5 +1,4 @@
-// The tools that are reached by HTTP: a server that writes down each start before it does anything
-// else, as the other tools do.
+// The HTTP tools: a server that notes each start before all other work, as the other tools do.
 
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -8,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type ToolServer = { url: string; close(): Promise<void> }
 
-/** The header by which it learns which process calls; agent files fill it from the environment. */
+/** The header that names the calling process. Agent files fill it from the environment. */
 export const processHeader = 'x-chaos-process'
 
 export async function startToolServer(startsFile: string): Promise<ToolServer> {

@@ -1,6 +1,6 @@
-// Reads whole topics from the broker with a consumer of its own, and decodes them with avsc and the
-// schemas of the lock. No code of Weir: neither its bus nor its codec may decide what the checkers
-// see.
+// Reads whole topics from the broker with its own consumer, and decodes them with avsc and the
+// schemas of the lock. It uses no code of Weir: a fault of Weir's bus or codec must not hide
+// records from the checkers.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -21,13 +21,13 @@ const topicNames = [
   'dead-letters',
 ]
 
-/** What each guard writes; the topic of one that was never there is not there either. */
+/** The topic of each guard. A guard that never existed has no topic. */
 const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)
 
 type Place = { kafka: Kafka; prefix: string }
 type Ends = Map<string, { begin: number; end: number }>
 
-/** Everything that stands in the topics now, in the order of each partition. */
+/** All records of the topics now, in the order of each partition. */
 export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
   const admin = kafka.admin()
   await admin.connect()
@@ -74,7 +74,7 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
   return [...read.values()].flat()
 }
 
-/** The last commit of every stage's group, and of those of these guards. */
+/** The last commit of every stage's group and of the groups of these guards. */
 export async function readCommits({
   kafka,
   prefix,

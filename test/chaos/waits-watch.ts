@@ -1,5 +1,5 @@
-// Which rounds wait for which guard now, as clients are told it: what says whether a guard was hit
-// while it was waited for.
+// The rounds that wait for each guard now, from the clients' activity lines. They prove that a
+// fault hit a guard while rounds waited for it.
 
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -7,7 +7,7 @@ import { followActivity } from './activity.ts'
 import { roundKey, turnKey } from './evidence.ts'
 
 export type WaitsWatch = {
-  /** Rounds that have waited for it for longer than a guard takes that is there. */
+  /** Rounds that have waited for longer than a running guard needs. */
   waiting(guard: string): number
   close(): void
 }
@@ -25,7 +25,7 @@ export function watchWaits({
 }): WaitsWatch {
   const closed = new AbortController()
   const { signal } = closed
-  /** By guard and round: since when. */
+  /** By guard and round: the begin of the wait. */
   const waits = new Map<string, Map<string, { turn: string; since: number }>>()
   followActivity({ bus, prefix, partitions, signal }, note)
 

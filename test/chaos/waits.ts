@@ -1,12 +1,11 @@
-// What the log of `rounds-cleared` says about calls that wait for guards, for claims.ts: whom each
-// was asked of, and what each guard's word, or its silence, came to. Written a second time from the
-// protocol, as claims.ts is.
+// Calls that wait for guards in the log of `rounds-cleared`, for claims.ts: their guards, with the
+// effect of each verdict or silence. Written a second time from the protocol, as claims.ts is.
 //
-// A call waits for every guard that enforces for its tool by the policy in its round. Of each guard
-// the first answer counts that comes before round-cleared + deadline: a rejection of any is a veto,
-// and an answer that leaves out a call it was asked about rejects all. At the deadline silence is
-// what on-timeout says, in the order of deadlines, then of names, where several are over at once.
-// At expiresAt, and with a cancel, nobody is waited for any more.
+// A call waits for every guard that enforces for its tool by the policy in its round. The first
+// answer of each guard before round-cleared + deadline counts. One rejection is a veto. An answer
+// that omits a requested call rejects all calls. At the deadline on-timeout decides for a silent
+// guard. Several deadlines at once apply in their order, then by name. At expiresAt, and with a
+// cancel, all waits end.
 
 import type {
   GuardAnswer,
@@ -15,8 +14,8 @@ import type {
   RoundCleared,
 } from '../../shared/contract/messages.ts'
 
-/** A guard's word on a call, as it counted. */
-export type GuardWord = {
+/** A guard's verdict on a call, as it counted. */
+export type CountedVerdict = {
   guard: string
   answer: GuardAnswer
   verdict: 'pass' | 'reject'
@@ -24,27 +23,28 @@ export type GuardWord = {
   at: string
 }
 
-/** A guard that a call was asked of. `due`: when its time is over. */
-export type Asked = { name: string; onTimeout: GuardInForce['onTimeout']; due: number }
+/** A guard of a call. `due`: its deadline. */
+export type AwaitedGuard = { name: string; onTimeout: GuardInForce['onTimeout']; due: number }
 
-/**
- * A call as far as guards are concerned; `awaited`: those whose word is missing; undefined: it does
- * not wait.
- */
+/** A call with its guards. `awaited`: the guards without a verdict. Undefined: it does not wait. */
 export type Waiting = {
   ordinal: number
   expiresAt: number
-  asked: Asked[]
-  words: GuardWord[]
-  awaited: Asked[] | undefined
+  guards: AwaitedGuard[]
+  counted: CountedVerdict[]
+  awaited: AwaitedGuard[] | undefined
 }
 
-/** What became of a call that waited: it may run, or never will. */
+/** The end of a wait: the call may run, or never will. */
 export type WaitEnd = 'passed' | 'vetoed' | 'skipped'
 
 type End<Call> = (call: Call, how: WaitEnd) => void
 
-export function askedOf({ policy }: RoundCleared, tool: string, clearedAt: number): Asked[] {
+export function guardsOf(
+  { policy }: RoundCleared,
+  tool: string,
+  clearedAt: number,
+): AwaitedGuard[] {
   return policy.guards
     .filter((guard) => modeOf(guard, tool) === 'enforce')
     .map(({ name, onTimeout, deadlineMs }) => ({
@@ -54,7 +54,7 @@ export function askedOf({ policy }: RoundCleared, tool: string, clearedAt: numbe
     }))
 }
 
-/** Where several patterns match, `enforce` counts. Undefined: it is not asked about this tool. */
+/** `enforce` counts if several patterns match. Undefined: the guard does not judge this tool. */
 export function modeOf(
   { tools }: Pick<GuardInForce, 'tools'>,
   tool: string,
@@ -70,7 +70,7 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${pieces.join('.*')}$`, 's')
 }
 
-/** The calls of a round at `time`, before anything else is done with the record at `at`. */
+/** Calls of a round at `time`, before the record at `at` is applied. */
 export function passTime<Call extends Waiting>(
   calls: Call[],
   time: number,
@@ -87,7 +87,7 @@ export function passTime<Call extends Waiting>(
     const inOrder = call.awaited.toSorted((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
     for (const { name, onTimeout, due } of inOrder) {
       if (time < due) continue
-      speak(
+      applyVerdict(
         call,
         {
           guard: name,
@@ -102,8 +102,8 @@ export function passTime<Call extends Waiting>(
   }
 }
 
-/** A guard's answer to the round of these calls. */
-export function hear<Call extends Waiting>(
+/** Applies a guard's answer to the round of these calls. */
+export function applyAnswer<Call extends Waiting>(
   calls: Call[],
   message: GuardVerdict,
   time: number,
@@ -112,26 +112,30 @@ export function hear<Call extends Waiting>(
 ): void {
   passTime(calls, time, at, end)
   const { guard, verdicts } = message
-  const asked = calls.filter((call) => call.asked.some(({ name }) => name === guard))
-  const isUsable = asked.every(({ ordinal }) =>
+  const required = calls.filter((call) => call.guards.some(({ name }) => name === guard))
+  const isUsable = required.every(({ ordinal }) =>
     verdicts.some((verdict) => verdict.ordinal === ordinal),
   )
-  for (const call of asked) {
+  for (const call of required) {
     const isRejected =
       !isUsable ||
       verdicts.some(({ ordinal, verdict }) => ordinal === call.ordinal && verdict === 'reject')
     const answer = isUsable ? 'verdicts' : 'unusable'
     if (call.awaited?.some(({ name }) => name === guard))
-      speak(call, { guard, answer, verdict: isRejected ? 'reject' : 'pass', time, at }, end)
+      applyVerdict(call, { guard, answer, verdict: isRejected ? 'reject' : 'pass', time, at }, end)
   }
 }
 
-/** One that is not waited for any more is not heard. */
-function speak<Call extends Waiting>(call: Call, word: GuardWord, end: End<Call>): void {
+/** A guard without a wait has no effect. */
+function applyVerdict<Call extends Waiting>(
+  call: Call,
+  counted: CountedVerdict,
+  end: End<Call>,
+): void {
   if (call.awaited === undefined) return
-  call.words.push(word)
-  const awaited = call.awaited.filter(({ name }) => name !== word.guard)
-  const how = word.verdict === 'reject' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
+  call.counted.push(counted)
+  const awaited = call.awaited.filter(({ name }) => name !== counted.guard)
+  const how = counted.verdict === 'reject' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
   call.awaited = how === undefined ? awaited : undefined
   if (how !== undefined) end(call, how)
 }

@@ -21,7 +21,7 @@ it(
     const lines = [JSON.stringify(options)]
     const { violations, summary, evidence, facts, folder } = await runChaos({
       ...options,
-      say: (line) => lines.push(line),
+      print: (line) => lines.push(line),
     })
     const told = [
       ...lines,

@@ -1,5 +1,5 @@
-// The broker of a simulation: the storage, in virtual time, and who waits for records. It never
-// fails by itself: faults sit between it and the processes (sender.ts, partition-loop.ts,
+// The broker of a simulation: the storage in virtual time, and the readers that wait for records.
+// It never fails. The faults are between it and the processes (sender.ts, partition-loop.ts,
 // coordinator.ts).
 
 import type {
@@ -15,18 +15,18 @@ export type CommitMade = Commit & { group: string; topic: string; partition: num
 
 export type Broker = {
   readonly log: Storage
-  /** All commits that were ever taken, in order. */
+  /** All accepted commits, in order. */
   readonly commits: readonly CommitMade[]
   land(records: RecordToAppend[]): Appended[]
   commit(commit: CommitMade): void
   /** All records of a topic's partition, in order. */
   records(topic: string, partition: number): StoredRecord[]
   /**
-   * Calls back once, as soon as the partition has a record at `from`; at once if it has. Returns
-   * how to stop waiting.
+   * Calls back once, as soon as the partition has a record at `from`. Returns a function that
+   * cancels the wait.
    */
   whenGrown(topic: string, partition: number, from: Offset, call: () => void): () => void
-  /** Called for each record that lands. */
+  /** Called for each appended record. */
   onLanded(listen: (record: StoredRecord) => void): void
 }
 

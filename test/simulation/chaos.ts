@@ -1,6 +1,6 @@
-// Telling moments: the code of the simulated bus and of the world says "something could go wrong
-// here", and the dice may kill or stop the process. Moments around observations (claims, outcomes,
-// attempts) tell more than others: derived records are repeated by whoever comes next.
+// Critical moments. The simulated bus and the world report each one here, and the dice may then
+// kill or stop the process. Moments around observations (claims, outcomes, attempts) matter most,
+// because the next owner repeats derived records but no observations.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Faults } from './faults.ts'
@@ -8,10 +8,10 @@ import type { Machine } from './machine.ts'
 import type { Random } from './random.ts'
 
 export type Chaos = {
-  /** Undefined: nothing happened, go on. A promise: wait for it; a dead process waits for ever. */
-  moment(machine: Machine, isTelling?: boolean): Promise<void> | undefined
-  /** As `moment`, where nobody can wait: the process is dead or paused afterwards. */
-  strike(machine: Machine, isTelling?: boolean): void
+  /** Undefined: no fault, continue. A promise: await it. A dead process waits for ever. */
+  moment(machine: Machine, isCritical?: boolean): Promise<void> | undefined
+  /** As `moment`, for synchronous code: the process is dead or paused afterwards. */
+  strike(machine: Machine, isCritical?: boolean): void
 }
 
 export type ChaosOptions = {
@@ -23,8 +23,8 @@ export type ChaosOptions = {
 
 export function createChaos({ random, faults, died, pausedFor }: ChaosOptions): Chaos {
   const chaos: Chaos = {
-    strike(machine, isTelling = false) {
-      const weight = isTelling ? 4 : 0.5
+    strike(machine, isCritical = false) {
+      const weight = isCritical ? 4 : 0.5
       if (!machine.alive || machine.paused) return
       if (faults.strikes('crash', weight)) {
         machine.kill()
@@ -41,8 +41,8 @@ export function createChaos({ random, faults, died, pausedFor }: ChaosOptions): 
       machine.pause(durationMs, isAsleep)
       pausedFor(machine, durationMs)
     },
-    moment(machine, isTelling) {
-      chaos.strike(machine, isTelling)
+    moment(machine, isCritical) {
+      chaos.strike(machine, isCritical)
       if (machine.alive && !machine.paused) return undefined
       return new Promise((resolve) => {
         machine.after(0, resolve)

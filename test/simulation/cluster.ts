@@ -1,5 +1,5 @@
 // The processes of a simulation: a few places, each with one process at a time that runs all
-// stages. Processes die, stop and shut down, and others take their places.
+// stages. Processes die, stop and shut down, and new ones replace them.
 
 import type { Logger } from 'pino'
 import type { Agents } from '../../shared/agents/agents.ts'
@@ -30,24 +30,24 @@ export type ClusterOptions = {
   agents: Agents
   topicPrefix: string
   log: Logger
-  /** A stage ended although nothing was done to it. */
+  /** A stage ended without a fault. */
   stopped(error: unknown): void
 }
 
 export type Cluster = {
-  /** Ends all pauses; no fault strikes from now on. */
+  /** Ends all pauses. No fault strikes from now on. */
   calm(): void
-  /** Replaces every process by a new one. */
+  /** Replaces every process with a new one. */
   restart(): void
   /** Shuts all processes down in order. */
   close(): void
-  /** How many processes still run. */
+  /** The number of running processes. */
   readonly running: number
 }
 
 type Process = { place: string; machine: Machine; subscriptions: Subscription[] }
 
-/** After this the group takes a silent member for dead. */
+/** The group considers a silent member dead after this time. */
 const sessionMs: Milliseconds = 6000
 
 export function startCluster(options: ClusterOptions): Cluster {
@@ -138,7 +138,7 @@ export function startCluster(options: ClusterOptions): Cluster {
     )
   }
 
-  /** A process whose stage cannot go on ends, as main.ts does it; somebody starts it again. */
+  /** A process exits when its stage cannot continue, as main.ts does, and is started again. */
   function failed(machine: Machine, error: unknown): void {
     if (!machine.alive) return
     const isSimulated = error instanceof WeirError && error.message.startsWith('simulated')
@@ -169,7 +169,7 @@ export function startCluster(options: ClusterOptions): Cluster {
     scheduler.at(scheduler.now() + 120_000, over)
   }
 
-  /** Every few seconds something may happen to the cluster as a whole. */
+  /** Every few seconds a fault may hit the cluster as a whole. */
   function stir(): void {
     if (faults.over) return
     if (faults.strikes('split')) coordinator.shuffle(true)

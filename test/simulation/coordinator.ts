@@ -1,7 +1,6 @@
-// Consumer groups: who owns which partition, and how an owner hears that it is none any more: in
-// time, late, or never. Nastier than Kafka: a former owner reads and writes on for as long as
-// nobody tells it. As in Kafka, a partition that comes back to a process before that process heard
-// of its loss is the same assignment.
+// Consumer groups: the owner of each partition, and the notice to a former owner, in time, late or
+// never. It is harsher than Kafka: a former owner reads and writes until it gets the notice. As in
+// Kafka, a partition that returns to a process before this notice is the same assignment.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Machine } from './machine.ts'
@@ -11,9 +10,9 @@ import type { Random } from './random.ts'
 /** One process in one group. */
 export type Member = {
   readonly machine: Machine
-  /** Shuts down: it keeps what it has until it leaves, and gets nothing more. */
+  /** Shuts down: it keeps its partitions until it leaves and gets no more. */
   leaving: boolean
-  /** All that it reads, by partition; a loop stays here until it has ended. */
+  /** Its readers by partition. A loop stays here until it has ended. */
   readonly loops: Map<number, PartitionLoop>
   start(partition: number): PartitionLoop
 }
@@ -22,18 +21,16 @@ export type Coordinator = {
   join(group: string, partitions: number, member: Member): void
   leave(group: string, member: Member): void
   owns(group: string, loop: PartitionLoop): boolean
-  /** The groups take the process for dead; if it lives, it comes back when it hears of it. */
+  /** The groups consider the process dead. A live process rejoins when it gets the notice. */
   expel(machine: Machine): void
   /**
-   * Moves a random partition of a random group: its owner closes it first, or (`late`) hears of it
-   * when another one acts already.
+   * Moves a random partition of a random group. Its owner closes it first. With `late` its owner
+   * gets the notice when the next one acts already.
    */
   shuffle(late: boolean): void
 }
 
-/**
- * `loop` undefined: it is to get the partition as soon as it has closed it from the time before.
- */
+/** `loop` undefined: it gets the partition once it has closed its earlier assignment. */
 type Owner = { member: Member; loop: PartitionLoop | undefined }
 
 type Group = { members: Member[]; owners: (Owner | undefined)[] }
@@ -77,7 +74,7 @@ export function createCoordinator({ random }: { random: Random }): Coordinator {
     },
   }
 
-  /** A new member gets what nobody has, and its share of the rest. */
+  /** A new member gets the free partitions and its share of the rest. */
   function enter(group: Group, member: Member): void {
     group.members.push(member)
     for (const [partition, owner] of group.owners.entries()) {
@@ -137,7 +134,7 @@ export function createCoordinator({ random }: { random: Random }): Coordinator {
     })
   }
 
-  /** It hears of it when it is awake, and some time after that. */
+  /** The member gets the notice when it is awake, after a delay. */
   function tell(group: Group, loop: PartitionLoop, delayMs: Milliseconds): void {
     loop.machine.after(0, () =>
       loop.machine.after(delayMs, () => {

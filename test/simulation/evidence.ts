@@ -1,5 +1,5 @@
-// What the checkers may look at: the bytes of the topics, decoded once, all commits that were ever
-// taken, and the world's ledger.
+// The input of the checkers: the bytes of the topics, decoded once, all accepted commits, and the
+// world's ledger.
 
 import { decode } from '../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
@@ -8,7 +8,7 @@ import { type TopicName, topics } from '../../shared/contract/topology.ts'
 import type { Broker, CommitMade } from './broker.ts'
 import type { Ledger } from './world/ledger.ts'
 
-/** `message`: undefined when the bytes are none. */
+/** `message`: undefined for invalid bytes. */
 export type Found = { record: StoredRecord; message: Message | undefined }
 
 export type Evidence = {
@@ -27,11 +27,11 @@ export type Evidence = {
 
 export type Checker = {
   name: string
-  /** What is wrong, worst first; empty: nothing. */
-  check(evidence: Evidence): Complaint[] | Promise<Complaint[]>
+  /** The violations, worst first. Empty: none. */
+  check(evidence: Evidence): Finding[] | Promise<Finding[]>
 }
 
-export type Complaint = { what: string; conversation?: string | undefined }
+export type Finding = { problem: string; conversation?: string | undefined }
 
 export function collectEvidence(given: {
   broker: Broker

@@ -1,43 +1,38 @@
-// Which faults a seed has, how often they strike, and how often they really did.
+// The faults of a seed: their kinds, their probabilities, and the counts of real hits.
 
 import type { Random } from './random.ts'
 
 export const faultKinds = [
-  /** A write lands twice, one right after the other. */
+  /** A write lands twice in a row. */
   'duplicate',
   /** One record of a write lands again, at once. */
   'duplicate-record',
-  /** A write, or one record of it, lands again much later, also after its writer is gone. */
+  /** A write, or one record of it, lands again much later, perhaps after its writer has ended. */
   'delayed-copy',
-  /** The write landed, the writer does not hear of it and writes again. */
+  /** The write landed without an acknowledgement, so the writer writes again. */
   'lost-acknowledgement',
   /** The write did not land, and is repeated. */
   'lost-request',
-  /** The write, or its acknowledgement, takes seconds. */
+  /** The write, or its acknowledgement, is seconds late. */
   'slow-write',
-  /** The bus gives up: the writer sees an error; the write landed or not. */
+  /** The bus gives up: the writer gets an error. The write landed or not. */
   'write-error',
   /**
-   * A process dies at a telling moment: before, between and after writes, before the commit, right
+   * A process dies at a critical moment: before, between and after writes, before the commit, right
    * after a tool's start.
    */
   'crash',
-  /**
-   * A process stands still at such a moment, long enough to lose its partitions; its clocks go on.
-   */
+  /** A process pauses at such a moment, long enough to lose its partitions. Its clocks go on. */
   'pause',
-  /** The same, but its machine sleeps: the monotonic clock stands still too. */
+  /** The same, but its machine sleeps: the monotonic clock stops too. */
   'suspend',
-  /**
-   * A partition moves although its owner lives, and the owner hears of it late: two owners act at
-   * once.
-   */
+  /** A partition moves from a live owner, with a late notice: two owners act at once. */
   'split',
-  /** A partition moves and its owner closes it first. */
+  /** A partition moves, and its owner closes it first. */
   'rebalance',
-  /** A process shuts down in order and another one starts. */
+  /** A process shuts down in order, and another one starts. */
   'restart',
-  /** The commit of an owner that is no longer one is taken, although older. */
+  /** A former owner's commit is accepted, although older. */
   'stale-commit',
   /** The commit does not arrive. */
   'lost-commit',
@@ -53,9 +48,9 @@ export type FaultKind = (typeof faultKinds)[number]
 export type FaultRates = Record<FaultKind, number>
 
 export type Faults = {
-  /** Throws the dice for one opportunity, `weight` times as likely as usual; counts a hit. */
+  /** Rolls the dice for one opportunity, `weight` times as likely as usual, and counts a hit. */
   strikes(kind: FaultKind, weight?: number): boolean
-  /** From here on nothing strikes. */
+  /** Ends all faults. */
   end(): void
   readonly over: boolean
   readonly rates: FaultRates
@@ -63,8 +58,7 @@ export type Faults = {
 }
 
 /**
- * The most often that a kind strikes in one seed: processes that only ever restart would show
- * nothing.
+ * The maximum count of a kind in one seed: processes that restart all the time would prove nothing.
  */
 const strikesMax: Partial<FaultRates> = {
   crash: 10,
@@ -78,7 +72,7 @@ const strikesMax: Partial<FaultRates> = {
   'clock-step': 6,
 }
 
-/** How often a kind may strike, per opportunity, at the usual weather. */
+/** The probability of each kind per opportunity, at the usual weather. */
 const usual: FaultRates = {
   duplicate: 0.05,
   'duplicate-record': 0.05,
@@ -107,8 +101,8 @@ export function rollRates(random: Random): FaultRates {
   const rate = (kind: FaultKind): number =>
     calm || random.chance(0.35) ? 0 : Math.min(0.5, usual[kind] * weather * (0.5 + random.unit()))
   const rates = Object.fromEntries(faultKinds.map((kind) => [kind, rate(kind)])) as FaultRates
-  // An owner looks at two clocks before it starts a tool. One that sleeps while somebody sets the
-  // other back sees neither: that is one fault too many.
+  // An owner checks two clocks before it starts a tool. Sleep during a jump back of the wall clock
+  // defeats both. That combination is excluded.
   rates[random.chance(0.5) ? 'suspend' : 'clock-step'] = 0
   return rates
 }

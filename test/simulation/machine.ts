@@ -1,6 +1,5 @@
-// A simulated process: its clocks, its death, its pauses. Whatever reaches the code that runs in it
-// comes through `after`, so a dead process hears nothing more, and a paused one hears all of it
-// when it wakes.
+// A simulated process: its clocks, its death, its pauses. All events reach its code through
+// `after`. A dead process gets no more events, and a paused one gets all of them when it wakes.
 
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Random } from './random.ts'
@@ -11,10 +10,10 @@ export type Machine = {
   readonly clock: Clock
   readonly alive: boolean
   readonly paused: boolean
-  /** Runs something inside the process after a while, if it lives then. */
+  /** Runs a callback inside the process after a delay, if it is alive then. */
   after(delayMs: Milliseconds, run: () => void): () => void
   kill(): void
-  /** Everything stops. `suspended`: the machine sleeps, and the monotonic clock with it. */
+  /** Pauses all timers. `suspended`: the machine sleeps, and its monotonic clock stops too. */
   pause(durationMs: Milliseconds, suspended: boolean): void
   resume(): void
   stepClock(byMs: Milliseconds): void
@@ -86,8 +85,7 @@ export function createMachine(options: {
     pausedAt = undefined
     const events = frozen
     frozen = []
-    // In the order of the dice: what piled up behind a stopped process has no order that one could
-    // rely on.
+    // In random order: the events that pile up during a pause have no reliable order.
     for (const event of events)
       scheduler.at(scheduler.now(), () => {
         if (!alive) return

@@ -1,4 +1,4 @@
-// The simulator's command line. `--seeds N [--from S] [--workers W]` runs many, `--seed S
+// The simulator's command line. `--seeds N [--from S] [--workers W]` runs many seeds, `--seed S
 // [--verbose]` one. The seed and the commit are the bug report.
 
 import { fork } from 'node:child_process'
@@ -37,7 +37,8 @@ async function one(seed: number): Promise<number> {
   )
   const [first] = simulated.violations
   if (values.verbose) console.log(describeRecords(simulated.evidence, undefined))
-  for (const { checker, what } of simulated.violations) console.log(`VIOLATED ${checker}: ${what}`)
+  for (const { checker, problem } of simulated.violations)
+    console.log(`VIOLATED ${checker}: ${problem}`)
   if (first !== undefined && !values.verbose)
     console.log(describeRecords(simulated.evidence, first.conversation))
   console.log(printTally(tallyOf(simulated)))
@@ -58,7 +59,7 @@ async function many(from: number, count: number): Promise<number> {
     process.off('unhandledRejection', onCrash)
     addTally(sum, tallyOf(simulated))
     if (crashed !== undefined || simulated.violations.length > 0) {
-      if (crashed !== undefined) console.log(`seed ${seed}: nobody handled`, crashed)
+      if (crashed !== undefined) console.log(`seed ${seed}: no handler for`, crashed)
       console.log(`seed ${seed} fails; once more with its records:`)
       await one(seed)
       return 1
@@ -74,7 +75,7 @@ async function many(from: number, count: number): Promise<number> {
   return 0
 }
 
-/** Splits the seeds among child processes; the first that fails ends them all. */
+/** Splits the seeds among child processes. The first failure ends them all. */
 async function shared(from: number, count: number, shares: number): Promise<number> {
   const size = Math.ceil(count / shares)
   const children = Array.from({ length: Math.ceil(count / size) }, (_, i) =>
@@ -92,7 +93,7 @@ async function shared(from: number, count: number, shares: number): Promise<numb
       new Promise<number>((resolve) => {
         child.on('exit', (code) => {
           if (code !== 0) for (const other of children) if (other !== child) other.kill()
-          resolve(code ?? 1) // one that was killed has shown nothing
+          resolve(code ?? 1) // a killed process proves nothing
         })
       }),
   )

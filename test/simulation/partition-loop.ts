@@ -1,6 +1,6 @@
-// One assignment of one partition to one member: what a bus does with a PartitionReader, in the
-// order of port.ts, at the worst moments. The owner may have lost the partition without knowing
-// (zombie): it reads, writes and commits on until it is told.
+// One assignment of one partition to one member. It drives a PartitionReader as a bus does, in the
+// order of port.ts, at the worst moments. The owner may have lost the partition without a notice (a
+// zombie): it reads, writes and commits until it gets one.
 
 import type {
   Commit,
@@ -19,10 +19,10 @@ import { hop, type Sender } from './sender.ts'
 export type PartitionLoop = {
   readonly machine: Machine
   readonly partition: number
-  /** Told to end: it reads nothing more. */
+  /** Stops reading, after the notice. */
   readonly ending: boolean
   end(how: 'shutdown' | 'lost'): void
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when all its work has ended. */
   readonly ended: Promise<void>
 }
 
@@ -36,7 +36,7 @@ export type PartitionLoopOptions = {
   sender: Sender
   subscription: SubscribeOptions
   partition: number
-  /** Whether this loop is the one that the group knows as owner. */
+  /** True while the group lists this loop as the owner. */
   owns(loop: PartitionLoop): boolean
   failed(error: unknown): void
 }
@@ -60,7 +60,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       if (how !== undefined) return
       how = given
       stopWaiting?.()
-      // An owner that is told in the middle of its writes may leave them or finish them.
+      // An owner may abandon or finish its writes after a notice in the middle of them.
       if (how === 'lost' && random.chance(0.5)) abandon?.()
     },
     ended: Promise.resolve(),
@@ -129,8 +129,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   }
 
   /**
-   * The outputs are acknowledged; false: the loop ended meanwhile and left them, though what is on
-   * the way still lands.
+   * True: the outputs are acknowledged. False: the loop ended and abandoned them, but writes in
+   * flight still land.
    */
   async function sentUnlessAbandoned(outputs: Parameters<Sender['send']>[0]): Promise<boolean> {
     if (outputs.length === 0) return true
@@ -138,15 +138,15 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       abandon = () => resolve(false)
     })
     const sent = sender.send(outputs).then(() => true)
-    sent.catch(() => {}) // an abandoned one is nobody's business
+    sent.catch(() => {}) // an abandoned write has no listener
     const isSent = await Promise.race([sent, left])
     abandon = undefined
     return isSent
   }
 
   /**
-   * Resolves when it has arrived, or never will. Nobody waits for it but a shutdown, so an older
-   * one may overtake a newer one.
+   * Resolves when the commit has arrived or never will. Only a shutdown waits for it, so an older
+   * commit may overtake a newer one.
    */
   function commit(due: Commit): Promise<void> {
     if (faults.strikes('lost-commit')) return Promise.resolve()

@@ -1,6 +1,6 @@
-// Randomness of a simulation: one seed, and named streams forked from it. Ten lines of our own
-// (sfc32) because a fork by name is what we need: a change in one part of the world then does not
-// shift the dice of all others, and an old seed still shows its bug.
+// Randomness of a simulation: one seed, and named streams forked from it. A fork by name keeps
+// streams independent: a change in one part of the world does not shift the dice of others. An old
+// seed then still shows its bug. No library offers this, so here are ten lines of sfc32.
 
 export type Random = {
   /** At least 0, below 1. */
@@ -13,7 +13,7 @@ export type Random = {
   pick<T>(items: readonly T[]): T
   weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T
   hex(digits: number): string
-  /** A stream of its own: the same for the same name, however often this one was used. */
+  /** An independent stream, always the same for one name, however much of this one was used. */
   fork(name: string): Random
 }
 

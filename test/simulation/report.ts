@@ -1,5 +1,5 @@
-// A conversation's records as text, topic by topic merged in the order of time: what one reads to
-// understand a violation.
+// A conversation's records as text, with all topics merged by time. Read it to understand a
+// violation.
 
 import type { Message } from '../../shared/contract/messages.ts'
 import { type TopicName, topics } from '../../shared/contract/topology.ts'

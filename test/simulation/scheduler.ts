@@ -1,20 +1,19 @@
-// Virtual time: everything that happens is an event with a time, taken in the order of time, ties
-// by the dice. Between two events all microtasks run out, so what the code under test does at once
-// is done before the world moves on.
+// Virtual time: each event has a time and runs in that order. The dice order events of equal times.
+// All microtasks run before the next event, so synchronous work ends before time advances.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Random } from './random.ts'
 
 export type Scheduler = {
   now(): Milliseconds
-  /** Returns how to cancel it. */
+  /** Returns a function that cancels the event. */
   at(time: Milliseconds, run: () => void): () => void
   /**
-   * Takes events until none is left or `eventsMax` were taken, `isSpent` or `done` answers true, or
-   * the next one lies behind `until`; time is then `until` at most.
+   * Runs events until none is left, `eventsMax` have run, or `isSpent` or `done` returns true. Also
+   * stops if the next event is later than `until`; time is then `until` at most.
    */
   run(until: Milliseconds, done?: () => boolean): Promise<void>
-  /** Events taken so far. */
+  /** Events so far. */
   readonly events: number
 }
 
@@ -25,7 +24,7 @@ export function createScheduler(options: {
   start: Milliseconds
   threw: (error: unknown) => void
   eventsMax: number
-  /** Whether no more events may be taken, for another reason. */
+  /** A further reason to run no more events. */
   isSpent: () => boolean
 }): Scheduler {
   const { random, threw, eventsMax, isSpent } = options

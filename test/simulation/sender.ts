@@ -1,7 +1,8 @@
-// How a process writes: one chain for each destination partition, a record only after its
-// predecessor there is acknowledged (R3), and all that can happen on the way: a request or an
-// acknowledgement is lost, a write lands twice or lands again much later, the process dies in
-// between. Kinder than Kafka: one write is cut into pieces at random, but a piece lands as a whole.
+// The writes of a process: one chain for each destination partition, which sends a record only
+// after the acknowledgement of its predecessor (R3). It simulates all faults on the way. A request
+// or an acknowledgement is lost, a write lands twice or much later again, or the process dies in
+// between. It is kinder than Kafka: a write is cut into random pieces, but a piece lands as a
+// whole.
 
 import type { Appended, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -15,7 +16,7 @@ import type { Scheduler } from './scheduler.ts'
 
 export type Sender = {
   /**
-   * Resolves when all are acknowledged, in the order given. Rejects when the bus gave up; some may
+   * Resolves when all are acknowledged, in the given order. Rejects when the bus gives up: some may
    * have landed.
    */
   send(records: RecordToAppend[]): Promise<Appended[]>
@@ -31,7 +32,7 @@ export type SenderOptions = {
 }
 
 /**
- * How late a copy may land: within the time for which a conversation knows a repeated message
+ * The longest delay of a copy: within the time in which a conversation detects a repeated message
  * (limits.conversationIdleMs).
  */
 const copyDelayMsMax = 180_000
@@ -63,11 +64,11 @@ export function createSender({
             ? chain.length - next
             : random.between(1, chain.length - next)
           const piece = chain.slice(next, next + size)
-          const isTelling = piece.some((i) => records[i]?.id === undefined)
-          await chaos.moment(machine, isTelling)
+          const isCritical = piece.some((i) => records[i]?.id === undefined)
+          await chaos.moment(machine, isCritical)
           const landed = await sendPiece(piece.map((i) => records[i] as RecordToAppend))
           for (const [n, i] of piece.entries()) appended[i] = landed[n] as Appended
-          await chaos.moment(machine, isTelling)
+          await chaos.moment(machine, isCritical)
           next += size
         }
       }
@@ -96,8 +97,8 @@ export function createSender({
   }
 
   /**
-   * The write reaches the broker and its acknowledgement comes back. Once sent it lands, whatever
-   * becomes of the process.
+   * Sends the write to the broker and awaits its acknowledgement. A write in flight lands even if
+   * the process dies.
    */
   function landed(piece: RecordToAppend[]): Promise<Appended[]> {
     return new Promise((resolve) => {

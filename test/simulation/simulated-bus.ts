@@ -1,6 +1,5 @@
-// The bus as one simulated process sees it: the port, over a broker that everybody shares and a
-// network that nobody can trust. It proves nothing about former owners, and its tables lag behind
-// the log.
+// The bus of one simulated process: the port, over a shared broker and an unreliable network. It
+// never proves former owners dead, and its tables lag behind the log.
 
 import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -38,7 +37,7 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
     recordBytesMax: limits.recordBytesMax,
 
     async ensureTopics() {
-      await step() // they exist before the first process does
+      await step() // the topics exist before the first process does
     },
 
     append(records) {
@@ -161,7 +160,7 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
       throw new WeirError('bus.record-too-large', `a record of ${value?.length} bytes for ${topic}`)
   }
 
-  /** What this process has seen of a table: it lags, but never goes back. */
+  /** This process's view of a table: it lags, but never goes back. */
   function createTableView() {
     const horizons = new Map<string, number>()
     const changes = new Map<string, Set<() => void>>()

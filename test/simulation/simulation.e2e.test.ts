@@ -1,6 +1,5 @@
-// The simulation: the real stages against a world full of faults, and broken stages to prove that
-// the checkers would notice. `make simulate` runs more seeds; a seed that fails here is looked at
-// with `make simulate SEED=n`.
+// The simulation: the real stages against a world full of faults, and broken stages that prove the
+// checkers. `make simulate` runs more seeds. Examine a failing seed with `make simulate SEED=n`.
 
 import { describe, expect, it } from '@jest/globals'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
@@ -16,7 +15,7 @@ const canarySeeds = 150
 const throwingSeeds = 8
 
 describe('the stages', () => {
-  it(`keep all rules for ${seeds} seeds`, async () => {
+  it(`keep all rules over ${seeds} seeds`, async () => {
     const tally = emptyTally()
     for (let seed = 1; seed <= seeds; seed++) {
       const simulated = await simulate(realSystem, roll(seed))
@@ -26,8 +25,8 @@ describe('the stages', () => {
       })
       addTally(tally, tallyOf(simulated))
     }
-    // A simulation in which nothing happens keeps all rules, too.
-    for (const happened of [
+    // A simulation without any work keeps all rules, too.
+    for (const event of [
       'turn answered',
       'turn cancelled',
       'turn capped',
@@ -42,7 +41,7 @@ describe('the stages', () => {
       'fault crash',
       'fault pause',
     ])
-      expect([happened, (tally.counts.get(happened) ?? 0) > 10]).toEqual([happened, true])
+      expect([event, (tally.counts.get(event) ?? 0) > 10]).toEqual([event, true])
   }, 180_000)
 
   it('give the same bytes for the same seed', async () => {
@@ -61,31 +60,31 @@ describe('the stages', () => {
 })
 
 describe('a stage that throws on some records', () => {
-  it.each(stageNames)('fails the turn and nothing else: %s', async (name) => {
+  it.each(stageNames)('fails the turn of a record and nothing more: %s', async (name) => {
     for (let seed = 1; seed <= throwingSeeds; seed++) {
       const { violations } = await simulate(throwing(name), roll(seed))
       expect({
         seed,
-        violations: violations.filter((violation) => !isExcused(violation, name)),
+        violations: violations.filter((one) => !isExcused(one, name)),
       }).toEqual({ seed, violations: [] })
     }
   })
 })
 
-describe('what a stage that throws is excused', () => {
-  const says = (checker: string, what: string): Violation => ({
+describe('a stage that throws is excused', () => {
+  const violation = (checker: string, problem: string): Violation => ({
     checker,
-    what: `the message ["c0","m1"] ${what}`,
+    problem: `the message ["c0","m1"] ${problem}`,
   })
 
-  it('is that a conversation answers a message twice, never that it does not answer it', () => {
-    expect(isExcused(says('turns-end', 'has 2 turn-finished: a,b'), 'conversation')).toBe(true)
-    expect(isExcused(says('turns-end', 'opened 2 turns: a,b'), 'conversation')).toBe(true)
-    expect(isExcused(says('turns-end', 'has no turn-finished'), 'conversation')).toBe(false)
-    expect(isExcused(says('turns-end', 'opened 2 turns: a,b'), 'executor')).toBe(false)
+  it('if a conversation answers a message twice, never if it does not answer', () => {
+    expect(isExcused(violation('turns-end', 'has 2 turn-finished: a,b'), 'conversation')).toBe(true)
+    expect(isExcused(violation('turns-end', 'opened 2 turns: a,b'), 'conversation')).toBe(true)
+    expect(isExcused(violation('turns-end', 'has no turn-finished'), 'conversation')).toBe(false)
+    expect(isExcused(violation('turns-end', 'opened 2 turns: a,b'), 'executor')).toBe(false)
     expect(
       isExcused(
-        { checker: 'turns-end', what: 'turn-finished of ["c0","m1"], which nobody sent' },
+        { checker: 'turns-end', problem: 'turn-finished of ["c0","m1"], which nobody sent' },
         'conversation',
       ),
     ).toBe(false)
@@ -94,30 +93,31 @@ describe('what a stage that throws is excused', () => {
 
 describe('the checkers', () => {
   it.each(canaries.map((canary) => [canary.system.name, canary] as const))(
-    'notice that %s',
+    'report that %s',
     async (_, canary) => {
       const { system, foundBy } = canary
-      const alarms: string[] = []
-      for (let seed = 1; seed <= canarySeeds && !alarms.includes(foundBy); seed++) {
+      const reports: string[] = []
+      for (let seed = 1; seed <= canarySeeds && !reports.includes(foundBy); seed++) {
         const { violations } = await simulate(system, rolledFor(canary, roll(seed)))
-        for (const { checker } of violations) alarms.push(checker) // a broken system may break a rule a hundred thousand times
+        // a broken system may break a rule a hundred thousand times
+        for (const { checker } of violations) reports.push(checker)
       }
-      expect(alarms).toContain(foundBy)
+      expect(reports).toContain(foundBy)
     },
-    240_000, // the first one runs wild before it is noticed
+    240_000, // the first canary runs wild before a checker reports it
   )
 })
 
 /**
- * Its own dead letters it writes; and a conversation that threw on a message or on what it carries
- * does not know that message when it comes again.
+ * The throwing stage writes dead letters. A conversation that threw on a message, or on its carried
+ * record, does not recognise a repeat of that message.
  */
-function isExcused({ checker, what }: Violation, name: StageName): boolean {
+function isExcused({ checker, problem }: Violation, name: StageName): boolean {
   if (checker === 'dead-letters') return true
   return (
     name === 'conversation' &&
     checker === 'turns-end' &&
-    / (has \d+ turn-finished|opened \d+ turns): /.test(what)
+    / (has \d+ turn-finished|opened \d+ turns): /.test(problem)
   )
 }
 

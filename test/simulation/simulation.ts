@@ -1,5 +1,5 @@
-// One simulation: a seed, a system, and what came of it. Everything that happens follows from the
-// seed; nothing is real but the code under test.
+// One simulation: a seed, a system, and the result. Every event follows from the seed. Only the
+// code under test is real.
 
 import { type Logger, pino } from 'pino'
 import { decode } from '../../shared/codec/codec.ts'
@@ -15,14 +15,14 @@ import { noVetoedStart } from './checkers/no-vetoed-start.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
 import { replayEqualsLog } from './checkers/replay-equals-log.ts'
-import { shadowOnlyTells } from './checkers/shadow-only-tells.ts'
+import { shadowOnlyReports } from './checkers/shadow-only-reports.ts'
 import { startsBounded } from './checkers/starts-bounded.ts'
 import { turnsEnd } from './checkers/turns-end.ts'
 import { unitsClose } from './checkers/units-close.ts'
 import { weirReplay } from './checkers/weir-replay.ts'
 import { startCluster } from './cluster.ts'
 import { createCoordinator } from './coordinator.ts'
-import { type Checker, type Complaint, collectEvidence, type Evidence } from './evidence.ts'
+import { type Checker, collectEvidence, type Evidence, type Finding } from './evidence.ts'
 import { createFaults, type FaultKind, type FaultRates, rollRates } from './faults.ts'
 import { createMachine } from './machine.ts'
 import { createRandom } from './random.ts'
@@ -31,10 +31,10 @@ import { createSender } from './sender.ts'
 import { openStorage, type StorageKind } from './storage.ts'
 import type { System } from './system.ts'
 import { rollAgents } from './world/agents.ts'
+import { startApprovers } from './world/approvers.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { createLedger } from './world/ledger.ts'
 import { startOperator } from './world/operator.ts'
-import { startPeople } from './world/people.ts'
 import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
 import { startUsers } from './world/users.ts'
@@ -43,7 +43,7 @@ const checkers: Checker[] = [
   startsBounded,
   noLateStart,
   noVetoedStart,
-  shadowOnlyTells,
+  shadowOnlyReports,
   noUnapprovedStart,
   oneResultPerCall,
   noSplice,
@@ -54,34 +54,34 @@ const checkers: Checker[] = [
   unitsClose,
 ]
 
-/** What the seed rolled, printed before anything runs. */
+/** The values that the seed rolled, printed before the run. */
 export type Rolled = {
   seed: number
   partitions: number
-  /** How many processes run at a time. */
+  /** The number of processes at a time. */
   places: number
   /** How long users send and faults strike, in virtual time. */
   durationMs: number
   /** The probability that a message is cancelled. */
   impatience: number
   storage: StorageKind
-  /** Whether there are guards; default: the seed says. */
+  /** Whether there are guards. Default: the seed decides. */
   guarded?: boolean
-  /** Whether some calls wait for a person; default: the seed says. */
-  peopled?: boolean
-  /** Whether an operator changes the policies of agents; default: the seed says. */
+  /** Whether some calls wait for a person. Default: the seed decides. */
+  withApprovers?: boolean
+  /** Whether an operator changes the policies of agents. Default: the seed decides. */
   operated?: boolean
   rates: FaultRates
 }
 
-export type Violation = Complaint & { checker: string }
+export type Violation = Finding & { checker: string }
 
 export type Simulated = {
   rolled: Rolled
   violations: Violation[]
   evidence: Evidence
   faults: ReadonlyMap<FaultKind, number>
-  /** Events taken, and virtual milliseconds that passed. */
+  /** Events and virtual milliseconds of the run. */
   events: number
   passedMs: number
 }
@@ -89,8 +89,8 @@ export type Simulated = {
 const topicPrefix = 'weir.'
 const minute = 60_000
 /**
- * The longest that turns may take to end once no fault strikes any more: some in a queue, each with
- * its wall time and a wait for its tools.
+ * The longest time until all turns end after the last fault. Some are in a queue, each with its
+ * wall time and a wait for its tools.
  */
 const settleMs = 120 * minute
 /**
@@ -99,11 +99,11 @@ const settleMs = 120 * minute
  */
 const idleMs = 30 * minute
 
-/** Twice what the busiest seeds need: more is a system that keeps itself busy for ever. */
+/** Twice the need of the busiest seeds. A system beyond it keeps itself busy for ever. */
 const eventsMax = 20_000
 /**
- * Ten times what they write: a broken system that takes its own records again and again writes
- * hundreds of thousands, and all must be checked.
+ * Ten times the usual count. A broken system that repeats its own records writes hundreds of
+ * thousands, and all must be checked.
  */
 const recordsMax = 10_000
 
@@ -137,13 +137,13 @@ export async function simulate(
     storage,
     rates,
     guarded,
-    peopled,
+    withApprovers,
     operated,
   } = rolled
   const random = createRandom(`${seed}`)
-  const stops: Complaint[] = []
+  const stops: Finding[] = []
   const stopped = (error: unknown) =>
-    stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    stops.push({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const start = 1_800_000_000_000
   const scheduler = createScheduler({
     random: random.fork('scheduler'),
@@ -184,8 +184,8 @@ export async function simulate(
     startOperator({ random: operator, scheduler, broker, topicPrefix, durationMs })
 
   const people = random.fork('people')
-  if (peopled ?? people.chance(0.4))
-    startPeople({ random: people, scheduler, broker, topicPrefix, durationMs })
+  if (withApprovers ?? people.chance(0.4))
+    startApprovers({ random: people, scheduler, broker, topicPrefix, durationMs })
 
   const ended = new Set<string>()
   broker.onLanded(({ topic, value }) => {
@@ -243,8 +243,8 @@ export async function simulate(
     ledger.sent.every(({ messageId }) => ended.has(messageId)),
   )
   await scheduler.run(scheduler.now() + idleMs)
-  // A former owner's late commit is older and true (protocol.md), and stands until somebody reads
-  // from it: everybody once more, then.
+  // A former owner's late commit is older and true (protocol.md). It stands until an owner reads
+  // from it, so every process restarts once more.
   cluster.restart()
   await scheduler.run(scheduler.now() + 5 * minute)
   cluster.close()
@@ -255,7 +255,7 @@ export async function simulate(
   if (scheduler.events >= eventsMax || landed >= recordsMax)
     violations.push({
       checker: 'nothing-stops',
-      what: `it does not come to rest: ${scheduler.events} events, ${landed} records`,
+      problem: `it never becomes idle: ${scheduler.events} events, ${landed} records`,
     })
   const entries = system.entries({
     place: 'replay',

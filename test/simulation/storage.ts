@@ -1,6 +1,6 @@
-// Where a simulation keeps its records: the embedded bus's log in memory, or a handful of arrays
-// that do the same ten times faster. Every seed must give the same bytes on both
-// (simulation.e2e.test.ts), so the arrays are also the model that the embedded log is held against.
+// The storage of a simulation's records: the embedded bus's log in memory, or a handful of arrays,
+// which are ten times faster. Every seed must give the same bytes on both (simulation.e2e.test.ts).
+// The arrays are therefore also the model that tests the embedded log.
 
 import { type Log, openLog } from '../../shared/bus/embedded/log.ts'
 import type { GroupCommit } from '../../shared/bus/embedded/log-commits.ts'
@@ -18,7 +18,7 @@ export type Storage = Pick<
   Log,
   'topic' | 'topics' | 'read' | 'ends' | 'end' | 'committed' | 'close'
 > & {
-  write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): {
+  write(batch: { records: RecordToAppend[]; commits: GroupCommit[] }): {
     appended: Appended[]
     grown: PartitionName[]
   }
@@ -74,10 +74,10 @@ function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
   return {
     topic: (name) => topicOf(name).spec,
     topics: () => specs,
-    write(what) {
+    write(batch) {
       const time = now()
       const grown = new Map<string, { topic: string; partition: number }>()
-      const appended = what.records.map((record) => {
+      const appended = batch.records.map((record) => {
         const records = recordsOf(record.topic, record.partition)
         const offset = records.length
         records.push({ ...record, id: record.id, offset, time })
@@ -87,7 +87,7 @@ function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {
         })
         return { partition: record.partition, offset, time }
       })
-      for (const { group, topic, partition, offset, metadata } of what.commits)
+      for (const { group, topic, partition, offset, metadata } of batch.commits)
         commits.set(`${group} ${topic}/${partition}`, { offset, metadata })
       return { appended, grown: [...grown.values()] }
     },

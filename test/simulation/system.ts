@@ -9,7 +9,7 @@ import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import { stageNames } from '../../shared/contract/topology.ts'
 import type { RunOptions } from '../../shared/runtime/run-stage.ts'
 
-/** `place`: where the process runs, the same for those that follow it there. */
+/** `place`: the location of the process, which its successors share. */
 export type Parts = { place: string; agents: Agents; connect: () => Provider; run: StartTool }
 
 export type Entries = StageEntries

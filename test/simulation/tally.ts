@@ -1,4 +1,4 @@
-// What a run of seeds was made of, so that one sees whether it tried anything at all.
+// The contents of a run of seeds: they show how much the run has tested.
 
 import type { Simulated } from './simulation.ts'
 

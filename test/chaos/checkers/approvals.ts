@@ -1,7 +1,7 @@
-// Approvals, told a second time from the log of the stage's inbox: a call that the rules name waits
-// for a person; the first decision before it expires counts, unless the call was withdrawn before;
-// time decides like a person. What came of it is told once, the guard's verdict says the same,
-// nobody was told otherwise, and no such call started that was not approved before.
+// Approvals, derived a second time from the log of the stage's inbox. A call that the rules name
+// waits for a person. The first decision before it expires counts, unless the call was withdrawn
+// before. The deadline decides like a person does. Each outcome is reported once, the guard's
+// verdict agrees, and no client got another outcome. Such a call never starts before its approval.
 
 import type { ApprovalOutcome, CallVerdict } from '../../../shared/contract/messages.ts'
 import {
@@ -16,7 +16,7 @@ import {
 
 const checker = 'approvals'
 
-/** A call that waits for a person; `by` and `time`: of what decided it. */
+/** A call that waits for a person. `by` and `time` belong to its decision. */
 type Waiting = {
   key: string
   ordinal: number
@@ -28,7 +28,7 @@ type Waiting = {
 
 type Round = {
   calls: Waiting[]
-  asked: number[]
+  requested: number[]
   withdrawn: number[]
   expiresAt: number
   time: number
@@ -43,8 +43,8 @@ export const approvals: Checker = {
       [...rounds.values()].flatMap((round) => round.calls.map((call) => [call.key, call])),
     )
     return [
-      ...asked(rounds, evidence),
-      ...told(calls, evidence),
+      ...requests(rounds, evidence),
+      ...decisionReports(calls, evidence),
       ...verdicts(rounds, evidence),
       ...started(calls, evidence),
     ]
@@ -82,11 +82,11 @@ export function roundsOf(evidence: Evidence): Map<string, Round> {
         time: 0,
         at: '',
       }))
-      const asked = message.calls.map(({ ordinal }) => ordinal)
+      const requested = message.calls.map(({ ordinal }) => ordinal)
       const expiresAt = until.get(key) ?? message.until
       rounds.set(key, {
         calls,
-        asked,
+        requested,
         withdrawn: [],
         expiresAt,
         time: record.time,
@@ -118,7 +118,7 @@ export function roundsOf(evidence: Evidence): Map<string, Round> {
   return rounds
 }
 
-/** As the rule of people.ts says it; what cannot be read waits. */
+/** Keeps the rule of approvers.ts. A call with unreadable arguments waits. */
 function needsPerson(text: string): boolean {
   try {
     const { risk } = JSON.parse(text) as { risk?: string }
@@ -128,8 +128,8 @@ function needsPerson(text: string): boolean {
   }
 }
 
-/** Every call that the rule names was asked about, and no other. */
-function asked(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
+/** Every call that the rule names had a request for approval, and no other call did. */
+function requests(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const pending = new Map(
     recordsOf(evidence, 'approval-pending').map((record) => [roundKey(record.message), record]),
@@ -142,53 +142,53 @@ function asked(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
     if (`${shown}` !== `${named}`)
       violations.push({
         checker,
-        what: `of ${key} people were asked about [${shown}], and the rule names [${named}]`,
+        problem: `for ${key} people saw requests for [${shown}], and the rule names [${named}]`,
         at,
       })
     for (const { outcome, ordinal } of calls)
       if (outcome === undefined)
         violations.push({
           checker,
-          what: `call ${ordinal} of ${key} waits for ever; it should have expired at ${expiresAt}`,
+          problem: `call ${ordinal} of ${key} waits for ever; it should have expired at ${expiresAt}`,
           at,
         })
   }
   for (const [key, record] of pending)
     violations.push({
       checker,
-      what: `people were asked about ${key}, and nobody wanted it`,
+      problem: `people saw a request for ${key} without an approval-asked`,
       at: addressOf(record),
     })
   return violations
 }
 
-/** To clients, by the stage, and to each who decided, by what wrote it for them. */
-function told(calls: Map<string, Waiting>, evidence: Evidence): Violation[] {
+/** The stage reported each outcome to clients, and each decision's sender got the same one. */
+function decisionReports(calls: Map<string, Waiting>, evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const heard = new Set<string>()
+  const reported = new Set<string>()
   for (const record of recordsOf(evidence, 'approval-decided')) {
     const { message } = record
     const key = callKey(message, message.ordinal)
     const call = calls.get(key)
-    const say = (what: string) =>
-      violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
-    if (heard.has(key)) say('is decided a second time')
-    heard.add(key)
+    const report = (problem: string) =>
+      violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
+    if (reported.has(key)) report('is decided a second time')
+    reported.add(key)
     if (message.outcome !== call?.outcome || message.by !== call.by)
-      say(
-        `is told as ${message.outcome} by '${message.by}', and the log says ${call?.outcome} by '${call?.by}'`,
+      report(
+        `is reported as ${message.outcome} by '${message.by}', and the log requires ${call?.outcome} by '${call?.by}'`,
       )
   }
   for (const { key, outcome, at } of calls.values())
-    if (outcome !== undefined && !heard.has(key))
-      violations.push({ checker, what: `that ${key} is ${outcome} is told to nobody`, at })
-  for (const { call: key, by, told } of evidence.decisions) {
+    if (outcome !== undefined && !reported.has(key))
+      violations.push({ checker, problem: `${key} is ${outcome}, and no client was notified`, at })
+  for (const { call: key, by, counted } of evidence.decisions) {
     const call = calls.get(key)
     const counts = call?.by === by
-    if (told !== undefined && told !== counts)
+    if (counted !== undefined && counted !== counts)
       violations.push({
         checker,
-        what: `${by} was told that the word on ${key} ${told ? 'counts' : 'does not count'}, and by the log it does${counts ? '' : ' not'}`,
+        problem: `the reply to ${by} is that the decision on ${key} ${counted ? 'counts' : 'does not count'}, and by the log it does${counts ? '' : ' not'}`,
         at: call?.at,
       })
   }
@@ -202,26 +202,30 @@ function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
     if (record.topic !== 'guard-verdicts.approval') continue
     const key = roundKey(record.message)
     const round = rounds.get(key)
-    const say = (what: string) =>
-      violations.push({ checker, what: `the verdict on ${key} ${what}`, at: addressOf(record) })
-    if (answered.has(key)) say('is given a second time')
+    const report = (problem: string) =>
+      violations.push({
+        checker,
+        problem: `the verdict on ${key} ${problem}`,
+        at: addressOf(record),
+      })
+    if (answered.has(key)) report('is given a second time')
     answered.add(key)
-    const said = record.message.verdicts.map(
-      ({ ordinal, verdict, code }) => `${ordinal} ${wordOf(verdict, code)}`,
+    const given = record.message.verdicts.map(
+      ({ ordinal, verdict, code }) => `${ordinal} ${outcomeOf(verdict, code)}`,
     )
-    const expected = round?.asked.map(
+    const expected = round?.requested.map(
       (ordinal) =>
         `${ordinal} ${round.calls.find((call) => call.ordinal === ordinal)?.outcome ?? 'approved'}`,
     )
-    if (`${said}` !== `${expected}`) say(`is [${said}], and by the log [${expected}]`)
+    if (`${given}` !== `${expected}`) report(`is [${given}], and by the log [${expected}]`)
   }
-  for (const [key, { asked, withdrawn, at }] of rounds)
-    if (!answered.has(key) && asked.some((ordinal) => !withdrawn.includes(ordinal)))
-      violations.push({ checker, what: `${key} was asked about and got no verdict`, at })
+  for (const [key, { requested, withdrawn, at }] of rounds)
+    if (!answered.has(key) && requested.some((ordinal) => !withdrawn.includes(ordinal)))
+      violations.push({ checker, problem: `${key} waited for people and got no verdict`, at })
   return violations
 }
 
-function wordOf(verdict: CallVerdict['verdict'], code: string): string {
+function outcomeOf(verdict: CallVerdict['verdict'], code: string): string {
   return verdict === 'pass' ? 'approved' : code.replace('approval.', '')
 }
 
@@ -232,7 +236,7 @@ function started(calls: Map<string, Waiting>, { starts }: Evidence): Violation[]
     return [
       {
         checker,
-        what: `${key} started at ${startedAt}, and was ${call.outcome ?? 'never decided'} at ${call.time}`,
+        problem: `${key} started at ${startedAt}, and was ${call.outcome ?? 'never decided'} at ${call.time}`,
         at: call.at,
       },
     ]

@@ -1,7 +1,6 @@
-// R1: when all is over, each group has committed the end of its inbox, inside the log, and what it
-// folds from is inside too. Stages whose units end with their turns have nothing left to fold but
-// cancels, which are remembered until their turn expires; a conversation is remembered for ten
-// minutes, and by guards for an hour.
+// R1: at the end each group has committed the end of its inbox, and its "fold from" offset is
+// inside the log. Stages whose units end with their turns still fold only cancels, until the turn
+// expires. A conversation stays in memory for ten minutes, and in guards for an hour.
 
 import { addressOf, type Checker } from '../evidence.ts'
 
@@ -12,27 +11,31 @@ export const commits: Checker = {
       records.filter(({ message }) => message?.type === 'cancel').map(addressOf),
     )
     return committed.flatMap(({ group, topic, partition, offset, metadata, begin, end }) => {
-      const say = (what: string) => [
-        { checker: 'commits', what: `${group}: ${what}`, at: `${topic}/${partition}/${offset}` },
+      const report = (problem: string) => [
+        {
+          checker: 'commits',
+          problem: `${group}: ${problem}`,
+          at: `${topic}/${partition}/${offset}`,
+        },
       ]
       if (offset === -1)
         return end === begin
           ? []
-          : say(`it has committed nothing, and the log has ${end - begin} records`)
+          : report(`it has committed nothing, and the log has ${end - begin} records`)
       if (offset < begin || offset > end)
-        return say(`its commit is outside of the log, which goes from ${begin} to ${end}`)
-      if (offset < end) return say(`it has not done the last ${end - offset} records`)
+        return report(`its commit is outside of the log, which goes from ${begin} to ${end}`)
+      if (offset < end) return report(`it has not processed the last ${end - offset} records`)
       const from = foldFrom(metadata)
       if (from === undefined)
-        return say(`the metadata of its commit cannot be read: ${metadata.slice(0, 200)}`)
+        return report(`the metadata of its commit cannot be read: ${metadata.slice(0, 200)}`)
       if (from < begin || from > offset)
-        return say(`it folds from ${from}, which is not between ${begin} and ${offset}`)
+        return report(`it folds from ${from}, which is not between ${begin} and ${offset}`)
       const isRemembered =
         topic === 'conversation-events' ||
         isOfGuard(group) ||
         cancels.has(addressOf({ topic, partition, offset: from }))
       if (from < end && !isRemembered)
-        return say(`it still has something open since ${from} of ${end}`)
+        return report(`it still has an open unit since ${from} of ${end}`)
       return []
     })
   },

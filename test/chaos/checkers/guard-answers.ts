@@ -1,8 +1,7 @@
-// What stands in the guards' own topics: an answer to every round that asks a guard which is still
-// there at the end, to no other, about just the calls that it was asked about; as the suite's
-// guards judge (guards/risk.ts, written a second time), with what they must know of the
-// conversation by the log. An answer that comes again, from whichever process of that version, is
-// the same.
+// The records in the guards' own topics. Every round of a guard that exists at the end has one
+// answer, and no other round has any. An answer covers exactly the calls of its request. Its
+// verdicts follow from guards/risk.ts, written a second time, and from the conversation in the log.
+// A repeated answer is identical, from any process of that version.
 
 import type { Call, CallVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
 import {
@@ -18,56 +17,65 @@ import { modeOf } from '../waits.ts'
 
 const checker = 'guard-answers'
 
-/**
- * A round that asks the guard. `seenBefore`: calls of the conversation that it was asked about
- * before.
- */
-type AskedRound = { cleared: LoggedMessage<'round-cleared'>; calls: Call[]; seenBefore: number }
+/** A round sent to the guard. `seenBefore` counts earlier calls of the conversation sent to it. */
+type RequiredRound = { cleared: LoggedMessage<'round-cleared'>; calls: Call[]; seenBefore: number }
 
 export const guardAnswers: Checker = {
   name: checker,
   check(evidence) {
     const guards = new Set([...guardsOfTopics(evidence), ...guardsAtEnd(evidence)])
     return [...guards].flatMap((guard) => {
-      const asked = roundsOf(guard, evidence)
-      return [...answers(guard, asked, evidence), ...missing(guard, asked, evidence)]
+      const rounds = roundsOf(guard, evidence)
+      return [...answers(guard, rounds, evidence), ...missing(guard, rounds, evidence)]
     })
   },
 }
 
-function answers(guard: string, rounds: Map<string, AskedRound>, evidence: Evidence): Violation[] {
+function answers(
+  guard: string,
+  rounds: Map<string, RequiredRound>,
+  evidence: Evidence,
+): Violation[] {
   const violations: Violation[] = []
   const first = new Map<string, string>()
-  // Every record, also one whose id came before: it is what comes again that is compared.
+  // Every record, also with a repeated id: this rule compares the repeats.
   for (const record of evidence.records) {
     if (record.topic !== `guard-verdicts.${guard}` || record.message?.type !== 'guard-verdict')
       continue
     const { message } = record
     const round = roundKey(message)
-    const say = (what: string) =>
-      violations.push({ checker, what: `${guard} on ${round}: ${what}`, at: addressOf(record) })
-    const asked = rounds.get(round)
-    if (asked === undefined) {
-      say('nobody asked it')
+    const report = (problem: string) =>
+      violations.push({
+        checker,
+        problem: `${guard} on ${round}: ${problem}`,
+        at: addressOf(record),
+      })
+    const required = rounds.get(round)
+    if (required === undefined) {
+      report('no round requires it')
       continue
     }
-    if (asked.cleared.time > record.time) say('it is older than the round')
-    const expected = asked.calls.map((call, i) =>
-      wordOn(call, guard, message.version, asked.seenBefore + i),
+    if (required.cleared.time > record.time) report('it is older than the round')
+    const expected = required.calls.map((call, i) =>
+      verdictOn(call, guard, message.version, required.seenBefore + i),
     )
-    const said = message.verdicts.map(({ ordinal, verdict, text }) => [ordinal, verdict, text])
-    if (JSON.stringify(said) !== JSON.stringify(expected))
-      say(`it said ${JSON.stringify(said)}, and had to say ${JSON.stringify(expected)}`)
+    const given = message.verdicts.map(({ ordinal, verdict, text }) => [ordinal, verdict, text])
+    if (JSON.stringify(given) !== JSON.stringify(expected))
+      report(`its answer is ${JSON.stringify(given)}, and must be ${JSON.stringify(expected)}`)
     const content = JSON.stringify([message.verdicts, message.enforces])
     const name = `${round} ${message.version}`
     if (first.has(name) && first.get(name) !== content)
-      say(`it said ${first.get(name)} before, and now ${content}`)
+      report(`its answer was ${first.get(name)} before, and is now ${content}`)
     first.set(name, content)
   }
   return violations
 }
 
-function missing(guard: string, rounds: Map<string, AskedRound>, evidence: Evidence): Violation[] {
+function missing(
+  guard: string,
+  rounds: Map<string, RequiredRound>,
+  evidence: Evidence,
+): Violation[] {
   if (!guardsAtEnd(evidence).includes(guard)) return []
   const answered = new Set(
     recordsOf(evidence, 'guard-verdict').flatMap(({ topic, message }) =>
@@ -77,13 +85,13 @@ function missing(guard: string, rounds: Map<string, AskedRound>, evidence: Evide
   return [...rounds].flatMap(([round, { cleared }]) =>
     answered.has(round)
       ? []
-      : [{ checker, what: `${guard} never answered ${round}`, at: addressOf(cleared) }],
+      : [{ checker, problem: `${guard} never answered ${round}`, at: addressOf(cleared) }],
   )
 }
 
-/** By round, in the order of the log. */
-function roundsOf(guard: string, evidence: Evidence): Map<string, AskedRound> {
-  const rounds = new Map<string, AskedRound>()
+/** By round, in log order. */
+function roundsOf(guard: string, evidence: Evidence): Map<string, RequiredRound> {
+  const rounds = new Map<string, RequiredRound>()
   const seen = new Map<string, number>()
   for (const cleared of recordsOf(evidence, 'round-cleared')) {
     const { message } = cleared
@@ -108,7 +116,7 @@ function callsFor(guard: string, { policy, calls, decided, declarations }: Round
     .sort((a, b) => a.ordinal - b.ordinal)
 }
 
-function wordOn(
+function verdictOn(
   { ordinal, raw }: Call,
   guard: string,
   version: string,
@@ -122,7 +130,7 @@ function wordOn(
   ]
 }
 
-/** The guards that the arguments name; undefined: they are no arguments. */
+/** The guards that the arguments name. Undefined: they are not valid arguments. */
 function riskIn(raw: string): string[] | undefined {
   try {
     const { risk } = JSON.parse(raw) as { risk?: string }
@@ -132,14 +140,14 @@ function riskIn(raw: string): string[] | undefined {
   }
 }
 
-/** But the approval guard's, which does not judge by itself (approvals.ts). */
+/** All guards but the approval guard, whose verdicts come from people (approvals.ts). */
 function guardsOfTopics({ records }: Evidence): string[] {
   return records
     .flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1))
     .filter((guard) => guard !== 'approval')
 }
 
-/** Those whose commits must be at the end. */
+/** Guards whose commits must be at the end of the log. */
 function guardsAtEnd({ committed }: Evidence): string[] {
   return committed.flatMap(({ group }) => group.split('guard.').slice(1))
 }

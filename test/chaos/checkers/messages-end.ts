@@ -1,6 +1,6 @@
-// Every message that was taken stands in the log and ends in exactly one turn-finished, also a
-// queued, a cancelled, a refused and a repeated one; nobody else's does; the client was told what
-// the log says. Turns of a conversation follow one another in the order of their messages.
+// Every accepted message is in the log and ends in exactly one turn-finished. This includes queued,
+// cancelled, refused and repeated messages, and no other turn-finished exists. The client's answer
+// matches the log. Turns of a conversation follow the order of their messages.
 
 import {
   addressOf,
@@ -25,7 +25,7 @@ export const messagesEnd: Checker = {
 
 function ends(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const asked = Map.groupBy(recordsOf(evidence, 'user-message'), ({ message }) =>
+  const messages = Map.groupBy(recordsOf(evidence, 'user-message'), ({ message }) =>
     messageKey(message),
   )
   const finished = Map.groupBy(recordsOf(evidence, 'turn-finished'), ({ message }) =>
@@ -36,27 +36,27 @@ function ends(evidence: Evidence): Violation[] {
   )
   const sent = new Map(evidence.sent.map((message) => [messageKey(message), message]))
   for (const [key, message] of sent) {
-    const say = (what: string, at?: string) =>
-      violations.push({ checker, what: `the message ${key} ${what}`, at })
-    const copies = asked.get(key)?.length ?? 0
+    const report = (problem: string, at?: string) =>
+      violations.push({ checker, problem: `the message ${key} ${problem}`, at })
+    const copies = messages.get(key)?.length ?? 0
     const found = finished.get(key) ?? []
-    if (message.taken && copies === 0) say('was acknowledged and is not in the log')
+    if (message.taken && copies === 0) report('was acknowledged and is not in the log')
     if (copies === 0 && !message.taken && found.length === 0) continue
-    // A refused message is refused each time it comes, because nobody remembers it.
+    // A refused message is refused again at each repeat, because no state keeps it.
     const most = message.refusable ? copies : 1
     if (found.length < 1)
-      say(
+      report(
         'has no turn-finished',
-        addressOf(asked.get(key)?.[0] ?? { topic: '?', partition: 0, offset: 0 }),
+        addressOf(messages.get(key)?.[0] ?? { topic: '?', partition: 0, offset: 0 }),
       )
     if (found.length > most)
-      say(
+      report(
         `has ${found.length} turn-finished: ${found.map(({ id }) => id)}`,
         addressOf(found[1] as LoggedMessage<'turn-finished'>),
       )
     const turns = started.get(key)?.length ?? 0
     if (turns > (message.refusable ? 0 : 1))
-      say(
+      report(
         `opened ${turns} turns`,
         addressOf(started.get(key)?.at(-1) as LoggedMessage<'turn-started'>),
       )
@@ -66,7 +66,7 @@ function ends(evidence: Evidence): Violation[] {
     if (!sent.has(key))
       violations.push({
         checker,
-        what: `turn-finished of ${key}, which nobody sent`,
+        problem: `turn-finished of ${key}, which nobody sent`,
         at: record && addressOf(record),
       })
   return violations
@@ -74,40 +74,40 @@ function ends(evidence: Evidence): Violation[] {
 
 function endingFaults(
   key: string,
-  { cancelled, refusable, heard }: Sent,
+  { cancelled, refusable, answer }: Sent,
   found: LoggedMessage<'turn-finished'>[],
 ): Violation[] {
   const violations: Violation[] = []
   for (const record of found) {
     const { outcome, reason, reply } = record.message
-    const say = (what: string) =>
-      violations.push({ checker, what: `the message ${key} ${what}`, at: addressOf(record) })
+    const report = (problem: string) =>
+      violations.push({ checker, problem: `the message ${key} ${problem}`, at: addressOf(record) })
     if (outcome === 'cancelled' && !cancelled)
-      say(`ended as cancelled (${reason}), and nobody cancelled it`)
-    if (outcome !== 'failed' && refusable) say(`had to be refused, and ended as ${outcome}`)
+      report(`ended as cancelled (${reason}), and nobody cancelled it`)
+    if (outcome !== 'failed' && refusable) report(`had to be refused, and ended as ${outcome}`)
     if (reason.trim() === '' || reply.trim() === '')
-      say(
+      report(
         `ended as ${outcome} with the reason ${JSON.stringify(reason)} and the reply ${JSON.stringify(reply)}`,
       )
   }
-  // A message that left the queue was told so once, and whoever missed that cannot ask again.
-  if (heard === undefined)
+  // A message that left the queue gets one notice, and a client that missed it cannot get it again.
+  if (answer === undefined)
     return cancelled || refusable || found.length === 0
       ? violations
-      : [...violations, { checker, what: `the client of ${key} was never told` }]
+      : [...violations, { checker, problem: `the client of ${key} got no answer` }]
   const isKnown = found.some(
-    ({ message }) => message.outcome === heard.outcome && message.reply === heard.reply,
+    ({ message }) => message.outcome === answer.outcome && message.reply === answer.reply,
   )
   if (!isKnown && found.length > 0)
     violations.push({
       checker,
-      what: `the client of ${key} heard ${JSON.stringify(heard)}, which the log does not say`,
+      problem: `the client of ${key} got ${JSON.stringify(answer)}, which is not in the log`,
       at: found[0] && addressOf(found[0]),
     })
   return violations
 }
 
-/** One turn at a time, each with an end of its own, in the order in which the messages came. */
+/** One turn at a time, each with its own end, in the order of the messages. */
 function orderOfTurns(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const cameAt = new Map<string, number>()
@@ -120,10 +120,10 @@ function orderOfTurns(evidence: Evidence): Violation[] {
   for (const record of recordsOf(evidence, 'turn-started', 'turn-finished')) {
     const { message } = record
     const { conversation } = message
-    const say = (what: string) =>
+    const report = (problem: string) =>
       violations.push({
         checker,
-        what: `conversation ${conversation}: ${what}`,
+        problem: `conversation ${conversation}: ${problem}`,
         at: addressOf(record),
       })
     const current = open.get(conversation)
@@ -131,14 +131,17 @@ function orderOfTurns(evidence: Evidence): Violation[] {
       if (current?.turn === turnKey(message)) open.delete(conversation)
       continue
     }
-    if (current !== undefined) say(`turn ${message.turn} began before ${current.turn} was over`)
+    if (current !== undefined) report(`turn ${message.turn} began before ${current.turn} was over`)
     const came = cameAt.get(messageKey(message)) ?? -1
     if (came < (last.get(conversation) ?? -1))
-      say(`turn ${message.turn} answers an older message than the turn before it`)
+      report(`turn ${message.turn} answers an older message than the turn before it`)
     last.set(conversation, came)
     open.set(conversation, { turn: turnKey(message), cameAt: came })
   }
   for (const [conversation, { turn }] of open)
-    violations.push({ checker, what: `conversation ${conversation}: the turn ${turn} has no end` })
+    violations.push({
+      checker,
+      problem: `conversation ${conversation}: the turn ${turn} has no end`,
+    })
   return violations
 }

@@ -1,8 +1,8 @@
-// R3: a derived id has one content, at one place. And in each partition, whoever drops what is not
-// above the writer's mark loses nothing: what stands below it stood there before, so a writer never
-// goes back but to repeat itself. The numbers n of one input have no hole over all topics, so no
-// output of an input is missing in the middle; and the input is there, older than what was made of
-// it. What guards write is not a stage's, has only observed readers, and is guard-answers.ts's.
+// R3: a derived id has one content, at one place. In each partition, dropping records that are not
+// above the writer's mark loses nothing. Such a record is a repeat, so a writer goes back only to
+// repeat itself. The numbers n of one input have no gap over all topics: no output of an input is
+// missing in the middle. The input exists and is older than its outputs. Guards' records belong to
+// no stage and have only observed readers. guard-answers.ts checks them.
 
 import { addressOf, type Checker, type Evidence, type Logged, type Violation } from '../evidence.ts'
 import { inboxes } from '../inboxes.ts'
@@ -13,8 +13,8 @@ export const oneContentPerId: Checker = {
   name: 'one-content-per-id',
   check(evidence) {
     const violations: Violation[] = []
-    const say = (what: string, at?: string) =>
-      violations.push({ checker: 'one-content-per-id', what, at })
+    const report = (problem: string, at?: string) =>
+      violations.push({ checker: 'one-content-per-id', problem, at })
     const first = new Map<string, Logged>()
     const marks = new Map<string, Id>()
     const numbers = new Map<string, Set<number>>()
@@ -22,21 +22,21 @@ export const oneContentPerId: Checker = {
       if (record.id === undefined || record.topic.startsWith('guard-verdicts.')) continue
       const id = parse(record.id)
       if (id === undefined) {
-        say(`its id ${record.id} is none`, addressOf(record))
+        report(`its id ${record.id} is invalid`, addressOf(record))
         continue
       }
       const known = first.get(record.id)
       if (known === undefined) first.set(record.id, record)
       else if (!isSame(known, record))
-        say(`${record.id} has another content than at ${addressOf(known)}`, addressOf(record))
+        report(`${record.id} has another content than at ${addressOf(known)}`, addressOf(record))
       if (id.partition !== record.partition)
-        say(`${record.id} stands in partition ${record.partition}`, addressOf(record))
+        report(`${record.id} is in partition ${record.partition}`, addressOf(record))
 
       const reader = `${record.topic}/${record.partition} ${id.stage}/${id.partition}`
       const mark = marks.get(reader)
       if (mark === undefined || isAbove(id, mark)) marks.set(reader, id)
       else if (known === undefined)
-        say(
+        report(
           `${record.id} comes first after ${mark.offset}/${mark.n} of its writer, and would be dropped unread`,
           addressOf(record),
         )
@@ -47,7 +47,9 @@ export const oneContentPerId: Checker = {
     for (const [input, seen] of numbers) {
       const missing = [...new Array(Math.max(...seen)).keys()].filter((n) => !seen.has(n))
       if (missing.length > 0)
-        say(`of ${input} the records ${missing} were never written, and ${Math.max(...seen)} was`)
+        report(
+          `of ${input} the records ${missing} were never written, and ${Math.max(...seen)} was`,
+        )
     }
     return [...violations, ...orphans(evidence, first)]
   },
@@ -60,11 +62,11 @@ function orphans({ records }: Evidence, first: Map<string, Logged>): Violation[]
     const input = `${inboxes[id.stage]}/${id.partition}/${id.offset}`
     const time = times.get(input)
     if (time !== undefined && time <= record.time) return []
-    const what =
+    const problem =
       time === undefined
-        ? `the record ${input} that ${name} was made of is not there`
+        ? `the record ${input} that ${name} was made of is missing`
         : `${name} is older than its input ${input}`
-    return [{ checker: 'one-content-per-id', what, at: addressOf(record) }]
+    return [{ checker: 'one-content-per-id', problem, at: addressOf(record) }]
   })
 }
 

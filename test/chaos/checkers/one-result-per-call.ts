@@ -1,6 +1,5 @@
-// R5: each call that a model made ends in exactly one result: in one round-outcome and in one
-// history entry, which agree. What the executor says of a call it says once, and it is what the
-// accepted claims lead to.
+// R5: each call of a model ends in exactly one result. One round-outcome and one history entry
+// contain it and agree. The executor reports a call once, as the accepted claims require.
 
 import type { CallResult } from '../../../shared/contract/messages.ts'
 import { clearedCalls } from '../claims.ts'
@@ -32,7 +31,7 @@ function outcomes(evidence: Evidence): Violation[] {
     for (const record of records.slice(1))
       violations.push({
         checker,
-        what: `${round} has a further round-outcome`,
+        problem: `${round} has a further round-outcome`,
         at: addressOf(record),
       })
     for (const record of records) {
@@ -40,7 +39,7 @@ function outcomes(evidence: Evidence): Violation[] {
       if (!isPaired(response.calls, results))
         violations.push({
           checker,
-          what: `${round} has the calls ${ordinals(response.calls)} and results of ${ordinals(results)}`,
+          problem: `${round} has the calls ${ordinals(response.calls)} and results of ${ordinals(results)}`,
           at: addressOf(record),
         })
     }
@@ -49,15 +48,15 @@ function outcomes(evidence: Evidence): Violation[] {
     if (record.message.response.calls.length > 0 && !found.has(roundKey(record.message)))
       violations.push({
         checker,
-        what: `${roundKey(record.message)} has calls and no round-outcome`,
+        problem: `${roundKey(record.message)} has calls and no round-outcome`,
         at: addressOf(record),
       })
   return violations
 }
 
 /**
- * One entry for each round that was begun, with a result for each call: that of the round-outcome,
- * if the conversation still waited for it.
+ * One entry for each begun round, with a result for each call. The results are those of the
+ * round-outcome if the conversation still waited for it.
  */
 function history(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
@@ -71,19 +70,21 @@ function history(evidence: Evidence): Violation[] {
     for (const record of records.slice(1))
       violations.push({
         checker,
-        what: `${round} has a further history entry`,
+        problem: `${round} has a further history entry`,
         at: addressOf(record),
       })
     for (const record of records) {
       const { response, results } = record.message
-      const say = (what: string) =>
+      const report = (problem: string) =>
         violations.push({
           checker,
-          what: `the history entry ${round} ${what}`,
+          problem: `the history entry ${round} ${problem}`,
           at: addressOf(record),
         })
       if (!isPaired(response?.calls ?? [], results))
-        say(`has the calls ${ordinals(response?.calls ?? [])} and results of ${ordinals(results)}`)
+        report(
+          `has the calls ${ordinals(response?.calls ?? [])} and results of ${ordinals(results)}`,
+        )
       const outcome = outcomes.get(round)
       if (
         outcome !== undefined &&
@@ -91,14 +92,14 @@ function history(evidence: Evidence): Violation[] {
         response.calls.length > 0 &&
         statuses(outcome.results) !== statuses(results)
       )
-        say(`says ${statuses(results)}, its round-outcome ${statuses(outcome.results)}`)
+        report(`has ${statuses(results)}, its round-outcome has ${statuses(outcome.results)}`)
     }
   }
   for (const record of recordsOf(evidence, 'round-started'))
     if (!entries.has(roundKey(record.message)))
       violations.push({
         checker,
-        what: `${roundKey(record.message)} was begun and is not in the history`,
+        problem: `${roundKey(record.message)} was begun and is not in the history`,
         at: addressOf(record),
       })
   return violations
@@ -111,14 +112,14 @@ function executed(evidence: Evidence): Violation[] {
   for (const record of recordsOf(evidence, 'round-executed')) {
     for (const { ordinal, status } of record.message.results) {
       const key = callKey(record.message, ordinal)
-      const say = (what: string) =>
-        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
-      if (seen.has(key)) say('has a second result of the executor')
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
+      if (seen.has(key)) report('has a second result of the executor')
       seen.add(key)
       const call = calls.get(key)
-      if (call === undefined) say(`was never cleared and has the result ${status}`)
+      if (call === undefined) report(`was never cleared and has the result ${status}`)
       else if (call.ending !== status)
-        say(`has the result ${status}, and its claims lead to ${call.ending}`)
+        report(`has the result ${status}, and its claims lead to ${call.ending}`)
     }
   }
   const finished = Map.groupBy(recordsOf(evidence, 'call-finished'), ({ message }) =>
@@ -128,7 +129,7 @@ function executed(evidence: Evidence): Violation[] {
     if (records.length > 1)
       violations.push({
         checker,
-        what: `${key} is told as finished ${records.length} times`,
+        problem: `${key} is reported as finished ${records.length} times`,
         at: records[1] && addressOf(records[1]),
       })
   return violations

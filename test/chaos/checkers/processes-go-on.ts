@@ -1,5 +1,5 @@
-// Whatever is done to guards, to the broker and to other processes: one that nobody killed goes on,
-// and is not started again.
+// A process that no fault kills keeps running without a restart, through all faults of guards, of
+// the broker and of other processes.
 
 import type { Checker } from '../evidence.ts'
 
@@ -8,7 +8,7 @@ export const processesGoOn: Checker = {
   check({ exits }) {
     return exits.map(({ process, code, signal, at }) => ({
       checker: 'processes-go-on',
-      what: `${process} ended by itself at ${at}, with ${signal ?? `exit code ${code}`}`,
+      problem: `${process} exited without a fault at ${at}, with ${signal ?? `exit code ${code}`}`,
     }))
   },
 }

@@ -1,5 +1,6 @@
-// R8 and the wire: every record can be read with the schemas of the lock, stands in the partition
-// of its conversation, and none went to dead-letters, because nobody wrote rubbish in this run.
+// R8 and the wire format. The schemas of the lock decode every record, and it is in the partition
+// of its conversation. None went to dead-letters, because no fault of this run writes invalid
+// bytes.
 
 import { addressOf, type Checker, recordsOf, type Violation } from '../evidence.ts'
 
@@ -7,17 +8,18 @@ export const readable: Checker = {
   name: 'readable',
   check(evidence) {
     const violations: Violation[] = []
-    const say = (what: string, at?: string) => violations.push({ checker: 'readable', what, at })
+    const report = (problem: string, at?: string) =>
+      violations.push({ checker: 'readable', problem, at })
     const homes = new Map<string, number>()
     for (const record of evidence.records) {
       const { message, fault, partition } = record
-      if (fault !== undefined) say(`it cannot be read: ${fault}`, addressOf(record))
+      if (fault !== undefined) report(`it cannot be read: ${fault}`, addressOf(record))
       if (message === undefined || !('conversation' in message)) continue
       const home = homes.get(message.conversation) ?? partition
       homes.set(message.conversation, home)
       if (home !== partition)
-        say(
-          `${message.type} of ${message.conversation} stands here, and others of it in partition ${home}`,
+        report(
+          `${message.type} of ${message.conversation} is in this partition, and others of it are in partition ${home}`,
           addressOf(record),
         )
     }
@@ -27,7 +29,7 @@ export const readable: Checker = {
         message.type === 'dead-letter'
           ? `${message.topic}/${message.partition}/${message.offset}`
           : message.conversation
-      say(
+      report(
         `${message.type} of ${message.stage} about ${origin}: ${message.reason}`,
         addressOf(record),
       )

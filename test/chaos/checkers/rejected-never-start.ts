@@ -1,7 +1,7 @@
-// What guards are for (R6), by three things that know nothing of the executor's own decisions: whom
-// the round's stamp names, what stands in each guard's own topic, and what the tools wrote down. A
-// call that an enforcing guard rejected never started. None started before every enforcing guard
-// had let it pass, but where on-timeout allows it, and then not before the deadline.
+// The purpose of guards (R6), checked without the executor's own decisions. The evidence is the
+// round's stamp, each guard's topic, and the tools' own records. A call that an enforcing guard
+// rejected never started. No call started before every enforcing guard had allowed it. The
+// exception is on-timeout: allow, after the deadline.
 
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import {
@@ -36,7 +36,7 @@ export const rejectedNeverStart: Checker = {
               : [
                   {
                     checker: 'rejected-never-start',
-                    what: `${key} started at ${start.at}, ${why}`,
+                    problem: `${key} started at ${start.at}, ${why}`,
                     at: addressOf(cleared),
                   },
                 ]
@@ -47,9 +47,7 @@ export const rejectedNeverStart: Checker = {
   },
 }
 
-/**
- * By guard and round; the guard is the topic's. Of several answers to one round the first counts.
- */
+/** By guard and round. The topic identifies the guard. Only its first answer to a round counts. */
 export function firstAnswers(
   evidence: Evidence,
 ): Map<string, Map<string, LoggedMessage<'guard-verdict'>>> {
@@ -65,7 +63,7 @@ export function firstAnswers(
   return answers
 }
 
-/** Why the call may not have started then, as far as this guard is concerned. */
+/** The reason why this guard forbade the start at that time. */
 function forbidden(
   { at }: Start,
   ordinal: number,
@@ -73,10 +71,11 @@ function forbidden(
   clearedAt: number,
   answer: LoggedMessage<'guard-verdict'> | undefined,
 ): string | undefined {
-  if (onTimeout === 'allow' && at >= clearedAt + deadlineMs) return undefined // whatever it said, it may have come too late
-  if (answer === undefined) return `without a word of guard ${name}, which enforced`
+  // its answer may have come too late
+  if (onTimeout === 'allow' && at >= clearedAt + deadlineMs) return undefined
+  if (answer === undefined) return `without a verdict of guard ${name}, which enforced`
   const verdict = answer.message.verdicts.find((one) => one.ordinal === ordinal)?.verdict
   if (verdict !== 'pass')
-    return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'said nothing of it'}: ${addressOf(answer)}`
+    return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'left it out'}: ${addressOf(answer)}`
   return at < answer.time ? `before guard ${name} let it pass: ${addressOf(answer)}` : undefined
 }

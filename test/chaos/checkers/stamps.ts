@@ -1,14 +1,13 @@
-// Whom a round waits for is what was registered when the model was asked: each round's stamp is a
-// state that the table `policies` had between the begin of its attempt and its end. A gateway may
-// hear of a change a moment late, and later where the broker, or the gateway itself, stood still
-// meanwhile.
+// A round waits for the guards that were registered at its model request. Each stamp equals a state
+// of the table `policies` between the begin and the end of its attempt. A gateway may see a change
+// a moment late. It may see it later if the broker or the gateway itself was paused.
 
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { addressOf, type Checker, type Evidence, recordsOf } from '../evidence.ts'
 
 const checker = 'stamps'
 
-/** On a machine that is busy with a fleet. */
+/** Allows for a machine that is busy with a fleet. */
 const lateMs = 5_000
 
 export const stamps: Checker = {
@@ -19,7 +18,7 @@ export const stamps: Checker = {
         return [
           {
             checker,
-            what: `guard ${guard} was never registered as this round has it, or never that late`,
+            problem: `guard ${guard} was never registered as in this round's stamp, or not so late`,
             at,
           },
         ]
@@ -28,7 +27,7 @@ export const stamps: Checker = {
       return [
         {
           checker,
-          what: `the state of guard ${guard} in this round was over ${ageMs} ms before its attempt began`,
+          problem: `the state of guard ${guard} in this round ended ${ageMs} ms before its attempt began`,
           at,
         },
       ]
@@ -37,8 +36,8 @@ export const stamps: Checker = {
 }
 
 /**
- * `ageMs`: how long the state that was stamped had been over when the attempt began (`before`);
- * undefined: there was none such.
+ * `ageMs`: the time from the end of the stamped state to the attempt's begin (`before`). Undefined:
+ * there was no such state.
  */
 export type StampAge = { guard: string; ageMs: number | undefined; before: number; at: string }
 
@@ -64,7 +63,7 @@ export function stampAges(evidence: Evidence): StampAge[] {
   })
 }
 
-/** A state of a guard from its time on. */
+/** A state of a guard, valid from its time on. */
 type State = { from: number; content: string }
 
 /** By guard. */

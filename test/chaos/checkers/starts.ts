@@ -1,8 +1,7 @@
-// R4, R5, R6, by the tools' own records joined with the log. No tool that may not be repeated
-// started twice, an idempotent one at most toolTries times; each start stands on a claim that the
-// log accepted in the name of an owner of that very process, and came before the call's result was
-// given; what was rejected, vetoed or skipped never started, what is said to have worked or to run
-// did.
+// R4, R5, R6, by the tools' own records joined with the log. A tool that may not be repeated starts
+// at most once, an idempotent one at most toolTries times. Each start has a claim that the log
+// accepted, with an owner of that very process. Each start precedes the result of its call. A call
+// that was rejected, vetoed or skipped never started. A call reported as successful or running did.
 
 import { type ClearedCall, clearedCalls, neverRan } from '../claims.ts'
 import {
@@ -14,7 +13,7 @@ import {
   type Start,
   type Violation,
 } from '../evidence.ts'
-import { processesOfOwners } from '../owners.ts'
+import { processesOfOwners } from '../processes-of-owners.ts'
 
 const checker = 'starts'
 
@@ -28,34 +27,34 @@ export const starts: Checker = {
     const startsOf = Map.groupBy(evidence.starts, ({ call }) => call)
     for (const [key, started] of startsOf) {
       const call = calls.get(key)
-      const say = (what: string) =>
-        violations.push({ checker, what: `${key} ${what}`, at: call?.at })
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `${key} ${problem}`, at: call?.at })
       if (call === undefined) {
-        say(`was started (${describe(started)}) and never cleared`)
+        report(`was started (${describe(started)}) and never cleared`)
         continue
       }
       const most = call.idempotent ? call.toolTries : 1
       if (started.length > most)
-        say(
+        report(
           `(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`,
         )
       if (call.decided)
-        say(`was started (${describe(started)}), though its result was decided before`)
+        report(`was started (${describe(started)}), though its result was decided before`)
       violations.push(...withoutClaim(call, started, owners))
       const result = results.get(key)
       for (const { at, process, start } of started) {
-        // A request that was on its way when the call was broken off: its result says that it may
-        // still take effect.
+        // The request was in flight when the call was aborted. Its result warns of a possible
+        // effect.
         const isForetold = result?.status === 'outcome_unknown' && start.startsWith('http-')
         if (result !== undefined && at > result.time && !isForetold)
-          say(`was started by ${process} ${at - result.time} ms after its result was given`)
+          report(`was started by ${process} ${at - result.time} ms after its result was given`)
       }
     }
     return [...violations, ...falseResults(evidence, startsOf), ...falseNews(evidence, startsOf)]
   },
 }
 
-/** Each accepted claim starts at most one tool, in a process whose claim it is. */
+/** Each accepted claim starts at most one tool, in the process that made the claim. */
 function withoutClaim(
   call: ClearedCall,
   started: Start[],
@@ -77,14 +76,14 @@ function withoutClaim(
     return [
       {
         checker,
-        what: `${call.key} was started by ${process} at ${at} (${start}) without a claim of its own; accepted: ${claims.join('; ') || 'none'}`,
+        problem: `${call.key} was started by ${process} at ${at} (${start}) without a claim of its own; accepted: ${claims.join('; ') || 'none'}`,
         at: call.at,
       },
     ]
   })
 }
 
-/** What a result says about running is true. */
+/** Each result tells the truth about starts. */
 function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
   const violations: Violation[] = []
   const ids = new Set(evidence.starts.map(({ start }) => start))
@@ -92,10 +91,11 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Viola
     for (const { ordinal, status, text } of record.message.results) {
       const key = callKey(record.message, ordinal)
       const started = startsOf.get(key)?.length ?? 0
-      const say = (what: string) =>
-        violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
-      if (neverRan.has(status) && started > 0) say(`is ${status}, and was started ${started} times`)
-      if (status === 'ok' && started === 0) say('is ok, and was never started')
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
+      if (neverRan.has(status) && started > 0)
+        report(`is ${status}, and was started ${started} times`)
+      if (status === 'ok' && started === 0) report('is ok, and was never started')
       const quoted = /"start":"([^"]+)"/.exec(text)?.[1]
       if (
         status === 'ok' &&
@@ -103,15 +103,15 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Viola
           !ids.has(quoted) ||
           !startsOf.get(key)?.some(({ start }) => start === quoted))
       )
-        say(`is ok with the result of another start: ${text.slice(0, 200)}`)
+        report(`is ok with the result of another start: ${text.slice(0, 200)}`)
     }
   }
   return violations
 }
 
 /**
- * People are told that a tool runs only when it does (I1.4). One that was stopped at once may not
- * have come to writing that down.
+ * Clients see that a tool runs only when it does (I1.4). A tool that was stopped at once may not
+ * have written its start.
  */
 function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
   const ended = new Set(
@@ -125,7 +125,13 @@ function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violatio
     const key = callKey(record.message, record.message.ordinal)
     return startsOf.has(key) || !ended.has(key)
       ? []
-      : [{ checker, what: `${key} was told as started, and never was`, at: addressOf(record) }]
+      : [
+          {
+            checker,
+            problem: `${key} was reported as started, and never started`,
+            at: addressOf(record),
+          },
+        ]
   })
 }
 

@@ -1,7 +1,6 @@
-// R5: `outcome_unknown` is said only where somebody could not know. Each one has its cause in what
-// was done to the process that had claimed the call (or, where that process is not known, to some
-// process that runs tools), to the broker, or in a cancel of the turn; and the cause lies between
-// the claim and the result.
+// R5: an `outcome_unknown` always has a cause between the claim and the result. The cause is a
+// fault of the claiming process or of the broker, or a cancel of the turn. If the claiming process
+// is not known, a fault of any process that runs tools counts.
 
 import { type AcceptedClaim, type ClearedCall, clearedCalls } from '../claims.ts'
 import {
@@ -13,17 +12,17 @@ import {
   recordsOf,
   turnKey,
 } from '../evidence.ts'
-import { processesOfOwners } from '../owners.ts'
+import { processesOfOwners } from '../processes-of-owners.ts'
 
 const checker = 'unknown-explained'
 
 /**
- * Clocks of the broker, the tools and the faults are one machine's, but a fault is noted when it is
- * done, and felt a little later.
+ * The broker, the tools and the faults share one machine's clock. A fault is noted when it is done,
+ * and its effect comes a little later.
  */
 const slackMs = 1_000
 
-/** How an unknown outcome came about; counted in the report. */
+/** The cause of an unknown outcome, counted in the report. */
 export type Explanation =
   | 'cancelled'
   | 'owner disturbed'
@@ -35,7 +34,13 @@ export const unknownExplained: Checker = {
   check(evidence) {
     return explainUnknowns(evidence).flatMap(({ call, why, at, detail }) =>
       why === undefined
-        ? [{ checker, what: `${call} is outcome_unknown, and nothing explains it: ${detail}`, at }]
+        ? [
+            {
+              checker,
+              problem: `${call} is outcome_unknown, and nothing explains it: ${detail}`,
+              at,
+            },
+          ]
         : [],
     )
   },

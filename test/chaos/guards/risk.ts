@@ -1,7 +1,7 @@
-// A guard of the chaos suite, as a team of its own would write it: it rejects the calls whose
-// argument `risk` names it, and says how many calls of the conversation it had seen before, so that
-// the log shows whether a guard that was killed knew again what it had known. Its options are what
-// it registers: `weir guard run risk.ts --options ledger-1.json`.
+// A guard of the chaos suite, as another team would write it. It rejects the calls whose argument
+// `risk` names it. Its verdict counts the earlier calls of the conversation. The log then shows
+// whether a guard that was killed restored its memory. Its options are its registration: `weir
+// guard run risk.ts --options ledger-1.json`.
 
 import type { Guard } from '../../../shared/contract/guard.ts'
 

@@ -1,5 +1,5 @@
-// A module tool that writes down that it starts before it does anything else: one line, one write,
-// at the end of the file.
+// A module tool that notes its start before all other work: one line, one write, at the end of the
+// file.
 
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 let starts = 0
 
 /**
- * @type {(args: { sleepMs?: number; fail?: boolean }, context: { idempotencyKey: string; signal:
+ * @type {(args: { sleepMs?: number, fail?: boolean }, context: { idempotencyKey: string, signal:
  * AbortSignal }) => Promise<object>}
  */
 export default async function note({ sleepMs = 0, fail = false }, { idempotencyKey, signal }) {

@@ -1,5 +1,5 @@
-// Systems with one thing broken, and which checker must ring for each. An alarm that nobody ever
-// heard is no alarm.
+// Systems with one broken part, each with the checker that must report it. They prove that the
+// checkers work.
 
 import { type FaultRates, faultKinds } from '../faults.ts'
 import type { Rolled } from '../simulation.ts'
@@ -9,34 +9,36 @@ import {
   commitFirst,
   newestMarks,
   noMarks,
-  silent,
-  skipped,
-  stopping,
-  unordered,
+  reversesOutputs,
+  skipsFailedSends,
+  skipsInvalid,
+  throwsLater,
 } from './readers.ts'
 import {
+  approvesRejections,
   attemptsTogether,
+  countsInProcess,
   forgetsCancel,
   forgetsExpiry,
   forgetsGuards,
   forgetsMessageIds,
-  forgetsShadows,
-  hearsOnlyYes,
+  forgetsShadowModes,
   historyWithoutResults,
-  impure,
   noDeadline,
   noDeadlines,
   skippedThoughLapsed,
 } from './stages.ts'
 
-/** `weather` and `impatience`: where the breakage shows; else what the seed rolls. */
+/**
+ * `weather` and `impatience`: the conditions that expose the defect. Otherwise the seed rolls them.
+ */
 export type Canary = {
   system: System
   foundBy: string
   weather?: FaultRates
   impatience?: number
   guarded?: boolean
-  peopled?: boolean
+  withApprovers?: boolean
   operated?: boolean
 }
 
@@ -49,16 +51,16 @@ export const canaries: Canary[] = [
   { system: noMarks, foundBy: 'replay-equals-log' },
   { system: commitFirst, foundBy: 'turns-end' },
   { system: newestMarks, foundBy: 'replay-equals-log' },
-  { system: unordered, foundBy: 'one-content-per-id' },
-  { system: skipped, foundBy: 'one-content-per-id' },
-  { system: silent, foundBy: 'dead-letters' },
-  { system: stopping, foundBy: 'nothing-stops' },
+  { system: reversesOutputs, foundBy: 'one-content-per-id' },
+  { system: skipsFailedSends, foundBy: 'one-content-per-id' },
+  { system: skipsInvalid, foundBy: 'dead-letters' },
+  { system: throwsLater, foundBy: 'nothing-stops' },
   { system: skippedThoughLapsed, foundBy: 'one-result-per-call', weather: deadly },
   { system: attemptsTogether, foundBy: 'no-splice' },
   { system: forgetsMessageIds, foundBy: 'turns-end' },
   { system: noDeadline, foundBy: 'units-close', weather: deadly },
   { system: noDeadlines, foundBy: 'turns-end', weather: deadly },
-  { system: impure, foundBy: 'one-content-per-id' },
+  { system: countsInProcess, foundBy: 'one-content-per-id' },
   { system: historyWithoutResults, foundBy: 'history-valid' },
   { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
   {
@@ -68,16 +70,16 @@ export const canaries: Canary[] = [
     impatience: 0,
   },
   { system: forgetsGuards, foundBy: 'no-vetoed-start', guarded: true },
-  { system: forgetsShadows, foundBy: 'shadow-only-tells', operated: true },
-  { system: hearsOnlyYes, foundBy: 'no-unapproved-start', peopled: true },
+  { system: forgetsShadowModes, foundBy: 'shadow-only-reports', operated: true },
+  { system: approvesRejections, foundBy: 'no-unapproved-start', withApprovers: true },
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
   { system: anyClaimStarts, foundBy: 'starts-bounded' },
 ]
 
-/** What a canary is tried on: a seed with several processes on one partition, so that they meet. */
+/** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
-  { weather, impatience, guarded, peopled, operated }: Canary,
+  { weather, impatience, guarded, withApprovers, operated }: Canary,
   rolled: Rolled,
 ): Rolled {
   const { seed, durationMs, storage, rates } = rolled
@@ -89,7 +91,7 @@ export function rolledFor(
     partitions: 1,
     impatience: impatience ?? rolled.impatience,
     ...(guarded !== undefined && { guarded }),
-    ...(peopled !== undefined && { peopled }),
+    ...(withApprovers !== undefined && { withApprovers }),
     ...(operated !== undefined && { operated }),
     rates: { ...rates, ...weather },
   }

@@ -1,4 +1,4 @@
-// Performers that break R4; everything else is real.
+// Performers that break R4. All other parts are real.
 
 import type {
   Performer,
@@ -30,28 +30,27 @@ function withPerformer(
   }
 }
 
-/** No look at the time between the claim and the start. */
-export const noClock = withPerformer(
-  'the executor does not look at the clock',
-  (real) => (context) => {
-    const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
-    return real({ ...context, clock })
-  },
-)
+/** Ignores the time between the claim and the start. */
+export const noClock = withPerformer('the executor ignores the clock', (real) => (context) => {
+  const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
+  return real({ ...context, clock })
+})
 
-/** The owner is the name of the instance: restarted, it takes its own old claim for a new one. */
+/**
+ * Uses the instance's name as the owner: after a restart it mistakes its old claim for a new one.
+ */
 export const ownerIsInstance = withPerformer(
   'the owner is the name of the instance',
   (_real, parts) => (context) => naive({ ...context, owner: parts.place }, parts),
 )
 
-/** Whoever sees a claim starts the tool. */
+/** Every process that sees a claim starts the tool. */
 export const anyClaimStarts = withPerformer(
   'any claim starts the tool',
   (_real, parts) => (context) => naive(context, parts, () => true),
 )
 
-/** An executor that trusts the log alone, and remembers only what runs. */
+/** An executor without its own checks: it relies on the log and remembers only running calls. */
 function naive(
   context: PerformerContext,
   { run }: Parts,
@@ -64,7 +63,7 @@ function naive(
   return {
     reconcile(_unit, tasks) {
       for (const task of tasks) {
-        if (task.kind === 'await-verdict') continue // its guards are silent
+        if (task.kind === 'await-verdict') continue // ignores the guards of the call
         const { conversation, turn, round, ordinal, try: number } = task
         const name = JSON.stringify([task.kind, conversation, turn, round, ordinal, number])
         if (begun.has(name) || (task.kind === 'run' && !isMine(task.owner))) continue

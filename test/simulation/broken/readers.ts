@@ -1,4 +1,4 @@
-// Buses that break a promise of the runtime: the real stages on them must be caught.
+// Buses that break a promise to the runtime. The checkers must catch the real stages on them.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '../../../shared/contract/bus.ts'
 import { realSystem, type System } from '../system.ts'
 
-/** The real system, on a bus whose readers are wrapped. */
+/** The real system, on a bus with wrapped readers. */
 function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionReader): System {
   const bus = (real: Bus): Bus => ({
     ...real,
@@ -23,8 +23,8 @@ function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionR
   return { ...realSystem, name, bus }
 }
 
-/** As R3 forbids: a record that came before is taken again, because each has a new id. */
-export const noMarks = withReaders('repeats are taken again', (reader) => ({
+/** Breaks R3: each repeat of a record gets a new id, so a reader applies it again. */
+export const noMarks = withReaders('repeats are applied again', (reader) => ({
   ...reader,
   position: reader.position,
   read: (records) => reader.read(records.map(withNewId)),
@@ -37,7 +37,7 @@ function withNewId(record: StoredRecord): StoredRecord {
     : { ...record, id: `${stage}/${partition}/${record.offset}/0` }
 }
 
-/** As R1 forbids: what is done is committed before its outputs are written. */
+/** Breaks R1: commits a step before its outputs are written. */
 export const commitFirst = withReaders('the commit goes before the outputs', (reader) => {
   let held: RecordToAppend[] = []
   return {
@@ -53,8 +53,8 @@ export const commitFirst = withReaders('the commit goes before the outputs', (re
 })
 
 /**
- * With the newest marks instead of those at "fold from", the open units' own records are dropped as
- * repeats.
+ * Restores the newest marks instead of those at "fold from", which drops the open units' own
+ * records as repeats.
  */
 export const newestMarks = withReaders('the commit holds the newest marks', (reader) => {
   const marks: Record<string, [number, number]> = {}
@@ -85,8 +85,8 @@ function withMarks(commit: Commit, marks: object): Commit {
   return { offset: commit.offset, metadata: JSON.stringify({ from, marks }) }
 }
 
-/** As R3 forbids: outputs in another order than their inputs. */
-export const unordered = withReaders('outputs are written backwards', (reader) => ({
+/** Breaks R3: writes outputs in another order than their inputs. */
+export const reversesOutputs = withReaders('outputs are written backwards', (reader) => ({
   ...reader,
   position: reader.position,
   async read(records) {
@@ -95,8 +95,8 @@ export const unordered = withReaders('outputs are written backwards', (reader) =
   },
 }))
 
-/** As R3 forbids: a send that failed is skipped. */
-export const skipped = withReaders('an output is skipped now and then', (reader) => {
+/** Breaks R3: skips a failed send. */
+export const skipsFailedSends = withReaders('an output is skipped now and then', (reader) => {
   let count = 0
   return {
     ...reader,
@@ -108,15 +108,18 @@ export const skipped = withReaders('an output is skipped now and then', (reader)
   }
 })
 
-/** As R8 forbids: what cannot be decoded is passed over in silence. */
-export const silent = withReaders('rubbish is dropped in silence', (reader) => ({
-  ...reader,
-  position: reader.position,
-  async read(records) {
-    const readable = records.filter(isReadable)
-    return readable.length === 0 ? { outputs: [], commit: undefined } : reader.read(readable)
-  },
-}))
+/** Breaks R8: skips records that cannot be decoded. */
+export const skipsInvalid = withReaders(
+  'invalid records are dropped without a dead letter',
+  (reader) => ({
+    ...reader,
+    position: reader.position,
+    async read(records) {
+      const readable = records.filter(isReadable)
+      return readable.length === 0 ? { outputs: [], commit: undefined } : reader.read(readable)
+    },
+  }),
+)
 
 function isReadable({ value }: StoredRecord): boolean {
   try {
@@ -126,8 +129,8 @@ function isReadable({ value }: StoredRecord): boolean {
   }
 }
 
-/** A stage that stops. */
-export const stopping = withReaders('a reader throws', (reader) => {
+/** A stage that stops after some records. */
+export const throwsLater = withReaders('a reader throws', (reader) => {
   let count = 0
   return {
     ...reader,

@@ -1,4 +1,4 @@
-// Stages that break a rule of theirs; everything else is real.
+// Stages that break one of their rules. All other parts are real.
 
 import type { Message, ModelFinished, Part } from '../../../shared/contract/messages.ts'
 import {
@@ -21,7 +21,7 @@ function withStages(name: string, change: (entries: Entries) => Partial<Entries>
   }
 }
 
-/** The same stage, each of its outputs changed. */
+/** The same stage with a change to each output. */
 function withOutputs<State, In extends Message, Task>(
   stage: Stage<State, In, Task>,
   change: (output: Output) => Output,
@@ -35,9 +35,9 @@ function withOutputs<State, In extends Message, Task>(
   }
 }
 
-/** As R5 forbids: a call whose earlier try gave no result is called skipped. */
+/** Breaks R5: reports a call as skipped although an earlier try had no result. */
 export const skippedThoughLapsed = withStages(
-  'a lapsed call is called skipped',
+  'a lapsed call is reported as skipped',
   ({ executor }) => ({
     executor: {
       ...executor,
@@ -54,7 +54,7 @@ export const skippedThoughLapsed = withStages(
 
 type Counted<State> = { inner: State | undefined; parts: number }
 
-/** As ACC-1 forbids: parts of all attempts of a round are folded together. */
+/** Breaks ACC-1: folds parts of all attempts of a round together. */
 export const attemptsTogether = withStages('attempts are folded together', ({ accumulator }) => {
   type State = Parameters<typeof accumulator.stage.due>[0]
   type In = Parameters<typeof accumulator.stage.react>[1]['message']
@@ -88,7 +88,7 @@ function joined(message: Message, parts: number): Part | ModelFinished | Message
   return message
 }
 
-/** As CONV-1 forbids: a repeated message opens a turn of its own. */
+/** Breaks CONV-1: opens a second turn for a repeated message. */
 export const forgetsMessageIds = withStages('message ids are forgotten', ({ conversation }) => {
   const { stage } = conversation
   return {
@@ -101,12 +101,12 @@ export const forgetsMessageIds = withStages('message ids are forgotten', ({ conv
   }
 })
 
-/** As R1 forbids: a unit without a deadline; whom nobody answers waits for ever. */
+/** Breaks R1: a unit has no deadline and waits for ever if no answer comes. */
 export const noDeadline = withStages('a tool has no deadline', ({ executor }) => ({
   executor: { ...executor, stage: { ...executor.stage, due: () => undefined } },
 }))
 
-/** The same in all that wait for it: the turn never ends. */
+/** The same in all stages that wait for it, so the turn never ends. */
 export const noDeadlines = withStages(
   'neither a tool nor a round nor a turn has a deadline',
   ({ executor, conversation, ...others }) => ({
@@ -116,8 +116,8 @@ export const noDeadlines = withStages(
   }),
 )
 
-/** As R2 forbids: what a reducer writes depends on something beside its log. */
-export const impure = withStages('a reducer counts in its process', ({ validator }) => {
+/** Breaks R2: a reducer's output depends on more than its log. */
+export const countsInProcess = withStages('a reducer counts in its process', ({ validator }) => {
   let count = 0
   return {
     validator: {
@@ -134,8 +134,8 @@ export const impure = withStages('a reducer counts in its process', ({ validator
 })
 
 /**
- * As R6 forbids: a call whose turn has expired can still be claimed; neither that deadline ends it,
- * nor the cancel that comes of it.
+ * Breaks R6: a call of an expired turn can still be claimed. Neither that deadline nor its cancel
+ * ends the call.
  */
 export const forgetsExpiry = withStages(
   'the executor forgets when a turn expires',
@@ -163,7 +163,7 @@ export const forgetsExpiry = withStages(
   },
 )
 
-/** As R5 forbids: a round in the history without its results. */
+/** Breaks R5: a round is in the history without its results. */
 export const historyWithoutResults = withStages(
   'the history leaves out results',
   ({ conversation }) => ({
@@ -180,10 +180,7 @@ export const historyWithoutResults = withStages(
   }),
 )
 
-/**
- * As the protocol forbids: a cancel that comes before its round is not remembered, and the round
- * runs afterwards.
- */
+/** Breaks the protocol: a cancel before its round is forgotten, so the round runs afterwards. */
 export const forgetsCancel = withStages('an early cancel is forgotten', ({ executor }) => {
   const { stage } = executor
   return {
@@ -200,7 +197,7 @@ export const forgetsCancel = withStages('an early cancel is forgotten', ({ execu
   }
 })
 
-/** As R6 forbids: nobody is waited for. */
+/** Breaks R6: waits for no guard. */
 export const forgetsGuards = withStages(
   'the executor forgets the guards of a round',
   ({ executor }) => {
@@ -224,8 +221,8 @@ export const forgetsGuards = withStages(
   },
 )
 
-/** A rule in shadow acts like any other. */
-export const forgetsShadows = withStages(
+/** Applies a rule in shadow mode as if it were in force. */
+export const forgetsShadowModes = withStages(
   'the loop-detector forgets which rules are shadows',
   ({ 'loop-detector': detector }) => ({
     'loop-detector': {
@@ -245,19 +242,22 @@ export const forgetsShadows = withStages(
   }),
 )
 
-/** As a stage that looks only at who spoke: whatever a person says is an approval. */
-export const hearsOnlyYes = withStages('a rejection is heard as an approval', ({ approval }) => ({
-  approval: {
-    stage: {
-      ...approval.stage,
-      react(round, record) {
-        const { message } = record
-        if (message.type !== 'approval-answered') return approval.stage.react(round, record)
-        return approval.stage.react(round, {
-          ...record,
-          message: { ...message, answer: 'approve' },
-        })
+/** Checks only the sender of an answer: every answer of a person counts as an approval. */
+export const approvesRejections = withStages(
+  'a rejection counts as an approval',
+  ({ approval }) => ({
+    approval: {
+      stage: {
+        ...approval.stage,
+        react(round, record) {
+          const { message } = record
+          if (message.type !== 'approval-answered') return approval.stage.react(round, record)
+          return approval.stage.react(round, {
+            ...record,
+            message: { ...message, answer: 'approve' },
+          })
+        },
       },
     },
-  },
-}))
+  }),
+)

@@ -1,6 +1,6 @@
-// A stage with a bug: it throws on some records, always on the same ones. That is no canary: R8
-// promises that the turn fails, that everything else goes on, and that nobody is left waiting. So
-// all checkers must be content but the one that wants no dead letters.
+// A stage with a bug: it throws on some records, always on the same ones. It is no canary, because
+// R8 covers it: the turn fails, all other units go on, and no unit keeps waiting. All checkers must
+// pass, except the one that allows no dead letters.
 
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Stage } from '../../../shared/contract/stage.ts'
@@ -24,7 +24,7 @@ export function throwing(name: StageName): System {
 
 type AnyStage = Stage<unknown, Message, unknown>
 
-/** After its work, so that the state has been changed halfway: the runtime must fold it again. */
+/** Throws after its work, with the state half changed. The runtime must fold that state again. */
 function throwingStage(stage: AnyStage): AnyStage {
   return {
     ...stage,

@@ -1,12 +1,12 @@
-// R8: what is no record goes to dead-letters with its origin, once; and nothing else does, because
-// no reducer of ours should throw.
+// R8: invalid bytes go to dead-letters once, with their origin. No other dead letters exist,
+// because no reducer of ours may throw.
 
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
 export const deadLetters: Checker = {
   name: 'dead-letters',
   check(evidence) {
-    const complaints: Complaint[] = []
+    const findings: Finding[] = []
     const letters = new Map<string, Set<string>>()
     const why = new Map<string, string>()
     for (const { record, message } of evidence.all('dead-letters', 'dead-letter')) {
@@ -23,12 +23,12 @@ export const deadLetters: Checker = {
     )
     for (const origin of garbage)
       if (letters.get(origin)?.size !== 1)
-        complaints.push({
-          what: `the rubbish at ${origin} has ${letters.get(origin)?.size ?? 0} dead letters`,
+        findings.push({
+          problem: `the invalid record at ${origin} has ${letters.get(origin)?.size ?? 0} dead letters`,
         })
     for (const [origin, reason] of why)
       if (!garbage.has(origin))
-        complaints.push({ what: `the record at ${origin} went to dead-letters: ${reason}` })
-    return complaints
+        findings.push({ problem: `the record at ${origin} went to dead-letters: ${reason}` })
+    return findings
   },
 }

@@ -1,20 +1,20 @@
-// What a provider is sent is valid: every call has exactly one result, rounds follow one another
-// without a hole, the request's own user message is there (I5.4). The provider wrote it down; here
-// it is judged.
+// Requests to a provider are valid: every call has exactly one result, rounds have no gap, and the
+// request has its own user message (I5.4). The provider records each request, and this checker
+// judges it.
 
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 import type { ModelStream } from '../world/ledger.ts'
 
 export const historyValid: Checker = {
   name: 'history-valid',
   check(evidence) {
-    return evidence.ledger.streams.flatMap((stream): Complaint[] => {
-      const what = faultOf(stream)
-      return what === undefined
+    return evidence.ledger.streams.flatMap((stream): Finding[] => {
+      const problem = faultOf(stream)
+      return problem === undefined
         ? []
         : [
             {
-              what: `the request for round ${stream.round} of turn ${stream.turn}: ${what}`,
+              problem: `the request for round ${stream.round} of turn ${stream.turn}: ${problem}`,
               conversation: stream.conversation,
             },
           ]

@@ -1,7 +1,7 @@
-// R4 and R6: nothing starts after its result was given, out of a claim that was appended when its
-// turn had expired, or if the turn's cancel stood in the executor's inbox before the round did.
+// R4 and R6: no tool starts after its result. None starts from a claim that was appended after its
+// turn expired. None starts if the turn's cancel precedes the round in the executor's inbox.
 
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
 export const noLateStart: Checker = {
   name: 'no-late-start',
@@ -33,8 +33,8 @@ export const noLateStart: Checker = {
           expiresAt.set(call, Math.max(message.expiresAt, message.extendedTo ?? 0))
       }
     }
-    // A claim starts at most one tool. So a call starts no more often than it has tries whose claim
-    // came in time.
+    // A claim starts at most one tool. So a call starts no more often than it has tries with a
+    // claim in time.
     const triesInTime = new Map<string, Set<number>>()
     for (const { record, message } of evidence.all('rounds-cleared', 'claim')) {
       const call = JSON.stringify([
@@ -47,28 +47,28 @@ export const noLateStart: Checker = {
       triesInTime.set(call, (triesInTime.get(call) ?? new Set()).add(message.try))
     }
     const startsSeen = new Map<string, number>()
-    return evidence.ledger.starts.flatMap(({ call, time, machine }): Complaint[] => {
+    return evidence.ledger.starts.flatMap(({ call, time, machine }): Finding[] => {
       const conversation = (JSON.parse(call) as string[])[0]
-      const complaints: Complaint[] = []
+      const findings: Finding[] = []
       const given = resultAt.get(call)
       if (given !== undefined && given < time)
-        complaints.push({
-          what: `${machine} started ${call} ${time - given} ms after its result was given`,
+        findings.push({
+          problem: `${machine} started ${call} ${time - given} ms after its result was given`,
           conversation,
         })
       if (forbidden.has(call))
-        complaints.push({
-          what: `${machine} started ${call}, whose turn was cancelled before its round came`,
+        findings.push({
+          problem: `${machine} started ${call} after a cancel that preceded its round`,
           conversation,
         })
       const starts = (startsSeen.get(call) ?? 0) + 1
       startsSeen.set(call, starts)
       const inTime = triesInTime.get(call)?.size ?? 0
       if (starts > inTime) {
-        const what = `${machine} started ${call} (start ${starts}), but only ${inTime} of its tries were claimed before it expired`
-        complaints.push({ what, conversation })
+        const problem = `${machine} started ${call} (start ${starts}), but only ${inTime} of its tries were claimed before it expired`
+        findings.push({ problem, conversation })
       }
-      return complaints
+      return findings
     })
   },
 }

@@ -1,49 +1,50 @@
-// What the conversation was told is what the model streamed in one attempt: text and argument
-// bytes, nothing of another attempt in between.
+// The conversation received the text and the argument bytes that the model streamed in one attempt.
+// They contain no part of another attempt.
 
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 import type { ModelStream } from '../world/ledger.ts'
 
-type Said = { text: string; calls: { id: string | null; name: string | null; raw: string }[] }
+type Content = { text: string; calls: { id: string | null; name: string | null; raw: string }[] }
 
 export const noSplice: Checker = {
   name: 'no-splice',
   check(evidence) {
-    const complaints: Complaint[] = []
+    const findings: Finding[] = []
     const streams = Map.groupBy(evidence.ledger.streams, ({ conversation, turn, round }) =>
       JSON.stringify([conversation, turn, round]),
     )
-    const said = new Map(
+    const streamed = new Map(
       [...streams].map(([round, list]) => [
         round,
         new Set(
-          list.filter(({ finished }) => finished).map((stream) => JSON.stringify(saidIn(stream))),
+          list
+            .filter(({ finished }) => finished)
+            .map((stream) => JSON.stringify(contentOf(stream))),
         ),
       ]),
     )
     for (const { message } of evidence.all('conversation-events', 'round-outcome')) {
       const { conversation, turn, round, response, failure } = message
       if (failure !== null) continue
-      const told: Said = {
+      const received: Content = {
         text: response.text,
         calls: response.calls.map(({ id, name, raw }) => ({ id, name, raw })),
       }
       const name = JSON.stringify([conversation, turn, round])
-      if (!said.get(name)?.has(JSON.stringify(told)))
-        complaints.push({
-          what: `the response of ${name} is none of the ${said.get(name)?.size ?? 0} that the model gave: ${JSON.stringify(told)}; it gave ${[...(said.get(name) ?? [])]}`,
+      if (!streamed.get(name)?.has(JSON.stringify(received)))
+        findings.push({
+          problem: `the response of ${name} is none of the ${streamed.get(name)?.size ?? 0} responses of the model: ${JSON.stringify(received)}; the model sent ${[...(streamed.get(name) ?? [])]}`,
           conversation,
         })
     }
-    return complaints
+    return findings
   },
 }
 
-type Call = Said['calls'][number]
+type Call = Content['calls'][number]
 
 /**
- * The same call again in one response counts once; beside one with arguments, one without any only
- * announces it.
+ * A repeated call in one response counts once. A copy without arguments only announces the call.
  */
 function isRepeat(call: Call, n: number, sent: Call[]): boolean {
   return sent.some(({ id, name, raw }, k) => {
@@ -53,10 +54,10 @@ function isRepeat(call: Call, n: number, sent: Call[]): boolean {
 }
 
 /**
- * An independent fold: the argument text is the deltas if there is any, else what came with the
- * start.
+ * An independent fold: the argument text is the deltas if there are any, otherwise the start's
+ * text.
  */
-function saidIn({ events }: ModelStream): Said {
+function contentOf({ events }: ModelStream): Content {
   const calls = new Map<
     number,
     { id: string | null; name: string | null; start: string; deltas: string }

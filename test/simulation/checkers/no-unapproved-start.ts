@@ -1,12 +1,12 @@
-// No call that waits for a person ever started without one: somebody approved exactly its
-// arguments, in time, and nobody rejected it before. By what people wrote and the tools' own
-// records; what the stage approval made of it is not asked. In a simulation every call of a tool
+// No call that waits for a person starts without an approval. A person must approve its exact
+// arguments in time, with no rejection before. The evidence is the people's own records and the
+// tools' own records, not the output of the approval stage. In a simulation every call of a tool
 // that a rule names waits.
 
 import { createHash } from 'node:crypto'
 import type { Call } from '../../../shared/contract/messages.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
 export const noUnapprovedStart: Checker = {
   name: 'no-unapproved-start',
@@ -20,30 +20,32 @@ export const noUnapprovedStart: Checker = {
     const seen = new Set<string>()
     return evidence
       .all('rounds-cleared', 'round-cleared')
-      .flatMap(({ record, message }): Complaint[] => {
+      .flatMap(({ record, message }): Finding[] => {
         const { conversation, turn, round, calls, policy } = message
         const guard = policy.guards.find(({ name }) => name === 'approval')
         const place = JSON.stringify([conversation, turn, round])
         if (guard === undefined || seen.has(place)) return []
         seen.add(place)
-        return calls.flatMap((call): Complaint[] => {
+        return calls.flatMap((call): Finding[] => {
           const start = starts.get(JSON.stringify([conversation, turn, round, call.ordinal]))
           if (start === undefined || modeFor(guard, call.name) !== 'enforce') return []
-          const said = (answers.get(start.call) ?? []).filter(
+          const given = (answers.get(start.call) ?? []).filter(
             (answer) => answer.message.hash === hashOf(call),
           )
-          const first = said[0]
+          const first = given[0]
           const isApproved =
             first?.message.answer === 'approve' &&
             first.record.time < record.time + guard.deadlineMs
           if (isApproved && first.record.time <= start.time) return []
-          const what =
+          const problem =
             first === undefined
-              ? 'nobody decided about'
+              ? 'has no decision'
               : first.message.answer === 'reject'
-                ? 'somebody rejected'
+                ? 'is rejected'
                 : 'was approved too late'
-          return [{ what: `${start.machine} started ${start.call}, which ${what}`, conversation }]
+          return [
+            { problem: `${start.machine} started ${start.call}, which ${problem}`, conversation },
+          ]
         })
       })
   },

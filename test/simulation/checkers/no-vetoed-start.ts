@@ -1,9 +1,9 @@
-// R6: no call that an enforcing guard rejected, or said nothing usable of where silence rejects,
-// ever started. By the executor's log and the tools' own records: what the executor made of the
-// verdicts is not asked.
+// R6: no call starts that an enforcing guard rejected. The same holds for a guard without a usable
+// answer if silence rejects. The evidence is the executor's inbox and the tools' own records, not
+// the executor's decisions.
 
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
 export const noVetoedStart: Checker = {
   name: 'no-vetoed-start',
@@ -13,12 +13,12 @@ export const noVetoedStart: Checker = {
     const seen = new Set<string>()
     return evidence
       .all('rounds-cleared', 'round-cleared')
-      .flatMap(({ record, message }): Complaint[] => {
+      .flatMap(({ record, message }): Finding[] => {
         const { conversation, turn, round, calls, policy } = message
         const place = JSON.stringify([conversation, turn, round])
         if (seen.has(place)) return []
         seen.add(place)
-        return policy.guards.flatMap((guard): Complaint[] => {
+        return policy.guards.flatMap((guard): Finding[] => {
           const answer = verdicts.find(
             (other) =>
               other.record.partition === record.partition &&
@@ -32,19 +32,19 @@ export const noVetoedStart: Checker = {
           )
           const isInTime =
             answer !== undefined && answer.record.time < record.time + guard.deadlineMs
-          const asked = calls.filter(({ name }) => modeFor(guard, name) === 'enforce')
-          return asked.flatMap(({ ordinal }): Complaint[] => {
+          const enforced = calls.filter(({ name }) => modeFor(guard, name) === 'enforce')
+          return enforced.flatMap(({ ordinal }): Finding[] => {
             const start = starts.get(JSON.stringify([conversation, turn, round, ordinal]))
-            const said =
+            const verdicts =
               answer?.message.verdicts.filter((verdict) => verdict.ordinal === ordinal) ?? []
             const isForbidden = isInTime
-              ? said.length === 0 || said.some(({ verdict }) => verdict === 'reject')
+              ? verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'reject')
               : guard.onTimeout === 'reject'
             if (start === undefined || !isForbidden) return []
             const why = isInTime ? 'rejected' : 'did not answer for'
             return [
               {
-                what: `${start.machine} started ${start.call}, which guard ${guard.name} ${why}`,
+                problem: `${start.machine} started ${start.call}, which guard ${guard.name} ${why}`,
                 conversation,
               },
             ]

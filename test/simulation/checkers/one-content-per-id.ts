@@ -1,26 +1,26 @@
-// R3: a derived id has one content, everywhere. And who drops what is not above the writer's mark
-// loses nothing: what is dropped was taken before. The numbers n of one input have no hole over all
-// topics together, so no output of it is missing in the middle.
+// R3: a derived id has one content, everywhere. Dropping a record that is not above the writer's
+// mark loses nothing: the reader applied it before. The numbers n of one input have no gap over all
+// topics, so none of its outputs is missing in the middle.
 
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
-import type { Checker, Complaint, Evidence } from '../evidence.ts'
+import type { Checker, Evidence, Finding } from '../evidence.ts'
 
 export const oneContentPerId: Checker = {
   name: 'one-content-per-id',
   check(evidence) {
-    const complaints: Complaint[] = []
+    const findings: Finding[] = []
     const contents = new Map<string, string>()
     const numbers = new Map<string, Set<number>>()
     for (const topic of Object.keys(topics) as TopicName[])
       for (let partition = 0; partition < evidence.partitions; partition++)
-        complaints.push(...inOrder(evidence, topic, partition, contents, numbers))
+        findings.push(...inOrder(evidence, topic, partition, contents, numbers))
     for (const [input, seen] of numbers)
       for (let n = 0; n < seen.size; n++)
         if (!seen.has(n))
-          complaints.push({
-            what: `of the outputs of ${input} number ${n} is missing: ${[...seen]}`,
+          findings.push({
+            problem: `of the outputs of ${input} number ${n} is missing: ${[...seen]}`,
           })
-    return complaints
+    return findings
   },
 }
 
@@ -30,8 +30,8 @@ function inOrder(
   partition: number,
   contents: Map<string, string>,
   numbers: Map<string, Set<number>>,
-): Complaint[] {
-  const complaints: Complaint[] = []
+): Finding[] {
+  const findings: Finding[] = []
   const marks = new Map<string, [offset: number, n: number]>()
   const taken = new Set<string>()
   for (const { record, message } of evidence.of(topic, partition)) {
@@ -41,8 +41,8 @@ function inOrder(
     const content = `${topic}/${partition} ${record.key} ${Buffer.from(record.value ?? []).toString('base64')}`
     const known = contents.get(record.id)
     if (known !== undefined && known !== content)
-      complaints.push({
-        what: `two contents under ${record.id}: in ${topic}/${partition} at ${record.offset}`,
+      findings.push({
+        problem: `two contents under ${record.id}: in ${topic}/${partition} at ${record.offset}`,
         conversation,
       })
     contents.set(record.id, content)
@@ -56,12 +56,12 @@ function inOrder(
       Number(offset) > mark[0] ||
       (Number(offset) === mark[0] && Number(n) > mark[1])
     if (!isAbove && !taken.has(record.id))
-      complaints.push({
-        what: `${record.id} in ${topic}/${partition} at ${record.offset} comes after ${mark} and would be lost`,
+      findings.push({
+        problem: `${record.id} in ${topic}/${partition} at ${record.offset} comes after ${mark} and would be lost`,
         conversation,
       })
     if (isAbove) marks.set(`${stage}/${from}`, [Number(offset), Number(n)])
     taken.add(record.id)
   }
-  return complaints
+  return findings
 }

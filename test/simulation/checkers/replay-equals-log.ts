@@ -1,9 +1,8 @@
-// R1 and R3 as a whole: folding each inbox once, from its begin, without any fault, gives exactly
-// the derived records that the topics hold, byte for byte: none is missing, none was added. And of
-// each stage one commit is tried: folding from it writes from there on what the whole fold writes.
-// (The units need not be the same: a cancel that closed a round is, for a fold that begins behind
-// the round, one that came before it.) The one checker that runs the runtime's fold and the stages:
-// it asks whether what happened under faults is what happens without.
+// R1 and R3 as a whole. Folding each inbox once, from its begin and without a fault, gives exactly
+// the derived records of the topics, byte for byte. For each stage the checker also tries one
+// commit: a fold from it writes the same records from there on. (The units may differ. A cancel
+// that closed a round precedes that round for a fold that begins after it.) This is the one checker
+// that runs the runtime's fold and the stages. It compares a run with faults with one without.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
@@ -17,7 +16,7 @@ import {
 } from '../../../shared/contract/topology.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
-import type { Checker, Complaint, Evidence } from '../evidence.ts'
+import type { Checker, Evidence, Finding } from '../evidence.ts'
 
 type AnyStage = Stage<unknown, Message, unknown>
 
@@ -25,14 +24,14 @@ export function replayEqualsLog(real: Record<StageName, { stage: unknown }>): Ch
   return {
     name: 'replay-equals-log',
     async check(evidence) {
-      const complaints: Complaint[] = []
+      const findings: Finding[] = []
       const expected = new Map<string, RecordToAppend>()
       for (const name of Object.keys(stages) as StageName[])
         for (let partition = 0; partition < evidence.partitions; partition++)
-          complaints.push(
+          findings.push(
             ...(await replay(evidence, real[name].stage as AnyStage, partition, expected)),
           )
-      return [...compare(evidence, expected), ...complaints]
+      return [...compare(evidence, expected), ...findings]
     },
   }
 }
@@ -42,7 +41,7 @@ async function replay(
   stage: AnyStage,
   partition: number,
   expected: Map<string, RecordToAppend>,
-): Promise<Complaint[]> {
+): Promise<Finding[]> {
   const { topicPrefix } = evidence
   const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
   const options = { stage, partition, topicPrefix, readBack: readBackOf(inbox) }
@@ -68,7 +67,7 @@ async function replay(
   if (isDeepStrictEqual(behind, behindAgain)) return []
   return [
     {
-      what: `${stage.name}/${partition}: the commit at ${tried.offset} says to fold from ${from}, and that writes other records behind it than the whole fold`,
+      problem: `${stage.name}/${partition}: the commit at ${tried.offset} folds from ${from}, which writes other records after it than the whole fold`,
     },
   ]
 }
@@ -79,8 +78,8 @@ function readBackOf(inbox: StoredRecord[]) {
   }
 }
 
-function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Complaint[] {
-  const complaints: Complaint[] = []
+function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Finding[] {
+  const findings: Finding[] = []
   const missing = new Set(expected.keys())
   for (const topic of Object.keys(topics) as TopicName[])
     for (let partition = 0; partition < evidence.partitions; partition++)
@@ -91,18 +90,18 @@ function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Com
         missing.delete(record.id)
         const place = `${record.id} (${message.type}) in ${topic}/${partition} at ${record.offset}`
         if (want === undefined)
-          complaints.push({ what: `${place} is none that a replay writes`, conversation })
+          findings.push({ problem: `a replay does not write ${place}`, conversation })
         else if (
           want.topic !== record.topic ||
           want.partition !== partition ||
           want.key !== record.key ||
           !isSame(want.value, record.value)
         )
-          complaints.push({ what: `${place} differs from what a replay writes`, conversation })
+          findings.push({ problem: `${place} differs from the record of a replay`, conversation })
       }
   for (const id of missing)
-    complaints.push({ what: `${id} to ${expected.get(id)?.topic} was never written` })
-  return complaints
+    findings.push({ problem: `${id} to ${expected.get(id)?.topic} was never written` })
+  return findings
 }
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -1,8 +1,8 @@
-// Every user's message opens at most one turn and ends in exactly one turn-finished, also a queued
-// and a cancelled one; and nobody else's does. A message that is refused opens none. It is refused
-// each time it comes, because nobody remembers it, so it may have several.
+// Every user message opens at most one turn and ends in exactly one turn-finished, also a queued
+// and a cancelled one. No other turn-finished exists. A refused message opens no turn. Each repeat
+// of it is refused again, because no state keeps it, so it may have several.
 
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
 export const turnsEnd: Checker = {
   name: 'turns-end',
@@ -14,19 +14,19 @@ export const turnsEnd: Checker = {
     for (const { record, message } of evidence.all('activity', 'turn-finished'))
       note(finished, message, record.id)
     const sent = new Map(evidence.ledger.sent.map((message) => [keyOf(message), message]))
-    const complaints: Complaint[] = []
+    const findings: Finding[] = []
     for (const [key, { conversation, refusable }] of sent) {
       const starts = [...(started.get(key) ?? [])]
       const ends = [...(finished.get(key) ?? [])]
-      const say = (what: string) =>
-        complaints.push({ what: `the message ${key} ${what}`, conversation })
-      if (ends.length === 0) say('has no turn-finished')
-      if (ends.length > 1 && !refusable) say(`has ${ends.length} turn-finished: ${ends}`)
-      if (starts.length > (refusable ? 0 : 1)) say(`opened ${starts.length} turns: ${starts}`)
+      const report = (problem: string) =>
+        findings.push({ problem: `the message ${key} ${problem}`, conversation })
+      if (ends.length === 0) report('has no turn-finished')
+      if (ends.length > 1 && !refusable) report(`has ${ends.length} turn-finished: ${ends}`)
+      if (starts.length > (refusable ? 0 : 1)) report(`opened ${starts.length} turns: ${starts}`)
     }
     for (const key of finished.keys())
-      if (!sent.has(key)) complaints.push({ what: `turn-finished of ${key}, which nobody sent` })
-    return complaints
+      if (!sent.has(key)) findings.push({ problem: `turn-finished of ${key}, which nobody sent` })
+    return findings
   },
 }
 

@@ -1,13 +1,13 @@
-// R1: every unit ends. When all is over, each stage has committed the end of its inbox, and needs
-// nothing of it to fold again.
+// R1: every unit ends. At the end each stage has committed the end of its inbox and needs no
+// earlier record to fold again.
 
 import { stages } from '../../../shared/contract/topology.ts'
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
 export const unitsClose: Checker = {
   name: 'units-close',
   check(evidence) {
-    const complaints: Complaint[] = []
+    const findings: Finding[] = []
     const last = new Map(
       evidence.commits.map((commit) => [`${commit.group}/${commit.partition}`, commit]),
     )
@@ -19,17 +19,17 @@ export const unitsClose: Checker = {
         const from =
           commit === undefined ? undefined : (JSON.parse(commit.metadata) as { from: number }).from
         if (commit?.offset !== end)
-          complaints.push({
-            what: `${stage} has committed ${commit?.offset} of ${end} records of ${inbox}/${partition}`,
+          findings.push({
+            problem: `${stage} has committed ${commit?.offset} of ${end} records of ${inbox}/${partition}`,
           })
         else if (from !== end) {
           const message = evidence.of(inbox, partition)[from ?? 0]?.message
-          complaints.push({
-            what: `${stage} still has a unit open since ${inbox}/${partition}/${from}: ${JSON.stringify(message)}`,
+          findings.push({
+            problem: `${stage} still has a unit open since ${inbox}/${partition}/${from}: ${JSON.stringify(message)}`,
             conversation: message && 'conversation' in message ? message.conversation : undefined,
           })
         }
       }
-    return complaints
+    return findings
   },
 }

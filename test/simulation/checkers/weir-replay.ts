@@ -1,12 +1,12 @@
-// What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the
-// product's own comparison, so a difference that it invents, or one that it does not see, shows
-// here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
+// `weir replay` on the topics finds no difference and skips nothing. It is the product's own
+// comparison. A false difference or a missed one would appear here, under more faults than in other
+// tests. replay-equals-log compares the same with independent code.
 
 import { replayLog } from '../../../apps/replay/replay-log.ts'
 import type { AnyStage } from '../../../services/reducers.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
-import type { Checker, Complaint, Evidence } from '../evidence.ts'
+import type { Checker, Evidence, Finding } from '../evidence.ts'
 
 export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
   return {
@@ -23,20 +23,20 @@ export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
         grows: false,
         now: 0,
       })
-      const complaints: Complaint[] = []
+      const findings: Finding[] = []
       if (first !== undefined) {
         const { kind, stage, input } = first
-        complaints.push({
-          what: `${differences} differences; the first: ${kind}, of ${stage} for ${input.topic}/${input.partition}/${input.offset}`,
+        findings.push({
+          problem: `${differences} differences; the first: ${kind}, of ${stage} for ${input.topic}/${input.partition}/${input.offset}`,
           conversation: first.inputRecord?.key,
         })
       }
       const { awaited, deleted, unjudged } = tally
       if (awaited + deleted + unjudged > 0)
-        complaints.push({
-          what: `${awaited} records were awaited, ${deleted} deleted, ${unjudged} not judged, of a log that is whole and at rest`,
+        findings.push({
+          problem: `${awaited} records were awaited, ${deleted} deleted, ${unjudged} not judged, in a whole and idle log`,
         })
-      return complaints
+      return findings
     },
   }
 }

@@ -1,6 +1,6 @@
-// Guards of others: they answer late, twice, about the wrong calls, with rubbish, or not at all;
-// and an operator registers, switches and removes them while rounds wait. They are no process of
-// ours: what they write lands in their topics.
+// External guards: they answer late, twice, for the wrong calls, with invalid bytes, or never. An
+// operator registers, switches and removes them while rounds wait. They are outside the simulated
+// processes, and their records go straight to their topics.
 
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
@@ -44,13 +44,13 @@ export function startGuards({
       scheduler.at(start + random.below(durationMs), () => register(name))
     if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), () => remove(name))
   }
-  // The same record may land twice, and a guard reads at least once too.
+  // The same record may land twice, and a guard also reads at least once.
   broker.onLanded(({ topic, partition, value, time }) => {
     if (topic !== `${topicPrefix}rounds-cleared` || value === null) return
     const message = decoded(value)
     if (message?.type === 'round-cleared')
       for (const guard of message.policy.guards.filter(({ name }) => name !== approvalGuard))
-        hear(guard, message, partition, time)
+        onCleared(guard, message, partition, time)
   })
 
   function register(name: string): void {
@@ -87,7 +87,7 @@ export function startGuards({
     ])
   }
 
-  function hear(
+  function onCleared(
     guard: GuardInForce,
     cleared: RoundCleared,
     partition: number,
@@ -159,6 +159,6 @@ function decoded(value: Uint8Array) {
   try {
     return decode(value)
   } catch {
-    return undefined // somebody wrote rubbish
+    return undefined // invalid bytes
   }
 }

@@ -1,11 +1,11 @@
-// What really happened in the world, written down by the world itself: what users sent, what models
-// streamed, which tools started. The checkers compare it with the topics; the system under test
-// never sees it.
+// The real events of the world, in its own records: the messages of users, the streams of models,
+// the starts of tools. The checkers compare it with the topics. The system under test never sees
+// it.
 
 import type { HistoryEntry, PartEvent } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
-/** One call of the provider. `events`: what it streamed so far. */
+/** One call of the provider. `events`: its stream so far. */
 export type ModelStream = {
   conversation: string
   turn: number
@@ -13,7 +13,7 @@ export type ModelStream = {
   textOnly: boolean
   history: HistoryEntry[]
   events: PartEvent[]
-  /** True once the provider said that the model had stopped. */
+  /** True once the stream contained the model's stop. */
   finished: boolean
 }
 
@@ -26,7 +26,7 @@ export type ToolStart = {
   machine: string
 }
 
-/** `refusable`: it cannot open a turn, whenever it comes. */
+/** `refusable`: it cannot open a turn at any time. */
 export type Sent = {
   conversation: string
   messageId: string
@@ -34,7 +34,7 @@ export type Sent = {
   time: Milliseconds
 }
 
-/** Bytes that somebody foreign put into an inbox. */
+/** Bytes that a foreign writer put into an inbox. */
 export type Garbage = { topic: string; partition: number; offset: number }
 
 export type Ledger = {

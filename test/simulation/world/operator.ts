@@ -1,5 +1,5 @@
-// An operator who sets and takes back what judges the agents' rounds while they run: thresholds,
-// caps, rules in shadow, and sometimes what no key or value is.
+// An operator who changes the agents' policies during rounds: thresholds, caps, rules in shadow
+// mode, and sometimes invalid keys or values.
 
 import { policyKeys } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
@@ -62,7 +62,7 @@ export function startOperator({
   }
 }
 
-/** The rules of which the simulated model makes most work. */
+/** The rules that the simulated model triggers most often. */
 const often = [
   'rule.identical-failure',
   'rule.identical-success',

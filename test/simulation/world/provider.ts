@@ -1,6 +1,6 @@
-// A model's provider that does what models and networks do: answers, calls tools well and badly,
-// thinks only, says nothing, loops, obeys a text-only round or not, fails, stalls, is cut off.
-// Every request and every streamed event goes into the ledger.
+// A model's provider with the usual behaviour of models and networks. It answers, calls tools well
+// and badly, only thinks, sends nothing, loops, and obeys a text-only round or ignores it. It
+// fails, stalls and is cut off. The ledger records every request and every streamed event.
 
 import type {
   Provider,
@@ -89,9 +89,8 @@ const personas: [number, Persona][] = [
 ]
 
 /**
- * `sleeping`: how to wake each stream, once the simulation is over. Streams of dead processes sleep
- * for ever, and Node keeps for ever whoever waits for a signal that is made of others, and with it
- * the whole simulation.
+ * `sleeping`: wakes each stream once the simulation is over. Streams of dead processes sleep for
+ * ever. Node keeps every listener of a combined signal for ever, and with it the whole simulation.
  */
 export type World = { ledger: Ledger; random: Random; sleeping: Set<() => void>; over: boolean }
 
@@ -99,7 +98,7 @@ export type World = { ledger: Ledger; random: Random; sleeping: Set<() => void>;
 export function connectTo(world: World, machine: Machine): Provider {
   const { ledger, random, sleeping } = world
   return {
-    async *stream(request, signal, heard): AsyncGenerator<Streamed> {
+    async *stream(request, signal, onProgress): AsyncGenerator<Streamed> {
       const last = request.history.at(-1)
       const conversation = last?.conversation ?? '?'
       const stream: ModelStream = {
@@ -136,7 +135,7 @@ export function connectTo(world: World, machine: Machine): Provider {
         next += events.length
         await sleep(random.chance(0.9) ? random.between(0, 60) : random.between(500, 8000))
         if (signal.aborted || world.over) return
-        heard()
+        onProgress()
         stream.events.push(...events)
         yield { kind: 'events', events }
         if (signal.aborted) return
@@ -209,8 +208,8 @@ function failed(retryable: boolean, random: Random): Streamed {
 }
 
 /**
- * The events of a whole answer. What is in it names the stream it comes from, wherever the answer
- * need not be the same as others.
+ * The events of a whole answer. It contains the name of its stream, except in answers that may
+ * equal others.
  */
 function plan(
   answer: Answer,

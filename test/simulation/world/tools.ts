@@ -1,5 +1,5 @@
-// Tools that end well or badly, hang, ignore that they should stop, or take their process down with
-// them. Every start goes into the ledger.
+// Tools that succeed or fail, hang, ignore their abort, or crash their process. The ledger records
+// every start.
 
 import type { StartTool, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Chaos } from '../chaos.ts'

@@ -1,5 +1,5 @@
-// Users: they send messages, some twice with the same id, some while a turn is open; they cancel;
-// and somebody writes rubbish into the inboxes.
+// Users: they send messages, some twice with the same id, some during an open turn, and they
+// cancel. A foreign writer also puts invalid bytes into the inboxes.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { encode } from '../../../shared/codec/codec.ts'
@@ -54,9 +54,11 @@ export function startUsers({
       const refusable = random.chance(0.05)
       const agent = refusable ? withoutFallback : random.pick([...agents.values()])
       const sendAt = time
-      scheduler.at(sendAt, () => say(conversation, messageId, agent))
+      scheduler.at(sendAt, () => sendMessage(conversation, messageId, agent))
       if (random.chance(0.2))
-        scheduler.at(sendAt + random.between(1, 60_000), () => say(conversation, messageId, agent))
+        scheduler.at(sendAt + random.between(1, 60_000), () =>
+          sendMessage(conversation, messageId, agent),
+        )
       if (random.chance(impatience))
         scheduler.at(sendAt + random.below(random.pick([1000, 5000, 30_000])), () =>
           write({ type: 'cancel-requested', conversation, messageId }),
@@ -69,7 +71,7 @@ export function startUsers({
   }
   for (let i = random.below(3); i > 0; i--) scheduler.at(start + random.below(durationMs), litter)
 
-  function say(conversation: string, messageId: string, agent: Agent): void {
+  function sendMessage(conversation: string, messageId: string, agent: Agent): void {
     if (!ledger.sent.some((sent) => sent.messageId === messageId))
       ledger.sent.push({
         conversation,
@@ -89,7 +91,7 @@ export function startUsers({
     })
   }
 
-  /** A client repeats what it is not sure of; that is what message ids are for. */
+  /** A client repeats a message without an acknowledgement: message ids exist for that. */
   function write(message: Extract<Message, { type: 'user-message' | 'cancel-requested' }>): void {
     const record = toRecord({
       topic: `${topicPrefix}conversation-events`,
@@ -115,7 +117,7 @@ export function startUsers({
   }
 }
 
-/** A whole record that belongs into no inbox at all. */
+/** A whole record that belongs in no inbox at all. */
 const foreign = encode({
   type: 'operator-limits',
   caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null },

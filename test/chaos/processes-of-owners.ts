@@ -1,11 +1,10 @@
-// Which process an owner was. Owners are random words that stand nowhere but in the log, so it is
-// learnt from what they reported: a result quotes its start, and the tool that wrote the start down
-// knew which process had started it.
+// The process of each owner. Owners are random words that only the log contains. Their results
+// identify them: a result quotes its start, and the tool noted which process started it.
 
 import type { ClearedCall } from './claims.ts'
 import type { Evidence } from './evidence.ts'
 
-/** By owner; one that never reported a result of a tool is not there. */
+/** By owner. An owner that never reported a tool's result is missing. */
 export function processesOfOwners(
   { starts }: Evidence,
   calls: Map<string, ClearedCall>,

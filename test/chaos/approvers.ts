@@ -1,7 +1,6 @@
-// The people of a run: calls whose argument `risk` names a person wait for one. Most decide within
-// seconds, some not at all, some about when the call expires; now and then two decide at once. Each
-// decides from a process that is none of the fleet, as `weir approve` does, under a name of its
-// own.
+// The people of a run: a call whose argument `risk` names a person waits for one. Most decide
+// within seconds, some never, some near the deadline, and now and then two decide at once. Each
+// decides from a process outside the fleet, as `weir approve` does, under their own name.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,19 +16,19 @@ import { createRandom, type Random } from '../simulation/random.ts'
 import { followActivity } from './activity.ts'
 import { callKey, type Decision } from './evidence.ts'
 
-export type People = {
+export type Approvers = {
   readonly decisions: Decision[]
-  /** Nobody decides any more; resolves when what was being said has been said. */
+  /** Starts no further decision. Resolves when the pending ones are sent. */
   close(): Promise<void>
 }
 
-/** A call expires a quarter of it earlier (limits.approvalAnswerMs). */
+/** A call expires after three quarters of it (limits.approvalAnswerMs). */
 const waitMs = 24_000
 
-/** Which calls wait; returns the path of the file, for `weir approvals rules`. */
+/** Writes the approval rules and returns the file's path, for `weir approvals rules`. */
 export function writeRules(folder: string): string {
   const rule = {
-    name: 'a person is asked',
+    name: 'a person decides',
     tools: ['charge', 'look', 'pay'],
     pattern: { path: 'risk', matches: 'person' },
   }
@@ -38,7 +37,7 @@ export function writeRules(folder: string): string {
   return file
 }
 
-export function startPeople({
+export function startApprovers({
   bus,
   prefix,
   partitions,
@@ -48,8 +47,8 @@ export function startPeople({
   prefix: string
   partitions: number
   seed: string
-}): People {
-  const desk = openApprovals({
+}): Approvers {
+  const approvals = openApprovals({
     bus,
     append: (records) => bus.append(records),
     topicPrefix: prefix,
@@ -65,10 +64,10 @@ export function startPeople({
   })
 
   function ask(round: ApprovalPending, call: PendingCall): void {
-    if (known.has(call.id)) return // a line of activity may come twice
+    if (known.has(call.id)) return // an activity line may come twice
     known.add(call.id)
     const dice = createRandom(`${seed}/person/${call.id}`)
-    for (let people = dice.chance(0.25) ? 2 : 1; people > 0; people -= 1) {
+    for (let deciders = dice.chance(0.25) ? 2 : 1; deciders > 0; deciders -= 1) {
       const delayMs = delayOf(dice, round.until - Date.now())
       const answer = dice.chance(0.75) ? 'approve' : 'reject'
       if (delayMs === undefined) continue
@@ -77,8 +76,8 @@ export function startPeople({
           call: callKey(round, call.ordinal),
           id: call.id,
           answer,
-          by: `person-${known.size}-${people}`,
-          told: undefined,
+          by: `person-${known.size}-${deciders}`,
+          counted: undefined,
         },
         delayMs,
       )
@@ -95,10 +94,10 @@ export function startPeople({
     if (isLate) return
     decisions.push(decision)
     const { id, answer, by } = decision
-    const told = await desk
+    const reply = await approvals
       .decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' })
       .catch(() => undefined)
-    decision.told = told?.counted // what failed may be in the log all the same
+    decision.counted = reply?.counted // a failed write may still be in the log
   }
 
   return {
@@ -110,7 +109,7 @@ export function startPeople({
   }
 }
 
-/** Undefined: this one never says anything. `leftMs`: until the call expires. */
+/** Undefined: no decision. `leftMs`: the time until the call expires. */
 function delayOf(dice: Random, leftMs: number): number | undefined {
   const when = dice.weighted([
     [80, 'soon'],

@@ -1,12 +1,12 @@
-// Whether the stages and the guards have done all that stands in their inboxes: every group's
-// commit is at the end of its log, and stays there.
+// Waits until the stages and the guards have processed their inboxes: every group's commit is at
+// the end of its log and stays there.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kafka } from 'kafkajs'
 import { readCommits } from './topics.ts'
 
 /** False: some group was still behind after `withinMs`. */
-export async function settled(
+export async function waitUntilSettled(
   place: { kafka: Kafka; prefix: string; guards: string[] },
   withinMs: number,
 ): Promise<boolean> {

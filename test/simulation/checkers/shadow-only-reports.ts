@@ -1,10 +1,10 @@
-// Of a rule in shadow nothing follows, and what is told of it says so: by the policy with which the
-// round came to the loop-detector.
+// A rule in shadow mode has no effect, and reports about it name that mode. The policy of the round
+// at the loop-detector decides.
 
-import type { Checker, Complaint } from '../evidence.ts'
+import type { Checker, Finding } from '../evidence.ts'
 
-export const shadowOnlyTells: Checker = {
-  name: 'shadow-only-tells',
+export const shadowOnlyReports: Checker = {
+  name: 'shadow-only-reports',
   check(evidence) {
     const placeOf = ({
       conversation,
@@ -22,29 +22,29 @@ export const shadowOnlyTells: Checker = {
     )
     const acted = evidence
       .all('conversation-events', 'round-outcome')
-      .flatMap(({ message }): Complaint[] => {
+      .flatMap(({ message }): Finding[] => {
         const rule = message.intervention?.rule ?? ''
         if (!shadowed.get(placeOf(message))?.includes(rule)) return []
         return [
           {
-            what: `the outcome of ${placeOf(message)} has an intervention of ${rule}, a shadow`,
+            problem: `the outcome of ${placeOf(message)} has an intervention of ${rule}, a shadow`,
             conversation: message.conversation,
           },
         ]
       })
-    const told = evidence
+    const reported = evidence
       .all('activity', 'intervention-raised')
-      .flatMap(({ message }): Complaint[] => {
+      .flatMap(({ message }): Finding[] => {
         const { conversation, shadow, intervention } = message
         if (shadow === (shadowed.get(placeOf(message))?.includes(intervention.rule) ?? false))
           return []
         return [
           {
-            what: `${placeOf(message)}: ${intervention.rule} is told as ${shadow ? 'a shadow, and is none' : 'enforcing, and is a shadow'}`,
+            problem: `${placeOf(message)}: ${intervention.rule} is reported as ${shadow ? 'a shadow, and is none' : 'enforcing, and is a shadow'}`,
             conversation,
           },
         ]
       })
-    return [...acted, ...told]
+    return [...acted, ...reported]
   },
 }

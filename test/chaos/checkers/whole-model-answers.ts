@@ -1,12 +1,12 @@
-// What the conversation was told is one whole answer of the provider, never pieces of two: text,
+// The conversation received one whole answer of the provider, never pieces of two: its text, its
 // calls and the bytes of their arguments.
 
 import { addressOf, type Checker, messageKey, recordsOf, turnKey } from '../evidence.ts'
 
-export const modelWords: Checker = {
-  name: 'model-words',
+export const wholeModelAnswers: Checker = {
+  name: 'whole-model-answers',
   check(evidence) {
-    const said = Map.groupBy(evidence.said, messageKey)
+    const given = Map.groupBy(evidence.modelAnswers, messageKey)
     const messages = new Map(
       recordsOf(evidence, 'turn-started').map(({ message }) => [
         turnKey(message),
@@ -16,13 +16,13 @@ export const modelWords: Checker = {
     return recordsOf(evidence, 'round-outcome').flatMap((record) => {
       const { response, failure } = record.message
       if (failure !== null) return []
-      const heard = wordsOf({ text: response.text, calls: response.calls })
-      const answers = said.get(messages.get(turnKey(record.message)) ?? '') ?? []
-      if (answers.some((answer) => wordsOf(answer) === heard)) return []
+      const received = contentOf({ text: response.text, calls: response.calls })
+      const answers = given.get(messages.get(turnKey(record.message)) ?? '') ?? []
+      if (answers.some((answer) => contentOf(answer) === received)) return []
       return [
         {
-          checker: 'model-words',
-          what: `the response ${heard.slice(0, 400)} is none of the ${answers.length} that the model gave`,
+          checker: 'whole-model-answers',
+          problem: `the response ${received.slice(0, 400)} is none of the ${answers.length} answers of the model`,
           at: addressOf(record),
         },
       ]
@@ -30,7 +30,7 @@ export const modelWords: Checker = {
   },
 }
 
-function wordsOf({
+function contentOf({
   text,
   calls,
 }: {

@@ -1,7 +1,6 @@
-// People who decide about calls that wait for them: late, twice, against each other, about other
-// arguments than those that wait, or not at all. They are no process of ours: they see what clients
-// see, and what they say lands in the inbox of the stage approval. And an operator who sets the
-// rules and ends them.
+// People who decide about waiting calls: late, twice, against each other, about other arguments, or
+// never. They are outside the simulated processes: they see the clients' view, and their decisions
+// go to the inbox of the approval stage. An operator sets and removes the rules.
 
 import { createHash } from 'node:crypto'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -21,7 +20,7 @@ import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { toolNames } from './agents.ts'
 
-export type PeopleOptions = {
+export type ApproverOptions = {
   random: Random
   scheduler: Scheduler
   broker: Broker
@@ -29,19 +28,19 @@ export type PeopleOptions = {
   durationMs: Milliseconds
 }
 
-export function startPeople({
+export function startApprovers({
   random,
   scheduler,
   broker,
   topicPrefix,
   durationMs,
-}: PeopleOptions): void {
+}: ApproverOptions): void {
   const start = scheduler.now()
   const own = random.fork('decisions')
   setRules()
   if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), setRules)
   if (random.chance(0.2)) scheduler.at(start + random.below(durationMs), endRules)
-  // The same record may land twice; then people are asked twice.
+  // The same record may land twice. People then get the request twice.
   broker.onLanded(({ topic, partition, value, time }) => {
     if (topic !== `${topicPrefix}activity` || value === null) return
     const message = decode(value)
