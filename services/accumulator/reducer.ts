@@ -14,6 +14,7 @@
 // ACC-4. The bytes of all attempts of a round are bounded together (R7). At the bound the attempt
 //     that is silent for longest is dropped first, then the attempt that brought the part.
 
+import { roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ModelFinished,
@@ -45,10 +46,7 @@ type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number }
 
 export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
   name: 'accumulator',
-  unit: (message) =>
-    message.type === 'tick'
-      ? message.unit
-      : JSON.stringify([message.conversation, message.turn, message.round]),
+  unit: (message) => (message.type === 'tick' ? message.unit : roundKey(message)),
   // Later than the gateway's own deadline: its word for a round that expired must find the round
   // open, or nobody would hear how it ended.
   due: (open) => open.expiresAt + limits.turnLingerMs,

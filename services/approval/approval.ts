@@ -12,6 +12,7 @@
 
 import { createHash } from 'node:crypto'
 import { withdrawnCode } from '../../shared/contract/approval-guard.ts'
+import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
@@ -24,7 +25,8 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 
 /** What a person is asked about. */
-export type Request = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' | 'agent'> &
+export type Request = RoundId &
+  Pick<ApprovalAsked, 'agent'> &
   PendingCall & { askedAt: Milliseconds; expiresAt: Milliseconds }
 
 export type Approval =
@@ -47,7 +49,7 @@ export function hashOf(tool: string, argumentText: string): string {
  * hash it names.
  */
 export function idOf(
-  { conversation, turn, round }: Pick<ApprovalAsked, 'conversation' | 'turn' | 'round'>,
+  { conversation, turn, round }: RoundId,
   ordinal: number,
   hash: string,
 ): string {

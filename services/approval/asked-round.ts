@@ -3,6 +3,7 @@
 // same functions, and so knows what the stage knows.
 
 import type { JsonObject } from '../../shared/contract/guard.ts'
+import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
@@ -23,10 +24,10 @@ import {
 } from './approval.ts'
 import { type CompiledRule, ruleFor, rulesIn } from './rules.ts'
 
-export type AskedRound = Pick<
-  ApprovalAsked,
-  'conversation' | 'turn' | 'round' | 'version' | 'clearedAt' | 'deadlineMs'
-> & {
+export type AskedRound = RoundId & {
+  version: string
+  clearedAt: Milliseconds
+  deadlineMs: Milliseconds
   expiresAt: Milliseconds
   /** What needs no person: calls that no rule names, and all where the rules cannot be used. */
   judged: CallVerdict[]

@@ -6,6 +6,7 @@
 //     is for one call: an id that two wait under is refused.
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
+import { type CallId, isSameCall } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { ApprovalAnswer } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -20,12 +21,8 @@ import { type Entry, readBook, readPage, waitingIn } from './book.ts'
  * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are the
  * log's, in milliseconds since 1970.
  */
-export type WaitingApproval = {
+export type WaitingApproval = CallId & {
   id: string
-  conversation: string
-  turn: number
-  round: number
-  ordinal: number
   agent: string
   tool: string
   arguments: string
@@ -157,15 +154,6 @@ export function entryUnder(id: string, entries: Entry[], now: Milliseconds): Ent
 function placeText({ approval: { request } }: Entry): string {
   const { conversation, turn, round, ordinal, name, arguments: text } = request
   return `${name} ${shortened(text, 200)} (call ${ordinal} of round ${round}, turn ${turn}, conversation ${conversation})`
-}
-
-function isSameCall(a: Approval['request'], b: Approval['request']): boolean {
-  return (
-    a.conversation === b.conversation &&
-    a.turn === b.turn &&
-    a.round === b.round &&
-    a.ordinal === b.ordinal
-  )
 }
 
 function unknown(id: string): WeirError {

@@ -3,6 +3,7 @@
 //     conversation: the history has the texts.
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Cap,
@@ -16,7 +17,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { underCeilings } from './caps.ts'
 
 /** Where a record of the conversation was read. */
-export type Place = { conversation: string; offset: number; time: Milliseconds }
+export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
 
 export type Turn = {
   /** The offset of the record that opened it. */
@@ -155,7 +156,7 @@ export function outstandingOf(turn: Turn): Outstanding {
   }
 }
 
-function requestOf(conversation: string, turn: Turn): Output {
+function requestOf(conversation: ConversationId, turn: Turn): Output {
   const { agent, tools, settings } = turn.message
   const { round, callsLeft, nudge } = turn.asked
   return {
@@ -177,7 +178,7 @@ function requestOf(conversation: string, turn: Turn): Output {
 }
 
 function roundStartedOf(
-  conversation: string,
+  conversation: ConversationId,
   { turn, asked: { round, callsLeft, nudge } }: Turn,
 ): Output {
   return {

@@ -15,6 +15,7 @@
 
 import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool } from '../../shared/agents/agents.ts'
+import type { AttemptId, ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
@@ -95,7 +96,7 @@ export async function runAttempt(
 /** Keeps ATTEMPT-5. How to give the place back; `stopped`: nobody wanted it any more. */
 function streamPlace(
   streams: Slots,
-  conversation: string,
+  conversation: ConversationId,
   stop: AbortSignal,
 ): Promise<(() => void) | typeof stopped> {
   return new Promise((resolve) => {
@@ -110,8 +111,6 @@ function streamPlace(
     })
   })
 }
-
-type AttemptId = { conversation: string; turn: number; round: number; attempt: string }
 
 type Attempt = {
   gateway: Gateway

@@ -19,13 +19,14 @@
 // HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
 //     nothing.
 
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
 import { historyConversation, historyPrefix } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /** The conversation whose keys are being passed; they stand together. */
-type Passing = { conversation: string; newest: Milliseconds }
+type Passing = { conversation: ConversationId; newest: Milliseconds }
 
 /**
  * Begins to look, slowly. `stop`: resolves when it no longer writes; a look that waits for a broker
@@ -92,7 +93,7 @@ export function startHistoryExpiry(
    * Looks at all of its keys anew (HISTORY-EXPIRY-1), and takes them out at once, as far as they
    * fit into one write.
    */
-  async function forget(conversation: string): Promise<void> {
+  async function forget(conversation: ConversationId): Promise<void> {
     const prefix = historyPrefix(conversation)
     const old: string[] = []
     for (let from = prefix; ; ) {
