@@ -21,7 +21,7 @@ export type SentMessage = { conversation: ConversationId; messageId: MessageId }
 /** `turn`: the inbox offset of the record that opened it. */
 export type TurnId = { conversation: ConversationId; turn: number }
 
-/** `round`: in the turn, from 1. */
+/** `round`: in the turn, from 1. In the history 0 is the user's message. */
 export type RoundId = TurnId & { round: number }
 
 /** `ordinal`: in the round, from 0. */

@@ -11,7 +11,7 @@
 // FORMAT-4. A file with other tables is refused (open.ts), because anybody may have made it. If you
 //     change the tables, raise the format.
 
-import type { ConversationId, MessageId } from '../../contract/ids.ts'
+import type { MessageId, TurnId } from '../../contract/ids.ts'
 
 /**
  * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is
@@ -105,9 +105,7 @@ export type BundleFacts = {
 }
 
 /** A turn in a bundle, one row of `turns`. Times in milliseconds since 1970. */
-export type BundleTurn = {
-  conversation: ConversationId
-  turn: number
+export type BundleTurn = TurnId & {
   partition: number
   agent: string | null
   messageId: MessageId | null
