@@ -4,12 +4,12 @@
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
 import { decode } from '../shared/codec/codec.ts'
 import type { Bus } from '../shared/contract/bus.ts'
+import type { ConversationId, MessageId, SentMessage } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import { historyPrefix } from '../shared/contract/topology.ts'
 
 type Place = { bus: Bus; topicPrefix: string; partition: number }
-type SentMessage = { conversation: string; messageId: string }
 
 /**
  * Searches as many of the newest turns as the conversation remembers message ids. Undefined: the
@@ -34,7 +34,7 @@ export async function findEarlierAnswer(
  */
 async function newestTurns(
   { bus, topicPrefix, partition }: Place,
-  conversation: string,
+  conversation: ConversationId,
 ): Promise<number[]> {
   const entries = await bus.list({
     topic: `${topicPrefix}history`,
@@ -53,7 +53,7 @@ async function newestTurns(
 async function openingOf(
   { bus, topicPrefix, partition }: Place,
   turn: number,
-): Promise<{ messageId: string; time: number } | undefined> {
+): Promise<{ messageId: MessageId; time: number } | undefined> {
   const [record] = await bus.read({
     topic: `${topicPrefix}conversation-events`,
     partition,

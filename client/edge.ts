@@ -4,6 +4,7 @@
 
 import type { Agent } from '../shared/agents/agents.ts'
 import type { Bus } from '../shared/contract/bus.ts'
+import type { ConversationId, SentMessage } from '../shared/contract/ids.ts'
 import type {
   CancelRequested,
   MessageOf,
@@ -39,7 +40,7 @@ export type Activity = MessageOf<(typeof activityTypes)[number]>
  * `messageId`: the client's own id; the same id again in the same conversation is the same message
  * and changes nothing.
  */
-export type Question = { agent: Agent; conversation: string; messageId: string; text: string }
+export type Question = SentMessage & { agent: Agent; text: string }
 
 export type Edge = {
   /**
@@ -56,22 +57,19 @@ export type Edge = {
    * Requests the end of a message's turn, or the removal of the message from the queue. The turn's
    * activity shows the effect.
    */
-  cancel(message: { conversation: string; messageId: string }): Promise<void>
+  cancel(message: SentMessage): Promise<void>
   /**
    * Delivers the activity of a conversation from now on, until the returned function is called. A
    * record may come twice.
    */
-  onActivity(conversation: string, listener: Listener<Activity>): Promise<() => void>
+  onActivity(conversation: ConversationId, listener: Listener<Activity>): Promise<() => void>
   /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
-  onParts(conversation: string, listener: Listener<Part>): Promise<() => void>
+  onParts(conversation: ConversationId, listener: Listener<Part>): Promise<() => void>
   /**
    * The end of the turn of a message that was sent before. Undefined: the turn is not over, or the
    * message is unknown.
    */
-  earlierAnswer(message: {
-    conversation: string
-    messageId: string
-  }): Promise<TurnFinished | undefined>
+  earlierAnswer(message: SentMessage): Promise<TurnFinished | undefined>
   /** Ends all listening. The bus stays open. */
   close(): void
 }
@@ -115,7 +113,7 @@ export function openEdge({
   ) {
     const feeds = new Map<number, Feed<M>>()
     return {
-      of(conversation: string): Feed<M> {
+      of(conversation: ConversationId): Feed<M> {
         const partition = partitionOf(conversation, partitions)
         const feed = feeds.get(partition) ?? createFeed(bus, topicPrefix + topic, partition, types)
         feeds.set(partition, feed)

@@ -3,6 +3,7 @@
 
 import { decode, typeIn } from '../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../shared/contract/bus.ts'
+import type { ConversationId } from '../shared/contract/ids.ts'
 import type { Message, MessageType } from '../shared/contract/messages.ts'
 
 /** `id`: of a derived record. */
@@ -20,7 +21,7 @@ export type Feed<M extends Message> = {
    * is called. `types`: the types to receive; default: all.
    */
   listen(
-    conversation: string,
+    conversation: ConversationId,
     listener: Listener<M>,
     types?: ReadonlySet<MessageType>,
   ): Promise<() => void>
@@ -87,7 +88,7 @@ export function createFeed<M extends Message>(
     return types.has(message.type)
   }
 
-  function remove(conversation: string, listener: Listener<M>): void {
+  function remove(conversation: ConversationId, listener: Listener<M>): void {
     const some = listeners.get(conversation)
     if (some?.delete(listener) && some.size === 0) listeners.delete(conversation)
     if (listeners.size > 0) return

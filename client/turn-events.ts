@@ -5,32 +5,30 @@
 // TURN-EVENTS-3. turn-finished is the last event. If the turn was ended from outside, it waits for
 //     the calls that were running.
 
-import type {
-  CallFinished,
-  MessageOf,
-  Part,
-  ToolStarted,
-  TurnFinished,
-} from '../shared/contract/messages.ts'
+import {
+  type ConversationId,
+  callInTurn,
+  type MessageId,
+  type RoundId,
+} from '../shared/contract/ids.ts'
+import type { MessageOf, Part, TurnFinished } from '../shared/contract/messages.ts'
 import { unreachable } from '../shared/contract/stage.ts'
 import type { Activity } from './edge.ts'
 import type { Received } from './feed.ts'
 
-type Place = { conversation: string; turn: number; round: number }
-
 /** A piece of the model's text. Preliminary: only the reply of `turn-finished` counts. */
-export type TextDelta = { type: 'text-delta'; text: string } & Place
+export type TextDelta = { type: 'text-delta'; text: string } & RoundId
 
 /** A piece of the model's reasoning, if the provider shows it. */
-export type ReasoningDelta = { type: 'reasoning-delta'; text: string } & Place
+export type ReasoningDelta = { type: 'reasoning-delta'; text: string } & RoundId
 
 /**
  * The model answers this round again: all text and reasoning of the round so far is void.
  */
-export type TextReset = { type: 'text-reset' } & Place
+export type TextReset = { type: 'text-reset' } & RoundId
 
 /** An earlier turn of the conversation is not over. This one begins after it. */
-export type TurnWaiting = { type: 'turn-waiting'; conversation: string }
+export type TurnWaiting = { type: 'turn-waiting'; conversation: ConversationId }
 
 /**
  * All events of a turn, distinguished by `type`. shared/contract/messages.ts describes the fields of
@@ -77,7 +75,7 @@ type Streaming = {
 }
 
 /** The events of the turn that this message opens. */
-export function createTurnEvents(messageId: string): TurnEvents {
+export function createTurnEvents(messageId: MessageId): TurnEvents {
   const seen = new Set<string>()
   const running = new Set<string>()
   let turn: number | undefined
@@ -108,10 +106,10 @@ export function createTurnEvents(messageId: string): TurnEvents {
       case 'approval-decided':
         return [message]
       case 'tool-started':
-        running.add(nameOf(message))
+        running.add(callInTurn(message))
         return [message]
       case 'call-finished':
-        running.delete(nameOf(message))
+        running.delete(callInTurn(message))
         return [message, ...endIfDone()]
       default:
         return unreachable(message)
@@ -196,10 +194,6 @@ export function createTurnEvents(messageId: string): TurnEvents {
     part,
     endNow,
   }
-}
-
-function nameOf({ round, ordinal }: ToolStarted | CallFinished): string {
-  return `${round}/${ordinal}`
 }
 
 function deltasOf({ conversation, turn, round, events }: Part): (TextDelta | ReasoningDelta)[] {

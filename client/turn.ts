@@ -1,6 +1,7 @@
 // A turn as a program sees it: its events, its end, and a way to cancel it. It listens, then sends
 // the message, then listens until the end. It decides nothing: the turn continues without it.
 
+import type { ConversationId, MessageId } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import type { Clock } from '../shared/lib/clock.ts'
@@ -14,8 +15,8 @@ import { createTurnEvents, type TurnEvent } from './turn-events.ts'
  * the loop; all other events are kept from the start of the turn.
  */
 export type Turn = AsyncIterable<TurnEvent> & {
-  readonly conversation: string
-  readonly messageId: string
+  readonly conversation: ConversationId
+  readonly messageId: MessageId
   /**
    * The end of the turn, with or without an answer: see `outcome` and `class`. Rejects, as the loop
    * does, only when Weir cannot go on or was closed. The turn continues when its data folder is

@@ -16,6 +16,13 @@ import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { Guard } from '../shared/contract/guard.ts'
+import {
+  type ConversationId,
+  halfPair,
+  type MessageId,
+  parseConversationId,
+  parseMessageId,
+} from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
 import { topicSpecs } from '../shared/contract/topology.ts'
@@ -48,6 +55,7 @@ export type {
   Judgement,
   Verdict,
 } from '../shared/contract/guard.ts'
+export type { ConversationId, MessageId } from '../shared/contract/ids.ts'
 export type {
   AgentSettings,
   Declaration,
@@ -126,14 +134,14 @@ export type Question = {
   /**
    * The conversation to continue or begin. At most 256 bytes. Default: a new one.
    */
-  conversation?: string
+  conversation?: ConversationId
   /**
    * Your id of the message. The same id in the same conversation is the same message, so a program
    * that was killed can ask again and gets the answer once. At most 256 bytes. Default: a new id.
    * On Kafka, a process that gives ids keeps a copy of the history of their partitions in the data
    * folder.
    */
-  messageId?: string
+  messageId?: MessageId
   /** Cancels the turn when it aborts. */
   signal?: AbortSignal
 }
@@ -155,7 +163,7 @@ export type Weir = {
   /**
    * Requests the end of a message's turn, even if another process asked. See Turn.cancel.
    */
-  cancel(message: { conversation: string; messageId: string }): Promise<void>
+  cancel(message: { conversation: ConversationId; messageId: MessageId }): Promise<void>
   /**
    * The calls that wait for a person, in all conversations of this log, oldest first. The events
    * of a turn name the turn's calls: `approval-pending`.
@@ -351,8 +359,12 @@ function weirOf({ agents, bus, running, edge, desk }: Parts): Weir {
       assertOpen()
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
-      const question = { agent, conversation, messageId: messageId ?? newId(), text }
-      check(question)
+      const question = {
+        agent,
+        conversation: parseConversationId(conversation),
+        messageId: parseMessageId(messageId ?? newId()),
+        text: parseText(text),
+      }
       const turn = askTurn({
         edge,
         clock: bus.clock,
@@ -440,35 +452,19 @@ function aboutOptions({ code, message }: WeirError): WeirError {
   return new WeirError(code, message.replaceAll(/ \(from the flag [a-z-]+\)/g, ''))
 }
 
-/** Refuses a message that the conversation would refuse or that UTF-8 would change. */
-function check({
-  conversation,
-  messageId,
-  text,
-}: {
-  conversation: string
-  messageId: string
-  text: string
-}): void {
-  checkSize('conversation', conversation, limits.conversationIdBytesMax)
-  checkSize('messageId', messageId, limits.messageIdBytesMax)
-  checkSize('text', text, limits.userMessageBytesMax)
-  if (text.trim() === '')
-    throw new WeirError('message.invalid', 'text is blank: a message needs text')
-}
-
-function checkSize(name: string, value: string, bytesMax: number): void {
-  const bytes = Buffer.byteLength(value)
+/** Refuses a text that the conversation would refuse or that UTF-8 would change. */
+function parseText(text: string): string {
+  const bytes = Buffer.byteLength(text)
+  const bytesMax = limits.userMessageBytesMax
   if (bytes < 1 || bytes > bytesMax)
     throw new WeirError(
       'message.invalid',
-      `${name} has ${bytes} bytes: it must have at least 1 and at most ${bytesMax}`,
+      `text has ${bytes} bytes: it must have at least 1 and at most ${bytesMax}`,
     )
-  if (!value.isWellFormed())
-    throw new WeirError(
-      'message.invalid',
-      `${name} has half of a surrogate pair, which UTF-8 cannot encode: cut it between characters`,
-    )
+  if (!text.isWellFormed()) throw new WeirError('message.invalid', `text ${halfPair}`)
+  if (text.trim() === '')
+    throw new WeirError('message.invalid', 'text is blank: a message needs text')
+  return text
 }
 
 function unknownAgent(name: string, agents: Agents): WeirError {

@@ -306,6 +306,7 @@ export function typescriptOf(schemas: Schemas): string {
   const shared = [...schemas.types].filter(([name]) => !isMessage.has(name)).sort(byKey)
   return `${[
     '// Generated from schemas/ by `node schemas/generate.ts`. Do not edit: change the .avsc file and run it again.',
+    ...importOfIds([...schemas.types.values()].map(({ schema }) => schema)),
     union(
       'Message',
       messages.map(([, { schema }]) => shortName(schema.name)),
@@ -315,6 +316,25 @@ export function typescriptOf(schemas: Schemas): string {
     ...messages.map(([type, { schema }]) => recordType(schema, [`  type: '${type}'`])),
     ...shared.map(([, { schema }]) => sharedType(schema)),
   ].join('\n\n')}\n`
+}
+
+/** The type of a text field by its name, from shared/contract/ids.ts. */
+const idTypes = new Map([
+  ['conversation', 'ConversationId'],
+  ['messageId', 'MessageId'],
+])
+
+function idTypeOf({ name, type }: RecordSchema['fields'][number]): string | undefined {
+  return type === 'string' ? idTypes.get(name) : undefined
+}
+
+function importOfIds(schemas: NamedSchema[]): string[] {
+  const used = new Set(
+    schemas.flatMap((schema) =>
+      schema.type === 'record' ? schema.fields.flatMap((field) => idTypeOf(field) ?? []) : [],
+    ),
+  )
+  return used.size === 0 ? [] : [`import type { ${[...used].sort().join(', ')} } from './ids.ts'`]
 }
 
 function sharedType(schema: NamedSchema): string {
@@ -336,7 +356,8 @@ function sharedType(schema: NamedSchema): string {
 
 function recordType(schema: RecordSchema, first: string[]): string {
   const fields = schema.fields.map(
-    (field) => `${comment(field.doc, '  ')}  ${field.name}: ${typeOf(field.type)}`,
+    (field) =>
+      `${comment(field.doc, '  ')}  ${field.name}: ${idTypeOf(field) ?? typeOf(field.type)}`,
   )
   const lines = [...first, ...fields]
   const body = lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('\n')}\n}`

@@ -7,6 +7,7 @@ import { openEdge } from '../../client/edge.ts'
 import { openBus, partitionCount } from '../../client/open-bus.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -59,7 +60,7 @@ function demoAgentIn(path: string, bad: BadModel): Agent {
 
 async function throughStages(
   agent: Agent,
-  conversation: string,
+  conversation: ConversationId,
   settings: Settings,
   screen: Screen,
 ): Promise<LoopEnd> {

@@ -2,6 +2,7 @@
 
 import type { Edge } from '../../client/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { question } from './agent.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { Screen } from './screen.ts'
@@ -10,7 +11,7 @@ import type { Screen } from './screen.ts'
 export type DemoTurn = {
   edge: Edge
   agent: Agent
-  conversation: string
+  conversation: ConversationId
   failed: Promise<never>
   screen: Pick<Screen, 'activity'>
 }

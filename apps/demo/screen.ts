@@ -3,6 +3,7 @@
 
 import { styleText } from 'node:util'
 import type { Activity } from '../../client/edge.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'
 import { isCheckout, ownCommand, shellWord } from '../terminal/own-command.ts'
@@ -87,7 +88,7 @@ export function createScreen(out: NodeJS.WriteStream) {
         line(`  ${printable(command.padEnd(width))}   ${paint('dim', what)}`)
     },
 
-    nextOverStages(bad: BadModel, conversation: string): void {
+    nextOverStages(bad: BadModel, conversation: ConversationId): void {
       line()
       line('Next:')
       if (bad === 'reflex') line('  docker compose run --rm demo --bad stubborn')

@@ -10,6 +10,7 @@ import type { AnyStage } from '../../services/reducers.ts'
 import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import {
   historyPrefix,
   type StageName,
@@ -32,7 +33,7 @@ export type CompareOptions = {
   range: PartitionRange
   stages: readonly AnyStage[]
   /** Only of this conversation. */
-  conversation: string | undefined
+  conversation: ConversationId | undefined
   /** Whether others may write the log while it is read. */
   grows: boolean
   now: Milliseconds
@@ -307,7 +308,7 @@ function writerOf({ value }: StoredRecord): string | undefined {
 }
 
 /** Entries of a table have keys of their own. Dead letters keep the key of their record. */
-function isOf(conversation: string, topic: TopicName, { key }: StoredRecord): boolean {
+function isOf(conversation: ConversationId, topic: TopicName, { key }: StoredRecord): boolean {
   return topics[topic].kind === 'table'
     ? key.startsWith(historyPrefix(conversation))
     : key === conversation

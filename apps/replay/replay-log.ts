@@ -2,6 +2,7 @@
 // methods, and no import reaches a performer.
 
 import { type AnyStage, reducers } from '../../services/reducers.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { beginTally, comparePartition, type Tally } from './compare.ts'
@@ -11,7 +12,7 @@ import { type Period, type ReadLog, rangesOf } from './log-range.ts'
 export type ReplayOptions = Period & {
   log: ReadLog
   /** Only of this one; default: all. */
-  conversation?: string | undefined
+  conversation?: ConversationId | undefined
   /**
    * Whether others may write the log while it is read; what is on its way is no difference then.
    * `now`: by the log's clock.

@@ -6,6 +6,7 @@
 import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -24,7 +25,7 @@ import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/policy-fla
 import { whatIf } from './what-if/what-if.ts'
 
 export type ReplayOptions = {
-  conversation?: string
+  conversation?: ConversationId
   since?: string
   until?: string
   set?: string[]
@@ -206,7 +207,7 @@ function isNothing({ same, turns, unjudged }: Tally, { since }: Period): boolean
  * stretch of the log for a good one.
  */
 function nothingJudged(
-  conversation: string | undefined,
+  conversation: ConversationId | undefined,
   { since, until }: Period,
   tally?: Tally,
 ): WeirError {

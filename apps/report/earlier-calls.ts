@@ -2,13 +2,14 @@
 // loop-detector sees them.
 
 import { readArguments } from '../../services/loop-detector/arguments.ts'
+import type { CallId } from '../../shared/contract/ids.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import type { RoundTimeline } from '../history/inspect/timeline.ts'
 import type { CallFindings } from './page/data.ts'
 
 export type EarlierCalls = (round: RoundTimeline, declarations: Declaration[]) => CallFindings[]
 
-type Place = { round: number; ordinal: number }
+type Place = Pick<CallId, 'round' | 'ordinal'>
 
 /**
  * To be asked for the rounds of a turn in their order. `declarations`: of the tools that were

@@ -1,12 +1,13 @@
 // What the index of a page says of a conversation, and under which heading. Pure.
 
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Group, IndexEntry, ReportData } from './page/data.ts'
 
 /**
  * Where a conversation is: its data in the page, and the times of its first and its last record.
  */
 export type Entered = {
-  conversation: string
+  conversation: ConversationId
   from: number | null
   to: number | null
   place: number
@@ -45,7 +46,7 @@ function groupOf({ timeline: { turns, messages }, imported, tone }: ReportData):
 const groupsByTone = { bad: 'unanswered', warning: 'limited', good: 'answered' } as const
 
 /** Of one that is listed only: the page was full. */
-export function listedEntry(conversation: string): IndexEntry {
+export function listedEntry(conversation: ConversationId): IndexEntry {
   return {
     ...{ conversation, from: null, to: null, place: null },
     ...{

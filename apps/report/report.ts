@@ -3,6 +3,7 @@
 
 import { basename } from 'node:path'
 import { busKindOf } from '../../shared/bus/kinds.ts'
+import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -24,7 +25,7 @@ import { pageHtml } from './page-html.ts'
 import { type MadeReport, reportData } from './report-data.ts'
 
 export type ReportOptions = {
-  conversation?: string
+  conversation?: ConversationId
   turn?: string
   output: string
   force?: boolean
@@ -130,7 +131,7 @@ function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
 
 /** `gone`: conversations of which the log has no longer got more than that there was one. */
 type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
-type Wanted = { conversation?: string; turn: number | undefined; reasoning?: boolean }
+type Wanted = { conversation?: ConversationId; turn: number | undefined; reasoning?: boolean }
 
 async function read(
   log: OpenLog,
@@ -174,7 +175,11 @@ async function read(
 
 type Showing = { log: OpenLog; turn: number | undefined; reasoning: boolean }
 
-function reportOf(conversation: string, records: Logged[], { log, turn, reasoning }: Showing) {
+function reportOf(
+  conversation: ConversationId,
+  records: Logged[],
+  { log, turn, reasoning }: Showing,
+) {
   const timeline = timelineOf(conversation, records, { reasoning })
   const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
   const chosen =
@@ -198,7 +203,7 @@ function reportOf(conversation: string, records: Logged[], { log, turn, reasonin
 function isOfTurn(
   { topic, offset, message }: Logged,
   turn: number,
-  messageId: string | undefined,
+  messageId: MessageId | undefined,
 ): boolean {
   if (topic === 'conversation-events' && offset === turn) return true
   if (message?.type === 'user-message') return message.messageId === messageId

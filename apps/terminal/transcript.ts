@@ -8,6 +8,7 @@
 
 import type { TurnEvent } from '../../client/turn-events.ts'
 import { reasons } from '../../services/conversation/texts.ts'
+import { callInTurn } from '../../shared/contract/ids.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
@@ -191,7 +192,7 @@ function happen(
       }
     case 'tool-started': {
       const name = printable(event.name)
-      const running = new Map(transcript.running).set(`${event.round}/${event.ordinal}`, {
+      const running = new Map(transcript.running).set(callInTurn(event), {
         name,
         since: now,
       })
@@ -202,7 +203,7 @@ function happen(
     }
     case 'call-finished': {
       const running = new Map(transcript.running)
-      running.delete(`${event.round}/${event.ordinal}`)
+      running.delete(callInTurn(event))
       return {
         transcript: { ...doing(transcript, 'nothing', now), running },
         lines: say(callFinishedText(event), toneOf(event.status)),

@@ -11,7 +11,7 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from './json-fields.ts'
 
 /** `isRun`: see CONVERSATION-ID-2. */
-export type ConversationId = { id: string; isRun: boolean }
+export type FoundId = { id: string; isRun: boolean }
 
 /** The place of the id: the default ones, a path of keys from the top of the line, or none. */
 export type IdField = readonly string[] | 'none' | undefined
@@ -33,7 +33,7 @@ export function conversationIdIn(
   value: unknown,
   holders: readonly Json[],
   { idField, isAnswered }: { idField: IdField; isAnswered: boolean },
-): ConversationId | undefined {
+): FoundId | undefined {
   if (idField === 'none') return undefined
   if (idField !== undefined)
     return idOf(
@@ -63,7 +63,7 @@ function placesIn(holder: Json): Json[] {
   return 'run_type' in holder ? [{ trace_id: holder.trace_id }, ...inside] : [holder, ...inside]
 }
 
-function among(places: readonly Json[], names: RegExp, isRun: boolean): ConversationId | undefined {
+function among(places: readonly Json[], names: RegExp, isRun: boolean): FoundId | undefined {
   for (const place of places)
     for (const [key, value] of Object.entries(place)) {
       if (!names.test(key.replace(/[^a-z]/gi, '').toLowerCase())) continue
@@ -74,7 +74,7 @@ function among(places: readonly Json[], names: RegExp, isRun: boolean): Conversa
 }
 
 /** Accepts numbers, because some tables number their conversations. Ignores all other types. */
-function idOf(value: unknown, isRun: boolean): ConversationId | undefined {
+function idOf(value: unknown, isRun: boolean): FoundId | undefined {
   const id = typeof value === 'number' ? String(value) : value
   if (
     typeof id !== 'string' ||

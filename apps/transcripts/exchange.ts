@@ -2,7 +2,7 @@
 // reads their contents.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { type ConversationId, conversationIdIn, type IdField } from './conversation-id.ts'
+import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
 import type { Json } from './json-fields.ts'
 
 export type Exchange = {
@@ -13,7 +13,7 @@ export type Exchange = {
   request: unknown
   /** Undefined: no answer. */
   answer: unknown
-  conversation: ConversationId | undefined
+  conversation: FoundId | undefined
   /**
    * For histories kept at the provider: the ids by which a later request continues this one, and the
    * id that this one continues.

@@ -20,6 +20,7 @@ import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
 import type {
   AttemptFinished,
   CallResult,
@@ -95,9 +96,8 @@ function playOf(
     response: TranscriptResponse,
     declared: Declaration[],
   ): void {
-    const { conversation, turn, round } = request
-    const place = { conversation, turn, round }
-    const attempt = `${conversation} ${turn} ${round}`
+    const place = roundIdOf(request)
+    const attempt = `${place.conversation} ${place.turn} ${place.round}`
     const events = eventsOf(response)
     const parts = events.length === 0 ? 0 : 1
     const { finish, usage } = response
@@ -126,9 +126,8 @@ function playOf(
 
   /** Plays one turn as far as possible. Returns the number of responses left. */
   async function playTurn(
-    conversation: string,
+    { conversation, messageId }: SentMessage,
     turn: TranscriptTurn,
-    messageId: string,
     declarations: Declaration[],
   ): Promise<number> {
     player.append('conversation-events', {
@@ -166,17 +165,16 @@ function playOf(
 
   /** Returns false if the task has no result. */
   function runTool(task: ToolTask, response: TranscriptResponse | undefined): boolean {
-    const { conversation, turn, round, ordinal } = task
-    const result = response?.calls[ordinal]?.result
+    const result = response?.calls[task.ordinal]?.result
     if (result === undefined) return false // keeps PLAYED-3
-    const place = { conversation, turn, round, ordinal, try: task.try }
+    const place = tryIdOf(task)
     if (task.kind === 'claim') player.append('rounds-cleared', { type: 'claim', ...place, owner })
     else
       player.append('rounds-cleared', {
         type: 'outcome',
         ...place,
         owner,
-        result: resultOf(ordinal, result),
+        result: resultOf(task.ordinal, result),
       })
     return true
   }
@@ -193,7 +191,7 @@ function playOf(
           messageId: messageIdOf(at - 1),
         })
       await player.settle()
-      late += await playTurn(conversation, turn, messageIdOf(at), declarations)
+      late += await playTurn({ conversation, messageId: messageIdOf(at) }, turn, declarations)
     }
     const results = turns.flatMap(({ responses }) =>
       responses.flatMap(({ calls }) => calls.map(({ result }) => result)),

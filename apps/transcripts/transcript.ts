@@ -11,6 +11,7 @@
 // TRANSCRIPT-5. A piece with the id of the last response belongs to it, also after a result. Some
 //     logs write each call separately.
 
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Declaration, Usage } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -54,7 +55,7 @@ export type TranscriptTurn = { user: string; responses: TranscriptResponse[] }
 export type Transcript = {
   /** Its place, `file:line`. */
   where: string
-  conversation: string
+  conversation: ConversationId
   /** Undefined: the transcript lists no tools. */
   tools: Declaration[] | undefined
   turns: TranscriptTurn[]
@@ -66,7 +67,7 @@ export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
 /** Throws `transcript.invalid` if it has no user message or no response. */
 export function transcriptOf(
   where: string,
-  conversation: string,
+  conversation: ConversationId,
   { pieces, tools }: ReadPieces,
   leftOut: LeftOut,
 ): Transcript {

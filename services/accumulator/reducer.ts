@@ -15,6 +15,7 @@
 // ACC-4. The bytes of all attempts of a round are bounded together (R7). At the bound the attempt
 //     that is silent for longest is dropped first, then the attempt that brought the part.
 
+import { roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ModelFinished,
@@ -46,10 +47,7 @@ type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number }
 
 export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
   name: 'accumulator',
-  unit: (message) =>
-    message.type === 'tick'
-      ? message.unit
-      : JSON.stringify([message.conversation, message.turn, message.round]),
+  unit: (message) => (message.type === 'tick' ? message.unit : roundKey(message)),
   // Later than the gateway's own deadline. The round must still be open when the gateway reports
   // that it expired.
   due: (open) => open.expiresAt + limits.turnLingerMs,

@@ -2,6 +2,7 @@
 // It is the stage's unit. approval-log.ts folds the same records with the same functions.
 
 import type { JsonObject } from '../../shared/contract/guard.ts'
+import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
@@ -22,10 +23,10 @@ import {
 } from './approval.ts'
 import { type CompiledRule, ruleFor, rulesIn } from './rules.ts'
 
-export type ApprovalRound = Pick<
-  ApprovalAsked,
-  'conversation' | 'turn' | 'round' | 'version' | 'clearedAt' | 'deadlineMs'
-> & {
+export type ApprovalRound = RoundId & {
+  version: string
+  clearedAt: Milliseconds
+  deadlineMs: Milliseconds
   expiresAt: Milliseconds
   /**
    * Verdicts that need no person: on calls that no rule names, and on all if the rules cannot be

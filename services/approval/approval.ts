@@ -12,6 +12,7 @@
 
 import { createHash } from 'node:crypto'
 import { withdrawnCode } from '../../shared/contract/approval-guard.ts'
+import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
@@ -24,7 +25,8 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 
 /** The question to a person. */
-export type ApprovalRequest = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' | 'agent'> &
+export type ApprovalRequest = RoundId &
+  Pick<ApprovalAsked, 'agent'> &
   PendingCall & { askedAt: Milliseconds; expiresAt: Milliseconds }
 
 export type Approval =
@@ -48,7 +50,7 @@ export function hashOf(tool: string, argumentText: string): string {
  * if two calls wait under its id, and it counts only for the call with its full hash.
  */
 export function idOf(
-  { conversation, turn, round }: Pick<ApprovalAsked, 'conversation' | 'turn' | 'round'>,
+  { conversation, turn, round }: RoundId,
   ordinal: number,
   hash: string,
 ): string {

@@ -7,6 +7,7 @@
 //     that two calls wait under is refused.
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
+import { type CallId, isSameCall } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { ApprovalAnswer } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -21,12 +22,8 @@ import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './a
  * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are those
  * of the log, in milliseconds since 1970.
  */
-export type WaitingApproval = {
+export type WaitingApproval = CallId & {
   id: string
-  conversation: string
-  turn: number
-  round: number
-  ordinal: number
   agent: string
   tool: string
   arguments: string
@@ -163,15 +160,6 @@ export function entryUnder(id: string, entries: ApprovalEntry[], now: Millisecon
 function placeText({ approval: { request } }: ApprovalEntry): string {
   const { conversation, turn, round, ordinal, name, arguments: text } = request
   return `${name} ${shortened(text, 200)} (call ${ordinal} of round ${round}, turn ${turn}, conversation ${conversation})`
-}
-
-function isSameCall(a: Approval['request'], b: Approval['request']): boolean {
-  return (
-    a.conversation === b.conversation &&
-    a.turn === b.turn &&
-    a.round === b.round &&
-    a.ordinal === b.ordinal
-  )
 }
 
 function unknown(id: string): WeirError {

@@ -16,6 +16,7 @@
 //     that nobody approved, not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
+import { roundKey } from '../../shared/contract/ids.ts'
 import type {
   ApprovalAnswered,
   ApprovalAsked,
@@ -41,9 +42,7 @@ export const approval: Stage<ApprovalRound, Inbox> = {
   name: 'approval',
 
   unit(message) {
-    return message.type === 'tick'
-      ? message.unit
-      : JSON.stringify([message.conversation, message.turn, message.round])
+    return message.type === 'tick' ? message.unit : roundKey(message)
   },
 
   react(round, { message, time }) {

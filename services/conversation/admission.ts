@@ -2,6 +2,7 @@
 // same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
 // reason: they are lowered (caps.ts).
 
+import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
 import { countThresholds } from '../../shared/contract/thresholds.ts'
@@ -9,15 +10,19 @@ import { reasons } from './texts.ts'
 
 /** The reason to refuse the message. Undefined: none. */
 export function refusalOf(message: UserMessage): string | undefined {
-  return sizeRefusal(message) ?? blankRefusal(message) ?? numberRefusal(message.settings)
+  return (
+    idRefusal(message) ??
+    sizeRefusal(message) ??
+    blankRefusal(message) ??
+    numberRefusal(message.settings)
+  )
+}
+
+function idRefusal({ conversation, messageId }: UserMessage): string | undefined {
+  return conversationIdFault(conversation) ?? messageIdFault(messageId)
 }
 
 function sizeRefusal(message: UserMessage): string | undefined {
-  const conversationBytes = Buffer.byteLength(message.conversation)
-  if (conversationBytes < 1 || conversationBytes > limits.conversationIdBytesMax)
-    return reasons.conversationIdSize(conversationBytes)
-  const idBytes = Buffer.byteLength(message.messageId)
-  if (idBytes < 1 || idBytes > limits.messageIdBytesMax) return reasons.messageIdSize(idBytes)
   const textBytes = Buffer.byteLength(message.text)
   if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
   const agentBytes = Buffer.byteLength(message.agent)

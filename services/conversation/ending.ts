@@ -1,5 +1,6 @@
 // Endings: the records that end a turn, a round, or a message that never opened a turn.
 
+import type { MessageId, TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AgentSettings,
@@ -54,7 +55,7 @@ export function turnFinished({ conversation, time }: Place, turn: Turn, ending: 
 /** Reports a message that opened no turn: it was refused or removed from the queue. */
 export function neverOpened(
   { conversation, offset }: Place,
-  message: { messageId: string; settings: AgentSettings },
+  message: { messageId: MessageId; settings: AgentSettings },
   ending: Ending,
 ): Output {
   const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
@@ -68,10 +69,8 @@ export function neverOpened(
   })
 }
 
-type Finished = {
-  conversation: string
-  turn: number
-  messageId: string
+type Finished = TurnId & {
+  messageId: MessageId
   settings: AgentSettings
   ending: Ending
   totals: Totals

@@ -7,6 +7,7 @@
 //     has its own turn-finished.
 
 import { toolRef } from '../../shared/agents/agents.ts'
+import type { MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { QueuedMessage, UserMessage } from '../../shared/contract/messages.ts'
 import { slowestTimeout } from '../../shared/contract/tool-deadline.ts'
@@ -46,6 +47,6 @@ function bytesOf(queued: QueuedMessage): number {
 }
 
 /** The ids with one more, oldest first. The oldest ones are forgotten. */
-export function withId(recentMessageIds: string[], messageId: string): string[] {
+export function withId(recentMessageIds: string[], messageId: MessageId): string[] {
   return [...recentMessageIds, messageId].slice(-limits.recentMessageIdsMax)
 }

@@ -19,6 +19,7 @@
 // CONV-5. Each requested round has one entry in the history, written before anything that follows
 //     from it.
 
+import type { MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   CancelRequested,
@@ -253,7 +254,7 @@ function placeOf({ message, offset, time }: Received<In>): Place {
   return { conversation: message.conversation, offset, time }
 }
 
-function isKnown(state: Conversation, messageId: string): boolean {
+function isKnown(state: Conversation, messageId: MessageId): boolean {
   if (state.phase === 'open' && state.turn.message.messageId === messageId) return true
   return (
     state.recentMessageIds.includes(messageId) ||

@@ -65,10 +65,6 @@ export const reasons = {
   wall: (maxMs: number) => `the time limit of ${maxMs} ms is reached`,
   internal: (stage: string, reason: string) =>
     shortened(`internal failure in ${stage}: ${reason}`, limits.reasonBytesMax),
-  messageIdSize: (bytes: number) =>
-    `the message id has ${bytes} bytes; it must have 1 to ${limits.messageIdBytesMax}`,
-  conversationIdSize: (bytes: number) =>
-    `the conversation's id has ${bytes} bytes; it must have 1 to ${limits.conversationIdBytesMax}`,
   settingSize: (setting: string, bytes: number, max: number) =>
     `${setting} has ${bytes} bytes; at most ${max} are taken`,
   declarationsSize: (bytes: number) =>

@@ -4,6 +4,7 @@
 //     conversation. The texts are in the history.
 
 import { lowestCaps } from '../../shared/contract/caps.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Cap,
@@ -17,7 +18,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { underCeilings } from './caps.ts'
 
 /** The position of a record that the conversation reads. */
-export type Place = { conversation: string; offset: number; time: Milliseconds }
+export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
 
 export type Turn = {
   /** The offset of the record that opened it. */
@@ -154,7 +155,7 @@ export function outstandingOf(turn: Turn): Outstanding {
   }
 }
 
-function requestOf(conversation: string, turn: Turn): Output {
+function requestOf(conversation: ConversationId, turn: Turn): Output {
   const { agent, tools, settings } = turn.message
   const { round, callsLeft, nudge } = turn.requested
   return {
@@ -176,7 +177,7 @@ function requestOf(conversation: string, turn: Turn): Output {
 }
 
 function roundStartedOf(
-  conversation: string,
+  conversation: ConversationId,
   { turn, requested: { round, callsLeft, nudge } }: Turn,
 ): Output {
   return {

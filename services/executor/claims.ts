@@ -1,9 +1,10 @@
 // Claims of the performer: waits for a place to run a call and then claims the call
 // (EXECUTOR-PERFORMER-2). Owns: the places of claims that are not sent yet.
 
+import { tryIdOf } from '../../shared/contract/ids.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
-import { type ClaimTask, callTryOf, type Job, type Jobs, nameOf } from './jobs.ts'
+import { type ClaimTask, type Job, type Jobs, nameOf } from './jobs.ts'
 import type { Writes } from './writes.ts'
 
 export type Claims = {
@@ -43,7 +44,7 @@ export function createClaims({ clock, owner, slotsOf, writes }: ClaimsOptions): 
     const sentAt = { wall: clock.now(), monotonic: clock.monotonic() }
     const sent = writes.write(
       'self',
-      granted.map(({ task }) => ({ type: 'claim', ...callTryOf(task), owner })),
+      granted.map(({ task }) => ({ type: 'claim', ...tryIdOf(task), owner })),
     )
     writes.track(sent)
     for (const { jobs, task, free } of granted)

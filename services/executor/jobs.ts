@@ -1,7 +1,8 @@
 // The tries of calls that this owner of a partition has to do with, each as one union of phases.
 
+import type { TryId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { CallTry, ToolTask } from './tasks.ts'
+import type { ToolTask } from './tasks.ts'
 import type { RunningTool } from './tools/tool.ts'
 
 export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
@@ -22,11 +23,7 @@ export type Jobs = Map<string, Job>
 
 export type Instant = { wall: Milliseconds; monotonic: Milliseconds }
 
-export function callTryOf({ conversation, turn, round, ordinal, try: number }: CallTry): CallTry {
-  return { conversation, turn, round, ordinal, try: number }
-}
-
 /** The name of a try within its unit. */
-export function nameOf({ round, ordinal, try: number }: CallTry): string {
+export function nameOf({ round, ordinal, try: number }: TryId): string {
   return `${round}/${ordinal}/${number}`
 }

@@ -12,6 +12,7 @@
 //     deadlines in the log decide.
 
 import type { Agents } from '../../shared/agents/agents.ts'
+import { tryIdOf } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Performer,
@@ -23,7 +24,7 @@ import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { createSlots, type Slots } from '../../shared/lib/slots.ts'
 import { createClaims } from './claims.ts'
 import { createRelay } from './guards/verdict-relay.ts'
-import { type Claimed, callTryOf, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
+import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -116,7 +117,7 @@ function performerOf(
       case 'queued':
       case undefined:
         log.warn(
-          callTryOf(task),
+          tryIdOf(task),
           'a claim names this owner, which did not send it; its deadline decides',
         )
         job?.leaveLine()
@@ -136,7 +137,7 @@ function performerOf(
     drop(jobs, name)
     jobs.set(name, { phase: 'over' })
     if (context.formerOwnersDead)
-      track(write('self', [{ type: 'lapsed', ...callTryOf(task), owner: task.owner }]))
+      track(write('self', [{ type: 'lapsed', ...tryIdOf(task), owner: task.owner }]))
   }
 
   function giveBack(jobs: Jobs, name: string, { task, sent, free }: Claimed): void {
@@ -146,7 +147,7 @@ function performerOf(
     track(
       sent.then(
         (isSent) =>
-          isSent && write('self', [{ type: 'outcome', ...callTryOf(task), owner, result: null }]),
+          isSent && write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }]),
       ),
     )
   }

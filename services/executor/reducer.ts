@@ -23,6 +23,7 @@ import {
   noResultInTime,
   outcomeUnknown,
 } from '../../shared/contract/call-endings.ts'
+import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
@@ -54,7 +55,7 @@ import {
   phaseOf,
 } from './guards/waiting.ts'
 import { notRun, promisesNeverRan, rejected } from './results.ts'
-import { type CallTry, type ToolTask, tasksOf, type VerdictTask } from './tasks.ts'
+import { type ToolTask, tasksOf, type VerdictTask } from './tasks.ts'
 import {
   callFinished,
   chargeResult,
@@ -72,9 +73,7 @@ export const executor: Stage<Turn, Inbox, ToolTask | VerdictTask> = {
   name: 'executor',
 
   unit(message) {
-    return message.type === 'tick'
-      ? message.unit
-      : JSON.stringify([message.conversation, message.turn])
+    return message.type === 'tick' ? message.unit : turnKey(message)
   },
 
   react(turn, { message, time }) {
@@ -328,7 +327,7 @@ function isClaimOf(phase: Phase, of: { try: number; owner: string }): phase is C
 
 function findCall(
   turn: Turn | undefined,
-  at: CallTry,
+  at: TryId,
 ): { round: Round; open: OpenCall; phase: Phase } | undefined {
   const round = turn?.rounds.find((round) => round.round === at.round)
   const open = round?.calls.find(({ call }) => call.ordinal === at.ordinal)

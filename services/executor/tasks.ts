@@ -1,24 +1,16 @@
 // The tasks that an open turn has for the executor's performer.
 
 import { argumentText } from '../../shared/contract/call.ts'
+import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
 
-/** A try of a call. */
-export type CallTry = {
-  conversation: string
-  turn: number
-  round: number
-  ordinal: number
-  try: number
-}
-
 /**
  * Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled.
  */
-export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
+export type ToolTask = TryId & { expiresAt: Milliseconds } & (
     | { kind: 'claim'; agent: string; tool: string }
     | {
         kind: 'run'
@@ -39,11 +31,8 @@ export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
 /**
  * Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived.
  */
-export type VerdictTask = {
+export type VerdictTask = RoundId & {
   kind: 'await-verdict'
-  conversation: string
-  turn: number
-  round: number
   guard: string
   since: Milliseconds
 }
@@ -76,7 +65,7 @@ function taskOf(
     startWithinMs: policy.startWithinMs,
     timeoutMs: toolTimeout(declaration),
     graceMs: policy.graceMs,
-    idempotencyKey: JSON.stringify([conversation, turn, round, call.ordinal]),
+    idempotencyKey: callKey(callTry),
   }
 }
 

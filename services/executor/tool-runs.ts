@@ -3,10 +3,11 @@
 
 import { type Agents, findDeclared } from '../../shared/agents/agents.ts'
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import { tryIdOf } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { callTryOf, type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
+import { type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
 import { bounded, rejected } from './results.ts'
 import type { RunningTool, StartTool, ToolEnding } from './tools/tool.ts'
 import type { Writes } from './writes.ts'
@@ -39,15 +40,9 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
     if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
     job.free()
     if (ending.fault !== undefined)
-      log.error(
-        { ...callTryOf(task), agent: task.agent, tool: task.declaration.name },
-        ending.fault,
-      )
+      log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
     if (ending.printed !== undefined)
-      log.debug(
-        { ...callTryOf(task), printed: ending.printed },
-        'the tool printed beside its result',
-      )
+      log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
     await report(task, ending, durationMs)
   }
 
@@ -61,7 +56,7 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
       cancelReport()
       track(
         write('activity', [
-          { type: 'tool-started', ...callTryOf(task), name: task.declaration.name },
+          { type: 'tool-started', ...tryIdOf(task), name: task.declaration.name },
         ]),
       )
     }
@@ -81,7 +76,7 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
     durationMs: Milliseconds,
   ): Promise<boolean> {
     const result = bounded({ ordinal: task.ordinal, status, text, reason, durationMs })
-    return write('self', [{ type: 'outcome', ...callTryOf(task), owner, result }])
+    return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
   }
 
   function stop(job: Running, graceMs: Milliseconds, why: string): void {
@@ -97,7 +92,7 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
       if (tool === undefined) {
         free()
         log.warn(
-          { ...callTryOf(task), agent: task.agent },
+          { ...tryIdOf(task), agent: task.agent },
           'the agent files of this executor have no tool with this declaration; the call is rejected',
         )
         track(report(task, noSuchTool, 0))

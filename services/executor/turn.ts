@@ -2,6 +2,7 @@
 // described here.
 
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import type { TurnId } from '../../shared/contract/ids.ts'
 import type {
   Call,
   CallResult,
@@ -18,9 +19,7 @@ import { bounded, bytesOf } from './results.ts'
 /**
  * An open turn: with a running round, between its rounds, or only a cancel to remember.
  */
-export type Turn = {
-  conversation: string
-  turn: number
+export type Turn = TurnId & {
   cancelled: boolean
   /** Rounds of a turn arrive in order, so any other round is a repeat. */
   roundNewest: number

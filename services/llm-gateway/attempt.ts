@@ -15,6 +15,7 @@
 
 import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool } from '../../shared/agents/agents.ts'
+import type { AttemptId, ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
@@ -100,7 +101,7 @@ export async function runAttempt(
  */
 function streamPlace(
   streams: Slots,
-  conversation: string,
+  conversation: ConversationId,
   stop: AbortSignal,
 ): Promise<(() => void) | typeof stopped> {
   return new Promise((resolve) => {
@@ -115,8 +116,6 @@ function streamPlace(
     })
   })
 }
-
-type AttemptId = { conversation: string; turn: number; round: number; attempt: string }
 
 type Attempt = {
   gateway: Gateway

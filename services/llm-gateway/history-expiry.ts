@@ -14,13 +14,14 @@
 // HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
 //     nothing.
 
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
 import { historyConversation, historyPrefix } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /** The conversation of the current keys. Its keys are adjacent. */
-type Passing = { conversation: string; newest: Milliseconds }
+type Passing = { conversation: ConversationId; newest: Milliseconds }
 
 /**
  * Starts the slow sweep. `stop` resolves once it no longer writes, and does not wait for a read
@@ -84,7 +85,7 @@ export function startHistoryExpiry(
    * Checks all keys of the conversation again (HISTORY-EXPIRY-1) and removes as many as fit into
    * one write.
    */
-  async function removeConversation(conversation: string): Promise<void> {
+  async function removeConversation(conversation: ConversationId): Promise<void> {
     const prefix = historyPrefix(conversation)
     const old: string[] = []
     for (let from = prefix; ; ) {

@@ -16,6 +16,7 @@
 // GATE-5. A refused history is rebuilt once, and a request refused because no tool may be called in
 //     it becomes plain text, at once and beyond the tries (I5.4). A second refusal ends the round.
 
+import { roundIdOf, roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
@@ -73,10 +74,7 @@ type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFin
 export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
   name: 'llm-gateway',
 
-  unit: (message) =>
-    message.type === 'tick'
-      ? message.unit
-      : JSON.stringify([message.conversation, message.turn, message.round]),
+  unit: (message) => (message.type === 'tick' ? message.unit : roundKey(message)),
 
   react(round, { message, time }) {
     switch (message.type) {
@@ -189,7 +187,7 @@ function opened(request: ModelRequest): Output {
     to: 'response',
     message: {
       type: 'model-opened',
-      ...roundOf(request),
+      ...roundIdOf(request),
       offered: request.tools.map((tool) => tool.name),
       expiresAt: request.expiresAt,
     },
@@ -248,19 +246,11 @@ function modelFinished(request: ModelRequest, answer: Answer): Output {
     to: 'response',
     message: {
       type: 'model-finished',
-      ...roundOf(request),
+      ...roundIdOf(request),
       ...answer,
       agent,
       callsLeft,
       expiresAt,
     },
   }
-}
-
-function roundOf({ conversation, turn, round }: ModelRequest): {
-  conversation: string
-  turn: number
-  round: number
-} {
-  return { conversation, turn, round }
 }

@@ -18,6 +18,7 @@
 // LOOP-5. A round that waits for slow guards extends its turn by their deadline, up to
 //     limits.turnExtensionMsMax for a turn. The conversation reads that before anything else.
 
+import { turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,
@@ -73,9 +74,7 @@ export const loopDetector: Stage<Turn, Inbox> = {
   name: 'loop-detector',
 
   unit(message) {
-    return message.type === 'tick'
-      ? message.unit
-      : JSON.stringify([message.conversation, message.turn])
+    return message.type === 'tick' ? message.unit : turnKey(message)
   },
 
   react(turn, { message, time }) {

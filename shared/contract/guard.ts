@@ -7,16 +7,14 @@
 //     enforcing guard's calls are vetoed (R6): a mixed-up answer may pass the wrong call.
 
 import type { Milliseconds } from '../lib/clock.ts'
+import type { RoundId } from './ids.ts'
 import type { Declaration } from './messages.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export type JsonObject = { [name: string]: JsonValue }
 
 /** `time`: append time of the round-cleared record. `calls`: by ordinal, at least one. */
-export type GuardedRound = {
-  conversation: string
-  turn: number
-  round: number
+export type GuardedRound = RoundId & {
   agent: string
   time: Milliseconds
   calls: GuardedCall[]

@@ -1,5 +1,7 @@
 // Generated from schemas/ by `node schemas/generate.ts`. Do not edit: change the .avsc file and run it again.
 
+import type { ConversationId, MessageId } from './ids.ts'
+
 export type Message =
   | AgentPolicy
   | ApprovalAnswered
@@ -72,7 +74,7 @@ export type AgentPolicy = {
 export type ApprovalAnswered = {
   type: 'approval-answered'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -98,7 +100,7 @@ export type ApprovalAnswered = {
 export type ApprovalAsked = {
   type: 'approval-asked'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -123,7 +125,7 @@ export type ApprovalAsked = {
 export type ApprovalDecided = {
   type: 'approval-decided'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -148,7 +150,7 @@ export type ApprovalDecided = {
 export type ApprovalPending = {
   type: 'approval-pending'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -166,7 +168,7 @@ export type ApprovalPending = {
 export type ApprovalWithdrawn = {
   type: 'approval-withdrawn'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -181,7 +183,7 @@ export type ApprovalWithdrawn = {
 export type AttemptFailed = {
   type: 'attempt-failed'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -215,7 +217,7 @@ export type AttemptFailed = {
 export type AttemptFinished = {
   type: 'attempt-finished'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -242,7 +244,7 @@ export type AttemptFinished = {
 export type AttemptStarted = {
   type: 'attempt-started'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -262,7 +264,7 @@ export type AttemptStarted = {
 export type CallFinished = {
   type: 'call-finished'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -283,7 +285,7 @@ export type CallFinished = {
 export type CallRejected = {
   type: 'call-rejected'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -300,7 +302,7 @@ export type CallRejected = {
 export type CallsWaiting = {
   type: 'calls-waiting'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -318,7 +320,7 @@ export type CallsWaiting = {
 export type Cancel = {
   type: 'cancel'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the round that is outstanding; 0: none */
@@ -334,9 +336,9 @@ export type Cancel = {
 export type CancelRequested = {
   type: 'cancel-requested'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the client's id of the message */
-  messageId: string
+  messageId: MessageId
 }
 
 /**
@@ -346,7 +348,7 @@ export type CancelRequested = {
 export type Carried = {
   type: 'carried'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the unit's last offset when this was written; it counts only if that is still so */
   from: number
   /** what goes on; null: the conversation is idle and its unit ends */
@@ -357,7 +359,7 @@ export type Carried = {
 export type Claim = {
   type: 'claim'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -425,7 +427,7 @@ export type GuardRegistration = {
 export type GuardVerdict = {
   type: 'guard-verdict'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -455,7 +457,7 @@ export type GuardVerdict = {
 export type GuardVerdictGiven = {
   type: 'guard-verdict-given'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -481,7 +483,7 @@ export type GuardVerdictGiven = {
 export type HistoryEntry = {
   type: 'history-entry'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the round; 0: the user's message */
@@ -502,7 +504,7 @@ export type HistoryEntry = {
 export type InterventionRaised = {
   type: 'intervention-raised'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -522,7 +524,7 @@ export type InterventionRaised = {
 export type Lapsed = {
   type: 'lapsed'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -539,7 +541,7 @@ export type Lapsed = {
 export type ModelFinished = {
   type: 'model-finished'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -574,7 +576,7 @@ export type ModelFinished = {
 export type ModelOpened = {
   type: 'model-opened'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -589,7 +591,7 @@ export type ModelOpened = {
 export type ModelRequest = {
   type: 'model-request'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -624,7 +626,7 @@ export type OperatorLimits = {
 export type Outcome = {
   type: 'outcome'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -646,7 +648,7 @@ export type Outcome = {
 export type Part = {
   type: 'part'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -666,7 +668,7 @@ export type Part = {
 export type RoundChecked = {
   type: 'round-checked'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -693,7 +695,7 @@ export type RoundChecked = {
 export type RoundCleared = {
   type: 'round-cleared'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -721,7 +723,7 @@ export type RoundCleared = {
 export type RoundExecuted = {
   type: 'round-executed'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -739,7 +741,7 @@ export type RoundExecuted = {
 export type RoundOutcome = {
   type: 'round-outcome'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -760,7 +762,7 @@ export type RoundOutcome = {
 export type RoundProposed = {
   type: 'round-proposed'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -787,7 +789,7 @@ export type RoundProposed = {
 export type RoundStarted = {
   type: 'round-started'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -802,7 +804,7 @@ export type RoundStarted = {
 export type Tick = {
   type: 'tick'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the unit's key */
   unit: string
 }
@@ -811,7 +813,7 @@ export type Tick = {
 export type ToolStarted = {
   type: 'tool-started'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -828,7 +830,7 @@ export type ToolStarted = {
 export type TurnEnded = {
   type: 'turn-ended'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
 }
@@ -840,7 +842,7 @@ export type TurnEnded = {
 export type TurnExtended = {
   type: 'turn-extended'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the model round in the turn, from 1 */
@@ -856,7 +858,7 @@ export type TurnExtended = {
 export type TurnFailed = {
   type: 'turn-failed'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn; null: not known */
   turn: number | null
   /** the stage that failed */
@@ -869,14 +871,14 @@ export type TurnFailed = {
 export type TurnFinished = {
   type: 'turn-finished'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /**
    * the turn; for a message that was refused or taken out of the queue: the offset of the record
    * that ended it
    */
   turn: number
   /** the message that opened it */
-  messageId: string
+  messageId: MessageId
   /** how it ended */
   outcome: TurnOutcome
   /** what the user gets */
@@ -895,11 +897,11 @@ export type TurnFinished = {
 export type TurnStarted = {
   type: 'turn-started'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
   /** the message that opened it */
-  messageId: string
+  messageId: MessageId
   /** the agent's name */
   agent: string
 }
@@ -908,9 +910,9 @@ export type TurnStarted = {
 export type UserMessage = {
   type: 'user-message'
   /** the conversation: the key of the record */
-  conversation: string
+  conversation: ConversationId
   /** the client's id of the message; a repeat of it changes nothing */
-  messageId: string
+  messageId: MessageId
   /** what the user said */
   text: string
   /** the agent's name */
@@ -1317,7 +1319,7 @@ export type PolicyEntry = {
 /** A user's message that waits for its turn, reduced to what the turn needs. */
 export type QueuedMessage = {
   /** the client's id */
-  messageId: string
+  messageId: MessageId
   /** what the user said */
   text: string
   /** the agent's name */

@@ -5,6 +5,7 @@
 // @ts-expect-error kafkajs has no types for its inner files
 import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'
 
+import type { ConversationId } from './ids.ts'
 import { limits } from './limits.ts'
 
 /**
@@ -15,7 +16,7 @@ const hashes = new Map<string, number>()
 const hashesMax = 10_000
 
 /** The partition of a conversation among `partitions`. */
-export function partitionOf(conversation: string, partitions: number): number {
+export function partitionOf(conversation: ConversationId, partitions: number): number {
   let hash = hashes.get(conversation)
   if (hash === undefined) {
     hash = (murmur2 as (key: Buffer) => number)(Buffer.from(conversation)) & 0x7fffffff

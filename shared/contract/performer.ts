@@ -7,6 +7,7 @@
 import type { Logger } from 'pino'
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 import type { Appended, StoredRecord, TableKey } from './bus.ts'
+import type { RoundId } from './ids.ts'
 import type { Message } from './messages.ts'
 import type { Port } from './topology.ts'
 
@@ -36,10 +37,7 @@ export type PerformerContext = {
    * The entries of a conversation's history, in order of (turn, round), when the entry (turn,
    * round) exists. Undefined if it does not appear within `waitMs`.
    */
-  history(
-    upTo: { conversation: string; turn: number; round: number },
-    waitMs: Milliseconds,
-  ): Promise<Message[] | undefined>
+  history(upTo: RoundId, waitMs: Milliseconds): Promise<Message[] | undefined>
   /** A record of the table `policies`, or undefined. */
   policy(key: string): Promise<Message | undefined>
   /**

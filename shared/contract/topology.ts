@@ -9,6 +9,7 @@
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { TopicKind, TopicSpec } from './bus.ts'
+import { type ConversationId, type RoundId, roundKey } from './ids.ts'
 import { limits } from './limits.ts'
 import type { Message, MessageType } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
@@ -294,12 +295,12 @@ export function keyOf(message: Message): string {
 }
 
 /** In JSON, so no conversation's id can look like a prefix of another: `["c",3,1]`. */
-export function historyKey(entry: { conversation: string; turn: number; round: number }): string {
-  return JSON.stringify([entry.conversation, entry.turn, entry.round])
+export function historyKey(entry: RoundId): string {
+  return roundKey(entry)
 }
 
 /** The prefix of all history keys of a conversation. */
-export function historyPrefix(conversation: string): string {
+export function historyPrefix(conversation: ConversationId): string {
   return `${JSON.stringify([conversation]).slice(0, -1)},`
 }
 

@@ -15,6 +15,7 @@
 
 import { decode, encode } from '../codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
+import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message, MessageType } from '../contract/messages.ts'
 import { partitionOf } from '../contract/partition.ts'
@@ -36,7 +37,7 @@ import type { Position } from './position.ts'
 
 export type Unit<State> = {
   state: State
-  conversation: string
+  conversation: ConversationId
   turn: number | undefined
   /** The first record of the unit and the marks before it: where folding it again begins. */
   first: Offset

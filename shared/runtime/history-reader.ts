@@ -12,11 +12,10 @@
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
+import type { ConversationId, RoundId } from '../contract/ids.ts'
 import type { HistoryEntry } from '../contract/messages.ts'
 import { historyKey, historyPrefix } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
-
-export type HistoryPlace = { conversation: string; turn: number; round: number }
 
 /** All entries up to the last one, in order of (turn, round), and the bytes of their records. */
 type Known = { entries: HistoryEntry[]; bytes: number }
@@ -39,10 +38,7 @@ export function historyReader({
   const remembered = new Map<string, Known>()
   let rememberedBytes = 0
 
-  async function read(
-    upTo: HistoryPlace,
-    waitMs: Milliseconds,
-  ): Promise<HistoryEntry[] | undefined> {
+  async function read(upTo: RoundId, waitMs: Milliseconds): Promise<HistoryEntry[] | undefined> {
     const known = remembered.get(upTo.conversation)
     const last = known?.entries.at(-1)
     if (known !== undefined && last?.turn === upTo.turn) {
@@ -54,7 +50,7 @@ export function historyReader({
 
   async function readOneMore(
     { entries, bytes }: Known,
-    upTo: HistoryPlace,
+    upTo: RoundId,
     waitMs: Milliseconds,
   ): Promise<HistoryEntry[] | undefined> {
     const record = await bus.get({ topic, partition, key: historyKey(upTo), waitMs })
@@ -66,10 +62,7 @@ export function historyReader({
     })
   }
 
-  async function readAll(
-    upTo: HistoryPlace,
-    waitMs: Milliseconds,
-  ): Promise<HistoryEntry[] | undefined> {
+  async function readAll(upTo: RoundId, waitMs: Milliseconds): Promise<HistoryEntry[] | undefined> {
     const list = () => bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
     const key = historyKey(upTo)
     let records = await list() // nearly always the entry is there already
@@ -92,7 +85,7 @@ export function historyReader({
   }
 
   /** A copy of the list: whoever gets it may sort or cut it. */
-  function remember(conversation: string, known: Known): HistoryEntry[] {
+  function remember(conversation: ConversationId, known: Known): HistoryEntry[] {
     forget(conversation)
     remembered.set(conversation, known)
     rememberedBytes += known.bytes
@@ -103,7 +96,7 @@ export function historyReader({
     return [...known.entries]
   }
 
-  function forget(conversation: string): void {
+  function forget(conversation: ConversationId): void {
     rememberedBytes -= remembered.get(conversation)?.bytes ?? 0
     remembered.delete(conversation)
   }

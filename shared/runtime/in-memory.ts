@@ -7,6 +7,7 @@
 
 import { encode } from '../codec/codec.ts'
 import type { Offset, StoredRecord } from '../contract/bus.ts'
+import type { ConversationId } from '../contract/ids.ts'
 import type { Message } from '../contract/messages.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import { keyOf, type StageName, stages, type TopicName, topics } from '../contract/topology.ts'
@@ -52,7 +53,7 @@ type AppendOptions = { time?: Milliseconds; failing?: string | undefined }
 export type PlayedStage<State, Task> = {
   readonly units: ReadonlyMap<string, Unit<State>>
   /** The tasks that the open units of a conversation want. */
-  tasks(conversation: string): Task[]
+  tasks(conversation: ConversationId): Task[]
 }
 
 type Delivered = { record: PlayedRecord; message: Message }

@@ -61,6 +61,8 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   })
   // @ts-expect-error a message has a text
   weir.ask({ agent: 'agent' })
+  // @ts-expect-error a message's id is not a conversation's
+  weir.ask({ agent: 'agent', text: 'hello', conversation: turn.messageId })
   // @ts-expect-error a turn has the ids that it was begun with
   turn.conversation = 'other'
 
@@ -96,7 +98,8 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         event.text
         break
       default:
-        same<typeof event.conversation, string>(true)
+        event.conversation satisfies string
+        weir.ask({ agent: 'agent', text: 'hello', conversation: event.conversation })
     }
   }
   same<TurnOutcome, 'answered' | 'capped' | 'failed' | 'cancelled'>(true)

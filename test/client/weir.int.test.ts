@@ -258,13 +258,13 @@ describe('an invalid question', () => {
       'an empty conversation',
       { agent, text: 'go', conversation: '' },
       'message.invalid',
-      'conversation has 0 bytes',
+      "the conversation's id has 0 bytes; it must have 1 to 256",
     ],
     [
       'a long message id',
       { agent, text: 'go', messageId: 'x'.repeat(257) },
       'message.invalid',
-      'messageId has 257 bytes',
+      'the message id has 257 bytes; it must have 1 to 256',
     ],
   ])('is refused at once: %s', async (_, question, code, message) => {
     const opened = await open()

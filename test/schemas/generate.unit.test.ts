@@ -302,6 +302,21 @@ export type Usage = {
 `)
   })
 
+  it('name the ids of conversations and messages, and import these names', () => {
+    const fields = ['conversation', 'messageId'].map((name) => ({ ...text, name }))
+    const optional = { ...text, name: 'conversation', type: ['null', 'string'], default: null }
+    const written = typescriptOf(
+      parseSchemas([
+        file('claim.avsc', record('Claim', fields)),
+        file('tick.avsc', record('Tick', [optional])),
+      ]),
+    )
+    expect(written).toContain("\nimport type { ConversationId, MessageId } from './ids.ts'\n")
+    expect(written).toContain('  conversation: ConversationId\n')
+    expect(written).toContain('  messageId: MessageId\n')
+    expect(written).toContain('  conversation: string | null\n')
+  })
+
   it('break a union that is too long for a line', () => {
     const symbols = Array.from({ length: 20 }, (_, index) => `symbol_${index}`)
     const written = typescriptOf(parseSchemas([file('types/kind.avsc', { ...kind, symbols })]))

@@ -4,6 +4,7 @@
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { type RoundId, roundKey } from '../../../shared/contract/ids.ts'
 import type { Part } from '../../../shared/contract/messages.ts'
 import { messageOf } from '../../history/message-of.ts'
 import type { RecordSink } from './copy.ts'
@@ -81,8 +82,6 @@ export function redactingSink(
   }
 }
 
-type Place = { conversation: string; turn: number; round: number }
-
 /**
  * Holds the parts of a round until its model-finished, because a secret can be split between two
  * parts. A later part belongs to an attempt that did not count: `part` refuses it. Memory: the
@@ -99,24 +98,20 @@ function holdRounds<Held>(add: (held: Held[]) => void) {
   }
 
   return {
-    part(place: Place, one: Held): boolean {
-      const round = roundOf(place)
+    part(id: RoundId, one: Held): boolean {
+      const round = roundKey(id)
       if (released.has(round)) return false
       const held = rounds.get(round) ?? []
       held.push(one)
       rounds.set(round, held)
       return true
     },
-    release(place: Place): void {
-      released.add(roundOf(place))
-      release(roundOf(place))
+    release(id: RoundId): void {
+      released.add(roundKey(id))
+      release(roundKey(id))
     },
     releaseAll(): void {
       for (const round of [...rounds.keys()]) release(round)
     },
   }
-}
-
-function roundOf({ conversation, turn, round }: Place): string {
-  return JSON.stringify([conversation, turn, round])
 }

@@ -13,6 +13,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { encode } from '../../../shared/codec/codec.ts'
+import { roundKey } from '../../../shared/contract/ids.ts'
 import type { DeadLetter, Message, Part } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'
@@ -107,7 +108,7 @@ export function createRedaction(
   /** Results do not name their tool. The calls of the round do, in the record before. */
   function toolsOf(message: Message): Tools {
     if (!('round' in message)) return new Map()
-    const round = JSON.stringify([message.conversation, message.turn, message.round])
+    const round = roundKey(message)
     const own = toolsIn(message)
     const [oldest] = tools.keys()
     if (own.size > 0) tools.set(round, own)

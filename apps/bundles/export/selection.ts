@@ -2,6 +2,7 @@
 // turns that match. A fold of its inbox cannot skip records. Memory: a few numbers for each
 // conversation that was active in the exported time.
 
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -13,7 +14,7 @@ import { type Stretch, stretchesOf } from './stretches.ts'
 
 export type Selection = {
   /** Undefined: the conversation is not exported. */
-  stretchOf(conversation: string): Stretch | undefined
+  stretchOf(conversation: ConversationId): Stretch | undefined
   /** The partitions of the selected conversations. */
   partitions: number[]
   /** The times of the first and of the last selected record so far. */
@@ -66,7 +67,7 @@ export async function selectionIn(
   return { stretchOf: (id) => selection.get(id), partitions, window: { from, to }, others }
 }
 
-function whole(conversation: string): Stretch {
+function whole(conversation: ConversationId): Stretch {
   const forEver = Number.POSITIVE_INFINITY
   return { conversation, from: 0, first: 0, last: forEver, beganAt: 0, lastAt: forEver }
 }

@@ -12,6 +12,7 @@ import {
   conversation as conversationStage,
 } from '../../../services/conversation/reducer.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
 import type { OpenLog } from '../../history/open-log.ts'
@@ -22,7 +23,7 @@ import { scan } from '../../history/scan.ts'
  * `last`.
  */
 export type Stretch = {
-  conversation: string
+  conversation: ConversationId
   from: number
   first: number
   /** Infinity: the stretch is open at the end of the log. */

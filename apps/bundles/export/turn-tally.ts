@@ -2,6 +2,7 @@
 
 import type { BundleTurn } from '../../../shared/bus/bundle/format.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { ConversationId, TurnId } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
@@ -20,11 +21,11 @@ export function createTurnTally(partitions: number): TurnTally {
    */
   const inboxBegins = new Map<string, number>()
 
-  function turnOf(conversation: string, turn: number): BundleTurn {
+  function turnOf(conversation: ConversationId, turn: number): BundleTurn {
     const turns = conversations.get(conversation) ?? new Map<number, BundleTurn>()
     conversations.set(conversation, turns)
     const known =
-      turns.get(turn) ?? empty(conversation, turn, partitionOf(conversation, partitions))
+      turns.get(turn) ?? empty({ conversation, turn }, partitionOf(conversation, partitions))
     turns.set(turn, known)
     return known
   }
@@ -79,7 +80,7 @@ export function createTurnTally(partitions: number): TurnTally {
   }
 }
 
-function empty(conversation: string, turn: number, partition: number): BundleTurn {
+function empty({ conversation, turn }: TurnId, partition: number): BundleTurn {
   return {
     ...{
       conversation,

@@ -2,6 +2,7 @@
 // reading the partitions through once, for all of them.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { HistoryEntry, Usage } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { historyPrefix } from '../../../shared/contract/topology.ts'
@@ -15,7 +16,7 @@ import { newestIds } from './newest-activity.ts'
 export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & { usage: Usage | undefined }
 
 /** Undefined: a conversation that became active after the reading began. */
-export type Histories = (conversation: string) => Promise<Iterable<RoundUsage> | undefined>
+export type Histories = (conversation: ConversationId) => Promise<Iterable<RoundUsage> | undefined>
 
 /** Memory without an index: a few numbers for each round of the `max` newest conversations. */
 export async function historiesOf(log: OpenLog, max: number): Promise<Histories> {

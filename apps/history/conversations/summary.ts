@@ -3,6 +3,7 @@
 // the turn's number.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type {
   Cap,
   FailureClass,
@@ -20,7 +21,7 @@ import type { RoundUsage } from './histories.ts'
  * milliseconds since 1970-01-01 UTC.
  */
 export type ConversationSummary = {
-  conversation: string
+  conversation: ConversationId
   /** Of its last turn; null: it is no longer in the log. */
   agent: string | null
   turns: number

@@ -3,6 +3,7 @@
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { DeadLetter, Message, MessageType } from '../../../shared/contract/messages.ts'
 import {
@@ -27,7 +28,12 @@ import { scan } from '../scan.ts'
  */
 export type Letter = { place: string; at: Milliseconds; letter: DeadLetter }
 
-export type LetterFilter = { conversation?: string; stage?: string; code?: string; since?: string }
+export type LetterFilter = {
+  conversation?: ConversationId
+  stage?: string
+  code?: string
+  since?: string
+}
 
 /**
  * By partition, then in the order of the log. Bytes there that are no dead letter are left out.

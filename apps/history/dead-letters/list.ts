@@ -1,6 +1,7 @@
 // `weir dead-letters list` and `show`: what no stage could take, and why. Changes nothing; also
 // beside a running Weir, and of a bundle.
 
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { painted } from '../../terminal/paint.ts'
@@ -21,7 +22,7 @@ import {
 export type ListedLetter = {
   place: string
   at: string
-  conversation: string
+  conversation: ConversationId
   origin: { topic: string; partition: number; offset: number; at: string }
   stage: string
   code: string

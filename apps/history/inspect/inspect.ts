@@ -2,6 +2,7 @@
 // it.
 
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
@@ -33,7 +34,7 @@ const conversationsMax = 1_000
  */
 export async function inspectAny(
   given: string,
-  conversation: string | undefined,
+  conversation: ConversationId | undefined,
   settings: Settings,
   options: InspectOptions,
   out: NodeJS.WriteStream,
@@ -66,7 +67,7 @@ export function bundleNamed(
 
 /** Prints to `out`; with `json` one object, a Timeline. Throws `conversation.unknown`. */
 export async function inspect(
-  conversation: string,
+  conversation: ConversationId,
   settings: Settings,
   { json, full = false, reasoning = false, bundle }: InspectOptions,
   out: NodeJS.WriteStream,
@@ -96,7 +97,7 @@ export async function inspect(
 }
 
 async function readTimeline(
-  conversation: string,
+  conversation: ConversationId,
   log: OpenLog,
   reasoning: boolean,
 ): Promise<Timeline> {

@@ -1,6 +1,7 @@
 // The records of a conversation that somebody named, or an error that offers what they may have
 // meant.
 
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -18,13 +19,13 @@ const idsLookedThrough = 1_000
 const idsOffered = 3
 
 /** As recordsOf, never empty. Throws `conversation.unknown`. */
-export async function knownRecords(conversation: string, log: OpenLog): Promise<Logged[]> {
+export async function knownRecords(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
   const records = await recordsOf(conversation, log)
   if (records.length === 0) throw await unknown(conversation, log)
   return records
 }
 
-async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
+async function unknown(conversation: ConversationId, log: OpenLog): Promise<WeirError> {
   const ids = await newestIds(log, idsLookedThrough)
   if (ids.includes(conversation))
     return new WeirError(
@@ -45,7 +46,7 @@ async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
   )
 }
 
-function nearestOf(conversation: string, ids: string[]): string[] {
+function nearestOf(conversation: ConversationId, ids: string[]): string[] {
   const near: string[] = []
   while (near.length < idsOffered) {
     const next = nearestName(

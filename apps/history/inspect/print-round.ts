@@ -2,6 +2,7 @@
 // loop-detector made of it.
 
 import { rules } from '../../../services/loop-detector/rules.ts'
+import type { CallId } from '../../../shared/contract/ids.ts'
 import { count, took } from '../../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
@@ -206,6 +207,6 @@ function printIntervention(
   if (label === 'detector' && text !== '' && text !== nextNudge) page.quote(6, text)
 }
 
-function evidenceText({ round, ordinal }: { round: number; ordinal: number }): string {
+function evidenceText({ round, ordinal }: Pick<CallId, 'round' | 'ordinal'>): string {
   return ordinal < 0 ? `round ${round}` : `round ${round} call ${ordinal}`
 }

@@ -14,6 +14,7 @@
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import {
   type GuardTopicName,
@@ -35,7 +36,7 @@ const elsewhere = (Object.keys(topics) as TopicName[]).filter(
 const afterMs: Milliseconds = 10 * 60 * 1000
 
 /** Empty where there never was such a conversation. In the order of topics, then of the log. */
-export async function recordsOf(conversation: string, log: OpenLog): Promise<Logged[]> {
+export async function recordsOf(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
   const partition = partitionOf(conversation, log.partitions)
   if (log.bundle !== undefined)
     return recordsInBundle(
@@ -63,7 +64,7 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
 
 /** A bundle has an index by conversation, so nothing of others is read. */
 function recordsInBundle(
-  conversation: string,
+  conversation: ConversationId,
   bundle: Bundle,
   all: Logged[],
   partition: number,
@@ -87,7 +88,7 @@ function recordsInBundle(
  * this conversation. Not so of a log.
  */
 export function contextIn(
-  conversation: string,
+  conversation: ConversationId,
   bundle: Bundle | undefined,
 ): (turn: number) => boolean {
   const exported = new Set(bundle?.turnsOf(conversation))
@@ -95,7 +96,7 @@ export function contextIn(
 }
 
 /** Those turns. */
-export async function contextTurns(conversation: string, log: OpenLog): Promise<number[]> {
+export async function contextTurns(conversation: ConversationId, log: OpenLog): Promise<number[]> {
   if (log.bundle === undefined) return []
   const history = await historyOf(conversation, log, partitionOf(conversation, log.partitions))
   const known = history.flatMap(({ message }) =>
@@ -104,7 +105,11 @@ export async function contextTurns(conversation: string, log: OpenLog): Promise<
   return [...new Set(known)].filter(contextIn(conversation, log.bundle))
 }
 
-async function historyOf(conversation: string, log: OpenLog, partition: number): Promise<Logged[]> {
+async function historyOf(
+  conversation: ConversationId,
+  log: OpenLog,
+  partition: number,
+): Promise<Logged[]> {
   const prefix = historyPrefix(conversation)
   if (log.hasIndex) {
     const entries = await log.bus.list({ topic: `${log.topicPrefix}history`, partition, prefix })
@@ -145,7 +150,7 @@ type Collect = {
   log: OpenLog
   topic: TopicName | GuardTopicName
   partition: number
-  conversation: string
+  conversation: ConversationId
   window: { from: Milliseconds; to: Milliseconds }
 }
 

@@ -6,6 +6,7 @@
 // TIMELINE-OF-2. A turn is told as far as its records are there: the newest may be a moment ahead
 //     of the rest, and the oldest may be gone.
 
+import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type { Message, TurnFinished } from '../../../shared/contract/messages.ts'
 import { all, first, inOrder, type Logged, type Readable } from './logged.ts'
 import { roundOf } from './round-of.ts'
@@ -21,7 +22,7 @@ export type TimelineOptions = {
  * may be among them.
  */
 export function timelineOf(
-  conversation: string,
+  conversation: ConversationId,
   given: readonly Logged[],
   options: TimelineOptions,
 ): Timeline {
@@ -102,7 +103,7 @@ function roundOfMessage(message: Message | undefined): number | undefined {
 }
 
 /** The first counts (TIMELINE-OF-1). */
-function firstByMessage<R extends { message: { messageId: string } }>(
+function firstByMessage<R extends { message: { messageId: MessageId } }>(
   records: R[],
 ): Map<string, R> {
   return new Map(records.toReversed().map((record) => [record.message.messageId, record]))
@@ -159,7 +160,7 @@ function looseMessages(
 }
 
 function messageOf(
-  messageId: string,
+  messageId: MessageId,
   asked: Readable<'user-message'> | undefined,
 ): Omit<LooseMessage, 'end'> {
   return { messageId, text: asked?.message.text ?? null, at: asked?.time ?? null }

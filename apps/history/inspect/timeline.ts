@@ -3,6 +3,7 @@
 // 1970-01-01 UTC; what ends in `Ms` is a duration. Null: it has not happened, or there is none.
 // Fields are added as Weir grows; none changes its meaning.
 
+import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type {
   ApprovalOutcome,
   ArgumentSource,
@@ -26,7 +27,7 @@ import type {
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type Timeline = {
-  conversation: string
+  conversation: ConversationId
   /** open: a turn has no end yet, or a message waits for its turn. */
   state: 'open' | 'idle'
   /** In the order in which they began. */
@@ -46,7 +47,7 @@ export type Timeline = {
 }
 
 export type LooseMessage = {
-  messageId: string
+  messageId: MessageId
   /** Null: its record is gone, or was read under another id. */
   text: string | null
   at: Milliseconds | null
@@ -67,7 +68,7 @@ export type TurnTimeline = {
   /** Its number: the offset, in the conversation's inbox, of the record that opened it. */
   turn: number
   agent: string
-  messageId: string
+  messageId: MessageId
   /** What the user said. */
   text: string | null
   /** When the message came, and when its turn began: later where it had to wait. */

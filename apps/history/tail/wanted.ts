@@ -4,6 +4,7 @@
 
 import type { Offset } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard-registration.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { MessageType } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import {
@@ -21,7 +22,7 @@ import { instantOf, instantOfFlag } from '../../terminal/instant-text.ts'
 import { printable } from '../../terminal/printable.ts'
 
 export type TailOptions = {
-  conversation?: string
+  conversation?: ConversationId
   type?: string[]
   partition?: string
   from?: string
@@ -43,7 +44,7 @@ export type Wanted = {
   topic: TopicName | GuardTopicName
   start: Start
   until: Milliseconds
-  conversation: string | undefined
+  conversation: ConversationId | undefined
   partition: number | undefined
   /** Empty: all. */
   types: ReadonlySet<MessageType>

@@ -4,6 +4,7 @@ import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Guard } from '../../../shared/contract/guard.ts'
 import { registrationFault } from '../../../shared/contract/guard-registration.ts'
+import { isSameRound } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardVerdict, Message } from '../../../shared/contract/messages.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -62,12 +63,9 @@ export function verdictsIn(
 
 function isOn(verdict: GuardVerdict, cleared: Message | undefined): boolean {
   if (cleared?.type !== 'round-cleared') return false
-  const { conversation, turn, round, calls } = cleared
-  const isSame =
-    verdict.conversation === conversation && verdict.turn === turn && verdict.round === round
   return (
-    isSame &&
-    verdict.verdicts.every(({ ordinal }) => calls.some((call) => call.ordinal === ordinal))
+    isSameRound(verdict, cleared) &&
+    verdict.verdicts.every(({ ordinal }) => cleared.calls.some((call) => call.ordinal === ordinal))
   )
 }
 

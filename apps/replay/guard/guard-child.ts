@@ -17,6 +17,7 @@ import type { NamedGuard } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
 import type { PartitionReader, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Guard, GuardedRound } from '../../../shared/contract/guard.ts'
+import { roundKey } from '../../../shared/contract/ids.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import {
   parseAnswerId,
@@ -134,9 +135,9 @@ function told(error: unknown): string {
   return `${before === '' ? '' : `${before}: `}it ${denied}, which a guard in a replay may not: it may read ${which}`
 }
 
-function note({ conversation, turn, round }: GuardedRound): void {
+function note(round: GuardedRound): void {
   try {
-    writeSync(lifeline, `${JSON.stringify([conversation, turn, round])}\n`)
+    writeSync(lifeline, `${roundKey(round)}\n`)
   } catch {
     // The pipe is full: then an error names an earlier round.
   }

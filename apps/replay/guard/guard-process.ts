@@ -7,6 +7,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { namedGuard } from '../../../client/guard-file.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { RoundId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -155,11 +156,10 @@ export async function startGuardProcess(
   }
 
   function usable(judged: Judged): Judged {
-    const { conversation, turn, round, verdicts } = judged.verdict
-    const fault = verdicts.find(({ code }) => faultCodes.has(code))
+    const fault = judged.verdict.verdicts.find(({ code }) => faultCodes.has(code))
     if (fault === undefined) return judged
     throw invalid(
-      `it fails on ${roundText(conversation, turn, round)}: ${printable(fault.evidence ?? fault.code)}. ` +
+      `it fails on ${roundText(judged.verdict)}: ${printable(fault.evidence ?? fault.code)}. ` +
         'Where it enforces, its calls would be vetoed',
     )
   }
@@ -192,12 +192,16 @@ function endOf(stream: unknown): () => string {
 function lastRoundIn(lines: string): string | undefined {
   try {
     const [conversation, turn, round] = JSON.parse(lines.split('\n').at(-2) ?? '') as unknown[]
-    return roundText(String(conversation), Number(turn), Number(round))
+    return roundText({
+      conversation: String(conversation),
+      turn: Number(turn),
+      round: Number(round),
+    })
   } catch {
     return undefined
   }
 }
 
-function roundText(conversation: string, turn: number, round: number): string {
+function roundText({ conversation, turn, round }: RoundId): string {
   return `round ${round} of turn ${turn} of conversation ${printable(conversation)}`
 }

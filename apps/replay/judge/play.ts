@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto'
 import { errorLine } from '../../../services/executor/tools/error-line.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
+import type { RoundId } from '../../../shared/contract/ids.ts'
 import type {
   Call,
   CallProblem,
@@ -93,10 +94,7 @@ function isResponse(step: Step): step is ToolStep | SilentStep {
   return step.kind !== 'user' && step.kind !== 'compaction' && step.kind !== 'stream_retry'
 }
 
-type Session = {
-  conversation: string
-  turn: number
-  round: number
+type Session = RoundId & {
   /** Of this turn. */
   calls: number
   /** The round of each call's id, because what is delivered again names the same round. */

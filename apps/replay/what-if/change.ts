@@ -2,6 +2,7 @@
 // WHAT-IF-CHANGE-1. Nothing is known after a changed decision. Savings are "at most, in that turn",
 //     as if the model had stopped. Refused calls count as if it had gone on.
 
+import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
 import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'
 
@@ -9,10 +10,7 @@ import type { Address } from '../difference.ts'
 export type Decision = { rung: Rung | 'veto'; rule: string; reason: string; calls?: number[] }
 
 /** `was`, `is`: null is "go on". `at`: the record that led to the decision. */
-export type Change = {
-  conversation: string
-  turn: number
-  round: number
+export type Change = RoundId & {
   at: Address
   was: Decision | null
   is: Decision | null
@@ -27,21 +25,14 @@ export type Change = {
  * `at`: the record that says how the call ended. `repeats`: it did as one of the same turn had
  * (repetitions.ts).
  */
-export type RefusedCall = {
-  conversation: string
-  turn: number
-  round: number
-  ordinal: number
+export type RefusedCall = CallId & {
   tool: string
   at: Address
   repeats: boolean
 }
 
 /** A round as a lens sees it: what both decided on it, how its calls ended, and what it cost. */
-export type JudgedRound = {
-  conversation: string
-  turn: number
-  round: number
+export type JudgedRound = RoundId & {
   at: Address
   was: Decision | null
   is: Decision | null

@@ -7,6 +7,7 @@ import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { type ConversationId, roundKey } from '../../../shared/contract/ids.ts'
 import type {
   GuardInForce,
   GuardVerdict,
@@ -30,7 +31,7 @@ export function guardLens(
     cleared: TopicRange
     process: GuardProcess
     /** Only of this one. */
-    conversation: string | undefined
+    conversation: ConversationId | undefined
     changes: Changes
     hasTurn: (turn: number) => boolean
   },
@@ -57,7 +58,7 @@ export function guardLens(
           verdict.intervention !== null ||
           verdict.verdicts.some((one) => one.verdict === 'reject')
         )
-          verdicts.set(keyOf(verdict), verdict)
+          verdicts.set(roundKey(verdict), verdict)
     }
   }
 
@@ -68,8 +69,8 @@ export function guardLens(
       if (id?.stage === 'executor') await judgeTo(id.offset)
       const [written = []] = await variants.take(record)
       for (const outcome of written.filter(isOutcome)) {
-        const verdict = verdicts.get(keyOf(outcome))
-        verdicts.delete(keyOf(outcome))
+        const verdict = verdicts.get(roundKey(outcome))
+        verdicts.delete(roundKey(outcome))
         if (!hasTurn(outcome.turn)) continue
         const refusing =
           verdict?.verdicts
@@ -115,18 +116,6 @@ function decodedIn({ value }: StoredRecord): Message | undefined {
   } catch {
     return undefined
   }
-}
-
-function keyOf({
-  conversation,
-  turn,
-  round,
-}: {
-  conversation: string
-  turn: number
-  round: number
-}): string {
-  return JSON.stringify([conversation, turn, round])
 }
 
 function decisionOf(verdict: GuardVerdict | undefined): Decision | null {

@@ -3,6 +3,7 @@
 import { reducers } from '../../../services/reducers.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { isSameRound } from '../../../shared/contract/ids.ts'
 import type {
   Intervention,
   Message,
@@ -46,7 +47,7 @@ export function ladderLens(
         const round = roundOf(record, was, repeatedIn(was))
         for (const [index, after] of others.entries()) {
           const is = after.find(
-            (message): message is RoundOutcome => isOutcome(message) && isOfRound(message, was),
+            (message): message is RoundOutcome => isOutcome(message) && isSameRound(message, was),
           )
           options.changes[index]?.judged({
             ...round,
@@ -61,10 +62,6 @@ export function ladderLens(
 
 export function isOutcome(message: Message): message is RoundOutcome {
   return message.type === 'round-outcome'
-}
-
-function isOfRound(one: RoundOutcome, { turn, round }: RoundOutcome): boolean {
-  return one.turn === turn && one.round === round
 }
 
 /** `repeated`: see repetitions.ts. */

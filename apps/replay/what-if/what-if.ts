@@ -3,6 +3,7 @@
 
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { stages, type TopicName } from '../../../shared/contract/topology.ts'
 import type { GuardProcess } from '../guard/guard-process.ts'
@@ -25,7 +26,7 @@ export type WhatIfOptions = Period & {
   contents: readonly PolicyContent[]
   /** Judges beside the only content. */
   guard?: GuardProcess | undefined
-  conversation: string | undefined
+  conversation: ConversationId | undefined
   progress?: { expect(records: number): void; read(records: number): void }
 }
 

@@ -2,6 +2,7 @@
 // round counts once for each guard, by its first answer, as it does for the executor.
 
 import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-guard.ts'
+import { roundKey } from '../../../shared/contract/ids.ts'
 import type { GuardVerdict, GuardVerdictGiven } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
@@ -49,7 +50,7 @@ export function createTally() {
     /** Adds a record of the guard's own topic. */
     addVerdict(guard: string, verdict: GuardVerdict, time: Milliseconds): void {
       const counts = countsOf(guard)
-      const round = placeOf(verdict)
+      const round = roundKey(verdict)
       if (counts.rounds.has(round)) return
       counts.rounds.add(round)
       const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
@@ -71,7 +72,7 @@ export function createTally() {
     addDecision(given: GuardVerdictGiven): void {
       if (given.answer !== 'silent') return
       const counts = countsOf(given.guard)
-      const round = placeOf(given)
+      const round = roundKey(given)
       if (counts.silent.has(round)) return
       counts.silent.add(round)
       counts.late.add(round)
@@ -129,12 +130,4 @@ export function createTally() {
     }
     return compared === 0 ? undefined : same / compared
   }
-}
-
-function placeOf({
-  conversation,
-  turn,
-  round,
-}: Pick<GuardVerdict, 'conversation' | 'turn' | 'round'>): string {
-  return JSON.stringify([conversation, turn, round])
 }

@@ -14,6 +14,7 @@ import type { Logger } from 'pino'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { roundKey } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
@@ -39,11 +40,11 @@ export function createRelay(
     reconcile(unit, tasks) {
       const before = units.get(unit)
       if (before === undefined && tasks.length === 0) return
-      const now = new Map(tasks.map((task) => [JSON.stringify([task.guard, placeOf(task)]), task]))
+      const now = new Map(tasks.map((task) => [JSON.stringify([task.guard, roundKey(task)]), task]))
       if (now.size === 0) units.delete(unit)
       else units.set(unit, now)
       for (const [name, task] of before ?? [])
-        if (!now.has(name)) followers.get(task.guard)?.forget(placeOf(task))
+        if (!now.has(name)) followers.get(task.guard)?.forget(roundKey(task))
       for (const [name, task] of now) if (!before?.has(name)) followerOf(task.guard).wait(task)
     },
 
@@ -87,7 +88,7 @@ function createFollower(
   return {
     wait(task) {
       cancelIdle()
-      const place = placeOf(task)
+      const place = roundKey(task)
       const early = kept.take(place)
       if (early !== undefined) return write([early])
       waiting.set(place, task.since)
@@ -149,7 +150,7 @@ function createFollower(
   function awaited(record: StoredRecord): GuardVerdict | undefined {
     const verdict = verdictOf(record, guard, log)
     if (verdict === undefined) return undefined
-    const place = placeOf(verdict)
+    const place = roundKey(verdict)
     if (waiting.delete(place)) return verdict
     kept.keep(place, verdict, record)
     return undefined
@@ -176,14 +177,6 @@ function verdictOf(
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
   }
-}
-
-function placeOf({
-  conversation,
-  turn,
-  round,
-}: Pick<GuardVerdict, 'conversation' | 'turn' | 'round'>): string {
-  return JSON.stringify([conversation, turn, round])
 }
 
 /** The newest early answers, the first for each round. */

@@ -4,6 +4,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'
+import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -18,12 +19,12 @@ export type Bundle = {
   /** By conversation, then by turn. */
   turns(): Iterable<BundleTurn>
   /** The numbers of a conversation's turns. */
-  turnsOf(conversation: string): number[]
+  turnsOf(conversation: ConversationId): number[]
   /**
    * The records whose key is the conversation, by topic, then by offset. Not its history, which has
    * other keys.
    */
-  recordsOf(conversation: string): StoredRecord[]
+  recordsOf(conversation: ConversationId): StoredRecord[]
   /** All topics, named without the prefix. */
   topics(): { name: string; kind: TopicKind }[]
   readonly bus: Bus

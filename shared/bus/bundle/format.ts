@@ -11,6 +11,8 @@
 // FORMAT-4. A file with other tables is refused (open.ts), because anybody may have made it. If you
 //     change the tables, raise the format.
 
+import type { MessageId, TurnId } from '../../contract/ids.ts'
+
 /**
  * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is
  * "Weir".
@@ -103,12 +105,10 @@ export type BundleFacts = {
 }
 
 /** A turn in a bundle, one row of `turns`. Times in milliseconds since 1970. */
-export type BundleTurn = {
-  conversation: string
-  turn: number
+export type BundleTurn = TurnId & {
   partition: number
   agent: string | null
-  messageId: string | null
+  messageId: MessageId | null
   beganAt: number | null
   endedAt: number | null
   outcome: string

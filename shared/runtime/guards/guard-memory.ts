@@ -5,6 +5,7 @@
 // GUARD-MEMORY-2. Bounded: the conversation that was heard of longest ago is forgotten first.
 
 import type { Offset } from '../../contract/bus.ts'
+import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { Marks } from '../derived-id.ts'
@@ -12,13 +13,13 @@ import type { Marks } from '../derived-id.ts'
 type Remembered = { state: string; first: Offset; marksAtFirst: Marks }
 
 export type GuardMemory = {
-  get(conversation: string): string | undefined
+  get(conversation: ConversationId): string | undefined
   /**
    * `at`: the offset and time of the record after which it is so; `marks` are those before that
    * record.
    */
   set(
-    conversation: string,
+    conversation: ConversationId,
     state: string | undefined,
     at: { offset: Offset; time: Milliseconds; marks: Marks },
   ): void
@@ -34,7 +35,7 @@ export function createGuardMemory(): GuardMemory {
   /** When each was heard of last, in that order. */
   const byLast = new Map<string, Milliseconds>()
 
-  function forget(conversation: string): void {
+  function forget(conversation: ConversationId): void {
     byFirst.delete(conversation)
     byLast.delete(conversation)
   }
