@@ -11,27 +11,27 @@ import type { Carried, Message } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 import { messageIn } from './difference.ts'
 
-/** `unknown`: a later record will say. */
+/** `unknown`: a later record decides. */
 export type Begun = 'yes' | 'no' | 'unknown'
 
 export type Beginnings = {
-  /** Takes a record of conversation-events, in order, before it is folded. */
+  /** Call it with the records of conversation-events, in order, before each one is folded. */
   read(record: StoredRecord): void
   /**
-   * Whether a record of the stage's inbox at this offset, with this content or with an output of
-   * this content, belongs to a unit that began in the range.
+   * Whether a unit began in the range. Its record is at this offset of the stage's inbox, and has
+   * this content or an output with this content.
    */
   begun(stage: StageName, content: Uint8Array | null, inputOffset: Offset): Begun
 }
 
 export const wholeLog: Beginnings = { read() {}, begun: () => 'yes' }
 
-/** What is known of a conversation before its first `carried` that counts. */
+/** The state of a conversation before its first `carried` that counts. */
 type Unknown = { opensWith: Message['type'] | undefined; newest: Offset; messageIds: Set<string> }
 
 /**
- * `hasTurn`: whether the record is in the range that opened it. `eventsFrom`: where
- * conversation-events are read from.
+ * `hasTurn`: whether the range has the record that opened the turn. `eventsFrom`: the first offset
+ * that is read of conversation-events.
  */
 export function beginningsIn({
   hasTurn,
@@ -65,8 +65,8 @@ export function beginningsIn({
     },
 
     /**
-     * Both a record and what it leads to name the conversation and the turn. What nobody could read
-     * was so then as now.
+     * A record and its outputs name the conversation and the turn. A record that cannot be read now
+     * could not be read then either.
      */
     begun(stage, content, inputOffset) {
       const found = messageIn(content)
@@ -80,7 +80,7 @@ export function beginningsIn({
 }
 
 function beganWithNothing({ opensWith, messageIds }: Unknown, { state }: Carried): boolean {
-  if (messageIds.size >= limits.recentMessageIdsMax) return false // older ones would be forgotten
+  if (messageIds.size >= limits.recentMessageIdsMax) return false // older ids would be forgotten
   return (
     opensWith === 'user-message' &&
     state !== null &&
@@ -94,8 +94,8 @@ function turnOf(message: Message): number | undefined {
 }
 
 /**
- * The unit of a tick is [conversation, turn] or [conversation, turn, round], but for the
- * conversation's own.
+ * The unit of a tick is [conversation, turn] or [conversation, turn, round], except the
+ * conversation's.
  */
 function turnInUnit(unit: string): number | undefined {
   try {

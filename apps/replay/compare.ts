@@ -32,38 +32,37 @@ export type CompareOptions = {
   log: ReadLog
   range: PartitionRange
   stages: readonly AnyStage[]
-  /** Only of this conversation. */
+  /** Compares only the records of this conversation. */
   conversation: ConversationId | undefined
   /** Whether others may write the log while it is read. */
   grows: boolean
   now: Milliseconds
   tally: Tally
-  /** Called with each one, in no order. */
+  /** Called with each difference, in no order. */
   differs(difference: Difference): void
   read(records: number): void
 }
 
-/** What was compared, of all partitions. */
+/** Counts over all partitions. */
 export type Tally = {
-  /** Read of the log. */
+  /** Records read from the log. */
   records: number
-  /** Written by a stage and the same as in the log. */
+  /** Records that a stage wrote again, equal to those of the log. */
   same: number
-  /** Of these: in another version of their schema in the log, so compared by what they say. */
+  /** Equal records that have another schema version in the log, so their contents were compared. */
   sameContent: number
   /**
-   * Written again, and not in the log yet: by a stage that is behind, or behind the end of the
-   * range.
+   * Records that the log does not have yet: their stage is behind, or they are beyond the range.
    */
   awaited: number
-  /** In a table or a log of which that part was deleted. */
+  /** Records that a table or a trimmed log no longer has. */
   deleted: number
-  /** Not judged: the beginning of their unit is not there. */
+  /** Not judged: the beginning of their unit is missing. */
   unjudged: number
-  /** The first ones of those whose units were not judged. */
+  /** The first keys of units that were not judged. */
   unjudgedKeys: Set<string>
   turns: number
-  /** The version of Weir of the first attempt that names one. */
+  /** The version of Weir in the first attempt that names one. */
   writtenBy: string | undefined
 }
 
@@ -81,17 +80,17 @@ export function beginTally(): Tally {
   }
 }
 
-/** So much of one side may wait before the other one is read first. */
+/** Waiting bytes of one side, above which the other side is read first. */
 const waitingBytesMax = 16 * 1024 * 1024
 const unjudgedNamesMax = 100
 /**
- * Differences that wait for word whether they are to be judged. Then it is looked after those of
- * which the log itself can tell.
+ * Differences whose units may not have begun in the range. Above this number they are checked
+ * against the records read so far.
  */
 const heldMax = 1_000
 /**
- * A table forgets an entry only when nothing happened in its conversation for longer than a turn
- * may take (shared/contract/retention.ts).
+ * A table drops an entry only if its conversation was idle for longer than a turn may take
+ * (shared/contract/retention.ts).
  */
 const tableKeptMs: Milliseconds = 24 * 60 * 60 * 1000
 
@@ -99,12 +98,9 @@ type Replayed = {
   stage: AnyStage
   inbox: TopicRange
   fold: Fold<unknown>
-  /** By the topic that it writes to, with the prefix. */
+  /** By the output topic, with the prefix. */
   pairs: Map<string, Pair>
-  /**
-   * The newest record of its inbox of which something stood in the log when the log was first
-   * looked at.
-   */
+  /** The newest record of its inbox with an output in the log, within the first ends of the log. */
   writtenTo: Offset
 }
 
@@ -127,13 +123,13 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   )) {
     const reader = readers.get(topic.topic)
     const isEvents = topic.name === stages.conversation.inbox
-    const saysVersion = topic.name === stages['llm-gateway'].inbox
+    const hasVersion = topic.name === stages['llm-gateway'].inbox
     for (const record of records) {
       if (conversation !== undefined && !isOf(conversation, topic.name, record)) continue
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
-      if (saysVersion) tally.writtenBy ??= writerOf(record)
+      if (hasVersion) tally.writtenBy ??= writerOf(record)
       const taking = reader.fold.take(record)
       written(reader, record, taking instanceof Promise ? await taking : taking)
     }
@@ -164,7 +160,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       if (topic !== undefined)
         one.pairs.set(
           topic.topic,
-          createPair((found) => tell(one, topic, found)),
+          createPair((found) => onFound(one, topic, found)),
         )
     }
     replayed.set(stage.name, one)
@@ -194,14 +190,15 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       id === undefined || id.partition !== partition
         ? undefined
         : replayed.get(id.stage as StageName)
-    if (id === undefined || writer === undefined) return // a fold that reads it says what is wrong with it
-    if (id.offset < writer.inbox.from || id.offset >= writer.inbox.to) return // what led to it is not in the range
+    if (id === undefined || writer === undefined) return // a fold that reads this record reports it
+    // the input is not in the range
+    if (id.offset < writer.inbox.from || id.offset >= writer.inbox.to) return
     if (record.offset < topic.to) writer.writtenTo = Math.max(writer.writtenTo, id.offset)
     writer.pairs.get(topic.topic)?.logged(record, id)
   }
 
   function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Taken): void {
-    // Some more are read than are judged: brokers' clocks differ.
+    // Some more records are read than judged, because the brokers' clocks differ.
     for (const { message } of outputs)
       if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false)
         tally.turns += 1
@@ -213,7 +210,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     })
   }
 
-  function tell({ stage, inbox }: Replayed, topic: TopicRange, found: Found): void {
+  function onFound({ stage, inbox }: Replayed, topic: TopicRange, found: Found): void {
     switch (found.kind) {
       case 'both': {
         const { logged, again } = found
@@ -252,7 +249,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     else held.push({ kind: 'missing', stage, ...of(again), logged: undefined })
   }
 
-  /** What the fold wrote and the log does not have, with nothing behind it. */
+  /** Reports the records of the fold that the log does not have. */
   function finish({ stage, inbox, pairs, writtenTo }: Replayed): void {
     for (const [topic, pair] of pairs) {
       pair.foldedTo(inbox.to)
@@ -264,7 +261,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     }
   }
 
-  /** Says of each difference whether it is one: keeps R2 of log-range.ts. */
+  /** Decides which held differences count: keeps LOG-RANGE-2. */
   async function settleHeld(until: 'so far' | 'all'): Promise<void> {
     const settling = held
     held = []
@@ -278,10 +275,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     }
   }
 
-  /**
-   * A log has all records between its ends; a bundle may have left out those that belong to no
-   * turn.
-   */
+  /** A log has all records between its ends. A bundle can lack records that belong to no turn. */
   async function isInputThere({ input: { topic, offset } }: Difference): Promise<boolean> {
     if (range.hasTurn === undefined) return true
     return (
@@ -300,14 +294,17 @@ function of({ record, input }: Again) {
   return { input: { topic, partition, offset }, inputRecord: input, again: record }
 }
 
-/** Undefined: it is no record that says so. */
+/** Undefined: the record names no version. */
 function writerOf({ value }: StoredRecord): string | undefined {
   if (value === null || typeIn(value) !== 'attempt-started') return undefined
   const message = messageIn(value)
   return message?.type === 'attempt-started' && message.weir !== '' ? message.weir : undefined
 }
 
-/** Entries of a table have keys of their own. Dead letters keep the key of their record. */
+/**
+ * The key of a table's entry begins with the conversation. Dead letters keep the key of their
+ * record.
+ */
 function isOf(conversation: ConversationId, topic: TopicName, { key }: StoredRecord): boolean {
   return topics[topic].kind === 'table'
     ? key.startsWith(historyPrefix(conversation))

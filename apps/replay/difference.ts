@@ -10,19 +10,19 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 export type Address = { topic: string; partition: number; offset: Offset }
 
-/** `missing`: the log does not have it; `added`: nothing that a stage reads leads to it. */
+/** `missing`: the log does not have it. `added`: no input of a stage leads to it. */
 export type Difference = {
   kind: 'differs' | 'missing' | 'added'
   stage: StageName
-  /** What led to it, or must have. */
+  /** The address of the input, which may be missing from the log. */
   input: Address
-  /** Undefined: it has not been read. */
+  /** Undefined: it was not read. */
   inputRecord: StoredRecord | undefined
   logged: StoredRecord | undefined
   again: RecordToAppend | undefined
 }
 
-/** The time of what led to it; where that was not read, of the record itself. */
+/** The time of the input, or of the record itself if the input was not read. */
 export function timeOf({ inputRecord, logged }: Difference): Milliseconds {
   return inputRecord?.time ?? logged?.time ?? 0
 }
@@ -35,7 +35,7 @@ export function sameness(logged: StoredRecord, again: RecordToAppend): 'bytes' |
   return isOtherVersion && isSameBytes(asOfNow(logged.value), again.value) ? 'content' : 'no'
 }
 
-/** In the schema of this version; empty: it cannot be read. */
+/** In this version's schema. Empty: it cannot be read. */
 function asOfNow(bytes: Uint8Array): Uint8Array {
   try {
     return encode(decode(bytes))
@@ -49,8 +49,8 @@ function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * What differs in the code or the policy that wrote the two, as sentences; empty: nothing that the
- * records name.
+ * The differences in the code or the policy that wrote the two records, as sentences. Empty: the
+ * records name none.
  */
 export function causesOf(
   { logged, again }: Difference,
@@ -104,7 +104,7 @@ function ruleOf(message: Message): { name: string; version: number } | undefined
     : undefined
 }
 
-/** Undefined: there is none, or it cannot be read. */
+/** Undefined: there is no record, or it cannot be read. */
 export function messageIn(value: Uint8Array | null | undefined): Message | undefined {
   try {
     return value == null ? undefined : decode(value)

@@ -11,7 +11,7 @@ type Lane = {
   batch: StoredRecord[] | undefined
 }
 
-/** `isAhead`: of a topic of which so much waits for others that they should come first. */
+/** `isAhead`: a topic of which many records wait for others, so the others are read first. */
 export async function* inTurns(
   bus: ReadLog['bus'],
   ranges: readonly TopicRange[],

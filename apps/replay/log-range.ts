@@ -12,24 +12,24 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { endsOf } from '../history/open-log.ts'
 
 /**
- * A log as a replay reads it: nothing of it can write. `turns`: of a bundle, and of a log that was
- * made of one, whether all records of the turn are in it that the record at this offset of
- * conversation-events opened.
+ * A log without the means to write. `turns`: whether all records of the turn are there that the
+ * record at this offset of conversation-events opened. Only a bundle, and a log made of one, has
+ * it.
  */
 export type ReadLog = {
   bus: Pick<Bus, 'ends' | 'read'>
   topicPrefix: string
   partitions: number
   turns?: ((partition: number, turn: Offset) => boolean) | undefined
-  /** What is before its begin was left out with its turns, not deleted. */
+  /** Records before the begin were left out with their turns, not deleted. */
   isBundle?: boolean
 }
 
 export type Period = { since: Milliseconds | undefined; until: Milliseconds | undefined }
 
 /**
- * `to`: where its inbox ends; `seenTo`: how far it is read as what others wrote. `gone`: nothing is
- * left of what it held.
+ * `to`: the end of the inbox. `seenTo`: the end of reading for other writers' records. `gone`: all
+ * records were deleted.
  */
 export type TopicRange = {
   name: TopicName
@@ -44,28 +44,26 @@ export type TopicRange = {
 export type PartitionRange = {
   partition: number
   topics: TopicRange[]
-  /** Whether the beginning of a turn is there; undefined: the log is whole. */
+  /** Whether the beginning of a turn is there. Undefined: the log is whole. */
   hasTurn: ((turn: Offset) => boolean) | undefined
-  /** The time of the newest record of an inbox; 0 where there is none. */
+  /** The time of the newest record of an inbox. 0: there is none. */
   newest: Milliseconds
 }
 
-/**
- * Topics that a reducer writes or reads. Others, such as policies, hold nothing that it decides by.
- */
+/** Topics that a reducer reads or writes. It decides nothing by the others, such as policies. */
 const replayedTopics = [
   ...new Set(Object.values(stages).flatMap(({ inbox, ports }) => [inbox, ...Object.values(ports)])),
 ] as TopicName[]
 
-/** Of the partitions, in their order. */
+/** In the order of the given partitions. */
 export async function rangesOf(
   log: ReadLog,
   { since, until }: Period,
-  chosen: readonly number[],
+  selected: readonly number[],
 ): Promise<PartitionRange[]> {
   const first = await allEnds(log)
-  const second = await allEnds(log) // what led to a record in the first is in these (LOG-RANGE-1)
-  return Promise.all(chosen.map((partition) => rangeOf(partition)))
+  const second = await allEnds(log) // has the inputs of all records in the first (LOG-RANGE-1)
+  return Promise.all(selected.map((partition) => rangeOf(partition)))
 
   async function rangeOf(partition: number): Promise<PartitionRange> {
     const ends = replayedTopics.flatMap((name) => {
@@ -97,9 +95,9 @@ export async function rangesOf(
     }
   }
 
-  /** The time from which on nothing is missing; undefined: nothing is missing at all. */
+  /** From this time on, the log is complete. Undefined: all of it is. */
   async function cutOf(ends: EndsOfTopic[]): Promise<Milliseconds | undefined> {
-    // A bundle begins where its first turn does, and says itself which of them are whole.
+    // A bundle begins with its first turn, and lists the turns that are whole.
     const trimmed =
       log.isBundle === true
         ? []
@@ -130,8 +128,7 @@ export async function rangesOf(
     cut: Milliseconds | undefined,
   ): Promise<TopicRange> {
     const whole = { topic, partition, from: begin, to: end }
-    // A turn's records are not older than the one that opened it, but for the clocks of several
-    // brokers.
+    // A turn's records are not older than its first one, except for differing clocks of brokers.
     const from =
       cut === undefined ? begin : await firstOffsetSince(log.bus, whole, cut - leadersApartMs)
     const gone = begin === end && begin > 0
@@ -155,7 +152,7 @@ type EndsOfTopic = {
   to: Offset
 }
 
-/** Topics that are not there are left out: a log may be older than they are. */
+/** Leaves out missing topics, because a log can be older than they are. */
 async function allEnds(log: ReadLog): Promise<Map<TopicName, PartitionEnds[]>> {
   return new Map(
     await Promise.all(replayedTopics.map(async (name) => [name, await endsOf(log, name)] as const)),

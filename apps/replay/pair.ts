@@ -9,7 +9,7 @@
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ReadId } from '../../shared/runtime/derived-id.ts'
 
-/** `input`: what led to it. */
+/** `input`: the record that led to it. */
 export type Again = { record: RecordToAppend; n: number; input: StoredRecord }
 type Logged = { record: StoredRecord; id: ReadId }
 
@@ -21,18 +21,18 @@ export type Found =
 export type Pair = {
   /** The log has this record of the stage. */
   logged(record: StoredRecord, id: ReadId): void
-  /** The fold writes this one, as the n-th of its input. */
+  /** The fold writes this record, as the n-th output of its input. */
   again(again: Again): void
-  /** The fold has taken all of its inbox before this offset. */
+  /** The fold has applied all of its inbox before this offset. */
   foldedTo(offset: Offset): void
-  /** Nothing more comes from the log: what the fold wrote and the log does not have. */
+  /** The log is at its end. Returns the records of the fold that the log does not have. */
   rest(): Again[]
   /** Bytes that wait for the other side. */
   readonly waiting: { logged: number; again: number }
 }
 
-/** `tell` hears of each record once, in the order of the ids. */
-export function createPair(tell: (found: Found) => void): Pair {
+/** Calls `emit` for each record once, in the order of the ids. */
+export function createPair(emit: (found: Found) => void): Pair {
   const log = queue<Logged>()
   const fold = queue<Again>()
   const waiting = { logged: 0, again: 0 }
@@ -45,15 +45,15 @@ export function createPair(tell: (found: Found) => void): Pair {
       if (logged === undefined || again === undefined) return
       const order = logged.id.offset - again.input.offset || logged.id.n - again.n
       if (order < 0) add()
-      else if (order > 0) tell({ kind: 'missing', again: takeAgain(again) })
-      else tell({ kind: 'both', logged: takeLogged(logged).record, again: takeAgain(again) })
+      else if (order > 0) emit({ kind: 'missing', again: takeAgain(again) })
+      else emit({ kind: 'both', logged: takeLogged(logged).record, again: takeAgain(again) })
     }
   }
 
   function add(): void {
     const logged = log.head()
     if (logged !== undefined)
-      tell({ kind: 'added', logged: takeLogged(logged).record, id: logged.id })
+      emit({ kind: 'added', logged: takeLogged(logged).record, id: logged.id })
   }
 
   function takeLogged(logged: Logged): Logged {
@@ -98,12 +98,12 @@ export function createPair(tell: (found: Found) => void): Pair {
   }
 }
 
-/** Of a record that waits: its bytes, and what it takes beside them. */
+/** The bytes of a waiting record, with its overhead. */
 function sizeOf({ value }: RecordToAppend): number {
   return (value?.length ?? 0) + 500
 }
 
-/** First in, first out. An array would move all of the others each time that the first is taken. */
+/** First in, first out. Removing the first element of an array would move all others. */
 function queue<T>() {
   let items: T[] = []
   let first = 0

@@ -14,8 +14,8 @@ import { commonText, cut, differingLines, differingMembers, memberLines } from '
 import type { Replayed } from './replay-log.ts'
 
 /**
- * `cut`: of a bundle, the turns whose beginning it lacks. `isRedacted`: of a bundle in which texts
- * were taken out, so that what was decided by them cannot come out the same.
+ * `cut`: turns of a bundle without their beginning. `isRedacted`: the bundle lacks texts, so
+ * decisions by them cannot be repeated.
  */
 export function printReplayed(
   { tally, differences, first }: Replayed,
@@ -41,14 +41,11 @@ export function printReplayed(
   for (const note of [...notesOf(tally), ...cutNotes(cutTurns)]) line('faint', note)
   if (first === undefined) return
   if (isRedacted)
-    line(
-      'warning',
-      '  the bundle is redacted: what was decided by a text that was taken out differs',
-    )
+    line('warning', '  the bundle is redacted: decisions that a redacted text led to differ')
 
   line('plain', '')
   line('title', `The first difference, at ${instant(timeOf(first))}: ${differenceText(first)}`)
-  line('plain', `  led to by  ${inputText(first)}`)
+  line('plain', `  input      ${inputText(first)}`)
   line(
     'plain',
     `  log        ${first.logged === undefined ? 'nothing' : `${addressText(first.logged)}, id ${first.logged.id}`}`,
@@ -68,7 +65,7 @@ export function printReplayed(
     printRecord('The record in the log', log, shown)
     printRecord('The record of the replay', replay, shown)
   }
-  printRecord('What led to it', input, shown)
+  printRecord('The input record', input, shown)
   if (full) return
   line('plain', '')
   line('faint', '--full shows the records whole')
@@ -80,8 +77,8 @@ type Printing = { width: number; line: Line }
 function printPair(log: object, replay: object, { width, line }: Printing): void {
   const members = differingMembers(log, replay)
   line('plain', '')
-  line('title', 'What differs')
-  if (members.length === 0) line('bad', '  their bytes: what they say is the same')
+  line('title', 'Differences')
+  if (members.length === 0) line('bad', '  only the bytes: the contents are the same')
   for (const member of members)
     for (const [at, text] of differingLines(member, width).entries())
       line(at === 0 ? 'plain' : 'bad', text)
@@ -116,7 +113,7 @@ function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tall
       : []),
     ...(unjudged > 0
       ? [
-          `  not judged: ${count(unjudged, 'record')} of units whose beginning is not there (${names}${more})`,
+          `  not judged: ${count(unjudged, 'record')} of units whose beginning is missing (${names}${more})`,
         ]
       : []),
     ...(awaited > 0
@@ -128,21 +125,21 @@ function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tall
   ]
 }
 
-/** A turn without its beginning may be decided as it was, and still nobody has judged it whole. */
+/** A turn without its beginning can repeat its decisions and is still not judged as a whole. */
 function cutNotes(turns: readonly BundleTurn[]): string[] {
   const names = turns.slice(0, 5).map(({ conversation, turn }) => `turn ${turn} of ${conversation}`)
   const more = turns.length > names.length ? ', …' : ''
   return turns.length === 0
     ? []
     : [
-        `  the bundle lacks the beginning of ${count(turns.length, 'turn')}, counted as none: ${names.join(', ')}${more}`,
+        `  the bundle lacks the beginning of ${count(turns.length, 'turn')}, which are not counted: ${names.join(', ')}${more}`,
       ]
 }
 
 function differenceText({ kind, stage, logged, again }: Difference): string {
   switch (kind) {
     case 'differs':
-      return `${stage} wrote this ${typeOf(logged)} otherwise`
+      return `${stage} writes this ${typeOf(logged)} differently`
     case 'missing':
       return `${stage} writes this ${typeOf(again)}, and the log does not have it`
     case 'added':
@@ -165,12 +162,12 @@ function addressText({ topic, partition, offset }: Address): string {
   return `${topic}/${partition}/${offset}`
 }
 
-/** As it is compared: the key too. */
+/** The compared content, with the key. */
 function membersOf(record: RecordToAppend | undefined): object | undefined {
   return record && { key: record.key, ...contentIn(record) }
 }
 
-/** Bytes in a message are in base64, as `weir tail` has them. */
+/** Bytes in a message are in base64, as in `weir tail`. */
 function contentIn(record: RecordToAppend | undefined): object | undefined {
   if (record === undefined) return undefined
   const { message, undecodable } = contentOf(record.value)
@@ -183,7 +180,7 @@ function readable(message: Message): object {
     : message
 }
 
-/** What `weir replay --json` prints. Fields are added, none changes its meaning. */
+/** The output of `weir replay --json`. Fields are added, and none changes its meaning. */
 export function replayedJson({ tally, differences, first }: Replayed): string {
   const { unjudgedKeys, same, ...counts } = tally
   const recordJson = (record: RecordToAppend | StoredRecord | undefined) =>

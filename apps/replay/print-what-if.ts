@@ -7,10 +7,10 @@ import type { Address } from './difference.ts'
 import { cut } from './record-members.ts'
 import { type Change, type Decision, type Totals, totalsOf } from './what-if/change.ts'
 
-/** Of each list, without --full. */
+/** The limit for each list without --full. */
 const shownMax = 20
 
-/** `asked`: in words; `conversations`: of how many a round was judged. */
+/** `asked`: the question in words. `conversations`: the number with a judged round. */
 export type WhatIfPage = { asked: string; conversations: number; changes: readonly Change[] }
 
 export function printWhatIf(
@@ -55,7 +55,7 @@ function printTotals(
   line('title', `${touched} of ${count(conversations, 'conversation')} would have gone another way`)
   line(
     'plain',
-    `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in ${touched === 1 ? 'that turn' : 'those turns'}; of later turns nothing is known`,
+    `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in ${touched === 1 ? 'that turn' : 'those turns'}; later turns are unknown`,
   )
   if (refused.length === 0)
     return line('good', 'false alarms    none: no call that had succeeded would have been refused')
@@ -67,7 +67,7 @@ function printTotals(
   if (repeated > 0)
     line(
       'plain',
-      `                ${repeated} of them only repeated a call of the same turn, with the same result: that is what a loop is made of`,
+      `                ${repeated} of them only repeated a call of the same turn, with the same result: calls in a loop do that`,
     )
   for (const { conversation, turn, round, ordinal, tool, at } of full
     ? refused
@@ -104,8 +104,8 @@ function addressText({ topic, partition, offset }: Address): string {
 }
 
 /**
- * What `weir replay --set … --json` prints; what was saved is of the turn of each change alone
- * (WHAT-IF-CHANGE-1). Fields are added, none changes its meaning.
+ * The output of `weir replay --set … --json`. Savings cover only the turn of each change
+ * (WHAT-IF-CHANGE-1). Fields are added, and none changes its meaning.
  */
 export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
   const { roundsSaved, tokensSaved, refused } = totalsOf(changes)

@@ -1,10 +1,12 @@
 // Prints decoded records as lines: the differing members of two, with both values, or all members
 // of one. A value is truncated only to the width of a terminal.
 
-/** `path`: `results[0].status`. `log`, `replay`: undefined where that record has no such member. */
+/** `path`: `results[0].status`. `log`, `replay`: undefined if that record has no such member. */
 export type DifferingMember = { path: string; log: unknown; replay: unknown }
 
-/** As deep as both have members. In the order of the log's, then those that only the replay has. */
+/**
+ * Descends while both have members. In the order of the log's, then those that only the replay has.
+ */
 export function differingMembers(log: unknown, replay: unknown, path = ''): DifferingMember[] {
   if (!isBranch(log) || !isBranch(replay) || Array.isArray(log) !== Array.isArray(replay))
     return JSON.stringify(log) === JSON.stringify(replay) ? [] : [{ path, log, replay }]
@@ -18,10 +20,7 @@ export function differingMembers(log: unknown, replay: unknown, path = ''): Diff
   )
 }
 
-/**
- * Three lines: the path, and both values; long ones from a little before where they begin to
- * differ.
- */
+/** Three lines: the path and both values. Long values begin shortly before the difference. */
 export function differingLines({ path, log, replay }: DifferingMember, width: number): string[] {
   const texts = [log, replay].map(textOf)
   const [a = '', b = ''] = texts
@@ -33,12 +32,11 @@ export function differingLines({ path, log, replay }: DifferingMember, width: nu
   return [`  ≠ ${path}${where}`, `      log     ${before}`, `      replay  ${after}`]
 }
 
-/** Characters behind which a difference is looked for. */
+/** Beyond this number of equal characters, readers miss a difference. */
 const eyeCatches = 40
 
 /**
- * What two records have in common: single values, and the names of what holds more. Undefined:
- * nothing.
+ * The common part of two records: single values, and the names of larger members. Undefined: none.
  */
 export function commonText(log: object, replay: object): string | undefined {
   const others = Object.entries(replay)

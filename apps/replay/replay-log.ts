@@ -11,15 +11,15 @@ import { type Period, type ReadLog, rangesOf } from './log-range.ts'
 
 export type ReplayOptions = Period & {
   log: ReadLog
-  /** Only of this one; default: all. */
+  /** Default: all conversations. */
   conversation?: ConversationId | undefined
   /**
-   * Whether others may write the log while it is read; what is on its way is no difference then.
+   * Whether others may write the log while it is read. Records on their way are then no difference.
    * `now`: by the log's clock.
    */
   grows: boolean
   now: Milliseconds
-  /** Default: all that there are. */
+  /** Default: all stages. */
   stages?: readonly AnyStage[]
   progress?: { expect(records: number): void; read(records: number): void }
 }
@@ -27,11 +27,11 @@ export type ReplayOptions = Period & {
 export type Replayed = {
   tally: Tally
   differences: number
-  /** By the time of what led to it. */
+  /** In the order of the inputs' times. */
   first: Difference | undefined
 }
 
-/** Errors: those of reading the log. */
+/** Throws the errors of reading the log. */
 export async function replayLog({
   log,
   conversation,
@@ -43,8 +43,8 @@ export async function replayLog({
   let differences = 0
   let first: Difference | undefined
   const all = Array.from({ length: log.partitions }, (_, partition) => partition)
-  const chosen = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
-  const ranges = await rangesOf(log, options, chosen)
+  const selected = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
+  const ranges = await rangesOf(log, options, selected)
   for (const { topics } of ranges)
     progress?.expect(topics.reduce((sum, { from, seenTo }) => sum + seenTo - from, 0))
   for (const range of ranges)
@@ -60,7 +60,7 @@ export async function replayLog({
   return { tally, differences, first: first && (await withInput(first, log)) }
 }
 
-/** The record that led to it is shown, if it is still there. */
+/** Shows the input record, if it is still there. */
 async function withInput(difference: Difference, { bus }: ReadLog): Promise<Difference> {
   if (difference.inputRecord !== undefined) return difference
   const { topic, partition, offset } = difference.input

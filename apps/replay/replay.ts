@@ -1,6 +1,6 @@
 // `weir replay` repeats every stage's decisions from the log and compares them with the records.
 // With another policy or guard it finds the decisions that change. Nothing here can reach a model
-// or tool. Exit codes: 0 equal, or the what-if is answered; 1 different; 2 trouble, or nothing to
+// or tool. Exit codes: 0 equal, or the what-if is answered, 1 different, 2 trouble or nothing to
 // compare.
 
 import { cutTurns } from '../../shared/bus/bundle/bus.ts'
@@ -38,11 +38,10 @@ export type ReplayOptions = {
   json?: boolean
 }
 
-type Asked = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; mayGrow: boolean }
+type Given = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; mayGrow: boolean }
 
 /**
- * `bundle`: a file of weir export; undefined: the log that the settings name. Resolves to the exit
- * code.
+ * `bundle`: a file of weir export. Undefined: the log of the settings. Resolves to the exit code.
  */
 export async function replay(
   bundle: string | undefined,
@@ -51,34 +50,34 @@ export async function replay(
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const { since, until, sweep, ...rest } = options
-  const asked: Asked = {
+  const given: Given = {
     ...rest,
     period: periodOf(options, Date.now()),
     mayGrow: bundle === undefined && !busKindOf(settings).hasAtomicSteps,
   }
   if (options.output !== undefined && sweep === undefined)
-    throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
+    throw new WeirError('usage', '--output needs --sweep, whose plot it is')
   if (options.output !== undefined)
     refuseTaken(options.output, { force: options.force ?? false, reads: bundle })
   if (sweep !== undefined) {
     if (options.set !== undefined || options.policy !== undefined || options.guard !== undefined)
       throw new WeirError(
         'usage',
-        '--sweep tries one threshold by itself: give it without --set, --policy and --guard',
+        '--sweep tries one threshold alone: remove --set, --policy and --guard',
       )
     const swept = sweepOf(sweep)
-    return withLog(settings, (log) => trySweep(log, swept, asked, out), { bundle })
+    return withLog(settings, (log) => trySweep(log, swept, given, out), { bundle })
   }
   if (options.set !== undefined || options.policy !== undefined || options.guard !== undefined) {
     const content = contentOf(options)
-    return withLog(settings, (log) => tryWhatIf(log, content, asked, out), { bundle })
+    return withLog(settings, (log) => tryWhatIf(log, content, given, out), { bundle })
   }
-  return withLog(settings, (log) => compare(log, asked, out), { bundle })
+  return withLog(settings, (log) => compare(log, given, out), { bundle })
 }
 
 async function compare(
   log: OpenLog,
-  { conversation, json, full = false, period, mayGrow }: Asked,
+  { conversation, json, full = false, period, mayGrow }: Given,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const { progress } = log
@@ -110,14 +109,14 @@ async function compare(
 async function tryWhatIf(
   log: OpenLog,
   content: ReturnType<typeof contentOf>,
-  asked: Asked,
+  given: Given,
   out: NodeJS.WriteStream,
 ): Promise<0> {
-  const { conversation, json, full = false, period } = asked
+  const { conversation, json, full = false, period } = given
   const guard =
-    asked.guard === undefined
+    given.guard === undefined
       ? undefined
-      : await (await import('./guard/guard-process.ts')).startGuardProcess(asked.guard)
+      : await (await import('./guard/guard-process.ts')).startGuardProcess(given.guard)
   try {
     const { changes, conversations } = await whatIf({
       log: readOnly(log),
@@ -129,7 +128,7 @@ async function tryWhatIf(
     })
     log.progress.end()
     if (conversations === 0) throw nothingJudged(conversation, period)
-    const page = { asked: wordsFor(asked), conversations, changes: changes[0] ?? [] }
+    const page = { asked: wordsFor(given), conversations, changes: changes[0] ?? [] }
     if (json) out.write(`${whatIfJson(page)}\n`)
     else printWhatIf(page, { full }, out)
     return 0
@@ -141,7 +140,7 @@ async function tryWhatIf(
 async function trySweep(
   log: OpenLog,
   sweep: Sweep,
-  { conversation, json, output, force = false, period }: Asked,
+  { conversation, json, output, force = false, period }: Given,
   out: NodeJS.WriteStream,
 ): Promise<0> {
   const found = await whatIf({
@@ -160,7 +159,7 @@ async function trySweep(
   return 0
 }
 
-/** What a replay sees of a log: nothing by which it could change it. */
+/** A log without the means to change it. */
 function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
   if (bundle === undefined)
@@ -178,14 +177,11 @@ function periodOf({ since, until }: ReplayOptions, now: number): Period {
     until: until === undefined ? undefined : instantOfFlag('--until', until, now),
   }
   if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
-    throw new WeirError(
-      'usage',
-      `--since ${since} is not before --until ${until}: there is nothing between them`,
-    )
+    throw new WeirError('usage', `--since ${since} must be before --until ${until}`)
   return period
 }
 
-function wordsFor({ set = [], policy, guard }: Asked): string {
+function wordsFor({ set = [], policy, guard }: Given): string {
   const parts = [
     ...entriesOf(set, { flag: '--set ' }).map(({ key, value }) => `${key}=${value}`),
     ...(policy === undefined ? [] : [`the policy of ${policy}`]),
@@ -194,18 +190,12 @@ function wordsFor({ set = [], policy, guard }: Asked): string {
   return `${parts.join(', ')}${parts.length === 1 ? ' had been' : ' had all been'} in force`
 }
 
-/**
- * Of a stretch of time also what was read a little before it: that is there to fold the turns in it
- * by.
- */
+/** With --since, some earlier records are read too, for the state of its turns. */
 function isNothing({ same, turns, unjudged }: Tally, { since }: Period): boolean {
   return same === 0 || (turns === 0 && (since !== undefined || unjudged > 0))
 }
 
-/**
- * That nothing was judged is no "the same": whoever waits for the exit code would take an empty
- * stretch of the log for a good one.
- */
+/** An empty stretch of the log is an error: the exit code 0 would call it a good one. */
 function nothingJudged(
   conversation: ConversationId | undefined,
   { since, until }: Period,
@@ -220,17 +210,17 @@ function nothingJudged(
       : `nothing can be judged${where}: ${there.join('; ')}`
   return new WeirError(
     'replay.nothing',
-    `${what}${since === undefined ? '' : '. --since is about when a turn began'}`,
+    `${what}${since === undefined ? '' : '. --since selects turns by their beginning'}`,
   )
 }
 
-/** What was read, and why it could not be compared. */
+/** The records that were read, with the reasons why they could not be compared. */
 function thereOf({ same, unjudged, awaited, deleted }: Tally): string[] {
   return [
     ...(same > 0
-      ? [`no turn began there, and ${count(same, 'record')} are of turns that began before`]
+      ? [`no turn began there, and ${count(same, 'record')} belong to earlier turns`]
       : []),
-    ...(unjudged > 0 ? [`${count(unjudged, 'record')} of units whose beginning is not there`] : []),
+    ...(unjudged > 0 ? [`${count(unjudged, 'record')} of units whose beginning is missing`] : []),
     ...(awaited > 0
       ? [
           `${count(awaited, 'record')} not in the log yet, because a stage is behind or the range ends there`,

@@ -10,8 +10,8 @@ const size = { width: 640, height: 376, left: 64, right: 40, top: 64, bottom: 56
 const base = size.height - size.bottom
 
 /**
- * How far the foot of a label is from its point: over it, under it, beside it; and from the foot of
- * the label below it.
+ * The distance of a label's foot from its point (above, below, beside) and from the foot of the
+ * label below.
  */
 const over = 8
 const under = 18
@@ -75,8 +75,8 @@ ${labels.join('\n')}
 }
 
 /**
- * The higher one over its point, the lower one under it; where that would reach the axis, over it
- * too, and out of the way of the other.
+ * The higher label goes above its point, the lower one below. If that would reach the axis, it goes
+ * above as well, clear of the other one.
  */
 function labelsOf(row: SweepRow, { x, y }: { x: number; y: (value: number) => number }): string[] {
   const [high, low] = refused.of(row) > saved.of(row) ? [refused, saved] : [saved, refused]

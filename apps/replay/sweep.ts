@@ -8,7 +8,7 @@ import { type Change, totalsOf } from './what-if/change.ts'
 import type { Sweep } from './what-if/policy-flags.ts'
 
 /**
- * Of each conversation what was saved is of one turn only, that of its first changed decision
+ * Savings cover only one turn of each conversation, the one with its first changed decision
  * (WHAT-IF-CHANGE-1 of what-if/change.ts).
  */
 export type SweepRow = {
@@ -65,8 +65,8 @@ export function printSweep({ key, conversations, rows }: SweepPage, out: NodeJS.
     )
   }
   out.write(
-    `\nof ${count(conversations, 'conversation')}; saved is told at most, and only of the turn in which a conversation's first decision changes: ` +
-      'of later turns nothing is known\n',
+    `\nof ${count(conversations, 'conversation')}; savings are upper limits, ` +
+      "and only of the turn of a conversation's first changed decision: later turns are unknown\n",
   )
 }
 

@@ -15,6 +15,7 @@ import { inOrder, type Logged } from '../history/inspect/logged.ts'
 import { recordsOf } from '../history/inspect/recorded.ts'
 import type { Timeline } from '../history/inspect/timeline.ts'
 import { timelineOf } from '../history/inspect/timeline-of.ts'
+import { missingBeginning } from '../history/missing-beginning.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
@@ -79,7 +80,7 @@ function notWhole(entries: IndexEntry[], gone: number): string {
   const cut = entries.reduce((sum, { cutTurns }) => sum + cutTurns, 0)
   return [
     open > 0 ? `; ${count(open, 'turn')} had not ended` : '',
-    cut > 0 ? `; the log has no longer got the beginning of ${count(cut, 'turn')}` : '',
+    cut > 0 ? `; ${missingBeginning(count(cut, 'turn'))}` : '',
     gone > 0 ? `; of ${count(gone, 'older conversation')} nothing is left to show` : '',
   ].join('')
 }
@@ -129,7 +130,7 @@ function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
 
 // ── Reading ──
 
-/** `gone`: conversations of which the log has no longer got more than that there was one. */
+/** `gone`: the number of conversations whose records the log no longer has. */
 type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
 type Wanted = { conversation?: ConversationId; turn: number | undefined; reasoning?: boolean }
 
@@ -168,7 +169,7 @@ async function read(
   if (reports.length === 0)
     throw new WeirError(
       'conversation.unknown',
-      'the log has no longer got any conversation, only that there were some: nothing to report',
+      'nothing to report: the log no longer has the records of any conversation',
     )
   return { entries, reports, gone }
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listingCommand } from '../../history/conversations/listing-command.ts'
+import { missingBeginning } from '../../history/missing-beginning.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
@@ -83,7 +84,7 @@ async function write(
   return [
     `${count(conversations, 'conversation')}, ${count(turns.length, 'turn')}, ${count(bundle.records, 'record')}`,
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
-    ...(cut > 0 ? [`; the log no longer has the beginning of ${count(cut, 'turn')}`] : []),
+    ...(cut > 0 ? [`; ${missingBeginning(count(cut, 'turn'))}`] : []),
     ...(rules.length > 0 ? ['; redacted, so a replay can decide differently from the log'] : []),
     ...(leftOut > 0
       ? [`; left out as unreadable or as late parts of a stream: ${count(leftOut, 'record')}`]

@@ -4,8 +4,8 @@ import type { GuardVerdict } from '../../../shared/contract/messages.ts'
 import { type AnsweredRound, decoded } from './guard-answer.ts'
 
 /**
- * Of the first such round, in words; undefined: there is none. What a guard says beside its
- * decision may differ, and one that had no time decided nothing.
+ * Describes the first such round. Undefined: there is none. Only decisions are compared, and an
+ * answer without enough time has no decision.
  */
 export function fickleRound(
   rounds: readonly AnsweredRound[],
@@ -17,9 +17,9 @@ export function fickleRound(
     if ([one, other].some(hadNoTime) || decisionOf(one) === decisionOf(other)) continue
     const { turn, round } = one
     return (
-      `it decides otherwise when it is asked about the same round (${round} of turn ${turn}) at another time: ${decisionOf(one)}, then ${decisionOf(other)}. ` +
-      'So what it would have decided then nobody knows: it must judge by its state and the round alone, whose round.time is the time, and not by a clock, ' +
-      'by chance or by what it keeps elsewhere'
+      `it judges the same round (${round} of turn ${turn}) differently at another time: ${decisionOf(one)}, then ${decisionOf(other)}. ` +
+      'Its live decision is therefore unknown. A guard must judge by its state and the round alone, with round.time as the time, ' +
+      'and not by a clock, by chance or by data that it keeps elsewhere'
     )
   }
   return undefined
@@ -33,5 +33,5 @@ function decisionOf({ verdicts, intervention }: GuardVerdict): string {
   const calls = verdicts.map(
     ({ ordinal, verdict, code }) => `call ${ordinal} ${verdict}${code === '' ? '' : ` (${code})`}`,
   )
-  return [...calls, ...(intervention === null ? [] : ['a word to the model'])].join(', ')
+  return [...calls, ...(intervention === null ? [] : ['an intervention'])].join(', ')
 }

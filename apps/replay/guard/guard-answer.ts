@@ -12,10 +12,10 @@ import { shortened } from '../../../shared/lib/text-cut.ts'
 
 export type LoadedGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
 
-/** `offset`: of the round-cleared record that it answers. `verdict`: a guard-verdict, encoded. */
+/** `offset`: of the round-cleared record that it answers. `verdict`: an encoded guard-verdict. */
 export type AnsweredRound = { offset: number; verdict: Uint8Array }
 
-/** `fickle`: it decided otherwise when it was asked again. */
+/** `fickle`: a second judgement of the same round differed. */
 export type Answer =
   | { kind: 'loaded'; guard: LoadedGuard }
   | { kind: 'failed'; reason: string }
@@ -24,7 +24,7 @@ export type Answer =
 
 export type Judged = { offset: number; verdict: GuardVerdict }
 
-/** Undefined: it is not the answer to the question with this number. */
+/** Undefined: it does not answer the question with this number. */
 export function answerIn(message: unknown, number: number): Answer | undefined {
   if (!isObject(message) || message.number !== number) return undefined
   const { kind, guard, reason, rounds } = message
@@ -37,17 +37,17 @@ export function answerIn(message: unknown, number: number): Answer | undefined {
 }
 
 /**
- * The verdicts on these records of rounds-cleared; undefined: one is none, is on another round, or
- * on one that was answered already.
+ * The verdicts on these records of rounds-cleared. Undefined: one is no verdict, is on another
+ * round, or answers a round twice.
  */
 export function verdictsIn(
   rounds: readonly AnsweredRound[],
   records: readonly StoredRecord[],
 ): Judged[] | undefined {
-  const asked = new Map(records.map((record) => [record.offset, record]))
+  const open = new Map(records.map((record) => [record.offset, record]))
   const judged: Judged[] = []
   for (const { offset, verdict: bytes } of rounds) {
-    const record = asked.get(offset)
+    const record = open.get(offset)
     const verdict = decoded(bytes)
     if (
       record?.value == null ||
@@ -55,7 +55,7 @@ export function verdictsIn(
       !isOn(verdict, decoded(record.value))
     )
       return undefined
-    asked.delete(offset)
+    open.delete(offset)
     judged.push({ offset, verdict })
   }
   return judged

@@ -42,12 +42,12 @@ const watch = `
     .resume()`
 
 const silent = pino({ level: 'silent' })
-/** Of each partition one for each moment. */
+/** Each partition has one reader for each moment. */
 const readers = new Map<number, PartitionReader[]>()
 let guard: Guard | undefined
 
 const send = process.send?.bind(process)
-new Worker(watch, { eval: true }).unref() // a thread of ours has all that is sealed here
+new Worker(watch, { eval: true }).unref() // this thread keeps the functions that are sealed here
 const atMoment = holdMoments()
 seal()
 drop('worker')
@@ -55,7 +55,7 @@ drop('worker')
 process.on('message', ({ number, ...question }: Question & { number: number }) => {
   const answered = (answer: Answer): void => void send?.({ number, ...answer })
   answerTo(question as Question).then(answered, (error: unknown) => {
-    answered({ kind: 'failed', reason: told(error) })
+    answered({ kind: 'failed', reason: messageOf(error) })
   })
 })
 process.on('disconnect', () => process.exit())
@@ -86,7 +86,7 @@ async function answerTo(question: Question): Promise<Answer> {
   }
 }
 
-/** Nothing where this Node cannot. */
+/** Does nothing if this Node.js version lacks it. */
 function drop(permission: string): void {
   const { permission: granted } = process as { permission?: { drop?: (name: string) => void } }
   granted?.drop?.(permission)
@@ -109,14 +109,17 @@ function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard
       try {
         return atMoment(momentOf(round), () => loaded.judge(state, round))
       } catch (error) {
-        throw new Error(told(error), { cause: error })
+        throw new Error(messageOf(error), { cause: error })
       }
     },
   }
 }
 
-/** What Node says of a right that is not given is for whoever starts it. */
-function told(error: unknown): string {
+/**
+ * Node.js describes a missing permission to the person who starts the process. A guard's author
+ * needs another text.
+ */
+function messageOf(error: unknown): string {
   const { message, cause = error } = error instanceof Error ? error : { message: String(error) }
   const { code, permission, resource } = cause as {
     code?: unknown
@@ -124,22 +127,22 @@ function told(error: unknown): string {
     resource?: unknown
   }
   if (code !== 'ERR_ACCESS_DENIED') return message
-  const asked =
+  const request =
     permission === 'FileSystemRead'
       ? 'reads'
-      : `asks for ${permission || 'what Node.js keeps from it'}`
-  const denied = resource ? `${asked} ${resource}` : asked
+      : `requests ${permission || 'a resource that Node.js withholds'}`
+  const denied = resource ? `${request} ${resource}` : request
   const before = message.replace(/:?\s*(?:Access to this API has been restricted.*)?$/s, '')
-  const which =
-    'while it is loaded its package (the folder of its package.json, or where there is none its own folder) and node_modules, and nothing more'
-  return `${before === '' ? '' : `${before}: `}it ${denied}, which a guard in a replay may not: it may read ${which}`
+  const readable =
+    'only its package (the folder of its package.json, or its own folder if there is none) and node_modules, and only while it is loaded'
+  return `${before === '' ? '' : `${before}: `}it ${denied}, which a guard in a replay must not: it may read ${readable}`
 }
 
 function note(round: GuardedRound): void {
   try {
     writeSync(lifeline, `${roundKey(round)}\n`)
   } catch {
-    // The pipe is full: then an error names an earlier round.
+    // The pipe is full, so an error will name an earlier round.
   }
 }
 

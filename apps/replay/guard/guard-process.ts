@@ -20,28 +20,28 @@ import { readableFolders } from './readable-folders.ts'
 export type GuardProcess = {
   readonly guard: LoadedGuard
   /**
-   * Records of rounds-cleared, in order. Throws `guard.invalid` where the guard threw, took too
-   * long or answered nonsense, and says in which round.
+   * Records of rounds-cleared, in order. Throws `guard.invalid` with the round if the guard threw,
+   * exceeded its time or sent no valid answer.
    */
   judge(partition: number, records: readonly StoredRecord[]): Promise<Judged[]>
   close(): void
 }
 
-/** A process that starts, and a module that may import much, on a machine that may be busy. */
+/** Time to start a process and import a module, also on a busy machine. */
 const loadingMsMax: Milliseconds = 30_000
 /**
- * So many rounds at once; each of them may take as long as in production. The first are few: most
- * of what goes wrong does so at once.
+ * The number of rounds in one batch, each with the same time as in production. The first batches
+ * are small, because most faults occur at once.
  */
 const roundsMax = 64
 const faultCodes = new Set(['guard.threw', 'guard.stuck', 'guard.unusable'])
 
-/** Beside this file, and of its kind: TypeScript in a checkout, JavaScript in the package. */
+/** Beside this file, with its extension: TypeScript in a checkout, JavaScript in the package. */
 const program = fileURLToPath(
   new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url),
 )
 
-/** `given`: as --guard names it. Throws `guard.invalid`, `usage`. */
+/** `given`: the value of --guard. Throws `guard.invalid`, `usage`. */
 export async function startGuardProcess(
   given: string,
   { loadMsMax = loadingMsMax } = {},
@@ -54,15 +54,16 @@ export async function startGuardProcess(
         '--permission',
         ...readableFolders(named.file).map((folder) => `--allow-fs-read=${folder}`),
       ],
-      '--allow-worker', // for one of its own, and not for the guard's: seal.ts
+      '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
       ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
     ],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see guard-child.ts, GUARD-CHILD-3 and GUARD-CHILD-4
+    // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
     serialization: 'advanced',
   })
-  const said = endOf(child.stderr)
+  const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
-  let asked = 0
+  let questions = 0
   let isAsking = false
   let hasStrayed = false
   let batch = 1
@@ -75,7 +76,7 @@ export async function startGuardProcess(
     over = [code, signal]
   })
   child.on('error', (error) => {
-    notStarted = error.message // `close` comes too
+    notStarted = error.message // `close` follows
   })
 
   const loaded = await ask({ kind: 'load', ...named }, loadMsMax, () => 'loading it')
@@ -95,7 +96,7 @@ export async function startGuardProcess(
       if (answer.kind === 'failed')
         throw invalid(`it failed while ${judging()}: ${printable(answer.reason)}`)
       const judged = answer.kind === 'judged' ? verdictsIn(answer.rounds, some) : undefined
-      if (judged === undefined) throw invalid(nonsense(judging()))
+      if (judged === undefined) throw invalid(invalidAnswer(judging()))
       for (const one of judged) all.push(usable(one))
       first += some.length
       batch = Math.min(batch * 2, roundsMax)
@@ -103,27 +104,26 @@ export async function startGuardProcess(
     return all
   }
 
-  /** `doing`: what it is at, in words. */
+  /** `doing`: the current work, for an error. */
   function ask(question: Question, msMax: Milliseconds, doing: () => string): Promise<Answer> {
-    asked += 1
-    const number = asked
+    questions += 1
+    const number = questions
     return new Promise<Answer>((resolve, reject) => {
-      if (over !== undefined) return reject(invalid(ended(doing(), ...over))) // between two questions: it may have set itself a time
+      // it ended between two questions, perhaps by a timer
+      if (over !== undefined) return reject(invalid(ended(doing(), ...over)))
       const timer = setTimeout(() => {
         settle(() =>
-          reject(
-            invalid(
-              `${doing()} took longer than ${msMax / 1000} s, and was broken off: does it loop?`,
-            ),
-          ),
+          reject(invalid(`${doing()} exceeded ${msMax / 1000} s and was stopped: does it loop?`)),
         )
         close()
       }, msMax)
       const onMessage = (message: unknown) => {
         const answer = hasStrayed ? undefined : answerIn(message, number)
-        settle(() => (answer === undefined ? reject(invalid(nonsense(doing()))) : resolve(answer)))
+        settle(() =>
+          answer === undefined ? reject(invalid(invalidAnswer(doing()))) : resolve(answer),
+        )
       }
-      // Not `exit`: by then what it has said may still be in the pipes.
+      // Not `exit`: the pipes may still hold output then.
       const onClose = (code: number | null, signal: string | null) =>
         settle(() => reject(invalid(ended(doing(), code, signal))))
       function settle(end: () => void): void {
@@ -134,7 +134,7 @@ export async function startGuardProcess(
       }
       isAsking = true
       child.on('message', onMessage).on('close', onClose)
-      child.send({ number, ...question }, () => {}) // where the channel is broken, `close` comes too
+      child.send({ number, ...question }, () => {}) // if the channel is broken, `close` follows
     })
   }
 
@@ -144,14 +144,14 @@ export async function startGuardProcess(
   }
 
   function ended(doing: string, code: number | null, signal: string | null): string {
-    const lines = said().split('\n')
+    const lines = errors().split('\n')
     const why = notStarted ?? lines.find((line) => /error|denied/i.test(line)) ?? ''
     return `its process ended while ${doing} (${signal ?? `exit code ${code}`})${why === '' ? '' : `: ${printable(why.trim())}`}`
   }
 
   function notLoaded(answer: Answer): WeirError {
     close()
-    const reason = answer.kind === 'failed' ? answer.reason : nonsense('loading it')
+    const reason = answer.kind === 'failed' ? answer.reason : invalidAnswer('loading it')
     return reason.startsWith(named.file) ? new WeirError('guard.invalid', reason) : invalid(reason)
   }
 
@@ -173,13 +173,13 @@ export async function startGuardProcess(
   }
 }
 
-function nonsense(doing: string): string {
-  return `its process sent what is no answer while ${doing}: a guard answers by what judge gives back, and sends nothing itself`
+function invalidAnswer(doing: string): string {
+  return `its process sent an invalid answer while ${doing}: a guard answers only with the result of judge, and sends nothing itself`
 }
 
 const keptChars = 4_000
 
-/** The end of what comes. */
+/** The last characters of a stream. */
 function endOf(stream: unknown): () => string {
   let text = ''
   ;(stream as NodeJS.ReadableStream).on('data', (more) => {
@@ -188,7 +188,7 @@ function endOf(stream: unknown): () => string {
   return () => text
 }
 
-/** Of lines that name a round each, the last whole one; undefined: there is none. */
+/** The last whole line, which names a round. Undefined: there is none. */
 function lastRoundIn(lines: string): string | undefined {
   try {
     const [conversation, turn, round] = JSON.parse(lines.split('\n').at(-2) ?? '') as unknown[]

@@ -4,11 +4,11 @@
 import crypto from 'node:crypto'
 import type { Moment } from './held-moment.ts'
 
-type Told = (error: null, value: unknown) => void
+type Callback = (error: null, value: unknown) => void
 
 /**
- * For as long as the process lives. `held`: undefined is true chance. The real functions are asked
- * all the same: they know what cannot be asked.
+ * Lasts as long as the process. If `held` returns undefined, chance is real. The real functions are
+ * called too, because they check the arguments.
  */
 export function holdChance(held: () => Moment | undefined): void {
   const realRandom = Math.random
@@ -20,16 +20,16 @@ export function holdChance(held: () => Moment | undefined): void {
     made: (moment: Moment, real: unknown, args: unknown[]) => unknown,
   ): void {
     const real = Reflect.get(holder, name)
-    if (typeof real !== 'function') return // as randomUUIDv7, which came late
+    if (typeof real !== 'function') return // older Node.js versions lack randomUUIDv7
     function value(this: unknown, ...args: unknown[]): unknown {
       const moment = held()
       if (moment === undefined) return Reflect.apply(real, this ?? holder, args)
-      const told = args.at(-1)
-      if (typeof told !== 'function')
+      const callback = args.at(-1)
+      if (typeof callback !== 'function')
         return made(moment, Reflect.apply(real, this ?? holder, args), args)
       const others = args.slice(0, -1)
       process.nextTick(
-        told as Told,
+        callback as Callback,
         null,
         made(moment, Reflect.apply(synchronous(name, real), holder, others), others),
       )
@@ -70,7 +70,7 @@ export function holdChance(held: () => Moment | undefined): void {
   })
 }
 
-/** The same, for whoever does not wait for it. */
+/** The synchronous function of the same name. */
 function synchronous(
   name: string,
   real: (...args: never[]) => unknown,

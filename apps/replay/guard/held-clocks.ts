@@ -5,7 +5,7 @@ import os from 'node:os'
 import { performance } from 'node:perf_hooks'
 import type { Moment } from './held-moment.ts'
 
-/** For as long as the process lives. `held`: undefined is the true time. */
+/** Lasts as long as the process. If `held` returns undefined, the time is real. */
 export function holdClocks(held: () => Moment | undefined): void {
   holdDates(held)
   holdFormats(held)
@@ -31,7 +31,7 @@ function holdDates(held: () => Moment | undefined): void {
   globalThis.Date = HeldDate
 }
 
-/** Without a date they give that of now. */
+/** Without a date they use the current time. */
 function holdFormats(held: () => Moment | undefined): void {
   type Format = Intl.DateTimeFormat
   const { prototype } = Intl.DateTimeFormat
@@ -56,7 +56,7 @@ type Temporal = {
   Now: Record<string, (zone?: unknown) => unknown>
 }
 
-/** Node.js has it from 26 on. */
+/** Node.js has it since version 26. */
 function holdTemporal(held: () => Moment | undefined): void {
   const { Temporal } = globalThis as { Temporal?: Temporal }
   if (Temporal === undefined) return

@@ -1,8 +1,9 @@
 // The time and the chance that a replayed guard sees while it judges a round.
 
 /**
- * `time`: milliseconds since 1970. `elapsed`: milliseconds since the process began. `draw`: from 0
- * to below 1, as Math.random. `fill`: with bytes of chance; gives back what it was given.
+ * `time`: milliseconds since 1970. `elapsed`: milliseconds since the process began. `draw`: at
+ * least 0 and below 1, like Math.random. `fill`: fills its argument with random bytes and returns
+ * it.
  */
 export type Moment = {
   time: number

@@ -11,15 +11,14 @@ import { holdClocks } from './held-clocks.ts'
 import type { Moment } from './held-moment.ts'
 
 /**
- * Another year, month, weekday, time of day and millisecond, whatever the first ones are. Odd ones
- * are even, and the last digits are moved by half: for milliseconds always, for minutes and seconds
- * unless there is something to carry, and that is not so in each round.
+ * Changes the year, month, weekday, hour and millisecond of any time. It swaps odd and even, and
+ * moves the last digits by half. Minutes and seconds can carry, but not in every round.
  */
 const apartMs = (465 * 24 + 13) * 3_600_000 + 37 * 60_000 + 5_555
 
 /**
- * When the round was cleared, by a process that has just begun; and another time, by one that began
- * in 1970, at which whatever chance made of the first is made otherwise.
+ * The first moment is the time when the round was cleared, in a process that has just begun. The
+ * second is later, in a process that began in 1970, with opposite chance.
  */
 export const moments: readonly ((round: GuardedRound) => Moment)[] = [
   (round) => ({ time: round.time, elapsed: youngMs, ...chanceOf(round, { moved: false }) }),
@@ -32,16 +31,14 @@ export const moments: readonly ((round: GuardedRound) => Moment)[] = [
 
 const youngMs = 1_000
 
-/**
- * Not before that time, with its last digits moved from those of the young process in the same way.
- */
+/** At least that time. Its last digits move from the first process's as those of `apartMs` do. */
 function elapsedSince1970(time: number): number {
   return Math.ceil(time / 100_000) * 100_000 + youngMs + 55_555
 }
 
 /**
- * `moved`: by half, each byte too, so that of whatever is held against a bound the rarer outcome
- * never comes in both.
+ * `moved`: by half, and so is each byte. The rarer side of a bound then never comes up in both
+ * moments.
  */
 function chanceOf(
   { conversation, turn, round }: GuardedRound,
@@ -64,9 +61,9 @@ function chanceOf(
 }
 
 /**
- * Puts itself in the place of the process's clocks and of its chance, for as long as it lives. What
- * it gives back calls `judge` at a moment; outside of that all is as it was. For the names that
- * others have imported, syncBuiltinESMExports is to be called (seal.ts).
+ * Replaces the clocks and the chance of the process for good. The result calls `judge` at a moment;
+ * outside of such a call, both are real. Modules that imported the functions need
+ * syncBuiltinESMExports (seal.ts).
  */
 export function holdMoments(): <T>(moment: Moment, judge: () => T) => T {
   let held: Moment | undefined

@@ -6,9 +6,9 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * `file`: the guard's. Its package, or the folder that it lies in where it is of none; and each
- * node_modules in which Node looks for what it imports, with the packages that are links in there,
- * as those of a workspace are. None lies in another one.
+ * `file`: the guard's file. Its package, or its folder if it has no package, and each node_modules
+ * in which Node.js looks for its imports. Linked packages in there count, such as those of a
+ * workspace. No folder contains another one.
  */
 export function readableFolders(file: string): string[] {
   const given = resolve(file)
@@ -21,10 +21,7 @@ export function readableFolders(file: string): string[] {
   return named.filter((one) => !named.some((other) => one !== other && one.startsWith(other)))
 }
 
-/**
- * Links are followed before a module is loaded. A file that is not there is for the loader to
- * report.
- */
+/** Node.js resolves links before it loads a module. The loader reports a missing file. */
 function real(file: string): string {
   return existsSync(file) ? realpathSync(file) : file
 }
@@ -42,7 +39,7 @@ function packagesFor(file: string): string[] {
   }
 }
 
-/** Where the links to folders lead that are directly in a node_modules, or in a scope of it. */
+/** The targets of links to folders, directly in a node_modules or in a scope of it. */
 function linkedIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
@@ -51,7 +48,7 @@ function linkedIn(folder: string): string[] {
   })
 }
 
-/** False of a link that leads nowhere, too. */
+/** Also false for a broken link. */
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

@@ -9,21 +9,22 @@ import net from 'node:net'
 import os from 'node:os'
 import threads from 'node:worker_threads'
 
-/** For as long as the process lives. */
+/** Lasts as long as the process. */
 export function seal(): void {
   const network = refusing('no network')
-  // All that connects goes through these: fetch, http, http2, tls and WebSocket too.
+  // All connections use these functions: fetch, http, http2, tls and WebSocket too.
   shut(net.Socket.prototype, ['connect'], network)
   shut(net.Server.prototype, ['listen'], network)
   shut(dgram.Socket.prototype, ['bind', 'connect', 'send'], network)
   for (const names of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype])
     shut(names, lookupsOf(names), network)
-  shut(globalThis, ['fetch', 'WebSocket', 'EventSource'], network) // would fail later, and say less
+  // they would fail later, with a poorer message
+  shut(globalThis, ['fetch', 'WebSocket', 'EventSource'], network)
   shut(process.getBuiltinModule('node:sqlite'), ['DatabaseSync'], refusing('no database'))
   shut(threads, ['Worker'], refusing('no threads'))
   shut(process, ['kill'], refusing('no signals to send'))
   shut(process, ['send', 'disconnect'], undefined)
-  // Of each replay others, and a guard could decide by them.
+  // Their results differ between replays, and a guard could decide by them.
   shut(process, ['pid', 'ppid'], 1)
   shut(os, ['hostname'], () => 'replay')
   syncBuiltinESMExports()

@@ -1,6 +1,6 @@
 // `weir judge FILE` checks scenarios, or the conversations of a bundle, against their labels with
 // the validator and the loop-detector, offline. Use it in CI, or to try another threshold. Exit
-// codes: 0 all as expected or no label; 1 a wrong verdict; 2 trouble.
+// codes: 0 all as expected or no label, 1 a wrong verdict, 2 trouble.
 
 import { type Bundle, cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
@@ -9,6 +9,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { recordsOf } from '../../history/inspect/recorded.ts'
 import { timelineOf } from '../../history/inspect/timeline-of.ts'
+import { missingBeginning } from '../../history/missing-beginning.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
@@ -21,7 +22,7 @@ import { type Given, type JudgedScenario, judge } from './verdict.ts'
 
 export type JudgeOptions = { set?: string[]; json?: boolean }
 
-/** A corpus is kept in memory as a whole. */
+/** A corpus is held in memory as a whole. */
 const fileBytesMax = 256 * 1024 * 1024
 
 const judging = { doing: 'judging', what: 'scenario' }
@@ -50,13 +51,13 @@ export async function judgeFile(
   return verdicts.some(({ ok }) => ok === false) ? 1 : 0
 }
 
-/** `cut`: turns whose beginning is not there. */
+/** `cut`: turns without their beginning. */
 type Judged = { verdict: JudgedScenario; isImported: boolean; cut: number[] }
 
-/** `count`: of the scenarios. */
+/** `count`: the number of scenarios. */
 type Judging = { given: Given; count: number }
 
-/** `cut`: of the conversation that the scenario is. */
+/** `cut`: turns of the scenario's conversation without their beginning. */
 type Judgeable = { scenario: Scenario; cut: number[] }
 
 async function judgeAll(
@@ -81,7 +82,7 @@ async function judgeAll(
   return judged
 }
 
-/** One for each conversation; none has a label. */
+/** One scenario for each conversation, without a label. */
 function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
   const bundle = log.bundle as Bundle
   const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
@@ -110,7 +111,7 @@ function scenariosOf(file: string): Scenario[] {
   return readScenarios(file, read.text)
 }
 
-/** By what a conversation was judged, where it does not go without saying. */
+/** Names the settings that judged a conversation, unless they are the obvious ones. */
 function judgedBy(
   { settings }: JudgedScenario,
   { isImported, isSet }: { isImported: boolean; isSet: boolean },
@@ -120,13 +121,11 @@ function judgedBy(
   return own.length === 0 ? [] : [`by its own settings: ${own.join(', ')}`]
 }
 
-/** What was before that may be what a rule would have counted. */
+/** A rule may have counted records before the missing part. */
 function cutText(turns: number[]): string[] {
   if (turns.length === 0) return []
   const which = turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns.join(', ')}`
-  return [
-    `judged from the middle: the bundle lacks the beginning of ${which}, which the log had no longer got, and what came before is not counted`,
-  ]
+  return [`judged from the middle: ${missingBeginning(which)}, and earlier records do not count`]
 }
 
 function print(
@@ -151,7 +150,7 @@ function printTotals(verdicts: JudgedScenario[], out: NodeJS.WriteStream): void 
   const labelled = verdicts.filter(({ ok }) => ok !== null)
   const wrong = labelled.filter(({ ok }) => ok === false)
   const alarms = wrong.filter(({ expected }) => expected?.fires === false)
-  const told =
+  const summary =
     labelled.length === 0
       ? 'none has a label'
       : `${labelled.length - wrong.length} of ${labelled.length} as expected`
@@ -161,6 +160,6 @@ function printTotals(verdicts: JudgedScenario[], out: NodeJS.WriteStream): void 
       ? ''
       : ` (${missed} missed or late, ${alarms.length} false ${alarms.length === 1 ? 'alarm' : 'alarms'})`
   out.write(
-    `${verdicts.length} ${verdicts.length === 1 ? 'scenario' : 'scenarios'}, ${told}${which}\n`,
+    `${verdicts.length} ${verdicts.length === 1 ? 'scenario' : 'scenarios'}, ${summary}${which}\n`,
   )
 }

@@ -12,10 +12,10 @@ import { entriesOf } from '../../terminal/policy-pairs.ts'
 import type { OwnSettings } from './scenario.ts'
 import type { Given } from './verdict.ts'
 
-/** What a trace can be judged by: how long a turn takes, and what it costs, no trace says. */
+/** Settings by which a trace can be judged. A trace has no durations and no costs. */
 const keys = policyKeys.filter((key) => key !== 'caps.wallMs' && key !== 'caps.tokens')
 
-/** `pairs`: KEY=VALUE. Throws `usage`, which names the keys that there are. */
+/** `pairs`: KEY=VALUE. Throws `usage` with the keys. */
 export function givenBy(pairs: readonly string[]): Given {
   const { content } = readEntries(entriesOf(pairs, { flag: '--set ', keys }))
   const { calls, rounds } = content.caps
@@ -26,7 +26,8 @@ export function givenBy(pairs: readonly string[]): Given {
 }
 
 /**
- * What this version knows of it, without caps: a trace has those that its file or the caller names.
+ * The settings that this version knows, without caps. A trace has the caps of its file or of the
+ * caller.
  */
 function contentOf(own: OwnSettings): PolicyContent {
   const entries = Object.entries(own).flatMap(([key, value]) =>

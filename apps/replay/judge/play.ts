@@ -27,17 +27,17 @@ import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenari
 
 /**
  * `step`: the number, from 1, of the last step of the response that led to it. `shadow`: its rule
- * is in shadow, so nothing would follow. `cap`: a call had no budget left.
+ * is in shadow and would not have intervened. `cap`: a call exceeded the budget.
  */
 export type Raised = { step: number } & (
   | { intervention: Intervention; shadow: boolean }
   | { cap: 'rounds' | 'calls'; reason: string }
 )
 
-/** Caps of the trace; absent: none. */
+/** The caps of the trace. Absent: none. */
 export type Caps = { calls: number | undefined; rounds: number | undefined }
 
-/** All interventions, ordinary reminders aside, in the order of the steps. */
+/** All interventions in the order of the steps, without ordinary reminders. */
 export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps: Caps): Raised[] {
   const player = createPlayer()
   player.add(validator)
@@ -67,12 +67,13 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
       for (const { intervention, shadow } of findings.interventions)
         raised.push({ step: end, intervention, shadow })
     } else if (step.kind === 'user') beginTurn(session)
-    else if (step.kind === 'stream_retry') session.retried = true // a shortened history changes nothing: what was judged is remembered
+    // a compaction changes nothing: earlier judgements are remembered
+    else if (step.kind === 'stream_retry') session.retried = true
   }
   return raised
 }
 
-/** Siblings in a row are one response, which is judged after its last step. */
+/** Siblings in a row are one response, judged after its last step. */
 function responsesOf(steps: Step[]): { step: Step; end: number; siblings: ToolStep[] }[] {
   const responses: { step: Step; end: number; siblings: ToolStep[] }[] = []
   for (const [index, step] of steps.entries()) {
@@ -97,7 +98,7 @@ function isResponse(step: Step): step is ToolStep | SilentStep {
 type Session = RoundId & {
   /** Of this turn. */
   calls: number
-  /** The round of each call's id, because what is delivered again names the same round. */
+  /** The round of each call id: a repeated delivery names the same round. */
   rounds: Map<string, number>
   last: string
   retried: boolean
@@ -122,16 +123,16 @@ function beginTurn(session: Session): void {
 
 /** Keeps PLAY-3. */
 function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
-  const said = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
+  const calls = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
   const id = siblings[0]?.call_id
   const known =
-    session.retried && said === session.last
+    session.retried && calls === session.last
       ? session.round
       : id === undefined
         ? undefined
         : session.rounds.get(id)
   session.retried = false
-  session.last = said
+  session.last = calls
   if (known === undefined) session.round += 1
   const round = known ?? session.round
   if (id !== undefined) session.rounds.set(id, round)
@@ -217,10 +218,7 @@ function proposedOf(
   }
 }
 
-/**
- * Where a scenario lists its tools, others are unknown; where it does not, whatever is called was
- * offered.
- */
+/** If a scenario lists its tools, others are unknown. Otherwise each called tool was offered. */
 function offeredBy({ tools }: Scenario, siblings: ToolStep[]): string[] {
   return tools === undefined ? siblings.map(({ tool }) => tool) : []
 }
@@ -232,7 +230,7 @@ function declarationsOf(
   return [...new Set(siblings.map(({ tool }) => tool))].flatMap((name) => {
     const declared = tools?.find((tool) => tool.name === name)
     if (tools !== undefined && declared === undefined) return []
-    const { poll = false, ...told } = Object.hasOwn(hints, name) ? (hints[name] ?? {}) : {}
+    const { poll = false, ...given } = Object.hasOwn(hints, name) ? (hints[name] ?? {}) : {}
     const schema = JSON.stringify(declared?.schema ?? { type: 'object' })
     return [
       {
@@ -242,16 +240,13 @@ function declarationsOf(
         idempotent: false,
         timeoutMs: 60_000,
         poll,
-        hints: hintsOf(told),
+        hints: hintsOf(given),
       },
     ]
   })
 }
 
-/**
- * As an agent file would say them; a corpus of another framework may call the second one
- * `ignore_args`.
- */
+/** As an agent file declares them. A corpus of another framework may use the name `ignore_args`. */
 function hintsOf({
   mutates,
   ignoreFields,
@@ -289,7 +284,7 @@ function problemOf(raw: string): CallProblem | null {
   }
 }
 
-/** A failure has the short reason that the executor gave it, or would give it. */
+/** A failure has the short reason that the executor gave, or would give. */
 function resultOf({ reasonOf }: Scenario, step: ToolStep, ordinal: number): CallResult {
   const { outcome: status, result: text } = step
   const reason = status === 'ok' ? '' : (reasonOf?.(step) ?? errorLine(text) ?? '')

@@ -95,19 +95,18 @@ const isScenario = ajv.compile<Scenario>(schema)
 const isTimeline = ajv.compile<Timeline>(timelineSchema)
 
 /**
- * The scenarios of a file's text, in its order. Throws `scenario.invalid`, which says where and
- * what would be right.
+ * The scenarios of a file's text, in its order. Throws `scenario.invalid` with the place and the
+ * accepted value.
  */
 export function readScenarios(file: string, text: string): Scenario[] {
   const scenarios = text
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [readLine(file, index + 1, line)]))
   if (scenarios.length === 0)
-    throw invalid(file, 'holds no scenario; each line must be a JSON object with id and steps')
+    throw invalid(file, 'has no scenario; each line must be a JSON object with id and steps')
   const names = new Set<string>()
   for (const { id } of scenarios) {
-    if (names.has(id))
-      throw invalid(file, `has two scenarios ${shown(id)}; each needs an id of its own`)
+    if (names.has(id)) throw invalid(file, `has two scenarios ${shown(id)}; ids must be unique`)
     names.add(id)
   }
   return scenarios
@@ -120,15 +119,16 @@ function readLine(file: string, line: number, text: string): Scenario {
     if (isTimeline(value)) return scenarioOf(value)
     throw mistaken(where, isTimeline.errors)
   }
+  // A file may use the last three names for its own data.
   if (isScenario(value))
-    return { ...value, settingsOf: undefined, reasonOf: undefined, isImported: undefined } // keys of these names are a stranger's
+    return { ...value, settingsOf: undefined, reasonOf: undefined, isImported: undefined }
   throw mistaken(where, isScenario.errors)
 }
 
 function mistaken(where: string, errors: ErrorObject[] | null | undefined): WeirError {
   const [mistake] = errors ?? []
   const at = pathText(pathOf(mistake?.instancePath ?? ''))
-  return invalid(where, `${at === '' ? '' : `${at} `}${complaint(mistake)}`)
+  return invalid(where, `${at === '' ? '' : `${at} `}${problemText(mistake)}`)
 }
 
 function parsed(where: string, text: string): unknown {
@@ -137,7 +137,7 @@ function parsed(where: string, text: string): unknown {
   } catch (error) {
     throw invalid(
       where,
-      `is no JSON (${(error as Error).message}); each line must be one JSON object, a scenario or what weir inspect ID --json prints`,
+      `is not JSON (${(error as Error).message}); each line must be one JSON object, a scenario or what weir inspect ID --json prints`,
     )
   }
 }
@@ -146,7 +146,7 @@ function isMeantAsTimeline(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'conversation' in value && 'turns' in value
 }
 
-function complaint(mistake: ErrorObject | undefined): string {
+function problemText(mistake: ErrorObject | undefined): string {
   if (mistake?.keyword === 'discriminator') {
     const kinds = ['tool', 'text', 'thinking_only', 'empty', 'user', 'compaction', 'stream_retry']
     return `has the kind ${shown(mistake.params.tagValue)}; must be ${alternatives(kinds)}`

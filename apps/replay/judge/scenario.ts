@@ -4,16 +4,16 @@
 export type ToolStep = {
   kind: 'tool'
   tool: string
-  /** `{"_raw": text}`: an argument text that is no JSON. */
+  /** `{"_raw": text}`: an argument text that is not JSON. */
   args: Record<string, unknown>
   outcome: 'ok' | 'error'
   result: string
   /** Steps in a row with the same number are one response. */
   turn?: number
-  /** The same id again is the same call delivered again. */
+  /** A repeated id is a repeated delivery of the same call. */
   call_id?: string
   session?: string
-  /** The argument text as sent, where its spelling matters. */
+  /** The argument text as sent, if its spelling matters. */
   raw_args?: string
 }
 export type SilentStep = {
@@ -28,32 +28,27 @@ export type Step = ToolStep | SilentStep | OtherStep
 export type Scenario = {
   id: string
   steps: Step[]
-  /** Tools with their JSON Schemas. The others take any object. */
+  /** Tools with their JSON Schemas. Other tools accept any object. */
   tools?: { name: string; schema: Record<string, unknown> | boolean }[]
   tool_hints?: Record<string, TraceHints>
   limits?: { max_tool_calls?: number; max_turns?: number }
   expect?: Expectation
   second_by_step?: number
   /**
-   * Of a conversation, never in a file: by what each step was judged. An imported transcript has
-   * none.
+   * Never in a file: the settings that judged each step of a conversation. An imported transcript
+   * has none.
    */
   settingsOf?: ((step: Step) => OwnSettings) | undefined
-  /** Of a conversation, never in a file: the short reason that a failed call had live. */
+  /** Never in a file: the short reason that a failed call of a conversation had live. */
   reasonOf?: ((step: Step) => string | undefined) | undefined
-  /** Of a conversation, never in a file: no run of Weir wrote it. */
+  /** Never in a file: no run of Weir wrote this conversation. */
   isImported?: boolean | undefined
 }
 
-/**
- * What of the policy in force was not as by default, by key as `weir policy` has them; null: not
- * capped.
- */
+/** The settings in force that were not the defaults, by the keys of `weir policy`. Null: no cap. */
 export type OwnSettings = Readonly<Record<string, string | null>>
 
-/**
- * What is known of a tool, as its agent file says it; `ignore_args`: another name of ignoreFields.
- */
+/** The declaration of a tool, as in its agent file. `ignore_args`: another name of ignoreFields. */
 export type TraceHints = {
   poll?: boolean
   mutates?: boolean
@@ -63,8 +58,8 @@ export type TraceHints = {
 }
 
 /**
- * `fires` null, like no expectation at all: no label. `by_step`: the latest step whose outcome must
- * have led to the first intervention.
+ * `fires` null or no expectation: no label. `by_step`: the latest step whose outcome must have led
+ * to the first intervention.
  */
 export type Expectation = {
   fires: boolean | null

@@ -8,7 +8,7 @@ import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenar
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
 
-/** What is read of a timeline; the rest of it may be as it likes. */
+/** The parts of a timeline that are read. Other fields are ignored. */
 export const timelineSchema = {
   type: 'object',
   required: ['conversation', 'turns'],
@@ -77,10 +77,9 @@ export const timelineSchema = {
 }
 
 /**
- * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and
- * hints. Of a tool the latest declaration counts. Rounds without a response are left out: nothing
- * of them was said. What an imported transcript was played with is none of its own settings, so the
- * defaults judge it.
+ * `timeline`: as `weir inspect ID --json` prints it. An earlier Weir wrote no settings and no
+ * hints. A tool's latest declaration counts. Rounds without a response are left out. An imported
+ * transcript is judged by the defaults: its settings were made up.
  */
 export function scenarioOf({
   conversation,
@@ -118,7 +117,7 @@ export function scenarioOf({
     : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
 }
 
-/** `reason`: of a call, as the log has it. */
+/** `reason`: of a call, as in the log. */
 type RecordedStep = { step: Step; reason?: string }
 
 function stepsOf({ response, calls }: RoundTimeline, turn: number): RecordedStep[] {

@@ -7,33 +7,33 @@ import type { Intervention, Policy } from '../../../shared/contract/messages.ts'
 import { play, type Raised } from './play.ts'
 import type { Expectation, OwnSettings, Scenario, Step } from './scenario.ts'
 
-/** Of the first intervention; null where there is none. */
+/** Describes the first intervention. Its fields are null if there is none. */
 export type JudgedScenario = {
   id: string
   fired: boolean
   /** The number of the step whose outcome led to it. */
   step: number | null
-  /** The rule's name and version, `identical-failure@1`; `cap` for a budget. */
+  /** The rule's name and version, `identical-failure@1`. `cap`: a budget. */
   rule: string | null
-  /** What it is about, in the words of labels. */
+  /** In the words of labels. */
   kind: InterventionKind | null
   rung: string | null
   reason: string | null
   expected: Expectation | null
-  /** Whether it is as expected; null without a label. */
+  /** Whether it is as expected. Null: there is no label. */
   ok: boolean | null
-  /** What is not as expected; '' where all is. */
+  /** The difference from the expectation, or ''. */
   wrong: string
-  /** Of each rule in shadow the first thing that it would have done. */
-  shadowed: ToldIntervention[]
+  /** The first intervention that each rule in shadow would have made. */
+  shadowed: NamedIntervention[]
   /**
-   * Of a conversation: what was not as by default in the latest round, by key; it was judged by
-   * that, as far as nobody named another value. Else, and of an imported transcript, null.
+   * The settings of a conversation's latest round that are not the defaults, by key. They judged it
+   * unless the caller set other values. Null for scenarios and imported transcripts.
    */
   settings: OwnSettings | null
 }
 
-export type ToldIntervention = {
+export type NamedIntervention = {
   step: number
   rule: string
   kind: InterventionKind
@@ -44,8 +44,8 @@ export type ToldIntervention = {
 export type InterventionKind = RuleKind | 'budget'
 
 /**
- * `policyWith`: what judges under a conversation's own settings, or under none. Caps named by
- * `--set` hold where the scenario names none.
+ * `policyWith`: the policy under a conversation's settings, or under none. Caps of `--set` apply if
+ * the scenario names none.
  */
 export type Given = {
   policyWith: (own: OwnSettings) => Policy
@@ -88,14 +88,14 @@ export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedSc
       reason: first.reason,
       ...rest,
     }
-  return { ...known, ...told(first.step, first.intervention), ...rest }
+  return { ...known, ...named(first.step, first.intervention), ...rest }
 }
 
-function told(step: number, { rule, ruleVersion, rung, reason }: Intervention): ToldIntervention {
+function named(step: number, { rule, ruleVersion, rung, reason }: Intervention): NamedIntervention {
   return { step, rule: `${rule}@${ruleVersion}`, kind: kindOf(rule), rung, reason }
 }
 
-/** Of a rule that this Weir does not know, most likely a loop of calls. */
+/** A rule that this Weir does not know most likely finds loops of calls. */
 function kindOf(name: string): RuleKind {
   return rules.find((rule) => rule.name === name)?.kind ?? 'tool_loop'
 }
@@ -105,11 +105,11 @@ function latestSettings({ steps, settingsOf }: Scenario): OwnSettings | null {
   return settingsOf === undefined || latest === undefined ? null : settingsOf(latest)
 }
 
-function firstInShadow(raised: Raised[]): ToldIntervention[] {
-  const byRule = new Map<string, ToldIntervention>()
+function firstInShadow(raised: Raised[]): NamedIntervention[] {
+  const byRule = new Map<string, NamedIntervention>()
   for (const one of raised)
     if (!('cap' in one) && one.shadow && !byRule.has(one.intervention.rule))
-      byRule.set(one.intervention.rule, told(one.step, one.intervention))
+      byRule.set(one.intervention.rule, named(one.step, one.intervention))
   return [...byRule.values()]
 }
 

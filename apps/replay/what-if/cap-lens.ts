@@ -35,7 +35,7 @@ export function capLens(
     inbox,
     async take(record) {
       const [before = [], ...others] = await variants.take(record)
-      if (before.length === 0) return // of no round that was awaited
+      if (before.length === 0) return // the conversation did not wait for this round
       const outcome = outcomeIn(record.value)
       if (outcome === undefined || !options.hasTurn(outcome.turn)) return
       const round = roundOf(record, outcome, repeatedIn(outcome))
@@ -57,8 +57,8 @@ function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
 }
 
 /**
- * What a cap, or an intervention that asks for text, made of this round; null: it goes on, or is
- * over without a cap.
+ * The effect of a cap, or of an intervention that requests text, on this round. Null: it continues,
+ * or ended without a cap.
  */
 function decisionIn(written: readonly Message[], { intervention }: RoundOutcome): Decision | null {
   for (const message of written) {

@@ -6,15 +6,15 @@ import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
 import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'
 
-/** `rule`: with its version, `identical-failure@1`. `calls`: of a veto, by ordinal. */
+/** `rule`: with its version, `identical-failure@1`. `calls`: the ordinals of vetoed calls. */
 export type Decision = { rung: Rung | 'veto'; rule: string; reason: string; calls?: number[] }
 
-/** `was`, `is`: null is "go on". `at`: the record that led to the decision. */
+/** `was`, `is`: null means "go on". `at`: the record that led to the decision. */
 export type Change = RoundId & {
   at: Address
   was: Decision | null
   is: Decision | null
-  /** Of the rounds of this turn that came after it, at most; 0 where it would have been milder. */
+  /** The later rounds of this turn, at most. 0 if the new decision is milder. */
   roundsSaved: number
   tokensSaved: number
   /** Calls that had succeeded. */
@@ -22,8 +22,8 @@ export type Change = RoundId & {
 }
 
 /**
- * `at`: the record that says how the call ended. `repeats`: it did as one of the same turn had
- * (repetitions.ts).
+ * `at`: the record with the call's outcome. `repeats`: it equals an earlier call of the turn, with
+ * the same result (repetitions.ts).
  */
 export type RefusedCall = CallId & {
   tool: string
@@ -31,29 +31,29 @@ export type RefusedCall = CallId & {
   repeats: boolean
 }
 
-/** A round as a lens sees it: what both decided on it, how its calls ended, and what it cost. */
+/** A round with both decisions, the results of its calls, and its cost. */
 export type JudgedRound = RoundId & {
   at: Address
   was: Decision | null
   is: Decision | null
   calls: { ordinal: number; name: string }[]
   results: Pick<CallResult, 'ordinal' | 'status'>[]
-  /** Of the calls that succeeded those that did as one of the same turn had. */
+  /** Successful calls that equal an earlier call of the turn, with the same result. */
   repeated: readonly number[]
   tokens: number
-  /** Calls of this very round that would not have run. */
+  /** Calls of this round that would not have run. */
   refusing?: readonly number[]
 }
 
 export type Changes = {
-  /** In the order of the rounds of each conversation. */
+  /** Call it with the rounds of each conversation in their order. */
   judged(round: JudgedRound): void
   readonly byConversation: ReadonlyMap<string, Change>
-  /** Those of which a round was judged, whether it went another way or not. */
+  /** Those with a judged round, changed or not. */
   readonly conversations: ReadonlySet<string>
 }
 
-/** The rule of a request after which there is none in its turn, because of a cap. */
+/** The rule of a turn's last request, which a cap makes the last. */
 export const lastRound = 'caps'
 
 const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only: 3, end: 4 }
@@ -61,7 +61,7 @@ const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only
 export function gatherChanges(): Changes {
   const byConversation = new Map<string, Change>()
   const conversations = new Set<string>()
-  /** Of those that changed: which calls of the rounds to come would not have run. */
+  /** By changed conversation: the calls of later rounds that would not have run. */
   const refusing = new Map<string, 'next round' | 'all' | undefined>()
 
   function begin(round: JudgedRound): void {
@@ -105,7 +105,7 @@ export function gatherChanges(): Changes {
   }
 }
 
-/** Another version of a guard that decides the same is no change. */
+/** Another version of a guard with the same decision is no change. */
 function isSame(was: Decision | null, is: Decision | null): boolean {
   return (
     was?.rung === is?.rung && nameOf(was) === nameOf(is) && was?.calls?.join() === is?.calls?.join()
@@ -139,10 +139,7 @@ function succeeded(
     })
 }
 
-/**
- * Of the changes that several lenses see in a conversation the first one counts: what comes after
- * it is unknown.
- */
+/** The first change of a conversation counts, from any lens. After it nothing is known. */
 export function earliest(all: readonly ReadonlyMap<string, Change>[]): Change[] {
   const first = new Map<string, Change>()
   for (const changes of all)

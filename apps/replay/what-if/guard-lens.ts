@@ -30,7 +30,7 @@ export function guardLens(
   options: {
     cleared: TopicRange
     process: GuardProcess
-    /** Only of this one. */
+    /** Default: all conversations. */
     conversation: ConversationId | undefined
     changes: Changes
     hasTurn: (turn: number) => boolean
@@ -41,18 +41,20 @@ export function guardLens(
   const repeatedIn = createRepetitions()
   const inForce = inForceOf(process.guard)
   const batches = batchesOf(log.bus, { ...cleared })
-  /** Those with something to say, until their round is over. */
+  /** Rounds with a verdict, until they are over. */
   const verdicts = new Map<string, GuardVerdict>()
   let judgedTo = cleared.from
 
-  /** Asks about all rounds up to this offset of rounds-cleared. */
+  /** Judges all rounds up to this offset of rounds-cleared. */
   async function judgeTo(offset: number): Promise<void> {
     while (judgedTo <= offset) {
       const { value: records }: IteratorResult<StoredRecord[], undefined> = await batches.next()
       if (records === undefined) return
       judgedTo = (records.at(-1)?.offset ?? judgedTo) + 1
-      const asked = records.filter(({ key }) => conversation === undefined || key === conversation)
-      const rounds = asked.flatMap((record) => withGuard(record, inForce))
+      const selected = records.filter(
+        ({ key }) => conversation === undefined || key === conversation,
+      )
+      const rounds = selected.flatMap((record) => withGuard(record, inForce))
       for (const { verdict } of await process.judge(cleared.partition, rounds))
         if (
           verdict.intervention !== null ||
@@ -100,8 +102,8 @@ function inForceOf({ name, version, tools, deadlineMs, onTimeout }: LoadedGuard)
 }
 
 /**
- * The record with the guard in force, in the place of another version of it; nothing where it is no
- * cleared round.
+ * The record with this guard in force instead of another version of it. Empty if it is no cleared
+ * round.
  */
 function withGuard(record: StoredRecord, guard: GuardInForce): StoredRecord[] {
   const message = decodedIn(record)
@@ -131,8 +133,8 @@ function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
 }
 
 /**
- * What this guard, perhaps another version of it, did to the round when it was in force: a veto of
- * calls, or a word to the model.
+ * The effect that this guard, perhaps in another version, had on the round: a veto of calls, or an
+ * intervention.
  */
 function wasDecided(
   record: StoredRecord,

@@ -18,7 +18,7 @@ import { createRepetitions } from './repetitions.ts'
 import { createVariants } from './variants.ts'
 
 /**
- * One `changes` for each overlay. `hasTurn`: whether a turn's beginning is there; what is not is
+ * One `changes` for each overlay. `hasTurn`: whether a turn's beginning is there. Other turns are
  * left out.
  */
 export function ladderLens(

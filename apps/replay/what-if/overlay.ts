@@ -5,10 +5,10 @@ import { shadowedBy } from '../../../shared/agents/file/settings-part.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import type { Message, Policy } from '../../../shared/contract/messages.ts'
 
-/** Policies are few, and rounds many. */
+/** There are few policies and many rounds. */
 const keptMax = 1_000
 
-/** The same message under the policy with the overlay. What has no policy is left as it is. */
+/** The same message with the overlay on its policy. Returns a message without a policy as it is. */
 export function overlaying(content: PolicyContent): (message: Message) => Message {
   const kept = new Map<string, Policy>()
 
@@ -32,7 +32,7 @@ export function overlaying(content: PolicyContent): (message: Message) => Messag
   }
 }
 
-/** Unlike an operator's overlay this one may lift a cap: it is only a question. */
+/** Unlike an operator's overlay, this one may lift a cap, because it changes nothing. */
 function changedBy(
   { version: _, ...policy }: Policy,
   { caps, loop, empty, rules }: PolicyContent,

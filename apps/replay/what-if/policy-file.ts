@@ -15,7 +15,7 @@ import { entriesOf } from '../../terminal/policy-pairs.ts'
 const fileBytesMax = 1024 * 1024
 const sections = ['loop', 'empty', 'caps']
 
-/** Throws `usage` for what is none of the three, and for an agent file without any of it. */
+/** Throws `usage` if it is none of the three, or an agent file without any policy. */
 export function entriesInFile(file: string): PolicyEntry[] {
   const read = readText(file, fileBytesMax)
   if ('fault' in read) throw new WeirError('usage', `--policy ${file} ${read.fault}`)
@@ -26,7 +26,7 @@ export function entriesInFile(file: string): PolicyEntry[] {
   if (pairs.length === 0)
     throw new WeirError(
       'usage',
-      `--policy ${file} sets nothing: of an agent file ${alternatives(sections, 'and')} count. Write for example loop: { identicalFailures: 2 }`,
+      `--policy ${file} sets nothing. The sections ${alternatives(sections, 'and')} of an agent file count. Example: loop: { identicalFailures: 2 }`,
     )
   return entriesOf(pairs, { flag: `--policy ${file}: ` })
 }
@@ -39,7 +39,7 @@ function parsed(file: string, text: string): unknown {
   }
 }
 
-/** What else an agent file says is no policy. */
+/** The other sections of an agent file are no policy. */
 function pairsIn(file: string, key: string, value: unknown): string[] {
   if (policyKey(key) !== undefined) return [pairOf(key, value)]
   if (sections.includes(key)) return sectionPairs(file, key, value)
@@ -47,13 +47,13 @@ function pairsIn(file: string, key: string, value: unknown): string[] {
   const near = nearestName(key, sections)
   throw new WeirError(
     'usage',
-    `--policy ${file}: ${shown(key)} is nothing that an agent file has${near === undefined ? '' : `; did you mean ${near}?`}. ` +
+    `--policy ${file}: an agent file has no ${shown(key)}${near === undefined ? '' : `; did you mean ${near}?`}. ` +
       `A policy is ${alternatives(sections, 'and')}, or keys such as loop.identicalFailures`,
   )
 }
 
 function sectionPairs(file: string, section: string, values: unknown): string[] {
-  if (values === null) return [] // a section that is left empty
+  if (values === null) return [] // an empty section
   if (!isObject(values))
     throw new WeirError(
       'usage',

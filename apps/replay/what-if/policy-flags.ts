@@ -10,12 +10,12 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { entriesInFile } from './policy-file.ts'
 
-/** `key`: the threshold that is swept, under its full name. */
+/** `key`: the swept threshold, under its full name. */
 export type Sweep = { key: string; values: number[] }
 
 const sweepValuesMax = 100
 
-/** What is set by both counts as --set says. Throws `usage`. */
+/** If both set a key, --set counts. Throws `usage`. */
 export function contentOf({
   set = [],
   policy,
@@ -38,17 +38,17 @@ export function sweepOf(text: string): Sweep {
   if (from !== undefined && high < low)
     throw new WeirError(
       'usage',
-      `--sweep is '${text}', which goes down; write the lower value first: ${given}=${high}..${low}`,
+      `--sweep is '${text}', which descends; write the lower value first: ${given}=${high}..${low}`,
     )
   if (from === undefined)
     throw new WeirError(
       'usage',
-      `--sweep is '${text}'; must be a threshold and two whole numbers, as loop.identicalFailures=2..6`,
+      `--sweep is '${text}'; must be a threshold and two whole numbers, such as loop.identicalFailures=2..6`,
     )
   if (high - low >= sweepValuesMax)
     throw new WeirError(
       'usage',
-      `--sweep ${text} asks for ${high - low + 1} values; at most ${sweepValuesMax} are tried`,
+      `--sweep ${text} has ${high - low + 1} values. The limit is ${sweepValuesMax}`,
     )
   for (const end of [low, high]) entriesOf([`${given}=${end}`], { flag: '--sweep ' })
   return {

@@ -6,10 +6,10 @@ import { fingerprint } from '../../../services/loop-detector/fingerprint.ts'
 import { touch } from '../../../services/loop-detector/recency.ts'
 import type { RoundOutcome } from '../../../shared/contract/messages.ts'
 
-/** Turns that are under way at once; of those beyond it the first calls are forgotten. */
+/** Open turns. Beyond this number, the first calls of the oldest are forgotten. */
 const turnsMax = 10_000
 
-/** Gives the ordinals of such calls. To be asked about each round once, in order. */
+/** Returns the ordinals of such calls. Call it once for each round, in order. */
 export function createRepetitions(): (outcome: RoundOutcome) => number[] {
   const turns = new Map<string, { turn: number; seen: Set<string> }>()
 

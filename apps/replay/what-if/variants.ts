@@ -10,7 +10,7 @@ import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 
 export type Variants = {
-  /** What the stage writes for this record: without a change first, then under each of them. */
+  /** The outputs of the stage for this record: first without a change, then for each overlay. */
   take(record: StoredRecord): Promise<Message[][]>
 }
 
@@ -33,8 +33,8 @@ export function createVariants(
 
   const folds = [(same: Message) => same, ...changes].map((change) =>
     foldOfLog(log, stage, partition, {
-      // A copy, because a reducer may keep what it was given: the others must not see what becomes
-      // of it.
+      // A copy, because a reducer may keep its input, and the others must not see later changes to
+      // it.
       encodes: false,
       decode: (value) => change({ ...read(value) }),
     }),

@@ -24,16 +24,13 @@ import { changesCaps } from './overlay.ts'
 export type WhatIfOptions = Period & {
   log: ReadLog
   contents: readonly PolicyContent[]
-  /** Judges beside the only content. */
+  /** Judges in addition to the only content. */
   guard?: GuardProcess | undefined
   conversation: ConversationId | undefined
   progress?: { expect(records: number): void; read(records: number): void }
 }
 
-/**
- * For each content what would have gone another way. `conversations`: of how many a round was
- * judged.
- */
+/** The changed decisions for each content. `conversations`: the number with a judged round. */
 export type WhatIf = { changes: Change[][]; conversations: number }
 
 export async function whatIf({
@@ -45,10 +42,10 @@ export async function whatIf({
   ...period
 }: WhatIfOptions): Promise<WhatIf> {
   const all = Array.from({ length: log.partitions }, (_, partition) => partition)
-  const chosen = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
+  const selected = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
   const seen = new Set<string>()
   const changes: Change[][] = contents.map(() => [])
-  const ofPartitions = (await rangesOf(log, period, chosen)).map((range) =>
+  const ofPartitions = (await rangesOf(log, period, selected)).map((range) =>
     lensesOn(log, range, { contents, guard, conversation }),
   )
   for (const { lens } of ofPartitions.flat()) progress?.expect(lens.inbox.to - lens.inbox.from)
@@ -69,7 +66,7 @@ export async function whatIf({
       found.push(
         ...earliest(lenses.flatMap(({ gathered }) => gathered[index]?.byConversation ?? [])),
       )
-    lenses.length = 0 // what it remembers of the partition is not needed any more
+    lenses.length = 0 // its state for this partition is no longer needed
   }
   return { changes, conversations: seen.size }
 }

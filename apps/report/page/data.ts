@@ -29,7 +29,7 @@ export type IndexEntry = {
   tokens: number
   /**
    * Turns that had not ended (of what is imported none: nothing of it runs), and turns whose
-   * beginning the log had no longer got.
+   * beginning the log no longer has.
    */
   openTurns: number
   cutTurns: number

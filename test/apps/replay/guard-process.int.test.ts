@@ -141,7 +141,7 @@ Array.prototype.flatMap = function (this: any[], take: any) {
 } as any`
     const file = guardFile('return pass(state, round)', forging)
     await expect(changesBy(file)).rejects.toThrow(
-      /sent what is no answer while judging round 1 of turn 0/,
+      /sent an invalid answer while judging round 1 of turn 0/,
     )
   })
 
@@ -243,7 +243,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
   ])('that %s for ever while it is loaded is given up', async (_, before) => {
     const file = guardFile(pass, before)
     await expect(startGuardProcess(file, { loadMsMax: 500 })).rejects.toThrow(
-      `${file}: loading it took longer than 0.5 s`,
+      `${file}: loading it exceeded 0.5 s`,
     )
   })
 

@@ -84,24 +84,22 @@ describe('weir replay', () => {
   it('shows the first difference with both records and what led to it, exit code 1', async () => {
     const { code, text } = await run(await forged())
     expect(code).toBe(1)
-    expect(text).toContain('loop-detector wrote this round-outcome otherwise')
-    expect(text).toMatch(
-      /led to by {2}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/,
-    )
+    expect(text).toContain('loop-detector writes this round-outcome differently')
+    expect(text).toMatch(/input {6}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/)
     expect(text).toMatch(
       /≠ intervention\n +log +null\n +replay +\{"rung":"nudge",.*"evidence":\[.*\]\}\n/,
     )
     expect(text).toMatch(
       /the same in both: .*turn 0, round 3.*; all of response, results, policy\n/,
     )
-    expect(text).toMatch(/What led to it\n.*\n +type +"round-checked"/)
+    expect(text).toMatch(/The input record\n.*\n +type +"round-checked"/)
     expect(text).toContain('--full shows the records whole')
   })
 
   it('cuts what led to it to the width of a terminal, and never in a pipe', async () => {
     const file = await forged()
     const policyIn = (text: string) =>
-      /What led to it\n.*\n {4}policy +(\{.*)\n/s.exec(text)?.[1]?.split('\n', 1)[0] ?? ''
+      /The input record\n.*\n {4}policy +(\{.*)\n/s.exec(text)?.[1]?.split('\n', 1)[0] ?? ''
     const [piped, shown] = [
       policyIn((await run(file)).text),
       policyIn((await run(file, {}, 120)).text),
@@ -113,7 +111,7 @@ describe('weir replay', () => {
 
   it('says of which turns a bundle lacks the beginning', async () => {
     expect((await run(await forged({ whole: false }))).text).toContain(
-      'the bundle lacks the beginning of 1 turn, counted as none: turn 0 of i1-reflex-loop',
+      'the bundle lacks the beginning of 1 turn, which are not counted: turn 0 of i1-reflex-loop',
     )
     expect((await run('i1-reflex-loop')).text).not.toContain('lacks the beginning')
   })
@@ -121,7 +119,7 @@ describe('weir replay', () => {
   it('shows them whole with --full', async () => {
     const { text } = await run(await forged(), { full: true })
     const [, log, replayed] =
-      /The record in the log\n(.*?)\n\nThe record of the replay\n(.*?)\n\nWhat led to it\n/s.exec(
+      /The record in the log\n(.*?)\n\nThe record of the replay\n(.*?)\n\nThe input record\n/s.exec(
         text,
       ) ?? []
     expect(JSON.parse(log ?? '')).toMatchObject({
@@ -203,12 +201,12 @@ describe('weir replay', () => {
     [
       'a section that is misspelled',
       'lop: { identicalFailures: 2 }',
-      /"lop" is nothing that an agent file has; did you mean loop\?/,
+      /an agent file has no "lop"; did you mean loop\?/,
     ],
     [
       'an agent file without any of it',
       'name: ours\nmodel: { provider: anthropic, name: claude }\n',
-      /sets nothing: of an agent file loop, empty and caps/,
+      /sets nothing\. The sections loop, empty and caps of an agent file count/,
     ],
     ['a list', '[2]', /sets nothing/],
     ['a section that is none', 'caps: 3', /caps is 3; must have a value for each key/],
@@ -238,14 +236,14 @@ describe('weir replay', () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
     expect(text).toMatch(/ {2}unknown from here; saves at most 5 rounds, \d+ tokens in that turn\n/)
     expect(text).toMatch(
-      /\nsaved at most {3}5 rounds, \d+ tokens in that turn; of later turns nothing is known\n/,
+      /\nsaved at most {3}5 rounds, \d+ tokens in that turn; later turns are unknown\n/,
     )
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
     expect(text).toMatch(
       /weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/,
     )
     expect(text).toContain(
-      '3 of them only repeated a call of the same turn, with the same result: that is what a loop is made of',
+      '3 of them only repeated a call of the same turn, with the same result: calls in a loop do that',
     )
   })
 
@@ -287,7 +285,7 @@ describe('weir replay', () => {
     ).rejects.toMatchObject({
       code: 'replay.nothing',
       message: expect.stringMatching(
-        /no turn began there, and \d+ records are of turns that began before/,
+        /no turn began there, and \d+ records belong to earlier turns/,
       ),
     })
     expect(
@@ -322,7 +320,7 @@ describe('weir replay', () => {
       { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] },
       /by itself/,
     ],
-    ['a plot of nothing', { output: 'plot.svg' }, /give that too/],
+    ['a plot of nothing', { output: 'plot.svg' }, /--output needs --sweep/],
     ['a time that is none', { since: 'yesterday-ish' }, /--since is/],
     [
       'a policy that is not there',

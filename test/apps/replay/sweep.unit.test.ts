@@ -64,7 +64,7 @@ it('says of which turn it is that something was saved, and counts one as one', (
   printSweep(swept([5, 3], [1, 1]), out)
   const text = String(out.read())
   expect(text).toContain(
-    "saved is told at most, and only of the turn in which a conversation's first decision changes: of later turns nothing is known\n",
+    "savings are upper limits, and only of the turn of a conversation's first changed decision: later turns are unknown\n",
   )
   expect(text).toMatch(/ 1 round\n.* 1 false alarm\n/)
 })

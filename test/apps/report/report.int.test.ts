@@ -101,7 +101,7 @@ describe('weir report of a log that lacks something', () => {
         'Still running when the log was read: nothing was asked of the model yet',
       )
       expect(await told('cut', bundle)).toMatch(
-        /: 1 conversation, 1 round, \d+ kB; the log has no longer got the beginning of 1 turn\. Open/,
+        /: 1 conversation, 1 round, \d+ kB; the log no longer has the beginning of 1 turn\. Open/,
       )
       expect(readFileSync(page, 'utf8')).toContain('"isWhole":false')
     },

@@ -46,9 +46,9 @@ describe('weir judge of a bundle', () => {
     await judgeFile(bundleFile('i1-reflex-loop'), {}, whole.stream)
     await judgeFile(file, {}, cut.stream)
     await judgeFile(file, { json: true }, json.stream)
-    expect(whole.text()).not.toContain('lacks the beginning')
+    expect(whole.text()).not.toContain('the beginning')
     expect(cut.text()).toContain(
-      `the bundle lacks the beginning of turn ${turn}, which the log had no longer got`,
+      `judged from the middle: the log no longer has the beginning of turn ${turn}`,
     )
     expect(JSON.parse(json.text())).toMatchObject({ id: 'i1-reflex-loop', cutTurns: [turn] })
   })

@@ -23,7 +23,7 @@ describe('a scenario', () => {
   })
 
   it.each<[string, unknown[], string]>([
-    ['text that is no JSON', ['{"id": '], 'corpus.jsonl:1: is no JSON'],
+    ['text that is no JSON', ['{"id": '], 'corpus.jsonl:1: is not JSON'],
     ['no steps', [{ id: 'a' }], "corpus.jsonl:1: must have required property 'steps'"],
     [
       'a kind that there is not',
@@ -48,7 +48,7 @@ describe('a scenario', () => {
       ],
       'has two scenarios "a"',
     ],
-    ['nothing at all', [''], 'holds no scenario'],
+    ['nothing at all', [''], 'has no scenario'],
   ])('is refused with its place: %s', (_, lines, told) => {
     expect(() => read(...lines)).toThrow(told)
   })
