@@ -170,7 +170,7 @@ function fold(records: StoredRecord[], marks: Marks = {}) {
 async function run(records: StoredRecord[], from = 0, marks: Marks = {}) {
   const folded = fold(records, marks)
   const written: RecordToAppend[] = []
-  for (const record of records.slice(from)) written.push(...(await folded.take(record)).records)
+  for (const record of records.slice(from)) written.push(...(await folded.apply(record)).records)
   return { folded, written, messages: written.map((record) => decode(record.value as Uint8Array)) }
 }
 
@@ -211,7 +211,7 @@ describe('the fold', () => {
     )
     const { folded } = await run(records)
     expect(folded.position(4)).toEqual({ done: 4, from: 1, marks: { 'conversation/0': [3, 0] } })
-    await folded.take(
+    await folded.apply(
       inbox(...new Array(4).fill(failedWith('x')), {
         id: id(9),
         message: cancel(),
@@ -264,7 +264,7 @@ describe('the fold', () => {
         readBack,
       })
       const [record] = inbox({ id: id(7), message: request })
-      const { records } = await folded.take({ ...(record as StoredRecord), partition })
+      const { records } = await folded.apply({ ...(record as StoredRecord), partition })
       return {
         units: [...folded.units.keys()],
         written: records.map(({ value }) => decode(value as Uint8Array)),
@@ -295,7 +295,7 @@ describe('the fold', () => {
     })
     const records = inbox({ id: id(7), message: request }, failedWith('x'), failedWith('y'))
     for (const [i, time] of [500, 300, 700].entries())
-      await folded.take({ ...(records[i] as StoredRecord), time })
+      await folded.apply({ ...(records[i] as StoredRecord), time })
     expect(times).toEqual([500, 500, 700])
   })
 
@@ -315,7 +315,7 @@ describe('the fold', () => {
       { id: id(8), message: modelRequest({ turn: 3 }) },
       failedWith('x'),
     ))
-      await folded.take(record)
+      await folded.apply(record)
     expect(seen).toEqual([undefined, 0, undefined, 1])
   })
 })
@@ -339,7 +339,7 @@ describe('a unit that begins anew', () => {
       marks,
       readBack: async function* () {},
     })
-    for (const record of records.slice(from)) await folded.take(record)
+    for (const record of records.slice(from)) await folded.apply(record)
     return folded
   }
 
@@ -376,10 +376,10 @@ describe('a tick', () => {
   it('reaches the reducer only when the unit is due', async () => {
     const records = inbox({ id: id(7), message: request }, tick, tick)
     const folded = fold(records)
-    await folded.take(records[0] as StoredRecord)
-    await folded.take({ ...(records[1] as StoredRecord), time: 4_999 })
+    await folded.apply(records[0] as StoredRecord)
+    await folded.apply({ ...(records[1] as StoredRecord), time: 4_999 })
     expect(folded.units.get('c/0/1')?.state.due).toBe(5_000)
-    await folded.take({ ...(records[2] as StoredRecord), time: 5_000 })
+    await folded.apply({ ...(records[2] as StoredRecord), time: 5_000 })
     expect(folded.units.get('c/0/1')?.state.due).toBe(6_000)
   })
 
@@ -548,7 +548,7 @@ describe('a unit that outlives many records that made its reducer throw', () => 
         yield records.filter((record) => record.offset >= from && record.offset < to)
       },
     })
-    for (const record of records) await folded.take(record)
+    for (const record of records) await folded.apply(record)
     expect(folded.units.get('c/0/1')?.state.failed).toBe(1)
     expect(reacted).toBeLessThanOrEqual(12 + 10) // each record once, and the opening one again for each that threw
   })

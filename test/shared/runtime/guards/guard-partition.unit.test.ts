@@ -236,8 +236,8 @@ describe('a guard on its partition', () => {
       },
       /a promise/,
     ],
-    ['no verdicts', { verdicts: 5 }, /its verdicts are no array/],
-    ['nothing of a call', { verdicts: [] }, /it says nothing of call 0/],
+    ['no verdicts', { verdicts: 5 }, /its verdicts are not an array/],
+    ['nothing of a call', { verdicts: [] }, /it has no verdict for call 0/],
     [
       'one call twice',
       { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) },
@@ -246,7 +246,7 @@ describe('a guard on its partition', () => {
     [
       'a call that is not its own',
       { verdicts: [{ ordinal: 3, verdict: 'pass' }] },
-      /call 3, which it was not asked about/,
+      /call 3, which is not in its round/,
     ],
     [
       'a verdict that is none',

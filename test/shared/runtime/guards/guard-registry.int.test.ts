@@ -18,7 +18,7 @@ import {
   registeredGuards,
   registerGuard,
   switchGuard,
-} from '../../../../shared/runtime/guards/register.ts'
+} from '../../../../shared/runtime/guards/guard-registry.ts'
 import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
 import { until } from '../../../support/inbox.ts'
 
@@ -108,7 +108,7 @@ describe('registering a guard', () => {
       await register({ guard: { ...guard, name: `g${n}` } })
     await expect(register()).rejects.toMatchObject({
       code: 'guard.invalid',
-      message: expect.stringContaining('more are not taken'),
+      message: expect.stringContaining('which is the limit'),
     })
     await register({ guard: { ...guard, name: 'g0' } })
     expect(await registeredGuardNames(registry())).toHaveLength(limits.guardsMax)
