@@ -7,7 +7,7 @@ import type { Guard } from '../shared/contract/guard.ts'
 import { registrationFault } from '../shared/contract/guard-registration.ts'
 import type { GuardInForce } from '../shared/contract/messages.ts'
 import { WeirError } from '../shared/lib/errors.ts'
-import { unknownKey } from '../shared/runtime/guards/unknown-key.ts'
+import { keyFault } from '../shared/runtime/guards/key-fault.ts'
 
 const guardKeys = Object.keys({
   name: true,
@@ -41,7 +41,7 @@ export async function loadGuard(file: string, options?: unknown): Promise<Guard>
     throw invalid('it takes no options: its default export is no function')
   if (typeof exported !== 'object' || exported === null)
     throw invalid('its default export must be a guard, or a function that gives one')
-  const unknown = unknownKey(exported, guardKeys)
+  const unknown = keyFault(exported, guardKeys)
   if (unknown !== undefined)
     throw invalid(
       `the guard has ${unknown}${'mode' in exported ? '. A mode is set by --mode or weir guard mode' : ''}`,

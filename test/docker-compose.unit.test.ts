@@ -1,5 +1,5 @@
-// docker-compose.yml, its settings and its agent files, as far as they can be judged without
-// Docker; test/compose/main.ts brings it up.
+// docker-compose.yml, its settings and its agent files, as far as they can be checked without
+// Docker. test/compose/main.ts starts it.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,14 +38,14 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services).toSorted()).toEqual([...stageNames, ...others].toSorted())
   })
 
-  it('can be scaled: nothing of ours has a name or a port of its own on the machine, and all is bounded', () => {
+  it('can be scaled: no service of ours has a fixed name or port on the machine, and all are bounded', () => {
     for (const [, service] of ours)
       expect(service).toMatchObject({ read_only: true, mem_limit: expect.stringMatching(/^\d+m$/) })
     for (const [, service] of ours)
       expect([service.ports, service.container_name]).toEqual([undefined, undefined])
   })
 
-  it('sets nothing that is no setting', () => {
+  it('sets only settings that exist', () => {
     const known = [
       ...Object.values(settingTable).map(({ variable }) => variable),
       'ANTHROPIC_API_KEY',
@@ -55,21 +55,21 @@ describe('docker-compose.yml', () => {
     expect(set.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('gives keys to the stages that ask models and run tools, and to no other', () => {
+  it('gives keys only to the stages that ask models and run tools', () => {
     const withKeys = ours.filter(([, { environment }]) =>
       Object.keys(environment ?? {}).some((name) => name.endsWith('_API_KEY')),
     )
     expect(withKeys.map(([name]) => name)).toEqual(stageNames.filter(performs))
   })
 
-  it('waits longer for a stage to stop than that takes at most', () => {
+  it('waits for a stage longer than the stage takes to stop', () => {
     for (const stage of stageNames)
       expect(Number.parseInt(services[stage]?.stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
         limits.shutdownMsMax,
       )
   })
 
-  it('takes from the environment what .env.example explains, with the same defaults', () => {
+  it('reads the variables that .env.example explains, with the same defaults', () => {
     const taken = [...file('docker-compose.yml').matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(
       ([, name, value]) => `${name}=${value}`,
     )
@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
 })
 
 describe('the agents of the demo over Docker', () => {
-  it('are one for each bad model, which its model service knows by name', () => {
+  it('are one for each bad model that the model service knows by name', () => {
     const agents = loadAgents(join(root, 'apps', 'demo', 'agents'), {})
     expect(
       [...agents.values()].map(({ name, model }) => [name, model.name, model.baseUrl]),
@@ -90,7 +90,7 @@ describe('the agents of the demo over Docker', () => {
 })
 
 describe('the Dockerfile', () => {
-  it('copies nothing that .dockerignore keeps out', () => {
+  it('copies nothing that .dockerignore excludes', () => {
     const letIn = file('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'))

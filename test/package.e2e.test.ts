@@ -1,5 +1,5 @@
-// The npm package, packed and installed: what is in it, and that its commands, its programs and its
-// types do what those of the checkout do.
+// The npm package, packed and installed: its files, and its commands, programs and types, which
+// behave like those of the checkout.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,30 +18,30 @@ beforeAll(() => {
 })
 afterAll(() => project.close())
 
-describe('what is packed', () => {
-  it('is compiled code with the declarations of what is public, and no source, test, bench, map or tool of the checkout', () => {
+describe('the packed package', () => {
+  it('has compiled code and public declarations, and no source, test, bench, map or tool', () => {
     const isMeant = (file: string) =>
       /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+)$/.test(
         file,
       ) &&
-      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // text, until a browser has it
+      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // a text for the browser
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
   })
 
-  it('names no folder of the machine that it was packed on', () => {
+  it('names no folder of the machine that packed it', () => {
     expect(project.files.filter((file) => textOf(project.installed, file).includes(root))).toEqual(
       [],
     )
   })
 
   it('is small', () => {
-    // The code with its comments takes two thirds of this. What breaks it is what does not belong
-    // in it: maps, recordings, a dependency that was bundled.
+    // The code with its comments has two thirds of this. Files that do not belong exceed it: maps,
+    // recordings, a bundled dependency.
     expect(project.tarballBytes).toBeLessThan(1024 * 1024)
   })
 
-  it('has every file that its code reads from beside itself', () => {
+  it('has every file that its code reads from its own folder', () => {
     const code = project.files.filter((file) => file.endsWith('.js'))
     const read = code.flatMap((file) =>
       [
@@ -54,7 +54,7 @@ describe('what is packed', () => {
     expect(read.filter((path) => !existsSync(join(project.installed, path)))).toEqual([])
   })
 
-  it('runs nothing when it is installed, and neither does what it depends on', () => {
+  it('runs no install script, and its dependencies run none', () => {
     expect(Object.keys(project.manifest.scripts)).toEqual(['prepack'])
     const withScripts = installedWith(Object.keys(project.manifest.dependencies)).filter(
       ({ hasInstallScript }) => hasInstallScript,
@@ -62,18 +62,18 @@ describe('what is packed', () => {
     expect(withScripts).toEqual([])
     expect(installedWith(['node']).filter(({ hasInstallScript }) => hasInstallScript)).toHaveLength(
       1,
-    ) // so it would be seen
+    ) // the check would find one
   })
 })
 
 describe('its commands', () => {
-  it.each(['weir', 'weir-agents'])('%s says how it is used', async (command) => {
+  it.each(['weir', 'weir-agents'])('%s prints its usage', async (command) => {
     const { code, out, errors } = await project.run([command, '--help'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(out).toMatch(/^Usage: weir [\s\S]*\bask\b[\s\S]*\bdoctor\b/)
   })
 
-  it('set up an agent whose tools run: a program, and a module in a process of its own', async () => {
+  it('set up an agent whose tools run: a program, and a module in its own process', async () => {
     const server = await startAnthropicServer(
       script(
         says(
@@ -119,7 +119,7 @@ describe('its commands', () => {
     }
   })
 
-  it('know the guards that ship by their names', async () => {
+  it('know the shipped guards by name', async () => {
     const asked = await project.run([
       'weir',
       'ask',
@@ -140,18 +140,18 @@ describe('its commands', () => {
     )
   })
 
-  it('play the demo, and then say what to run of the package', async () => {
+  it("play the demo, and then name the package's next commands", async () => {
     const { code, out, errors } = await project.run(['weir', 'demo'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(out).toContain('with Weir it ended answered')
     expect(out).toMatch(/\nNext:\n {2}weir demo --bad stubborn /)
   })
 
-  it('keep what Node compiled in the home of who runs them', () => {
+  it("keep Node's compiled code in the user's home folder", () => {
     expect(existsSync(join(project.folder, 'home', '.cache', 'weir-agents'))).toBe(true)
   })
 
-  it('say so when their Node.js is too old', async () => {
+  it('report a Node.js that is too old', async () => {
     const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.17.1'}})`
     expect(
       await project.run(['node', '--import', older, 'node_modules/.bin/weir', 'settings']),
@@ -178,7 +178,7 @@ describe('a program', () => {
     }
   })
 
-  it('can import nothing else of it', async () => {
+  it('can import no other file of it', async () => {
     const { code, errors } = await project.run([
       'node',
       '--input-type=module',
@@ -189,7 +189,7 @@ describe('a program', () => {
     expect(errors).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED')
   })
 
-  it('compiles against its types, and what is wrong in it does not', async () => {
+  it('compiles against its types, and fails to compile with a mistake', async () => {
     const programs = [
       ...examples.map(({ name }) => join('examples', name)),
       join('client', 'weir-types.unit.test.ts'),
@@ -211,7 +211,7 @@ describe('a program', () => {
       ])
     expect(await compile()).toEqual({ code: 0, out: '', errors: '' })
 
-    // In which every mistake is expected. Where the expectation is taken away, it is reported.
+    // Every mistake in it is expected. Without the expectation the compiler reports it.
     const last = join(project.folder, files.at(-1) ?? '')
     const expected = textOf(last).split('// @ts-expect-error')
     writeFileSync(last, expected.join('//'))
@@ -224,8 +224,8 @@ describe('a program', () => {
   })
 })
 
-describe('of the packages that it depends on', () => {
-  /** Runs something and names the packages of which code was loaded. */
+describe('the dependencies', () => {
+  /** Runs a command and returns the packages that it loaded. */
   async function loadedBy(command: string[], cwd?: string): Promise<string[]> {
     const hook = join(project.folder, 'loaded.mjs')
     writeFileSync(hook, recordLoads)
@@ -237,12 +237,12 @@ describe('of the packages that it depends on', () => {
     return JSON.parse(errors.slice(errors.indexOf('loaded: ') + 'loaded: '.length))
   }
 
-  it('a command loads what it needs', async () => {
+  it('load only as far as a command needs them', async () => {
     expect(await loadedBy(['node_modules/.bin/weir', '--help'])).toEqual(['commander'])
     expect(await loadedBy(['node_modules/.bin/weir', 'settings'])).not.toContain('pino')
   })
 
-  it('the SDK of a provider is loaded when an agent asks that provider', async () => {
+  it("load a provider's SDK when an agent asks that provider", async () => {
     const { folder, close } = await openExampleFolder()
     try {
       const program = join(project.folder, 'opens.mjs')
@@ -272,7 +272,7 @@ const compilerOptions = {
   types: ['node'],
 }
 
-/** The same program, where the package is installed. */
+/** The same program, with an import of the installed package. */
 function asUsersWrite(source: string): string {
   const written = source.replaceAll(/'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/.*)?/g, "'weir-agents'")
   expect(written).toContain("from 'weir-agents'")
@@ -294,7 +294,7 @@ process.on('exit', () => console.error('loaded: ' + JSON.stringify([...loaded].s
 
 type Locked = { hasInstallScript?: true; dependencies?: Record<string, string> }
 
-/** What an installation of these packages brings with it, as the lock of the checkout has it. */
+/** These packages with all their dependencies, by the lock of the checkout. */
 function installedWith(names: string[]): Locked[] {
   const { packages } = JSON.parse(textOf(root, 'package-lock.json')) as {
     packages: Record<string, Locked>

@@ -8,7 +8,7 @@ import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import type { Registry } from '../../shared/runtime/guards/register.ts'
+import type { Registry } from '../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { assertLogExists } from './open-log.ts'
 

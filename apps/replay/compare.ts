@@ -20,7 +20,7 @@ import {
 } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
-import type { Fold, Taken } from '../../shared/runtime/fold.ts'
+import type { Applied, Fold } from '../../shared/runtime/fold.ts'
 import { foldOfLog } from '../../shared/runtime/log-fold.ts'
 import { beginningsIn, wholeLog } from './beginnings.ts'
 import { type Difference, messageIn, sameness } from './difference.ts'
@@ -130,7 +130,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
       if (hasVersion) tally.writtenBy ??= writerOf(record)
-      const taking = reader.fold.take(record)
+      const taking = reader.fold.apply(record)
       written(reader, record, taking instanceof Promise ? await taking : taking)
     }
     const next = (records.at(-1)?.offset ?? -1) + 1
@@ -197,7 +197,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     writer.pairs.get(topic.topic)?.logged(record, id)
   }
 
-  function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Taken): void {
+  function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Applied): void {
     // Some more records are read than judged, because the brokers' clocks differ.
     for (const { message } of outputs)
       if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false)

@@ -13,7 +13,7 @@ import {
   type Registry,
   registeredGuards,
   writeRegistration,
-} from '../../shared/runtime/guards/register.ts'
+} from '../../shared/runtime/guards/guard-registry.ts'
 import { type ApprovalRule, compiledRules } from './rules.ts'
 
 export type ApprovalSettings = {

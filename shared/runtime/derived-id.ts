@@ -1,13 +1,13 @@
 // The id of a derived record, and the marks by which a reader drops repeats (R3).
-// DERIVED-ID-1. The same input gives the same records, so (stage, partition, offset of the input,
-//     n) names a record for ever.
-// DERIVED-ID-2. A reader keeps one high-water mark for each (writer stage, partition) and drops
-//     what is not above it.
+// DERIVED-ID-1. The same input gives the same records. So (stage, partition, offset of the input,
+//     n) always names the same record.
+// DERIVED-ID-2. A reader keeps one high-water mark for each (writer stage, partition). It drops
+//     records that are not above the mark.
 
 /** Written as `stage/partition/offset/n`. */
 export type DerivedId = { stage: string; partition: number; offset: number; n: number }
 
-/** One that was read. `writer`: the first two of it. */
+/** A parsed id. `writer`: its `stage/partition`. */
 export type ReadId = DerivedId & { writer: string }
 
 export function formatId(id: DerivedId): string {
@@ -16,16 +16,14 @@ export function formatId(id: DerivedId): string {
 
 const shape = /^([a-z-]+)\/(\d{1,9})$/
 
-/**
- * What `stage/partition` says, by that text: writers are few, and each record of a topic names one.
- */
+/** The parsed writers by their text, `stage/partition`. They are few, and each record names one. */
 const writers = new Map<string, { writer: string; stage: string; partition: number } | undefined>()
 const writersMax = 10_000
 
-/** The last that was parsed: a replay asks who wrote a record, and then the fold asks. */
+/** The last parsed id: a replay parses the id of each record, and then the fold does. */
 let known: { text: string; id: ReadId | undefined } = { text: '', id: undefined }
 
-/** Undefined: it is no derived id. */
+/** Undefined: not a derived id. */
 export function parseId(text: string): Readonly<ReadId> | undefined {
   if (text !== known.text) known = { text, id: parse(text) }
   return known.id
@@ -56,7 +54,7 @@ function writerIn(text: string) {
   return found
 }
 
-/** Of 1 to `digitsMax` digits; -1: it is none. */
+/** A number of 1 to `digitsMax` digits; -1: not a number. */
 function wholeNumberIn(text: string, from: number, to: number, digitsMax: number): number {
   if (to <= from || to - from > digitsMax) return -1
   let value = 0
@@ -69,12 +67,12 @@ function wholeNumberIn(text: string, from: number, to: number, digitsMax: number
 }
 
 /**
- * By `stage/partition`: offset and n of the newest derived record that was taken. As JSON in commit
- * metadata, so plain.
+ * By `stage/partition`: offset and n of the newest derived record that was applied. A plain object,
+ * because commit metadata holds it as JSON.
  */
 export type Marks = Record<string, [offset: number, n: number]>
 
-/** Whether a record with this id was taken before. */
+/** Whether a record with this id was applied before. */
 export function isRepeat(marks: Marks, id: ReadId): boolean {
   const mark = marks[id.writer]
   return mark !== undefined && (id.offset < mark[0] || (id.offset === mark[0] && id.n <= mark[1]))

@@ -1,17 +1,13 @@
-// The fold: records of one inbox partition into units, by a stage's reducer. Owns the units, the
-// marks, and what becomes of a record that cannot be taken. Does not own reading, writing or time;
-// the same fold runs in production, in a replay and in simulation.
-// FOLD-1. Every record is taken in offset order; what it leads to depends on the records of the log
-//     alone.
-// FOLD-2. A derived record not above its writer's mark is dropped before anything else looks at it
-//     (R3).
-// FOLD-3. A tick reaches the reducer only for an open unit at a time >= due, and afterwards due has
+// The fold: applies the records of one inbox partition to units, by a stage's reducer. Owns the
+// units, the marks and the handling of records that fail. Does not own reading, writing or time.
+// The same fold runs in production, in a replay and in simulation.
+// FOLD-1. Records are applied in offset order. The outputs depend only on the log.
+// FOLD-2. A derived record not above its writer's mark is dropped first of all (R3).
+// FOLD-3. A tick reaches the reducer only for an open unit at a time >= due. Afterwards due has
 //     moved or is gone.
-// FOLD-4. A record that cannot be taken goes to dead-letters with its origin; if it made the
-//     reducer throw, its unit is folded again up to the record before, `failed` answers, and the
-//     conversation is told (R8).
-// FOLD-5. Units stand in the order of their first records, so the first one says where to fold
-//     from.
+// FOLD-4. A record that cannot be applied goes to dead-letters. If the reducer threw, its unit is
+//     folded again up to there, `failed` reacts, and the conversation gets a turn-failed (R8).
+// FOLD-5. Units stand in the order of their first records. So folding starts at the first unit.
 
 import { decode, encode } from '../codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
@@ -39,34 +35,32 @@ export type Unit<State> = {
   state: State
   conversation: ConversationId
   turn: number | undefined
-  /** The first record of the unit and the marks before it: where folding it again begins. */
+  /** The first record of the unit and the marks before it. Folding it again starts there. */
   first: Offset
   marksAtFirst: Marks
   /** The time of its first record. */
   since: Milliseconds
-  /** Its last record, whatever that did, and the unit's time. */
+  /** Its last record, also a record without effect, and the unit's time. */
   last: Offset
   time: Milliseconds
   /**
-   * Records of the unit that made the reducer throw, and why: folding it again must not run into
-   * them again. Nearly no unit has any.
+   * Records of the unit that made the reducer throw, with the reasons. Folding the unit again skips
+   * them. Nearly no unit has any.
    */
   failures: Map<Offset, string> | undefined
 }
 
-/**
- * What one record led to. `unit`: the key of the unit it concerned; undefined when it was dropped.
- */
-export type Taken = { unit: string | undefined; outputs: Output[]; records: RecordToAppend[] }
+/** The effect of one record. `unit`: the key of its unit; undefined if it was dropped. */
+export type Applied = { unit: string | undefined; outputs: Output[]; records: RecordToAppend[] }
 
 export type Fold<State> = {
   readonly units: ReadonlyMap<string, Unit<State>>
   /**
-   * A promise only where a reducer threw and the unit must be read again: nearly every record is
-   * taken without a turn of the event loop.
+   * A promise only if the reducer threw, because then the unit is read again. All other records are
+   * applied without a turn of the event loop.
    */
-  take(record: StoredRecord): Taken | Promise<Taken>
-  /** The position when all records before `done` are taken. */
+  apply(record: StoredRecord): Applied | Promise<Applied>
+  /** The position when all records before `done` are applied. */
   position(done: Offset): Position
 }
 
@@ -74,31 +68,31 @@ export type FoldOptions<State, In extends Message, Task> = {
   stage: Stage<State, In, Task>
   partition: number
   /**
-   * Of every topic, to know a record that stands in another partition than its conversation's;
-   * undefined: not looked at.
+   * The number of partitions of every topic, to find records in another partition than their
+   * conversation's. Undefined: not checked.
    */
   partitions?: number | undefined
   topicPrefix: string
-  /** Marks at the first record that will be taken; copied. */
+  /** Marks at the first record to apply; copied. */
   marks: Marks
-  /** The stage's inbox again, from `from` to before `to`, to fold a unit a second time. */
+  /** Reads the stage's inbox from `from` to before `to`, to fold a unit a second time. */
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
   /**
-   * How a value is read; default: by the codec. What a replay asks "what if" changes is changed
-   * here. Must throw as the codec does, and be pure.
+   * Decodes a value; default: the codec. A what-if replay changes messages here. Must throw as the
+   * codec does, and be pure.
    */
   decode?: ((value: Uint8Array) => Message) | undefined
-  /** Whether what is written is wanted as bytes too; default: yes. Without, `records` are empty. */
+  /** Whether to encode the outputs; default: yes. Without it `records` are empty. */
   encodes?: boolean
-  /** Whether errors of the reducer and of records are thrown. Default: they are handled (FOLD-4). */
+  /** Whether to throw errors of the reducer and of records. Default: FOLD-4. */
   throws?: boolean
-  /** The records that are known to make the reducer throw, with the reasons. */
+  /** The records that made the reducer throw, with the reasons. */
   failures?: ReadonlyMap<Offset, string> | undefined
   /** Apply the records of this unit only, to fold it again. */
   only?: string
 }
 
-/** A record that the reducer could not take, and the unit as it is in memory. */
+/** A record on which the reducer threw, and the unit as it is in memory. */
 type Failing<State, In extends Message> = {
   record: StoredRecord
   key: string
@@ -107,7 +101,7 @@ type Failing<State, In extends Message> = {
   marksBefore: () => Marks
 }
 
-const nothing: Taken = { unit: undefined, outputs: [], records: [] }
+const nothing: Applied = { unit: undefined, outputs: [], records: [] }
 
 export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
@@ -121,7 +115,7 @@ export function createFold<State, In extends Message, Task>(
 
   return {
     units,
-    take,
+    apply,
     position(done) {
       const oldest = units.values().next().value
       return oldest === undefined
@@ -130,7 +124,7 @@ export function createFold<State, In extends Message, Task>(
     },
   }
 
-  function take(record: StoredRecord): Taken | Promise<Taken> {
+  function apply(record: StoredRecord): Applied | Promise<Applied> {
     const id = record.id === undefined ? undefined : parseId(record.id)
     const mark = id && marks[id.writer]
     const marksBefore = (): Marks => withMark(marks, id?.writer, mark)
@@ -147,36 +141,36 @@ export function createFold<State, In extends Message, Task>(
         ? written(record, undefined, [deadLetter(record, stage.name, error)])
         : nothing
     }
-    if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
+    if (id !== undefined) moveMark(marks, id) // only now: a forged id must not hide later records
     if (options.only !== undefined && key !== options.only) return nothing
     const unit = units.get(key)
     const time =
       stage.beginsAnew?.(message) === true ? record.time : Math.max(record.time, unit?.time ?? 0)
     if (message.type === 'tick' && !isDue(unit, time)) {
-      if (unit !== undefined) unit.last = record.offset // also a tick that came too early is a record of the unit; without, a carried would count that must not
+      // An early tick is a record of the unit too. Otherwise a `carried` would count by mistake.
+      if (unit !== undefined) unit.last = record.offset
       return nothing
     }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
     const failure = options.failures?.get(record.offset)
     if (failure !== undefined)
-      return settle({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
+      return applyFailure({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
     try {
       const reaction = stage.react(unit?.state, received)
-      const taken = written(record, key, reaction.records ?? [])
+      const applied = written(record, key, reaction.records ?? [])
       if (message.type === 'tick') assertMoved(key, reaction, time)
-      keep(key, reaction, received, unit, marksBefore)
-      return taken
+      storeState(key, reaction, received, unit, marksBefore)
+      return applied
     } catch (error) {
       if (options.throws) throw error
-      return fail({ record, key, received, unit, marksBefore }, error)
+      return onThrow({ record, key, received, unit, marksBefore }, error)
     }
   }
 
   /**
-   * A unit opens in its conversation's own partition only: what somebody copied into another one
-   * would run a second time there, by another owner, and be seen by nobody who looks for the
-   * conversation. Looked at where a unit would open, because the hash costs as much as a small
-   * record.
+   * A unit opens only in its conversation's own partition. A copy in another one would run a second
+   * time there, by another owner, and nobody would find it. Checked only before a unit opens,
+   * because the hash costs as much as a small record.
    */
   function assertAtHome(record: StoredRecord, message: In, unit: string): void {
     if (
@@ -204,11 +198,11 @@ export function createFold<State, In extends Message, Task>(
     if (due !== undefined && due <= time)
       throw new WeirError(
         'runtime.assertion',
-        `${stage.name}: a tick at ${time} left unit ${key} due at ${due}; it must move or close (keeps F3)`,
+        `${stage.name}: a tick at ${time} left unit ${key} due at ${due}; it must move or close (keeps FOLD-3)`,
       )
   }
 
-  function keep(
+  function storeState(
     key: string,
     reaction: Reaction<State>,
     received: Received<In>,
@@ -219,7 +213,7 @@ export function createFold<State, In extends Message, Task>(
     if (reaction.state === undefined) {
       units.delete(key)
     } else if (unit === undefined || reaction.anew) {
-      units.delete(key) // so that it stands last again (keeps FOLD-5)
+      units.delete(key) // to stand last again (keeps FOLD-5)
       units.set(key, {
         state: reaction.state,
         conversation: 'conversation' in message ? message.conversation : '',
@@ -239,19 +233,18 @@ export function createFold<State, In extends Message, Task>(
   }
 
   /**
-   * The reducer threw, or what it wrote cannot be encoded. It is pure: trying again would end the
-   * same.
+   * The reducer threw, or its output cannot be encoded. It is pure, so another try would fail too.
    */
-  async function fail(failing: Failing<State, In>, error: unknown): Promise<Taken> {
+  async function onThrow(failing: Failing<State, In>, error: unknown): Promise<Applied> {
     const { record, key, received, unit } = failing
     const reason = textOf(error)
     const state = unit === undefined ? undefined : await foldAgain(key, unit, record.offset)
     const turn = turnOf(received.message) ?? unit?.turn
     const conversation =
       'conversation' in received.message ? received.message.conversation : record.key
-    const told: Output[] = [deadLetter(record, stage.name, error)]
+    const reports: Output[] = [deadLetter(record, stage.name, error)]
     if (ports.conversation !== inbox)
-      told.unshift({
+      reports.unshift({
         to: 'conversation',
         message: {
           type: 'turn-failed',
@@ -261,37 +254,38 @@ export function createFold<State, In extends Message, Task>(
           reason,
         },
       })
-    return settle(failing, state, reason, told)
+    return applyFailure(failing, state, reason, reports)
   }
 
   /**
-   * What `failed` makes of the state before the record that threw. A stage whose `failed` throws
-   * too loses the unit.
+   * Applies `failed` to the state before the record that threw. If `failed` throws too, the unit is
+   * lost.
    */
-  function settle(
+  function applyFailure(
     failing: Failing<State, In>,
     state: State | undefined,
     reason: string,
-    told: Output[],
-  ): Taken {
+    reports: Output[],
+  ): Applied {
     const { record, key, received, unit, marksBefore } = failing
     try {
       const reaction = stage.failed(state, received, reason)
-      const taken = written(record, key, [...(reaction.records ?? []), ...told])
-      keep(key, reaction, received, unit, marksBefore)
+      const applied = written(record, key, [...(reaction.records ?? []), ...reports])
+      storeState(key, reaction, received, unit, marksBefore)
       const open = units.get(key)
       if (open !== undefined)
         open.failures = (open.failures ?? new Map()).set(record.offset, reason)
-      return taken
+      return applied
     } catch (error) {
       if (options.throws) throw error
       units.delete(key)
-      return written(record, key, told)
+      return written(record, key, reports)
     }
   }
 
   /**
-   * The unit's state before `upTo`, from the log: the one in memory may have been changed halfway.
+   * The unit's state before `upTo`, from the log: the reducer may have half changed the one in
+   * memory.
    */
   async function foldAgain(
     key: string,
@@ -305,11 +299,11 @@ export function createFold<State, In extends Message, Task>(
       failures: unit.failures,
     })
     for await (const records of options.readBack(unit.first, upTo))
-      for (const record of records) await again.take(record)
+      for (const record of records) await again.apply(record)
     return again.units.get(key)?.state
   }
 
-  function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Taken {
+  function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Applied {
     if (options.encodes === false) return { unit, outputs, records: [] }
     const records = outputs.map(({ to, message }, n): RecordToAppend => {
       const outlet = outlets.get(to)
@@ -336,7 +330,7 @@ export function createFold<State, In extends Message, Task>(
   }
 }
 
-/** Who may write a type of record: by name, by reducer, or observed by whomever. */
+/** The writers that may write a type of record, by name and by reducer. */
 type Admission = {
   writers: Writer[]
   reducers: Set<string>
@@ -344,7 +338,7 @@ type Admission = {
   isObserved: boolean
 }
 
-/** The wiring of an inbox, ready to be asked for each record. */
+/** The wiring of an inbox, by message type. */
 function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
   const observers = /^(edge|runtime|operator|.* performer)$/
   const entries = Object.entries(topics[inbox].records) as [MessageType, Writer[]][]
@@ -361,7 +355,7 @@ function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
   )
 }
 
-/** What a stage may write to each of its ports. */
+/** The message types that a stage may write to each of its ports. */
 function outletsOf(
   stage: StageName,
   topicPrefix: string,
@@ -381,8 +375,8 @@ function outletsOf(
 }
 
 /**
- * Decodes a record and checks that it may stand in this inbox: an unknown or misplaced message is
- * an error, never silence.
+ * Decodes a record and checks that it may stand in this inbox. An unknown or misplaced message is
+ * an error.
  */
 function admit(
   record: StoredRecord,
@@ -397,13 +391,17 @@ function admit(
     read: (value: Uint8Array) => Message
   },
 ): Message {
-  if (record.value === null) throw new WeirError('codec.bad-message', 'a log takes no tombstone')
+  if (record.value === null)
+    throw new WeirError('codec.bad-message', 'a log has no tombstones, and this record is one')
   const message = read(record.value)
   const admitted = admission.get(message.type)
   if (admitted === undefined)
-    throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
+    throw new WeirError('codec.bad-message', `${message.type} does not belong in ${inbox}`)
   if (record.id !== undefined && id === undefined)
-    throw new WeirError('codec.bad-message', `the id ${JSON.stringify(record.id)} is no derived id`)
+    throw new WeirError(
+      'codec.bad-message',
+      `the id ${JSON.stringify(record.id)} is not a derived id`,
+    )
   if (
     id === undefined
       ? !admitted.isObserved
@@ -441,7 +439,7 @@ function deadLetter(record: StoredRecord, stage: string, error: unknown): Output
   }
 }
 
-/** The marks as they were before one of them moved. */
+/** The marks before one of them moved. */
 function withMark(
   marks: Marks,
   writer: string | undefined,

@@ -1,14 +1,10 @@
-// Reads a conversation's history out of the table, for one assigned partition, and remembers what
-// it has read, so that a round of a long conversation does not read and decode all of it again.
-// HISTORY-READER-1. An entry never changes once it is written, and within a turn each round adds
-//     one behind the last. So what was read up to (turn, round) is still all there is up to there,
-//     and the next round needs one entry more. For a new turn everything is read again: rounds of
-//     the one before, whose number is not known here, have come in between, and old conversations
-//     are taken out of the table.
-// HISTORY-READER-2. What is remembered is bounded in bytes, over all conversations of the
-//     partition; the ones that were asked for longest ago go first. A new owner begins with
-//     nothing.
-// HISTORY-READER-3. Entries are handed out to several rounds: nobody may change them.
+// Reads a conversation's history from the table, for one assigned partition. Caches the entries, so
+// a round of a long conversation does not read and decode all of them again.
+// HISTORY-READER-1. Entries never change, and each round of a turn adds one at the end. So the next
+//     round reads one entry. A new turn reads all: an unknown number of rounds lies between.
+// HISTORY-READER-2. The cache is bounded in bytes over all conversations of the partition. The
+//     least recently read one goes first, and a new owner starts empty.
+// HISTORY-READER-3. Several rounds share the entries, so nobody may change them.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
@@ -21,8 +17,8 @@ import type { Milliseconds } from '../lib/clock.ts'
 type Known = { entries: HistoryEntry[]; bytes: number }
 
 /**
- * As `history` of PerformerContext. `topic`: with the deployment's prefix; `bytesMax`: of records
- * whose entries are remembered.
+ * The `history` of PerformerContext. `topic`: with the deployment's prefix. `bytesMax`: bound of
+ * the cache, in bytes of records.
  */
 export function historyReader({
   bus,
@@ -65,26 +61,26 @@ export function historyReader({
   async function readAll(upTo: RoundId, waitMs: Milliseconds): Promise<HistoryEntry[] | undefined> {
     const list = () => bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
     const key = historyKey(upTo)
-    let records = await list() // nearly always the entry is there already
+    let records = await list() // the entry is nearly always there
     if (!records.some((record) => record.key === key)) {
       if ((await bus.get({ topic, partition, key, waitMs })) === undefined) return undefined
       records = await list()
     }
     const read = records.flatMap((record) => entryOf(record) ?? [])
-    const wanted = read.filter(
+    const kept = read.filter(
       ({ entry }) =>
         entry.turn < upTo.turn || (entry.turn === upTo.turn && entry.round <= upTo.round),
     )
-    const entries = wanted
+    const entries = kept
       .map(({ entry }) => entry)
       .sort((a, b) => a.turn - b.turn || a.round - b.round)
     return remember(upTo.conversation, {
       entries,
-      bytes: wanted.reduce((sum, { bytes }) => sum + bytes, 0),
+      bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
     })
   }
 
-  /** A copy of the list: whoever gets it may sort or cut it. */
+  /** Returns a copy of the list: the caller may sort or cut it. */
   function remember(conversation: ConversationId, known: Known): HistoryEntry[] {
     forget(conversation)
     remembered.set(conversation, known)

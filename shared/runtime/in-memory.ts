@@ -13,7 +13,7 @@ import type { Output, Stage } from '../contract/stage.ts'
 import { keyOf, type StageName, stages, type TopicName, topics } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { formatId } from './derived-id.ts'
-import { createFold, type Taken, type Unit } from './fold.ts'
+import { type Applied, createFold, type Unit } from './fold.ts'
 
 /** `topic` has no prefix. */
 export type PlayedRecord = StoredRecord & { topic: TopicName }
@@ -60,7 +60,7 @@ type Delivered = { record: PlayedRecord; message: Message }
 type Inbox = {
   waiting: Delivered[]
   failures: Map<Offset, string>
-  apply(delivered: Delivered): Taken | Promise<Taken>
+  apply(delivered: Delivered): Applied | Promise<Applied>
 }
 
 const partition = 0
@@ -122,7 +122,7 @@ export function createPlayer({
       failures,
       apply({ record, message }) {
         applied = message
-        return fold.take(prefixed(record))
+        return fold.apply(prefixed(record))
       },
     }
     inboxes.set(stage.name, inbox)
@@ -136,7 +136,7 @@ export function createPlayer({
     }
   }
 
-  function* settling(): Generator<Taken | Promise<Taken>, Output[], Taken> {
+  function* settling(): Generator<Applied | Promise<Applied>, Output[], Applied> {
     const all: Output[] = []
     for (let isMoving = true; isMoving; ) {
       isMoving = false
@@ -144,15 +144,15 @@ export function createPlayer({
         for (const delivered of inbox.waiting.splice(0)) {
           isMoving = true
           log.now += 1
-          const taken = yield inbox.apply(delivered)
-          all.push(...taken.outputs)
-          if (delivers) deliver(name, delivered.record.offset, taken)
+          const applied = yield inbox.apply(delivered)
+          all.push(...applied.outputs)
+          if (delivers) deliver(name, delivered.record.offset, applied)
         }
     }
     return all
   }
 
-  function deliver(stage: StageName, offset: Offset, { outputs, records: encoded }: Taken): void {
+  function deliver(stage: StageName, offset: Offset, { outputs, records: encoded }: Applied): void {
     for (const [n, { to, message }] of outputs.entries()) {
       const topic = stages[stage].ports[to]
       const id = formatId({ stage, partition, offset, n })

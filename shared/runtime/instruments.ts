@@ -1,7 +1,6 @@
-// What the runtime tells whoever measures it. A narrow type, so that the runtime knows of no
-// metrics library; without instruments nothing is called and nothing is kept, so a Weir that is not
-// measured pays nothing. Whoever implements it must not throw and must return at once: it is called
-// between the records.
+// The instruments of the runtime. A narrow type, so the runtime knows no metrics library. Without
+// instruments the runtime calls and keeps nothing. An implementation must not throw and must return
+// at once, because it is called between the records.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
 import type { Message } from '../contract/messages.ts'
@@ -9,34 +8,30 @@ import type { Output } from '../contract/stage.ts'
 import type { StageName } from '../contract/topology.ts'
 import type { Unit } from './fold.ts'
 
-/**
- * One partition of a stage's inbox, from assignment to loss. All of it is of now, whenever it is
- * looked at.
- */
+/** One partition of a stage's inbox, from assignment to loss. The values are always current. */
 export type MeasuredPartition = {
   readonly stage: StageName
   /** With the deployment's prefix. */
   readonly topic: string
   readonly partition: number
-  /** Where reading begins. */
+  /** The offset at which reading begins. */
   readonly from: Offset
   /**
-   * The first record that was not done at the assignment: those before it are only folded again.
+   * The first record that was not done at the assignment. Records before it are only folded again.
    */
   readonly done: Offset
   /** The log's end at the assignment. */
   readonly end: Offset
   /** Open units, the one whose first record is oldest first. */
   readonly units: ReadonlyMap<string, Pick<Unit<unknown>, 'since'>>
-  /** It has read up to the end that the log had at the assignment, and acts (R4). */
+  /** The reader has reached the log's end at the assignment, and acts (R4). */
   hasCaughtUp(): boolean
 }
 
 export type PartitionInstrument = {
   /**
-   * These records were read, next after the ones before, and what they led to is acknowledged.
-   * `outputs` and `written` go side by side; there are none of records that were done before the
-   * assignment.
+   * The next records that were read. Their outputs are acknowledged. `outputs` and `written` go in
+   * pairs. Records that were done before the assignment have none.
    */
   acknowledged(step: {
     read: readonly StoredRecord[]
@@ -49,8 +44,8 @@ export type PartitionInstrument = {
 export type Instruments = {
   assigned(partition: MeasuredPartition): PartitionInstrument
   /**
-   * A stage's performer or its ticks have written these, and they are acknowledged. `messages` and
-   * `written` go side by side.
+   * Acknowledged records that a stage's performer or its ticks wrote. `messages` and `written` go
+   * in pairs.
    */
   observed(
     stage: StageName,

@@ -1,4 +1,4 @@
-// The fold of a log's partition by one stage, for programs that fold a log a second time.
+// Folds a log's partition by one stage, for programs that fold a log a second time.
 
 import { batchesOf } from '../bus/range.ts'
 import type { Bus } from '../contract/bus.ts'

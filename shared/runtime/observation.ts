@@ -1,14 +1,14 @@
-// How performers' observations are written: again, while the bus says that a repeat can help.
-// Without it a disk that is full for a moment costs a turn: a tool ran and nobody knows its result,
-// or an attempt is over and its round waits for it until the turn expires. Repeating is safe: an
-// observed record that stands in the log twice means what it means once (R3).
+// Writes performers' observations, and retries while the bus reports a retryable error. Without a
+// retry, a disk that is full for a moment costs a turn. A tool's result is lost, or a round waits
+// for a finished attempt until the turn expires. A retry is safe: an observed record that stands in
+// the log twice counts once (R3).
 
 import type { Logger } from 'pino'
 import type { Appended, Bus, RecordToAppend } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
 import { WeirError } from '../lib/errors.ts'
 
-/** Rejects when a repeat cannot help, or `limits.observationTriesMax` tries did not. */
+/** Rejects if a retry cannot help, or after `limits.observationTriesMax` tries. */
 export async function writeObservation(
   bus: Pick<Bus, 'append' | 'clock'>,
   records: RecordToAppend[],
@@ -21,7 +21,7 @@ export async function writeObservation(
       failures += 1
       if (!isRetryable(error) || failures >= limits.observationTriesMax) throw error
       const waitMs = limits.observationRetryMs * 2 ** (failures - 1)
-      log.warn({ err: error, waitMs }, 'an observation could not be written; it is tried again')
+      log.warn({ err: error, waitMs }, 'an observation could not be written and will be retried')
       await new Promise<void>((resolve) => bus.clock.after(waitMs, resolve))
     }
   }

@@ -1,12 +1,11 @@
 // One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its
 // performer, from assignment to loss.
-// RUNTIME-PARTITION-1. Up to the committed offset records are folded silently: what they led to was
+// RUNTIME-PARTITION-1. Records before the committed offset only build state. Their outputs were
 //     acknowledged before that commit (R1).
-// RUNTIME-PARTITION-2. Performers act, and ticks are written, only after the state has caught up
-//     with the end that the log had at the assignment, and only on what is acknowledged (R4).
-// RUNTIME-PARTITION-3. One unanswered tick per unit, repeated a second apart until the unit has
-//     moved; none while the bus has not taken the last ones, or a broker that is away for minutes
-//     would come back to thousands of them.
+// RUNTIME-PARTITION-2. Performers act, and ticks are written, only on acknowledged state, and only
+//     after it has caught up with the log's end at the assignment (R4).
+// RUNTIME-PARTITION-3. One tick per unit, repeated every second until the unit has moved. None
+//     while the last ones are unwritten: they would pile up while a broker is away.
 
 import type { Logger } from 'pino'
 import type {
@@ -34,21 +33,16 @@ export type PartitionOptions<State, In extends Message, Task> = {
   partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
-  /**
-   * Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may
-   * depend on it.
-   */
+  /** Called for each output of the reducer, once it is acknowledged. Only for logs. */
   observed: ((output: Output) => void) | undefined
   instruments?: Instruments | undefined
   log: Logger
 }
 
-/**
- * What steps led to that are not acknowledged yet. Kept only where somebody wants to hear of it.
- */
+/** Steps that are not acknowledged yet. Kept only if `observed` or `instruments` is set. */
 type Unacknowledged = { read: StoredRecord[]; outputs: Output[]; written: RecordToAppend[] }
 
-/** Throws `bus.commit-outside-log` when the committed position cannot be folded from. */
+/** Throws `bus.commit-outside-log` if folding cannot start at the committed position. */
 export function readPartition<State, In extends Message, Task>(
   options: PartitionOptions<State, In, Task>,
 ): PartitionReader {
@@ -70,7 +64,7 @@ export function readPartition<State, In extends Message, Task>(
   let pending: Unacknowledged = { read: [], outputs: [], written: [] }
   let acting = false
   let isClosed = false
-  const about = {
+  const measured = {
     stage: stage.name,
     topic,
     partition,
@@ -80,7 +74,7 @@ export function readPartition<State, In extends Message, Task>(
     units: fold.units,
     hasCaughtUp: () => acting,
   }
-  const instrument = instruments?.assigned(about)
+  const instrument = instruments?.assigned(measured)
 
   if (position >= end) act()
 
@@ -90,14 +84,14 @@ export function readPartition<State, In extends Message, Task>(
     async read(records) {
       const step: RecordToAppend[] = []
       for (const record of records) {
-        const taking = fold.take(record)
-        const taken = taking instanceof Promise ? await taking : taking
+        const applying = fold.apply(record)
+        const applied = applying instanceof Promise ? await applying : applying
         position = record.offset + 1
-        if (taken.unit !== undefined) touched.add(taken.unit)
+        if (applied.unit !== undefined) touched.add(applied.unit)
         if (record.offset < done) continue // keeps RUNTIME-PARTITION-1
-        step.push(...taken.records)
-        logDeadLetters(taken.outputs)
-        if (observed || instrument) pending.outputs.push(...taken.outputs)
+        step.push(...applied.records)
+        logDeadLetters(applied.outputs)
+        if (observed || instrument) pending.outputs.push(...applied.outputs)
       }
       if (instrument) {
         pending.read.push(...records)
@@ -110,7 +104,7 @@ export function readPartition<State, In extends Message, Task>(
     },
 
     acknowledged() {
-      if (observed || instrument) tell()
+      if (observed || instrument) reportStep()
       if (acting) reconcile(touched)
       else if (position >= end) act()
       touched.clear()
@@ -129,28 +123,26 @@ export function readPartition<State, In extends Message, Task>(
     },
   }
 
-  function tell(): void {
+  function reportStep(): void {
     const step = pending
     pending = { read: [], outputs: [], written: [] }
     if (observed) for (const output of step.outputs) observed(output)
     instrument?.acknowledged(step)
   }
 
-  /**
-   * Whoever operates Weir must hear of it where they look first (R8); the bytes are in the topic.
-   */
+  /** Operators look at the log first, so it names each dead letter (R8). The topic has the bytes. */
   function logDeadLetters(outputs: Output[]): void {
     for (const { message } of outputs) {
       if (message.type !== 'dead-letter') continue
       const { topic, partition, offset, code, reason } = message
       log.error(
         { topic, partition, offset, code, reason },
-        'a record could not be taken and went to dead-letters',
+        'a record could not be applied and went to dead-letters',
       )
     }
   }
 
-  /** From here on this owner acts: it has caught up (keeps RUNTIME-PARTITION-2). */
+  /** The state has caught up, so this owner acts from here on (keeps RUNTIME-PARTITION-2). */
   function act(): void {
     acting = true
     reconcile(fold.units.keys())
@@ -180,17 +172,14 @@ export function readPartition<State, In extends Message, Task>(
     }
   }
 
-  /**
-   * Writes a tick when a unit is due. One timer for the partition; when it fires, the units are
-   * looked through once.
-   */
+  /** Writes a tick when a unit is due. The partition has one timer, which scans all units. */
   function createTicker() {
     const ticked = new Map<string, Milliseconds>()
     let next = Number.POSITIVE_INFINITY
     let cancel: (() => void) | undefined
     let isWriting = false
-    let isLookDue = false
-    let lookedAt = Number.NEGATIVE_INFINITY
+    let isScanDue = false
+    let scannedAt = Number.NEGATIVE_INFINITY
 
     return {
       moved(key: string, unit: Unit<State> | undefined): void {
@@ -207,18 +196,18 @@ export function readPartition<State, In extends Message, Task>(
       if (time >= next) return
       cancel?.()
       next = time
-      // A look takes the longer the more units there are, such as conversations that are remembered
-      // for ten minutes: so the farther apart they are.
-      const apart = lookedAt + fold.units.size * limits.tickLookMsPerUnit - bus.clock.monotonic()
-      cancel = bus.clock.after(Math.max(time - bus.clock.now(), apart), look)
+      // A scan takes longer with more units, such as conversations that are kept for ten minutes.
+      // So more units mean a longer time between scans.
+      const apart = scannedAt + fold.units.size * limits.tickLookMsPerUnit - bus.clock.monotonic()
+      cancel = bus.clock.after(Math.max(time - bus.clock.now(), apart), writeDueTicks)
     }
 
-    function look(): void {
+    function writeDueTicks(): void {
       next = Number.POSITIVE_INFINITY
-      isLookDue = isWriting // keeps RUNTIME-PARTITION-3
+      isScanDue = isWriting // keeps RUNTIME-PARTITION-3
       if (isClosed || isWriting) return
       const now = bus.clock.now()
-      lookedAt = bus.clock.monotonic()
+      scannedAt = bus.clock.monotonic()
       const overdue: Tick[] = []
       for (const [key, unit] of fold.units) {
         const due = stage.due(unit.state)
@@ -247,11 +236,11 @@ export function readPartition<State, In extends Message, Task>(
       } catch (error) {
         log.warn(
           { err: error, stage: stage.name, partition, ticks: ticks.length },
-          'ticks were not written and will be tried again',
+          'ticks could not be written and will be retried',
         )
       }
       isWriting = false
-      if (isLookDue) look()
+      if (isScanDue) writeDueTicks()
     }
   }
 }

@@ -1,21 +1,18 @@
-// What a commit says: what is done, from where to fold, and the marks there: one atomic pair, true
-// for ever once its outputs are acknowledged. The marks are those at "fold from", not the newest:
-// with the newest, the open unit's own records would be dropped as repeats.
+// The content of a commit: the end of the finished records, the start for folding, and the marks at
+// that start. They are one atomic pair, and stay true once the outputs are acknowledged. Newer
+// marks would drop the open unit's own records as repeats.
 
 import type { Assignment, Commit, Offset } from '../contract/bus.ts'
 import { WeirError } from '../lib/errors.ts'
 import type { Marks } from './derived-id.ts'
 
 /**
- * `done`: all records before it are done; `from`: the first record of the oldest open unit, or
- * `done`; `marks`: those at `from`.
+ * `done`: all records before it are done. `from`: the first record of the oldest open unit, or
+ * `done`. `marks`: the marks at `from`.
  */
 export type Position = { done: Offset; from: Offset; marks: Marks }
 
-/**
- * The metadata is made when somebody looks at it: most commits are overtaken by the next one before
- * they are written.
- */
+/** The metadata is made on access: the next commit overtakes most commits before they are written. */
 export function toCommit({ done, from, marks }: Position): Commit {
   return {
     offset: done,
@@ -26,9 +23,9 @@ export function toCommit({ done, from, marks }: Position): Commit {
 }
 
 /**
- * Where to begin after an assignment. Without a commit: at the log's begin. A commit without
- * metadata (an operator's reset): fold from the log's begin up to its offset. A commit outside the
- * log, or one whose "fold from" was deleted, is an error: going on would judge half a past.
+ * The start after an assignment. Without a commit: the log's begin. A commit without metadata (an
+ * operator's reset): fold from the log's begin up to its offset. A commit outside the log, or one
+ * whose "fold from" was deleted, is an error, because part of the history is missing.
  */
 export function positionAt({ topic, ends, committed }: Assignment): Position {
   if (committed === undefined) return { done: ends.begin, from: ends.begin, marks: {} }
@@ -45,7 +42,7 @@ export function positionAt({ topic, ends, committed }: Assignment): Position {
   return { done: committed.offset, from, marks }
 }
 
-/** "Fold from" of a commit: what retention must keep. */
+/** "Fold from" of a commit: retention must keep the records from there on. */
 export function foldFrom(commit: Commit): Offset {
   return commit.metadata === '' ? 0 : (JSON.parse(commit.metadata) as Position).from
 }

@@ -1,5 +1,5 @@
-// Runs one stage on a bus: a consumer group over its inbox, and for each assigned partition a fold
-// and, where the stage has one, a performer.
+// Runs one stage on a bus: a consumer group over its inbox. Each assigned partition has a fold, and
+// a performer if the stage has one.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -23,10 +23,7 @@ import { toRecord } from './record.ts'
 export type StageEntry<State, In extends Message, Task> = {
   stage: Stage<State, In, Task>
   startPerformer?: StartPerformer<Task>
-  /**
-   * Called for each record that the reducer wrote, once acknowledged. For logs; nothing may depend
-   * on it.
-   */
+  /** Called for each output of the reducer, once it is acknowledged. Only for logs. */
   observed?: (message: Message, log: Logger) => void
 }
 
@@ -35,21 +32,20 @@ export type RunOptions = {
   /** Prefix of topics and groups, e.g. `weir.`. */
   topicPrefix: string
   /**
-   * Of every topic: a record in another partition than its conversation's goes to dead-letters.
-   * Undefined: not looked at.
+   * The number of partitions of every topic. A record in another partition than its conversation's
+   * goes to dead-letters. Undefined: not checked.
    */
   partitions?: number
   log: Logger
-  /** Who measures; default: nobody. */
   instruments?: Instruments | undefined
   /** A new random id; seeded in simulation. Default: 128 bits from the system. */
   randomId?: () => string
 }
 
 /**
- * Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` says
- * when it cannot go on: also when its performer could not write what it saw, because whoever waits
- * for that would wait until the turn expires.
+ * Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` rejects
+ * when the stage stops by an error. That includes an observation that its performer could not
+ * write, because a unit would wait for it until the turn expires.
  */
 export async function runStage<State, In extends Message, Task>(
   entry: StageEntry<State, In, Task>,
@@ -59,15 +55,15 @@ export async function runStage<State, In extends Message, Task>(
   const { stage, startPerformer, observed } = entry
   const log = options.log.child({ stage: stage.name })
   const topic = topicPrefix + stages[stage.name].inbox
-  const { promise: notWritten, reject: giveUp } = Promise.withResolvers<never>()
+  const { promise: writeFailed, reject: onWriteFailed } = Promise.withResolvers<never>()
   const subscription = await bus.subscribe({
     group: topicPrefix + stage.name,
     topic,
     async assign(assignment) {
       const partition = assignment.ends.partition
-      const logTime = newestOf()
+      const logTime = createLogTime()
       const performer = startPerformer?.(
-        performerContext({ ...options, log, stage: stage.name, partition, giveUp, logTime }),
+        performerContext({ ...options, log, stage: stage.name, partition, onWriteFailed, logTime }),
       )
       const reader = readPartition({
         bus,
@@ -83,14 +79,14 @@ export async function runStage<State, In extends Message, Task>(
       return {
         ...reader,
         read(records) {
-          logTime.saw(records)
+          logTime.update(records)
           return reader.read(records)
         },
       }
     },
   })
-  const failed = Promise.race([subscription.failed, notWritten])
-  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  const failed = Promise.race([subscription.failed, writeFailed])
+  failed.catch(() => {}) // a caller that ignores it must not crash
   return {
     get joined() {
       return subscription.joined
@@ -100,21 +96,19 @@ export async function runStage<State, In extends Message, Task>(
   }
 }
 
-/** `giveUp`: called with the error when an observation could not be written. */
+/** `onWriteFailed`: called with the error if an observation could not be written. */
 type ContextOptions = RunOptions & {
   stage: keyof typeof stages
   partition: number
-  giveUp: (error: unknown) => void
-  logTime: ReturnType<typeof newestOf>
+  onWriteFailed: (error: unknown) => void
+  logTime: ReturnType<typeof createLogTime>
 }
 
-/**
- * The newest append time seen: the log's clock, where this machine's own could be wrong by a week.
- */
-function newestOf() {
+/** The newest append time that was read: this machine's own clock could be wrong by a week. */
+function createLogTime() {
   let newest: Milliseconds | undefined
   return {
-    saw(records: { time: Milliseconds }[]): void {
+    update(records: { time: Milliseconds }[]): void {
       const time = records.at(-1)?.time
       if (time !== undefined) newest = Math.max(newest ?? time, time)
     },
@@ -130,7 +124,7 @@ function performerContext({
   partition,
   instruments,
   randomId = systemRandomId,
-  giveUp,
+  onWriteFailed,
   logTime,
 }: ContextOptions): PerformerContext {
   async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
@@ -146,10 +140,10 @@ function performerContext({
     try {
       const appended = await writeObservation(bus, written, log)
       instruments?.observed(stage, { messages: entries.map(({ message }) => message), written })
-      logTime.saw(appended)
+      logTime.update(appended)
       return appended
     } catch (error) {
-      giveUp(error)
+      onWriteFailed(error)
       throw error
     }
   }
@@ -206,10 +200,7 @@ function performerContext({
   }
 }
 
-/**
- * Node keeps random bytes ready for these; to ask the system for each id's takes longer than all
- * else of an id.
- */
+/** Node keeps random bytes ready for UUIDs. One system call an id would take longer. */
 function systemRandomId(): string {
   return randomUUID().replaceAll('-', '')
 }

@@ -1,6 +1,6 @@
-// Makes the kept bundles anew: `node test/bundles/make.ts` with the Node of the checkout. Each is a
+// Makes the kept bundles again: `node test/bundles/make.ts` with the Node of the checkout. Each is a
 // real run of an incident, over real HTTP to a scripted model, with real processes as tools,
-// exported as anybody would. README.md says when to do it, and when not to.
+// exported as a user would. See docs/internals/bundles.md for when to do it.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

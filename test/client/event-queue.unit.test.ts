@@ -12,7 +12,7 @@ const text = (piece: string, round = 1): TurnEvent => ({
 })
 const reset: TurnEvent = { type: 'text-reset', ...place }
 
-/** All that waits; the queue must have been ended. */
+/** All waiting events; the queue must have ended. */
 async function rest(queue: EventQueue): Promise<TurnEvent[]> {
   const events: TurnEvent[] = []
   for (;;) {

@@ -8,7 +8,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 
 const known: PartitionEnds[] = [{ partition: 0, begin: 0, end: 7 }]
 
-/** A clock on which every wait is over at once, and has taken its time. */
+/** A clock that ends every wait at once, and moves by its length. */
 function quickClock(): Clock {
   let now = 0
   return {
@@ -22,7 +22,7 @@ function quickClock(): Clock {
   } as Clock
 }
 
-/** Answers with what `failure` throws until that is undefined. */
+/** Fails with the error of `failure` until that is undefined. */
 function busThat(failure: (time: number) => WeirError | undefined) {
   const clock = quickClock()
   const ends = async () => {

@@ -13,7 +13,7 @@ import {
 
 let ids = 0
 
-/** All that is passed on, as far as these tests look at it. */
+/** The events that are passed on, in short. */
 function eventsOf(events: TurnEvents, ...records: (Activity | Part)[]): string[] {
   return records
     .flatMap((record) => {

@@ -48,7 +48,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   await Weir.open({ agents: 'agents', bus: { kind: 'embedded', bootstrapServer: 'host:9092' } })
   // @ts-expect-error there is no Weir without agents
   await Weir.open({})
-  // @ts-expect-error a word that is none of these
+  // @ts-expect-error not one of the allowed words
   await Weir.open({ agents: 'agents', synchronous: 'sometimes' })
 
   same<Parameters<Weir['ask']>, [Question]>(true)
@@ -63,7 +63,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   weir.ask({ agent: 'agent' })
   // @ts-expect-error a message's id is not a conversation's
   weir.ask({ agent: 'agent', text: 'hello', conversation: turn.messageId })
-  // @ts-expect-error a turn has the ids that it was begun with
+  // @ts-expect-error a turn keeps its ids
   turn.conversation = 'other'
 
   same<

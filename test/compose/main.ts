@@ -1,7 +1,7 @@
-// docker-compose.yml for real: brought up, scaled, played over, asked from this machine, and
-// stopped. `make compose-test` runs it: an image is built and a container started for each service,
-// which is minutes on a small machine and too much for `make test`. Needs Docker with compose;
-// leaves nothing but the image.
+// Runs docker-compose.yml for real: starts it, scales it, plays the demo over it, asks it from this
+// machine, and stops it. `make compose-test` runs it. It builds an image and starts a container for
+// each service, which takes minutes on a small machine, so `make test` does not. Needs Docker with
+// compose; leaves only the image.
 
 import assert from 'node:assert/strict'
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
@@ -11,7 +11,7 @@ import { stageNames } from '../../shared/contract/topology.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const kafkaPort = await freePort()
-/** Beside one that somebody uses. */
+/** Runs beside a project that somebody uses. */
 const project = `weir-test-${process.pid}`
 const environment = {
   ...process.env,
@@ -111,12 +111,12 @@ function containers(): Container[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Container)
 }
 
-/** The services of the containers in that state, one for each. */
+/** The service of each container in that state. */
 function states(state: string): string[] {
   return containers().flatMap(({ Service, State }) => (State === state ? [Service] : []))
 }
 
-/** What /readyz of a container says of its partitions. */
+/** The partitions that /readyz of a container reports. */
 function partitionsOf(stage: string, index = 1): Record<string, string> {
   const text = inside(
     stage,
@@ -131,7 +131,7 @@ function partitionsOf(stage: string, index = 1): Record<string, string> {
   )
 }
 
-/** What this line of bash prints in a container of the service. */
+/** The output of a line of bash in a container of the service. */
 function inside(service: string, index: number, line: string): string {
   return compose('exec', '-T', '--index', `${index}`, service, 'bash', '-c', line).trim()
 }
@@ -145,7 +145,7 @@ function compose(...args: string[]): string {
   return done('docker', ['compose', ...args])
 }
 
-/** Its standard output; what went wrong is shown. */
+/** Returns standard output, and shows standard error. */
 function done(program: string, args: string[]): string {
   const { status, stdout, stderr, error } = run(program, args)
   if (error !== undefined || status !== 0) {

@@ -5,34 +5,34 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import { type Desk, onTerminals, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, onTerminals, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk | undefined
+let commands: CommandFolder | undefined
 
 afterEach(async () => {
-  await desk?.close()
-  desk = undefined
+  await commands?.close()
+  commands = undefined
 })
 
-async function atDesk(): Promise<Desk> {
+async function openFolder(): Promise<CommandFolder> {
   const acts = () => [says(call('act', { env: 'prod' })), says(text('Done.'))]
-  desk = await openDesk(script(...acts(), ...acts()))
+  commands = await openCommandFolder(script(...acts(), ...acts()))
   const rules = [
     { name: 'production', tools: ['act'], pattern: { path: 'env', matches: '^prod$' } },
   ]
-  await writeFile(join(desk.folder, 'rules.json'), JSON.stringify({ rules, waitMs: 3_600_000 }))
-  return desk
+  await writeFile(join(commands.folder, 'rules.json'), JSON.stringify({ rules, waitMs: 3_600_000 }))
+  return commands
 }
 
 const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c']
-const starts = async ({ folder }: Desk) =>
+const starts = async ({ folder }: CommandFolder) =>
   (await readFile(join(folder, 'starts'), 'utf8').catch(() => ''))
     .split('\n')
     .filter((line) => line !== '')
 
 describe('weir approvals, approve and reject', () => {
   it('set rules, list what waits, and decide it, also while nobody runs the stages', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     const { run, start } = here
     const set = await run(['approvals', 'rules', 'rules.json'])
     expect(set).toMatchObject({
@@ -94,7 +94,7 @@ describe('weir approvals, approve and reject', () => {
   })
 
   it('decide from another terminal while somebody waits', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     const { run, start } = here
     await run(['approvals', 'rules', 'rules.json'])
     const asking = start([...ask, 'go'])
@@ -114,7 +114,7 @@ describe('weir approvals, approve and reject', () => {
   })
 
   it('say what is wrong with rules', async () => {
-    const { run, folder } = await atDesk()
+    const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'bad.json'),
       '{"rules": [{"name": "x", "tools": ["act"], "pattern": {"path": "a", "matches": "("}}]}',
@@ -136,7 +136,7 @@ describe('weir approvals, approve and reject', () => {
 
 onTerminals('at a terminal', () => {
   it('weir chat asks, and takes the beginning of the id, or n with a reason', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     const { run, startOnTerminal, server } = here
     await run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = startOnTerminal(
@@ -164,7 +164,7 @@ onTerminals('at a terminal', () => {
   })
 
   it('Ctrl-C in the question cancels the turn', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     await here.run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = here.startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
     await shows('or n and why: ')

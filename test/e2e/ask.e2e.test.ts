@@ -8,18 +8,18 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { until } from '../support/inbox.ts'
 import { always, call, says, script, text, textsOf } from '../support/script.ts'
-import { type Desk, onTerminals, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, onTerminals, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk | undefined
+let commands: CommandFolder | undefined
 
 afterEach(async () => {
-  await desk?.close()
-  desk = undefined
+  await commands?.close()
+  commands = undefined
 })
 
-async function at(model: (request: ModelCall, number: number) => Reply): Promise<Desk> {
-  desk = await openDesk(model)
-  return desk
+async function at(model: (request: ModelCall, number: number) => Reply): Promise<CommandFolder> {
+  commands = await openCommandFolder(model)
+  return commands
 }
 
 const agent = ['--agent', 'agent.yaml']

@@ -11,10 +11,10 @@ import type { Block, Reply } from '../../apps/demo/anthropic-server.ts'
 import type { CommandTool } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
+import { type Expected, expectInvariants } from '../support/invariants.ts'
 import { type Pipeline, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { quickTool } from '../support/quick-tool.ts'
 import { call, resultsOf, says, saysAtOnce, script, text } from '../support/script.ts'
-import { type Expected, expectSound } from '../support/soundness.ts'
 
 /** Takes any object. */
 const anything = (file: string) => [
@@ -28,7 +28,7 @@ async function argumentsSeen({ starts }: Pipeline): Promise<string[]> {
 async function expectGoesOn(pipeline: Pipeline, expected?: Expected): Promise<void> {
   const { finished } = await pipeline.ask('and now?')
   expect(finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
-  await expectSound(pipeline, expected)
+  await expectInvariants(pipeline, expected)
 }
 
 describe('arguments', () => {
@@ -440,7 +440,7 @@ describe('a tool', () => {
       const { finished } = await pipeline.ask('go')
       expect(await pipeline.starts()).toEqual([])
       expect(['answered', 'failed']).toContain(finished.outcome)
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 })

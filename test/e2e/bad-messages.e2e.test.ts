@@ -24,9 +24,9 @@ import {
   until,
   userMessage,
 } from '../support/inbox.ts'
+import { type Expected, expectInvariants } from '../support/invariants.ts'
 import { type Pipeline, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text, textsOf } from '../support/script.ts'
-import { type Expected, expectSound } from '../support/soundness.ts'
 
 async function expectGoesOn(
   pipeline: Pipeline,
@@ -36,7 +36,7 @@ async function expectGoesOn(
     conversation: expected.conversation ?? 'c',
   })
   expect(finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
-  await expectSound(pipeline, expected)
+  await expectInvariants(pipeline, expected)
 }
 
 const inboxes = [...new Set(Object.values(stages).map(({ inbox }) => inbox))]
@@ -376,7 +376,7 @@ describe('twenty messages at once', () => {
           reason: expect.stringMatching(/16 messages are waiting already/),
         })
       expect(pipeline.server.requests).toHaveLength(17)
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 
@@ -546,7 +546,7 @@ describe('conversations whose ids look alike', () => {
           ),
         )
       }
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 })

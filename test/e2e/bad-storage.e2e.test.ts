@@ -25,10 +25,10 @@ import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { until } from '../support/inbox.ts'
-import { patienceMs } from '../support/patience.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
 import { requestFault } from '../support/valid-request.ts'
+import { waitMaxMs } from '../support/wait-limit.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
 /** Too long for what is still free on the pages of the file. */
@@ -101,7 +101,7 @@ function ask({ bus, running, agent }: Weir, said: string): Promise<TurnFinished>
   return Promise.race([
     openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(
       question,
-      AbortSignal.timeout(patienceMs),
+      AbortSignal.timeout(waitMaxMs),
     ),
     running.failed,
   ])

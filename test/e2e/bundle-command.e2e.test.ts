@@ -5,23 +5,25 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { call, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk
+let commands: CommandFolder
 beforeAll(async () => {
-  desk = await openDesk(script(says(call('exec', { command: 'ls' })), says(text('Done.'))))
+  commands = await openCommandFolder(
+    script(says(call('exec', { command: 'ls' })), says(text('Done.'))),
+  )
 })
-afterAll(() => desk.close())
+afterAll(() => commands.close())
 
 describe('a bundle', () => {
   it('is looked into in the place of a log, becomes a log, and is refused when a part is missing', async () => {
     expect(
-      await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'look around']),
+      await commands.run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'look around']),
     ).toMatchObject({
       code: 0,
       out: 'Done.\n',
     })
-    const exported = await desk.run([
+    const exported = await commands.run([
       'export',
       '--since',
       '1h ago',
@@ -34,26 +36,30 @@ describe('a bundle', () => {
       code: 0,
       out: expect.stringMatching(/^a\.weir: 1 conversation, 1 turn, \d+ records\n$/),
     })
-    expect((await desk.run(['inspect', 'a.weir'])).out).toContain('answered')
-    expect((await desk.run(['inspect', 'a.weir', 'c'])).out).toBe(
-      (await desk.run(['inspect', 'c'])).out,
+    expect((await commands.run(['inspect', 'a.weir'])).out).toContain('answered')
+    expect((await commands.run(['inspect', 'a.weir', 'c'])).out).toBe(
+      (await commands.run(['inspect', 'c'])).out,
     )
     const tail = ['tail', 'rounds-proposed', '--limit', '1']
-    expect((await desk.run([...tail, '--bundle', 'a.weir'])).out).toBe((await desk.run(tail)).out)
-    expect((await desk.run(['judge', 'a.weir'])).out).toContain('no intervention')
-    expect(await desk.run(['dead-letters', '--bundle', 'a.weir'])).toMatchObject({
+    expect((await commands.run([...tail, '--bundle', 'a.weir'])).out).toBe(
+      (await commands.run(tail)).out,
+    )
+    expect((await commands.run(['judge', 'a.weir'])).out).toContain('no intervention')
+    expect(await commands.run(['dead-letters', '--bundle', 'a.weir'])).toMatchObject({
       code: 0,
       out: 'There is no dead letter of that kind.\n',
     })
 
-    expect(await desk.run(['import', 'a.weir', '--data-folder', 'copy'])).toMatchObject({ code: 0 })
-    expect((await desk.run(['inspect', 'c', '--data-folder', 'copy'])).out).toBe(
-      (await desk.run(['inspect', 'c'])).out,
+    expect(await commands.run(['import', 'a.weir', '--data-folder', 'copy'])).toMatchObject({
+      code: 0,
+    })
+    expect((await commands.run(['inspect', 'c', '--data-folder', 'copy'])).out).toBe(
+      (await commands.run(['inspect', 'c'])).out,
     )
 
-    const file = join(desk.folder, 'a.weir')
+    const file = join(commands.folder, 'a.weir')
     writeFileSync(file, readFileSync(file).subarray(0, 9_000))
-    const cut = await desk.run(['inspect', 'a.weir'])
+    const cut = await commands.run(['inspect', 'a.weir'])
     expect(cut).toMatchObject({
       code: 2,
       out: '',

@@ -3,18 +3,18 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import { type Desk, onTerminals, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, onTerminals, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk | undefined
+let commands: CommandFolder | undefined
 
 afterEach(async () => {
-  await desk?.close()
-  desk = undefined
+  await commands?.close()
+  commands = undefined
 })
 
-async function at(model: (request: ModelCall, number: number) => Reply): Promise<Desk> {
-  desk = await openDesk(model)
-  return desk
+async function at(model: (request: ModelCall, number: number) => Reply): Promise<CommandFolder> {
+  commands = await openCommandFolder(model)
+  return commands
 }
 
 const chat = ['chat', '--agent', 'agent.yaml']

@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { script } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk
+let commands: CommandFolder
 beforeEach(async () => {
-  desk = await openDesk(script())
+  commands = await openCommandFolder(script())
 })
-afterEach(() => desk.close())
+afterEach(() => commands.close())
 
 /** Commands behind `Next`, without what they are for. */
 function stepsIn(text: string, pattern: RegExp): string[] {
@@ -28,24 +28,24 @@ function stepsIn(text: string, pattern: RegExp): string[] {
 const shell = promisify(execFile)
 
 async function pasted(step: string): Promise<string> {
-  const { stdout } = await shell('sh', ['-c', step], { cwd: desk.folder })
+  const { stdout } = await shell('sh', ['-c', step], { cwd: commands.folder })
   return stdout
 }
 
 describe('what to do next', () => {
   it('after the demo whose log was kept: inspect, export, replay and report', async () => {
-    const { out } = await desk.run(['demo', '--data-folder', 'the log'])
+    const { out } = await commands.run(['demo', '--data-folder', 'the log'])
     const steps = stepsIn(out, /demo\.weir|inspect/)
     expect(steps).toHaveLength(5)
     const told: string[] = []
     for (const step of steps) told.push(await pasted(step))
     expect(told[2]).toMatch(/^The same: /)
     expect(told[3]).toContain('What if loop.identicalFailures=2 had been in force')
-    expect(readFileSync(join(desk.folder, 'demo.html'), 'utf8')).toContain('identical-failure')
+    expect(readFileSync(join(commands.folder, 'demo.html'), 'utf8')).toContain('identical-failure')
   }, 120_000)
 
   it('after the model of the demo has begun to serve: ask it without a key, and so on', async () => {
-    const model = desk.start(['demo-model', '--agent', 'demo agent.yaml'])
+    const model = commands.start(['demo-model', '--agent', 'demo agent.yaml'])
     let out = ''
     for await (const [text] of on(model.child.stdout, 'data')) {
       out += text

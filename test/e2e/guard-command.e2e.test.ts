@@ -16,14 +16,14 @@ import { toRecord } from '../../shared/runtime/record.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { until, userMessage } from '../support/inbox.ts'
 import { call, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
-let desk: Desk | undefined
+let commands: CommandFolder | undefined
 
 afterEach(async () => {
-  await desk?.close()
-  desk = undefined
+  await commands?.close()
+  commands = undefined
 })
 
 const guardFile = `
@@ -37,22 +37,22 @@ export default {
 }
 `
 
-async function atDesk(): Promise<Desk> {
+async function openFolder(): Promise<CommandFolder> {
   const removes = () => [says(call('exec', { command: 'rm x' })), says(text('Done.'))]
-  desk = await openDesk(script(...removes(), ...removes(), ...removes()))
-  await writeFile(join(desk.folder, 'guard.mjs'), guardFile)
-  return desk
+  commands = await openCommandFolder(script(...removes(), ...removes(), ...removes()))
+  await writeFile(join(commands.folder, 'guard.mjs'), guardFile)
+  return commands
 }
 
 const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c']
-const starts = async ({ folder }: Desk) =>
+const starts = async ({ folder }: CommandFolder) =>
   (await readFile(join(folder, 'starts'), 'utf8').catch(() => ''))
     .split('\n')
     .filter((line) => line !== '')
 
 describe('weir guard', () => {
   it('has guards run, switched, listed, inspected and removed', async () => {
-    const { run, ...rest } = await atDesk()
+    const { run, ...rest } = await openFolder()
     const here = { run, ...rest }
     const shadow = await run([...ask, '--guard', 'guard.mjs', 'one'])
     expect(shadow).toMatchObject({ code: 0, out: 'Done.\n' })
@@ -100,7 +100,7 @@ describe('weir guard', () => {
   })
 
   it('switches, lists and removes guards beside a Weir that runs on the embedded bus', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     const { run } = here
     await mkdir(join(here.folder, 'guards'))
     await writeFile(join(here.folder, 'guards', 'guard.mjs'), guardFile)
@@ -119,7 +119,7 @@ describe('weir guard', () => {
     })
     expect(await lines()).toMatchObject({ name: 'no-removal', mode: 'enforce' })
     expect((await run(['guard', 'mode', 'nobody', 'enforce'])).errors).toContain(
-      'registered are no-removal',
+      'registered guards: no-removal',
     )
     expect(await run(['guard', 'remove', 'no-removal'])).toMatchObject({ code: 0, errors: '' })
     expect(await lines()).toBe(null)
@@ -128,7 +128,7 @@ describe('weir guard', () => {
   })
 
   it('runs a guard in a process of its own beside a Weir on the embedded bus, and again after it was killed', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     const up = startUp(here, { args: ['--agents', 'agent.yaml'] })
     await up.untilReady()
     const runGuard = () =>
@@ -218,7 +218,7 @@ describe('weir guard', () => {
   })
 
   it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
-    const { run } = await atDesk()
+    const { run } = await openFolder()
     await run([...ask, 'the first run makes the topics'])
     const register = (...args: string[]) =>
       run(['guard', 'register', 'remote', '--version', '1', '--deadline-ms', '500', ...args])
@@ -267,7 +267,7 @@ describe('weir guard', () => {
   })
 
   it('takes the guards that ship by their names, with options behind them, and tells a name that is also a file', async () => {
-    const here = await atDesk()
+    const here = await openFolder()
     const { run, folder } = here
     await writeFile(
       join(folder, 'shell.json'),
@@ -306,7 +306,7 @@ describe('weir guard', () => {
   })
 
   it('makes no log in a folder that was mistyped', async () => {
-    const { run, folder } = await atDesk()
+    const { run, folder } = await openFolder()
     for (const command of [
       ['guard', 'mode', 'spend', 'shadow'],
       ['guard', 'remove', 'spend'],
@@ -323,7 +323,7 @@ describe('weir guard', () => {
   })
 
   it('takes no decision of a nobody, and points to the help of the command that was used', async () => {
-    const { run } = await atDesk()
+    const { run } = await openFolder()
     for (const by of ['', '  ']) {
       const said = await run(['approve', 'abc', '--by', by])
       expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
@@ -336,7 +336,7 @@ describe('weir guard', () => {
   })
 
   it('fails, with a word, where a guard ends the process', async () => {
-    const { run, folder } = await atDesk()
+    const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'exits.mjs'),
       guardFile.replace(
@@ -353,7 +353,7 @@ describe('weir guard', () => {
   })
 
   it('says what is wrong with a guard, a name and a bus', async () => {
-    const { run, folder } = await atDesk()
+    const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'bad.mjs'),
       'export default { name: "Bad!", version: "1", tools: ["*"], deadlineMs: 5, onTimeout: "reject", judge() {} }',
@@ -365,7 +365,7 @@ describe('weir guard', () => {
       run(['guard', 'mode', 'nobody', 'enforce']),
     )
     expect(unknown.code).toBe(2)
-    expect(unknown.errors).toContain('no guard "nobody" is registered; registered are no-removal')
+    expect(unknown.errors).toContain('unknown guard "nobody"; registered guards: no-removal')
     await writeFile(join(folder, 'second.mjs'), guardFile.replace("version: '1'", "version: '2'"))
     const taken = await run([...ask, '--guard', 'second.mjs', 'go'])
     expect(taken.errors).toContain(

@@ -10,9 +10,9 @@ import type { ListedGuard } from '../../apps/service/guards/list.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, says, text } from '../support/script.ts'
-import { type Desk, openDesk, type RunningWeir } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder, type RunningWeir } from '../support/weir-command.ts'
 
-let desk: Desk
+let commands: CommandFolder
 let place: string[]
 let up: RunningWeir
 let isOver = false
@@ -22,7 +22,7 @@ beforeAll(async () => {
   let round = 0
   // Each round takes a while, brings something new, and removes something; the guard is asked about
   // the removal.
-  desk = await openDesk(() => {
+  commands = await openCommandFolder(() => {
     round += 1
     const goesOn = says(
       call('act', { sleepMs: 1_000, answer: `step ${round}` }),
@@ -31,7 +31,7 @@ beforeAll(async () => {
     return isOver ? says(text('Done.')) : goesOn
   })
   // As many rounds as the commands take, however long that is.
-  await appendFile(join(desk.folder, 'agent.yaml'), 'caps: { rounds: 1000, calls: 2000 }\n')
+  await appendFile(join(commands.folder, 'agent.yaml'), 'caps: { rounds: 1000, calls: 2000 }\n')
   place = [
     '--bus',
     'kafka',
@@ -41,7 +41,7 @@ beforeAll(async () => {
     `test-${randomBytes(6).toString('hex')}.`,
   ]
   await writeFile(
-    join(desk.folder, 'guard.mjs'),
+    join(commands.folder, 'guard.mjs'),
     `export default {
       name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 25000, onTimeout: 'reject',
       judge: (state, { calls }) => ({
@@ -50,20 +50,20 @@ beforeAll(async () => {
       }),
     }`,
   )
-  const created = await desk.run(['topics', 'create', ...place.slice(2), '--partitions', '2'])
+  const created = await commands.run(['topics', 'create', ...place.slice(2), '--partitions', '2'])
   expect(created).toMatchObject({ code: 0, errors: '' })
-  up = desk.start(['up', ...place, '--agents', 'agent.yaml'])
+  up = commands.start(['up', ...place, '--agents', 'agent.yaml'])
   await up.shows('the stages are started')
 }, brokerStartMs + 60_000)
 
 afterAll(async () => {
   up?.child.kill('SIGTERM')
   await up?.ended
-  await desk?.close()
+  await commands?.close()
 })
 
 const runGuard = async (): Promise<RunningWeir> => {
-  const running = desk.start([
+  const running = commands.start([
     'guard',
     'run',
     'guard.mjs',
@@ -73,19 +73,19 @@ const runGuard = async (): Promise<RunningWeir> => {
     '--health-port',
     '0',
   ])
-  await running.shows('a guard runs')
+  await running.shows('guard started')
   return running
 }
 const change = async (...args: string[]) =>
-  expect(await desk.run(['guard', ...args, ...place])).toMatchObject({ code: 0, errors: '' })
+  expect(await commands.run(['guard', ...args, ...place])).toMatchObject({ code: 0, errors: '' })
 const listed = async (): Promise<ListedGuard | undefined> => {
-  const { out } = await desk.run(['guard', 'list', '--json', ...place])
+  const { out } = await commands.run(['guard', 'list', '--json', ...place])
   return out === '' ? undefined : (JSON.parse(out) as ListedGuard)
 }
 
 describe('weir guard run over Kafka', () => {
   it('adds a guard to what runs; it is switched, listed and removed, and instances of it come and go', async () => {
-    const turn = desk.start(['ask', '--agent', 'agent.yaml', ...place, 'Tidy up.'])
+    const turn = commands.start(['ask', '--agent', 'agent.yaml', ...place, 'Tidy up.'])
     await turn.shows('exec ok')
     const first = await runGuard()
     await until(async () => ((await listed())?.wouldHaveRejected ?? 0) > 0)

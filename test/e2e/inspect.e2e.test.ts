@@ -6,7 +6,7 @@ import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import type { ConversationSummary } from '../../apps/history/conversations/summary.ts'
 import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import { call, says, text, textsOf, thinking } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
 const evil = '\u001b]0;owned\u0007\u202e'
 
@@ -33,20 +33,27 @@ const scripts: Record<string, (number: number) => Reply> = {
   slow: () => says(call('act', { sleepMs: 60_000 })),
 }
 
-let desk: Desk
+let commands: CommandFolder
 beforeAll(async () => {
   const numbers = new Map<string, number>()
-  desk = await openDesk((request) => {
+  commands = await openCommandFolder((request) => {
     const [first = ''] = textsOf(request)
     const number = (numbers.get(first) ?? 0) + 1
     numbers.set(first, number)
     return (scripts[first] as (number: number) => Reply)(number)
   })
   for (const conversation of ['mixed', 'loop', 'refused'])
-    await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', conversation, conversation])
-  await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', 'mixed', 'and now?'])
+    await commands.run([
+      'ask',
+      '--agent',
+      'agent.yaml',
+      '--conversation',
+      conversation,
+      conversation,
+    ])
+  await commands.run(['ask', '--agent', 'agent.yaml', '--conversation', 'mixed', 'and now?'])
 })
-afterAll(() => desk.close())
+afterAll(() => commands.close())
 
 /** With what differs from run to run taken out. */
 const steady = (shown: string) =>
@@ -59,7 +66,7 @@ const steady = (shown: string) =>
 
 describe('weir inspect', () => {
   it('shows what happened, to whom it may concern: attempts, calls, verdicts, results, and how it ended', async () => {
-    const { code, out, errors } = await desk.run(['inspect', 'mixed'])
+    const { code, out, errors } = await commands.run(['inspect', 'mixed'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(steady(out)).toMatch(
       new RegExp(
@@ -87,13 +94,13 @@ describe('weir inspect', () => {
       ['inspect', 'mixed', '--json'],
       ['conversations'],
     ]) {
-      const { out } = await desk.run(args)
+      const { out } = await commands.run(args)
       expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
   })
 
   it('shows the intervention where it was raised, and its text where the model read it', async () => {
-    const { out } = await desk.run(['inspect', 'loop'])
+    const { out } = await commands.run(['inspect', 'loop'])
     expect(out).toMatch(
       / {4}detector {2}nudge \(rule identical-failure, version 2\): exec\(\{\}\) failed in 3\n/,
     )
@@ -105,7 +112,7 @@ describe('weir inspect', () => {
   })
 
   it('as JSON is one object, with the same in it for programs', async () => {
-    const { code, out } = await desk.run(['inspect', 'mixed', '--json'])
+    const { code, out } = await commands.run(['inspect', 'mixed', '--json'])
     expect(code).toBe(0)
     const timeline = JSON.parse(out) as Timeline
     expect(timeline).toMatchObject({
@@ -142,52 +149,59 @@ describe('weir inspect', () => {
         },
       ],
     })
-    const { out: more } = await desk.run(['inspect', 'mixed', '--json', '--reasoning'])
+    const { out: more } = await commands.run(['inspect', 'mixed', '--json', '--reasoning'])
     expect((JSON.parse(more) as Timeline).turns[0]?.rounds[0]?.response?.reasoning?.text).toBe(
       'I should look first.',
     )
   })
 
   it('shows a turn that is open while it runs, beside the Weir that runs it, and disturbs nothing', async () => {
-    const asking = desk.start(['ask', '--agent', 'agent.yaml', '--conversation', 'slow', 'slow'])
+    const asking = commands.start([
+      'ask',
+      '--agent',
+      'agent.yaml',
+      '--conversation',
+      'slow',
+      'slow',
+    ])
     await asking.shows('act started')
-    const { code, out } = await desk.run(['inspect', 'slow'])
+    const { code, out } = await commands.run(['inspect', 'slow'])
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringContaining('Conversation slow: open, 1 turn\n'),
     })
     expect(out).toMatch(/ {6}try 1: claimed after [^,]+, started after [^,\n]+\n/)
     expect(out).toContain('    open      waits for its tools\n')
-    expect((await desk.run(['doctor'])).out).toMatch(
+    expect((await commands.run(['doctor'])).out).toMatch(
       new RegExp(`odd +lock +process ${asking.child.pid} writes there`),
     )
     asking.child.kill('SIGINT')
     expect((await asking.ended).code).toBe(3)
-    const after = await desk.run(['inspect', 'slow'])
+    const after = await commands.run(['inspect', 'slow'])
     expect(after.out).toContain('Conversation slow: idle, 1 turn\n')
     expect(after.out).toMatch(/ {2}cancelled after .*: the client cancelled it\n/)
   })
 
   it('says which conversations there are when there is none of that name', async () => {
-    const { code, out, errors } = await desk.run(['inspect', 'mixd'])
+    const { code, out, errors } = await commands.run(['inspect', 'mixd'])
     expect({ code, out, errors }).toEqual({
       code: 1,
       out: '',
       errors: 'weir: there is no conversation mixd; did you mean mixed?\n',
     })
-    const { errors: far } = await desk.run(['inspect', `zzzzzz${evil}`])
+    const { errors: far } = await commands.run(['inspect', `zzzzzz${evil}`])
     expect(far).toMatch(
       /^weir: there is no conversation zzzzzz\\u\{1b\}.*; the newest are .*\(weir conversations lists more\)\n$/,
     )
   })
 
   it('says what to do where there is no log, or none with these topics', async () => {
-    const nowhere = await desk.run(['inspect', 'mixed', '--data-folder', 'nowhere'])
+    const nowhere = await commands.run(['inspect', 'mixed', '--data-folder', 'nowhere'])
     expect(nowhere).toMatchObject({
       code: 2,
       errors: expect.stringMatching(/^weir: there is no log at nowhere\/weir\.db: name the folder/),
     })
-    const other = await desk.run(['inspect', 'mixed', '--topic-prefix', 'other.'])
+    const other = await commands.run(['inspect', 'mixed', '--topic-prefix', 'other.'])
     expect(other).toMatchObject({
       code: 1,
       errors: expect.stringMatching(/has no topics that begin with 'other\.': give the prefix/),
@@ -197,7 +211,7 @@ describe('weir inspect', () => {
 
 describe('weir conversations', () => {
   it('lists them, the newest first, with how the last turn of each ended', async () => {
-    const { code, out } = await desk.run(['conversations'])
+    const { code, out } = await commands.run(['conversations'])
     expect(code).toBe(0)
     const lines = steady(out).split('\n')
     const at = (id: string) => lines.indexOf(id)
@@ -210,14 +224,14 @@ describe('weir conversations', () => {
   })
 
   it('as JSON is one object a line, as many as are wanted', async () => {
-    const { out } = await desk.run(['conversations', '--json', '--limit', '2'])
+    const { out } = await commands.run(['conversations', '--json', '--limit', '2'])
     const summaries = out
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as ConversationSummary)
     expect(summaries).toHaveLength(2)
     const mixed = summaries.find(({ conversation }) => conversation === 'mixed')
-    const { out: inspected } = await desk.run(['inspect', 'mixed', '--json'])
+    const { out: inspected } = await commands.run(['inspect', 'mixed', '--json'])
     const totals = (JSON.parse(inspected) as Timeline).turns.map(({ end }) => end?.totals)
     expect(mixed).toMatchObject({
       ...{ agent: 'agent', turns: 2, last: { outcome: 'answered', class: null } },
@@ -227,7 +241,7 @@ describe('weir conversations', () => {
   })
 
   it.each(['0', '-1', 'many', '1000000'])('takes no limit of %s', async (limit) => {
-    const { code, errors } = await desk.run(['conversations', '--limit', limit])
+    const { code, errors } = await commands.run(['conversations', '--limit', limit])
     expect({ code, errors }).toEqual({
       code: 2,
       errors: `weir: --limit is '${limit}'; must be a whole number from 1 to 100000\n`,

@@ -12,32 +12,32 @@ import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
 
 let bootstrapServer: string
-let desk: Desk
+let commands: CommandFolder
 const topicPrefix = `approval-${randomUUID().slice(0, 8)}.`
 
 beforeAll(async () => {
   bootstrapServer = (await sharedBroker()).bootstrapServers
 }, brokerStartMs)
 
-afterEach(() => desk.close())
+afterEach(() => commands.close())
 
 const environment = () => ({
   WEIR_BUS: 'kafka',
   WEIR_BOOTSTRAP_SERVER: bootstrapServer,
   WEIR_TOPIC_PREFIX: topicPrefix,
 })
-const run = (...args: string[]) => desk.run(args, { environment: environment() })
+const run = (...args: string[]) => commands.run(args, { environment: environment() })
 const up = (stages: string) =>
-  startUp(desk, {
+  startUp(commands, {
     args: ['--stages', stages, '--agents', 'agent.yaml'],
     environment: { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...environment() },
   })
 const starts = async () =>
-  (await readFile(join(desk.folder, 'starts'), 'utf8').catch(() => ''))
+  (await readFile(join(commands.folder, 'starts'), 'utf8').catch(() => ''))
     .split('\n')
     .filter((line) => line !== '').length
 
@@ -54,13 +54,13 @@ async function waitingId(): Promise<string> {
 describe('approval over Kafka', () => {
   it('is decided from another process, survives the end of its own, and the first word counts', async () => {
     const acts = () => [says(call('act', { env: 'prod' })), says(text('Done.'))]
-    desk = await openDesk(script(...acts(), ...acts()))
+    commands = await openCommandFolder(script(...acts(), ...acts()))
     await writeFile(
-      join(desk.folder, 'rules.json'),
+      join(commands.folder, 'rules.json'),
       JSON.stringify({ rules: [{ name: 'production', tools: ['act'] }] }),
     )
     const bus = await openBus(
-      readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}),
+      readSettings({ bus: 'kafka', bootstrapServer, dataFolder: commands.folder }, {}),
       pino({ level: 'silent' }),
     )
     await bus.ensureTopics(topicSpecs(topicPrefix, 2))
@@ -70,7 +70,7 @@ describe('approval over Kafka', () => {
     const first = up('approval')
     await Promise.all([others.untilReady(), first.untilReady()])
 
-    const approved = desk.start(['ask', '--agent', 'agent.yaml', 'go'], {
+    const approved = commands.start(['ask', '--agent', 'agent.yaml', 'go'], {
       environment: environment(),
     })
     await approved.shows("act needs a person's approval (production)")
@@ -91,7 +91,7 @@ describe('approval over Kafka', () => {
     expect(await approved.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts()).toBe(1)
 
-    const rejected = desk.start(['ask', '--agent', 'agent.yaml', 'again'], {
+    const rejected = commands.start(['ask', '--agent', 'agent.yaml', 'again'], {
       environment: environment(),
     })
     await rejected.shows("act needs a person's approval")
@@ -99,7 +99,7 @@ describe('approval over Kafka', () => {
       code: 0,
     })
     expect(await rejected.ended).toMatchObject({ code: 0, out: 'Done.\n' })
-    expect(resultsOf(desk.server.requests.at(-1)).join()).toContain('not on a Friday')
+    expect(resultsOf(commands.server.requests.at(-1)).join()).toContain('not on a Friday')
     expect(await starts()).toBe(1)
     for (const one of [others, second]) one.signal('SIGTERM')
     await Promise.all([others.ended, second.ended])

@@ -27,10 +27,10 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
 import { callOf, proposed } from '../services/validator/round.ts'
 import { endsOfMessages, until, userMessage } from '../support/inbox.ts'
+import { expectInvariants } from '../support/invariants.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { type Pipeline, withPipeline } from '../support/pipeline.ts'
 import { call, says, script } from '../support/script.ts'
-import { expectSound } from '../support/soundness.ts'
 
 const inboxes = [...new Set(Object.values(stages).map(({ inbox }) => inbox))]
 const lockFile = join(import.meta.dirname, '..', '..', 'schemas', 'lock.json')
@@ -154,7 +154,7 @@ describe('a foreign producer on Kafka', () => {
       const { finished } = await pipeline.ask('and now?')
       expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
       expect(await pipeline.starts()).toHaveLength(1)
-      await expectSound(pipeline, { deadLetters: each * inboxes.length })
+      await expectInvariants(pipeline, { deadLetters: each * inboxes.length })
     })
   })
 
@@ -180,7 +180,7 @@ describe('a foreign producer on Kafka', () => {
           reason: expect.stringMatching(/^the conversation's id has 10240 bytes/),
         },
       ])
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 
@@ -219,7 +219,7 @@ describe('a foreign producer on Kafka', () => {
       const { finished } = await pipeline.ask('and now?')
       expect(finished).toMatchObject({ outcome: 'answered', totals: { calls: 1 } })
       expect(await pipeline.starts()).toHaveLength(1)
-      await expectSound(pipeline, { deadLetters: 1 })
+      await expectInvariants(pipeline, { deadLetters: 1 })
     })
   })
 })

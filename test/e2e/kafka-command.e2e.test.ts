@@ -14,12 +14,12 @@ import { Weir, type WeirOptions } from '../../client/weir.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import { type Desk, openDesk, type RunningWeir } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder, type RunningWeir } from '../support/weir-command.ts'
 
 const log = pino({ level: 'silent' })
 const partitions = 2
 
-let desk: Desk
+let commands: CommandFolder
 let brokers: string
 let place: string[]
 let topicPrefix: string
@@ -32,13 +32,19 @@ let brokerless: RunningWeir
 
 beforeAll(async () => {
   brokers = (await sharedBroker()).bootstrapServers
-  desk = await openDesk((request) => {
+  commands = await openCommandFolder((request) => {
     const [first] = textsOf(request)
     return first === 'act' && request.messages.length === 1
       ? says(call('act', { answer: 'done' }))
       : says(text('Done.'))
   })
-  brokerless = desk.start(['conversations', '--bus', 'kafka', '--bootstrap-server', '127.0.0.1:1'])
+  brokerless = commands.start([
+    'conversations',
+    '--bus',
+    'kafka',
+    '--bootstrap-server',
+    '127.0.0.1:1',
+  ])
   topicPrefix = await newTopics()
   place = placeOf(topicPrefix)
   up = run(topicPrefix)
@@ -53,7 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   up?.child.kill('SIGTERM')
   await up?.ended
-  await desk?.close()
+  await commands?.close()
 })
 
 const placeOf = (prefix: string) => [
@@ -65,10 +71,10 @@ const placeOf = (prefix: string) => [
   prefix,
 ]
 const ask = (message: string, ...args: string[]) =>
-  desk.run(['ask', '--agent', 'agent.yaml', ...place, message, ...args])
+  commands.run(['ask', '--agent', 'agent.yaml', ...place, message, ...args])
 
 const run = (prefix: string, ...args: string[]) =>
-  desk.start([
+  commands.start([
     'up',
     ...placeOf(prefix),
     '--agents',
@@ -81,7 +87,7 @@ const run = (prefix: string, ...args: string[]) =>
 async function newTopics(): Promise<string> {
   const prefix = `test-${randomBytes(6).toString('hex')}.`
   // It is about Kafka in any case, so it has no --bus.
-  const { code, errors } = await desk.run([
+  const { code, errors } = await commands.run([
     'topics',
     'create',
     ...placeOf(prefix).slice(2),
@@ -93,7 +99,7 @@ async function newTopics(): Promise<string> {
 }
 
 async function linesOf(...args: string[]): Promise<RecordLine[]> {
-  const { code, out, errors } = await desk.run(['tail', ...place, ...args])
+  const { code, out, errors } = await commands.run(['tail', ...place, ...args])
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
   return out
     .split('\n')
@@ -113,17 +119,17 @@ describe('weir ask and chat over Kafka', () => {
   it('need neither the keys nor the programs that the stages have', async () => {
     const elsewhere = 'elsewhere.yaml'
     writeFileSync(
-      join(desk.folder, elsewhere),
+      join(commands.folder, elsewhere),
       `name: agent\nsystem: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1, apiKey: "\${NOT_SET}" }\ntools: []\n`,
     )
-    expect(await desk.run(['ask', '--agent', elsewhere, ...place, 'hello'])).toMatchObject({
+    expect(await commands.run(['ask', '--agent', elsewhere, ...place, 'hello'])).toMatchObject({
       code: 0,
       out: 'Done.\n',
     })
   })
 
   it('go on with a conversation, each line piped in being a message', async () => {
-    const chat = await desk.run(
+    const chat = await commands.run(
       ['chat', '--agent', 'agent.yaml', ...place, '--conversation', 'chat'],
       { input: 'one\ntwo\n' },
     )
@@ -132,7 +138,7 @@ describe('weir ask and chat over Kafka', () => {
 
   it('say that no stage runs, and go on by themselves once somebody runs them', async () => {
     const prefix = await newTopics()
-    const waiting = desk.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
+    const waiting = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
     await waiting.shows('nothing was heard for 5 s: no stage runs. weir up starts them.')
     const started = run(prefix)
     expect(await waiting.ended).toMatchObject({ code: 0, out: 'Done.\n' })
@@ -148,7 +154,7 @@ describe('weir ask and chat over Kafka', () => {
       'conversation,accumulator,validator,loop-detector,executor,approval',
     )
     await partly.shows('the stages are started')
-    const stuck = desk.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
+    const stuck = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
     await stuck.shows('nobody runs llm-gateway. weir up --stages llm-gateway does.')
     stuck.child.kill('SIGINT')
     expect((await stuck.ended).code).toBe(3)
@@ -157,7 +163,13 @@ describe('weir ask and chat over Kafka', () => {
   })
 
   it('say what to do where there are no topics, and where there is no broker', async () => {
-    const nowhere = await desk.run(['ask', '--agent', 'agent.yaml', ...placeOf('nobody.'), 'hello'])
+    const nowhere = await commands.run([
+      'ask',
+      '--agent',
+      'agent.yaml',
+      ...placeOf('nobody.'),
+      'hello',
+    ])
     expect(nowhere).toMatchObject({
       code: 1,
       out: '',
@@ -171,10 +183,10 @@ describe('weir ask and chat over Kafka', () => {
 
 describe('weir inspect over Kafka', () => {
   it('shows what happened in a conversation', async () => {
-    const { code, out } = await desk.run(['inspect', ...place, 'act'])
+    const { code, out } = await commands.run(['inspect', ...place, 'act'])
     expect(code).toBe(0)
     expect(out).toMatch(/^Conversation act: idle, 1 turn\n/)
-    const { out: json } = await desk.run(['inspect', ...place, 'act', '--json'])
+    const { out: json } = await commands.run(['inspect', ...place, 'act', '--json'])
     const timeline = JSON.parse(json) as Timeline
     expect(timeline.turns[0]).toMatchObject({
       text: 'act',
@@ -189,7 +201,7 @@ describe('weir inspect over Kafka', () => {
   })
 
   it('says which conversations there are when there is none of that name', async () => {
-    const { code, errors } = await desk.run(['inspect', ...place, 'plan'])
+    const { code, errors } = await commands.run(['inspect', ...place, 'plan'])
     expect({ code, errors }).toEqual({
       code: 1,
       errors: 'weir: there is no conversation plan; did you mean plain?\n',
@@ -200,7 +212,7 @@ describe('weir inspect over Kafka', () => {
 describe('weir conversations over Kafka', () => {
   it('lists them with their turns, tokens and ends', async () => {
     await ask('again', '--conversation', 'act')
-    const { code, out } = await desk.run(['conversations', ...place, '--json'])
+    const { code, out } = await commands.run(['conversations', ...place, '--json'])
     expect(code).toBe(0)
     const summaries = out
       .trimEnd()
@@ -243,7 +255,7 @@ describe('weir tail over Kafka', () => {
   })
 
   it('follows what comes', async () => {
-    const following = desk.start([
+    const following = commands.start([
       'tail',
       ...place,
       'activity',
@@ -264,7 +276,7 @@ describe('weir tail over Kafka', () => {
 
 describe('weir doctor over Kafka', () => {
   const examine = async (...args: string[]) => {
-    const { code, out } = await desk.run([
+    const { code, out } = await commands.run([
       'doctor',
       ...args,
       '--partitions',
@@ -325,8 +337,8 @@ describe('a program over Kafka', () => {
   const openWeir = (options: Partial<WeirOptions>) =>
     Weir.open({
       ...{
-        agents: join(desk.folder, 'agent.yaml'),
-        dataFolder: join(desk.folder, 'program'),
+        agents: join(commands.folder, 'agent.yaml'),
+        dataFolder: join(commands.folder, 'program'),
         topicPrefix,
         log,
       },

@@ -12,10 +12,10 @@ import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import { firstOffsetSince } from '../../shared/bus/range.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
-import { foldedAgain } from '../support/folded-again.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { output } from '../support/output.ts'
 import { withPipeline } from '../support/pipeline.ts'
+import { refoldLog } from '../support/refold-log.ts'
 import { call, says, text } from '../support/script.ts'
 
 let bootstrapServer = ''
@@ -70,7 +70,7 @@ it('exports whole turns of a stretch of time, which every stage folds again to t
     ).toBe(0)
     expect(told()).toContain('1 conversation, 1 turn,')
   })
-  const { compared, missing, differing } = await withLog(settings, foldedAgain, { bundle: file })
+  const { compared, missing, differing } = await withLog(settings, refoldLog, { bundle: file })
   expect({ missing, differing }).toEqual({ missing: [], differing: [] })
   expect(compared).toBeGreaterThan(10)
 })

@@ -11,12 +11,16 @@ import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import { registeredGuards, removeGuard, switchGuard } from '../../shared/runtime/guards/register.ts'
+import {
+  registeredGuards,
+  removeGuard,
+  switchGuard,
+} from '../../shared/runtime/guards/guard-registry.ts'
 import { startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { openCommandFolder } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
 let brokers: string[] = []
@@ -62,14 +66,14 @@ describe('weir guard over Kafka', () => {
       WEIR_PARTITIONS: '2',
     }
     const model = script(...removes(), ...removes())
-    const desk = await openDesk(model)
-    const run = (...args: string[]) => desk.run(args, { environment })
+    const commands = await openCommandFolder(model)
+    const run = (...args: string[]) => commands.run(args, { environment })
     try {
-      await writeFile(join(desk.folder, 'guard.mjs'), guardFile)
+      await writeFile(join(commands.folder, 'guard.mjs'), guardFile)
       await withPipeline(
         { model, topicPrefix, openBus: (folder) => openClient(join(folder, 'tables')) },
         async ({ ask, starts }) => {
-          const guard = startUp(desk, {
+          const guard = startUp(commands, {
             command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'],
             environment,
           })
@@ -130,7 +134,7 @@ describe('weir guard over Kafka', () => {
         },
       )
     } finally {
-      await desk.close()
+      await commands.close()
     }
   }, 180_000)
 })

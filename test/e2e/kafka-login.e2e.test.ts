@@ -8,12 +8,12 @@ import { brokerHost, brokerStartMs, startBroker } from '../support/kafka/broker.
 import type { Broker } from '../support/kafka/broker-options.ts'
 import { makeCertificates } from '../support/kafka/certificates.ts'
 import { script } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
 
 let broker: Broker
 let authority: string
-let desk: Desk
+let commands: CommandFolder
 
 beforeAll(async () => {
   const certificates = makeCertificates(['localhost', '127.0.0.1', await brokerHost()])
@@ -30,12 +30,12 @@ beforeAll(async () => {
     },
   })
 }, brokerStartMs)
-afterEach(() => desk.close())
+afterEach(() => commands.close())
 afterAll(() => broker?.stop())
 
 /** Writes a client.properties; returns the flags with which a command uses it. */
 function as(user: string, password: string): string[] {
-  writeFileSync(join(desk.folder, 'authority.pem'), authority)
+  writeFileSync(join(commands.folder, 'authority.pem'), authority)
   const properties = [
     `bootstrap.servers=${broker.listeners.LOGIN}`,
     'security.protocol=SASL_SSL',
@@ -44,19 +44,19 @@ function as(user: string, password: string): string[] {
     'ssl.truststore.type=PEM',
     'ssl.truststore.location=authority.pem',
   ]
-  writeFileSync(join(desk.folder, `${user}.properties`), properties.join('\n'))
+  writeFileSync(join(commands.folder, `${user}.properties`), properties.join('\n'))
   return ['--bus', 'kafka', '--command-config', `${user}.properties`]
 }
 
 describe('a client.properties with SCRAM through TLS', () => {
   it('lets topics be created, stages run and a message be answered', async () => {
-    desk = await openDesk(script())
+    commands = await openCommandFolder(script())
     const login = as('weir', 'a-secret')
     for (const what of ['create', 'check'])
-      expect(await desk.run(['topics', what, ...login])).toMatchObject({ code: 0, errors: '' })
-    const stages = startUp(desk, { args: [...login, '--agents', 'agent.yaml'] })
+      expect(await commands.run(['topics', what, ...login])).toMatchObject({ code: 0, errors: '' })
+    const stages = startUp(commands, { args: [...login, '--agents', 'agent.yaml'] })
     await stages.untilReady()
-    expect(await desk.run(['ask', ...login, '--agent', 'agent.yaml', 'hello'])).toMatchObject({
+    expect(await commands.run(['ask', ...login, '--agent', 'agent.yaml', 'hello'])).toMatchObject({
       code: 0,
       out: 'The script is over.\n',
     })
@@ -75,8 +75,8 @@ describe('a client.properties with SCRAM through TLS', () => {
       /may not read or write the topic weir\.conversation-events: .*Give it the right/,
     ],
   ])('%s ends a stage with 1 and the reason', async (_, user, password, message) => {
-    desk = await openDesk(script())
-    const stages = startUp(desk, { args: [...as(user, password), '--stages', 'validator'] })
+    commands = await openCommandFolder(script())
+    const stages = startUp(commands, { args: [...as(user, password), '--stages', 'validator'] })
     const { code, errors } = await stages.ended
     expect(code).toBe(1)
     expect((await stages.line('the stages cannot be started')).err).toMatchObject({

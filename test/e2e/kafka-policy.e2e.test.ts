@@ -9,7 +9,7 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { always, call, says } from '../support/script.ts'
-import { openDesk } from '../support/weir-command.ts'
+import { openCommandFolder } from '../support/weir-command.ts'
 
 let brokers: string[] = []
 beforeAll(async () => {
@@ -24,8 +24,8 @@ it('sets thresholds and modes of rules that count from the next model response o
     WEIR_TOPIC_PREFIX: topicPrefix,
   }
   const model = always(() => says(call('exec', {})))
-  const desk = await openDesk(model)
-  const run = (...args: string[]) => desk.run(['policy', ...args], { environment })
+  const commands = await openCommandFolder(model)
+  const run = (...args: string[]) => commands.run(['policy', ...args], { environment })
   const openBus = (folder: string) =>
     openKafkaBus({
       client: { brokers, clientId: 'kafka-policy' },
@@ -70,6 +70,6 @@ it('sets thresholds and modes of rules that count from the next model response o
       expect((await raised('three')).slice(0, 1)).toEqual([[false, 'nudge', 3]])
     })
   } finally {
-    await desk.close()
+    await commands.close()
   }
 })

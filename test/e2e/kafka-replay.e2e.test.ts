@@ -17,12 +17,12 @@ import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { output } from '../support/output.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import { type Desk, openDesk, type RunningWeir } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder, type RunningWeir } from '../support/weir-command.ts'
 
 const partitions = 2
 const topicPrefix = `replay-${randomBytes(6).toString('hex')}.`
 
-let desk: Desk
+let commands: CommandFolder
 let place: string[]
 let up: RunningWeir
 let bus: Bus
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const brokers = (await sharedBroker()).bootstrapServers
   place = ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', topicPrefix]
   settings = readSettings({ bus: 'kafka', bootstrapServer: brokers, topicPrefix }, {})
-  desk = await openDesk((request) => {
+  commands = await openCommandFolder((request) => {
     const [first] = textsOf(request)
     if (request.tools === undefined || request.tool_choice?.type === 'none')
       return says(text('I give up.'))
@@ -44,7 +44,14 @@ beforeAll(async () => {
       : says(text('Done.'))
   })
   await weir('topics', 'create', ...place.slice(2), '--partitions', String(partitions))
-  up = desk.start(['up', ...place, '--agents', 'agent.yaml', '--partitions', String(partitions)])
+  up = commands.start([
+    'up',
+    ...place,
+    '--agents',
+    'agent.yaml',
+    '--partitions',
+    String(partitions),
+  ])
   await up.shows('the stages are started')
   await Promise.all(['loop', 'work'].map(ask))
   middle = new Date().toISOString()
@@ -54,7 +61,7 @@ beforeAll(async () => {
     client,
     clock: systemClock,
     log: pino({ level: 'fatal' }),
-    tablesFolder: join(desk.folder, 'tables'),
+    tablesFolder: join(commands.folder, 'tables'),
   })
 }, brokerStartMs + 60_000)
 
@@ -62,7 +69,7 @@ afterAll(async () => {
   await bus?.close()
   up?.child.kill('SIGTERM')
   await up?.ended
-  await desk?.close()
+  await commands?.close()
 })
 
 const ask = (conversation: string) =>
@@ -70,7 +77,7 @@ const ask = (conversation: string) =>
 
 /** What it writes to standard output; anything but exit code 0 fails the test. */
 async function weir(...args: string[]): Promise<string> {
-  const { code, out, errors } = await desk.run(args)
+  const { code, out, errors } = await commands.run(args)
   expect({ args, code, errors: code === 0 ? '' : errors }).toEqual({ args, code: 0, errors: '' })
   return out
 }
@@ -89,7 +96,7 @@ describe('weir replay over Kafka', () => {
     const live = await replayed()
     expect(live).toMatchObject({ code: 0, same: true, differences: 0, turns: 3, unjudged: 0 })
     await weir('export', ...place, '-o', 'kafka.weir')
-    const bundled = await replayed({}, join(desk.folder, 'kafka.weir'))
+    const bundled = await replayed({}, join(commands.folder, 'kafka.weir'))
     expect(bundled).toMatchObject({ code: 0, same: true, turns: 3, decisions: live.decisions })
   })
 
@@ -106,12 +113,12 @@ describe('weir replay over Kafka', () => {
       { conversation: 'loop', round: 2, at: { topic: `${topicPrefix}rounds-checked` } },
     ])
     writeFileSync(
-      join(desk.folder, 'no-act.mjs'),
+      join(commands.folder, 'no-act.mjs'),
       `const rejected = ({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'no', text: 'Not this.' })
 export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, onTimeout: 'reject', judge: (state, { calls }) => ({ state, verdicts: calls.map(rejected) }) }
 `,
     )
-    const guarded = await replayed({ guard: join(desk.folder, 'no-act.mjs'), since: middle })
+    const guarded = await replayed({ guard: join(commands.folder, 'no-act.mjs'), since: middle })
     expect(guarded.totals).toMatchObject({
       conversations: 1,
       touched: 1,
@@ -123,11 +130,11 @@ export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, 
 describe('weir report over Kafka', () => {
   it('makes a page of the topics, with where each record stands on the broker', async () => {
     await weir('report', ...place, '--conversation', 'work', '-o', 'work.html')
-    const page = readFileSync(join(desk.folder, 'work.html'), 'utf8')
+    const page = readFileSync(join(commands.folder, 'work.html'), 'utf8')
     expect(page.includes('The agent answered after 2 rounds')).toBe(true)
     expect(page.includes(`"topicPrefix":"${topicPrefix}"`)).toBe(true)
     expect(page.includes('</script><b>')).toBe(false)
-    const { code, errors } = await desk.run([
+    const { code, errors } = await commands.run([
       'report',
       ...place,
       '--conversation',
@@ -139,7 +146,7 @@ describe('weir report over Kafka', () => {
       code: 1,
       errors: expect.stringContaining('there is no conversation nobody'),
     })
-    expect(existsSync(join(desk.folder, 'nobody.html'))).toBe(false)
+    expect(existsSync(join(commands.folder, 'nobody.html'))).toBe(false)
   })
 })
 
@@ -166,7 +173,7 @@ describe('weir dead-letters over Kafka', () => {
       expect.stringContaining('it still cannot be read'),
       expect.stringContaining('under the key of another conversation'),
     ])
-    const { code, out } = await desk.run(['dead-letters', 'retry', '--all', '--yes', ...place])
+    const { code, out } = await commands.run(['dead-letters', 'retry', '--all', '--yes', ...place])
     expect({ code, refused: out.match(/: not written: /g)?.length }).toEqual({
       code: 1,
       refused: 2,

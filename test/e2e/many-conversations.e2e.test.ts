@@ -4,10 +4,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
+import { expectInvariants } from '../support/invariants.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { quickTool } from '../support/quick-tool.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import { expectSound } from '../support/soundness.ts'
 
 const soon = { 'retry-after-ms': '10' }
 
@@ -111,7 +111,7 @@ describe('thirty conversations at once', () => {
           expect(activity.filter(({ type }) => type === 'tool-started')).toHaveLength(starts)
         }
       }
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
       const history = (await pipeline.records('history')) as HistoryEntry[]
       for (const entry of history) expectOwn(entry.conversation, JSON.stringify(entry))
       for (const request of pipeline.server.requests)

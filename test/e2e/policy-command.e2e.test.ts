@@ -8,34 +8,34 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import { until } from '../support/inbox.ts'
 import { always, call, says, systemOf } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk | undefined
+let commands: CommandFolder | undefined
 
 afterEach(async () => {
-  await desk?.close()
-  desk = undefined
+  await commands?.close()
+  commands = undefined
 })
 
 /** A model that makes the same failing call for ever; each waits until it is told to go on. */
-async function atDesk(): Promise<Desk> {
-  desk = await openDesk(always(() => says(call('try', { what: 'it' }))))
+async function openFolder(): Promise<CommandFolder> {
+  commands = await openCommandFolder(always(() => says(call('try', { what: 'it' }))))
   const waits =
     'echo >> tries; n=$(($(wc -l < tries))); while [ ! -e go-$n ]; do sleep 0.05; done; echo broken >&2; exit 1'
   await writeFile(
-    join(desk.folder, 'coder.yaml'),
+    join(commands.folder, 'coder.yaml'),
     `system: You are under test.
-model: { provider: anthropic, name: scripted, baseUrl: '${desk.server.url}', maxOutputTokens: 1000 }
+model: { provider: anthropic, name: scripted, baseUrl: '${commands.server.url}', maxOutputTokens: 1000 }
 tools:
   - { name: try, description: tries, schema: { type: object }, cwd: ., command: [sh, -c, ${JSON.stringify(waits)}] }
 `,
   )
-  return desk
+  return commands
 }
 
 describe('weir policy', () => {
   it('judges the next round of a turn that runs: another threshold, a rule in shadow, the rule again, and all taken back', async () => {
-    const { run, start, folder, server } = await atDesk()
+    const { run, start, folder, server } = await openFolder()
     const asked = start(['ask', '--agent', 'coder.yaml', '--conversation', 'c', 'go'])
     const tries = () =>
       existsSync(join(folder, 'tries')) ? readFileSync(join(folder, 'tries'), 'utf8').length : 0
@@ -98,7 +98,7 @@ describe('weir policy', () => {
   })
 
   it('sets, shows, compares and unsets, and says what was meant', async () => {
-    const { run, folder } = await atDesk()
+    const { run, folder } = await openFolder()
     expect((await run(['policy', 'get'])).errors).toContain('there is no log')
     expect(await run(['policy', 'set', '*', 'rule.sweep=shadow', 'caps.rounds=10'])).toMatchObject({
       code: 0,
@@ -182,7 +182,7 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
     [['unset', 'coder', 'rule.cycel'], 'did you mean rule.cycle?'],
     [['diff', 'coder', '--file', 'missing.json'], 'missing.json does not exist'],
   ])('refuses %j before it opens anything', async (args, told) => {
-    const { run, folder } = await atDesk()
+    const { run, folder } = await openFolder()
     const { code, errors } = await run(['policy', ...args])
     expect(code).toBe(2)
     expect(errors).toContain(told)

@@ -6,9 +6,9 @@ import { describe, expect, it } from '@jest/globals'
 import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { until } from '../support/inbox.ts'
+import { expectInvariants } from '../support/invariants.ts'
 import { type Pipeline, patient, type Turn, withPipeline } from '../support/pipeline.ts'
 import { call, says, script, stream, text, textsOf } from '../support/script.ts'
-import { expectSound } from '../support/soundness.ts'
 
 const soon = { 'retry-after-ms': '20' }
 const error = (
@@ -29,7 +29,7 @@ const error = (
 async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
   const turn = await pipeline.ask('and now?', { agent: patient(pipeline.agent) })
   expect(turn.finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
-  await expectSound(pipeline)
+  await expectInvariants(pipeline)
   return turn
 }
 
@@ -252,7 +252,7 @@ describe('a provider that cannot be reached', () => {
         reply: 'This is the fallback.',
         reason: 'no connection to the provider (ECONNREFUSED)',
       })
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 
@@ -352,7 +352,7 @@ describe('a stream that is no whole answer', () => {
         (line) => JSON.parse(JSON.parse(line).arguments).command,
       )
       expect(commands.sort()).toEqual(broken.map(([name]) => name).sort())
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 
@@ -547,7 +547,7 @@ describe('a provider that refuses that no tool may be called', () => {
         expect(textsOf(last).join('\n')).toContain('ran: look')
       }
       expect(await pipeline.starts()).toHaveLength(2)
-      await expectSound(pipeline)
+      await expectInvariants(pipeline)
     })
   })
 })

@@ -5,12 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { ReportData, ReportIndex } from '../../apps/report/page/data.ts'
-import { type Desk, type Ended, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, type Ended, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk
+let commands: CommandFolder
 const at = ['--data-folder', 'data']
-const report = (...args: string[]): Promise<Ended> => desk.run(['report', ...args])
-const page = (name: string) => readFile(join(desk.folder, name), 'utf8')
+const report = (...args: string[]): Promise<Ended> => commands.run(['report', ...args])
+const page = (name: string) => readFile(join(commands.folder, name), 'utf8')
 
 function dataIn<T>(html: string, id: string): T {
   const [, json = 'null'] =
@@ -20,7 +20,7 @@ function dataIn<T>(html: string, id: string): T {
 
 describe('weir report', () => {
   beforeAll(async () => {
-    desk = await openDesk((call, number) => {
+    commands = await openCommandFolder((call, number) => {
       const told = JSON.stringify(call.system ?? '').includes('SYSTEM INTERVENTION')
       const isLoop = JSON.stringify(call.messages[0]).includes('list')
       if (isLoop && !told)
@@ -34,9 +34,17 @@ describe('weir report', () => {
       ['looping-1', 'list the files'],
       ['quick-2', 'hello'],
     ] as const)
-      await desk.run(['ask', '--agent', 'agent.yaml', ...at, '--conversation', conversation, text])
+      await commands.run([
+        'ask',
+        '--agent',
+        'agent.yaml',
+        ...at,
+        '--conversation',
+        conversation,
+        text,
+      ])
   })
-  afterAll(() => desk.close())
+  afterAll(() => commands.close())
 
   it('makes one page of a conversation, and says where', async () => {
     const { code, out, errors } = await report(
@@ -61,12 +69,12 @@ describe('weir report', () => {
       after: 3,
       rung: 'nudge',
     })
-    expect(html).not.toContain(desk.folder)
+    expect(html).not.toContain(commands.folder)
   })
 
   it('makes one page of all conversations, of a bundle too, and it is the same', async () => {
     expect((await report(...at, '-o', 'all.html')).code).toBe(0)
-    expect((await desk.run(['export', ...at, '-o', 'incident.weir'])).code).toBe(0)
+    expect((await commands.run(['export', ...at, '-o', 'incident.weir'])).code).toBe(0)
     expect(await report('incident.weir', '-o', 'bundle.html')).toMatchObject({
       code: 0,
       errors: '',
@@ -106,7 +114,7 @@ describe('weir report', () => {
   })
 
   it('writes over nothing that is there, unless it is told to', async () => {
-    await writeFile(join(desk.folder, 'mine.html'), 'mine')
+    await writeFile(join(commands.folder, 'mine.html'), 'mine')
     const refused = await report(...at, '-o', 'mine.html')
     expect(refused.code).toBe(2)
     expect(refused.errors).toContain(

@@ -18,9 +18,9 @@ import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { until } from '../support/inbox.ts'
-import { patienceMs } from '../support/patience.ts'
 import { testAgent } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
+import { waitMaxMs } from '../support/wait-limit.ts'
 
 const wiring = { topicPrefix: 'weir.', partitions: 1 }
 const silent = pino({ level: 'silent' })
@@ -74,7 +74,7 @@ async function weir(retention: number, live: (running: Running) => Promise<void>
       bus,
       async ask(message) {
         const question = { agent, conversation: 'c', messageId: message, text: message }
-        for await (const event of edge.ask(question, AbortSignal.timeout(patienceMs)))
+        for await (const event of edge.ask(question, AbortSignal.timeout(waitMaxMs)))
           if (event.type === 'turn-finished' && event.messageId === message) return event
         throw new Error('the turn did not end')
       },

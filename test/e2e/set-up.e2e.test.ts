@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
 const key = 'sk-secret-0123456789'
 const environment = { ANTHROPIC_API_KEY: key }
 
-let desk: Desk
+let commands: CommandFolder
 beforeEach(async () => {
-  desk = await openDesk(
+  commands = await openCommandFolder(
     script(
       says(
         call('list_files', { folder: '.' }),
@@ -24,9 +24,9 @@ beforeEach(async () => {
     ),
   )
 })
-afterEach(() => desk.close())
+afterEach(() => commands.close())
 
-const path = (...names: string[]) => join(desk.folder, ...names)
+const path = (...names: string[]) => join(commands.folder, ...names)
 
 function edit(name: string, from: string, to: string): void {
   const before = readFileSync(path(name), 'utf8')
@@ -36,7 +36,7 @@ function edit(name: string, from: string, to: string): void {
 
 describe('weir init', () => {
   it('writes an agent that answers at once, with tools that look at its folder and at nothing else', async () => {
-    const written = await desk.run(['init', 'start'])
+    const written = await commands.run(['init', 'start'])
     expect(written.code).toBe(0)
     expect(written.out).toMatch(
       /^written {2}start\/agent\.yaml\n(written {2}.*\n)+\nNext:\n {2}cd start\n {2}export ANTHROPIC_API_KEY=.*\n {2}weir doctor/,
@@ -45,16 +45,16 @@ describe('weir init', () => {
     edit(
       'start/agent.yaml',
       'name: claude-sonnet-5-5',
-      `name: scripted\n  baseUrl: ${desk.server.url}`,
+      `name: scripted\n  baseUrl: ${commands.server.url}`,
     )
-    const { code, out, errors } = await desk.run([
+    const { code, out, errors } = await commands.run([
       'ask',
       '--agent',
       'start/agent.yaml',
       'Which files?',
     ])
     expect({ code, out, errors }).toMatchObject({ code: 0, out: 'These files.\n' })
-    const [listed, read, refused] = resultsOf(desk.server.requests[1])
+    const [listed, read, refused] = resultsOf(commands.server.requests[1])
     expect(listed).toMatch(/^agent\.schema\.json \d+\nagent\.yaml \d+\ntools\/\n?$/)
     expect(read).toMatch(/^# yaml-language-server: .*\n\(\d+ more lines\)$/)
     expect(refused).toContain('is outside of the working folder')
@@ -62,18 +62,18 @@ describe('weir init', () => {
 
   it('never writes over a file, and says which ones it kept', async () => {
     const before = readFileSync(path('agent.yaml'), 'utf8')
-    const { code, out } = await desk.run(['init'], { environment })
+    const { code, out } = await commands.run(['init'], { environment })
     expect(code).toBe(0)
     expect(out).toContain(
       'kept     agent.yaml (it was there already)\nwritten  tools/list-files.mjs\n',
     )
     expect(out).not.toContain('export ANTHROPIC_API_KEY')
     expect(readFileSync(path('agent.yaml'), 'utf8')).toBe(before)
-    expect((await desk.run(['init'])).out).not.toContain('written')
+    expect((await commands.run(['init'])).out).not.toContain('written')
   })
 
   it('says so where it cannot write', async () => {
-    const { code, errors } = await desk.run(['init', 'agent.yaml'])
+    const { code, errors } = await commands.run(['init', 'agent.yaml'])
     expect({ code, errors }).toEqual({
       code: 2,
       errors: expect.stringMatching(
@@ -93,9 +93,12 @@ describe('weir settings', () => {
       '--command-property',
       'client.id=me',
     ]
-    const { code, out } = await desk.run(['settings', '--partitions', '2', ...kafka, ...secret], {
-      environment: { WEIR_LOG_LEVEL: 'info' },
-    })
+    const { code, out } = await commands.run(
+      ['settings', '--partitions', '2', ...kafka, ...secret],
+      {
+        environment: { WEIR_LOG_LEVEL: 'info' },
+      },
+    )
     expect(code).toBe(0)
     const values = out.split('\n').filter((line) => /^\w/.test(line))
     expect(values.map((line) => line.replace(/ {2,}/, ': '))).toEqual(
@@ -131,7 +134,7 @@ describe('weir settings', () => {
       WEIR_BUS: 'kafka',
       WEIR_COMMAND_PROPERTY: 'bootstrap.servers=one:9092\nsasl.password=hunter2',
     }
-    const { out } = await desk.run(['settings', '--json', '--config', 'other.json'], {
+    const { out } = await commands.run(['settings', '--json', '--config', 'other.json'], {
       environment: given,
     })
     expect(out).not.toContain('hunter2')
@@ -161,7 +164,9 @@ describe('weir settings', () => {
       ['conversations'],
       ['ask', '--agent', 'agent.yaml', 'hello'],
     ]) {
-      const { code, errors } = await desk.run(command, { environment: { WEIR_DATA_FOLDER: '' } })
+      const { code, errors } = await commands.run(command, {
+        environment: { WEIR_DATA_FOLDER: '' },
+      })
       expect({ code, errors }).toEqual({
         code: 2,
         errors:
@@ -176,7 +181,7 @@ describe('weir settings', () => {
 
 describe('weir doctor', () => {
   const examine = async (args: string[] = [], given: Record<string, string> = environment) => {
-    const { code, out, errors } = await desk.run(['doctor', ...args], { environment: given })
+    const { code, out, errors } = await commands.run(['doctor', ...args], { environment: given })
     expect(errors).toBe('')
     expect(out).not.toContain(key)
     const lines = out.split('\n').filter((line) => /^(ok|odd|wrong|skipped) /.test(line))
@@ -184,7 +189,7 @@ describe('weir doctor', () => {
   }
 
   it('is content with what weir init wrote: one line for each thing, aligned', async () => {
-    await desk.run(['init', 'start'])
+    await commands.run(['init', 'start'])
     const { code, out, lines, notWell } = await examine(['--agent', 'start'])
     expect({ code, notWell }).toEqual({ code: 0, notWell: [] })
     expect(lines.map((line) => line.slice(0, 22))).toEqual(
@@ -206,7 +211,7 @@ describe('weir doctor', () => {
   })
 
   it('says what is missing, all of it, with what to do', async () => {
-    await desk.run(['init', 'start'])
+    await commands.run(['init', 'start'])
     edit('start/agent.yaml', 'command: [node,', 'command: [no-such-program,')
     const { code, notWell } = await examine(['--agent', 'start', '--data-folder', 'agent.yaml'], {})
     expect(code).toBe(1)
@@ -221,7 +226,7 @@ describe('weir doctor', () => {
   })
 
   it('says what is wrong with settings and modules', async () => {
-    await desk.run(['init', 'start'])
+    await commands.run(['init', 'start'])
     writeFileSync(path('start/tools/read-file.mjs'), "import 'no-such-package'\n")
     const { code, notWell } = await examine(['--agent', 'start', '--partitions', '0'])
     expect(code).toBe(1)
@@ -237,7 +242,7 @@ describe('weir doctor', () => {
   })
 
   it('says what is odd about a log: its partitions, its version, that it is none', async () => {
-    await desk.run(['ask', '--agent', 'agent.yaml', 'hello'])
+    await commands.run(['ask', '--agent', 'agent.yaml', 'hello'])
     expect((await examine([])).notWell).toEqual([])
     expect((await examine(['--partitions', '8'])).notWell).toEqual([
       expect.stringMatching(
@@ -307,8 +312,8 @@ describe('weir doctor', () => {
     })
 
     it('says when nobody answers', async () => {
-      const url = desk.server.url
-      await desk.server.close()
+      const url = commands.server.url
+      await commands.server.close()
       writeFileSync(
         path('agent.yaml'),
         `system: x\nmodel: { provider: openai-chat, name: m, maxOutputTokens: 1, baseUrl: '${url}' }\n`,

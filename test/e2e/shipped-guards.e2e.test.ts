@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
 import { call, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk
+let commands: CommandFolder
 
-afterEach(() => desk?.close())
+afterEach(() => commands?.close())
 
 /**
  * Writes a guard file with these options, and asks with it, once for each message, each time in a
@@ -22,7 +22,7 @@ async function asked(
   messages: string[],
 ): Promise<{ errors: string; starts: object[] }> {
   const shipped = new URL(`../../services/guards/${guard}/guard.ts`, import.meta.url)
-  const file = join(desk.folder, 'guard.mjs')
+  const file = join(commands.folder, 'guard.mjs')
   await writeFile(
     file,
     `import guard from '${shipped}'\nexport default guard(${JSON.stringify(options)})\n`,
@@ -41,11 +41,11 @@ async function asked(
       'enforce',
       message,
     ]
-    const { code, out, errors } = await desk.run(args)
+    const { code, out, errors } = await commands.run(args)
     expect({ code, out, errors }).toMatchObject({ code: 0, out: 'Done.\n' })
     said += errors
   }
-  const started = await readFile(join(desk.folder, 'starts'), 'utf8').catch(() => '')
+  const started = await readFile(join(commands.folder, 'starts'), 'utf8').catch(() => '')
   const starts = started.split('\n').filter((line) => line !== '')
   return {
     errors: said,
@@ -68,7 +68,7 @@ describe('the shell guard', () => {
       'cat ~/.ssh/id_rsa',
       'true; echo x > ../outside',
     ]
-    desk = await openDesk(
+    commands = await openCommandFolder(
       script(
         says(
           ...harmful.map((command) => call('exec', { command })),
@@ -93,7 +93,7 @@ describe('the shell guard', () => {
       { command: 'ls -l | wc -l' },
       { command: 'echo x > notes.txt && rm notes.txt' },
     ])
-    const told = results(desk.server.requests[1] as ModelCall)
+    const told = results(commands.server.requests[1] as ModelCall)
     expect(
       told.split('Tool call vetoed before execution: the guard \\"shell\\" says: '),
     ).toHaveLength(harmful.length + 1)
@@ -106,7 +106,7 @@ describe('the shell guard', () => {
 describe('the spend guard', () => {
   it('sums what a conversation spends, also over a restart, and says how much is left', async () => {
     const pay = (cents: number) => says(call('act', { cents }))
-    desk = await openDesk(
+    commands = await openCommandFolder(
       script(
         pay(20_00),
         says(text('Done.')),
@@ -123,10 +123,10 @@ describe('the spend guard', () => {
       ['Pay 20.', 'Pay 15, or what is left.', 'And a cent more.'],
     )
     expect(starts).toEqual([{ cents: 20_00 }, { cents: 10_00 }])
-    expect(results(desk.server.requests[3] as ModelCall)).toContain(
+    expect(results(commands.server.requests[3] as ModelCall)).toContain(
       'the guard \\"spend\\" says: 15.00 after 20.00 is over 30.00 for this conversation. At most 10.00 can still be spent',
     )
-    expect(results(desk.server.requests[6] as ModelCall)).toContain(
+    expect(results(commands.server.requests[6] as ModelCall)).toContain(
       '0.01 after 30.00 is over 30.00',
     )
     expect(errors.match(/vetoed by guard spend: spend\.over-conversation/g)).toHaveLength(2)

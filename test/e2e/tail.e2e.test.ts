@@ -8,23 +8,30 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
-let desk: Desk
+let commands: CommandFolder
 beforeAll(async () => {
-  desk = await openDesk((request) => {
+  commands = await openCommandFolder((request) => {
     const [first] = textsOf(request)
     return first === 'act' && request.messages.length === 1
       ? says(call('act', { answer: 'done' }))
       : says(text('Done.'))
   })
   for (const conversation of ['act', 'plain'])
-    await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', conversation, conversation])
+    await commands.run([
+      'ask',
+      '--agent',
+      'agent.yaml',
+      '--conversation',
+      conversation,
+      conversation,
+    ])
 })
-afterAll(() => desk.close())
+afterAll(() => commands.close())
 
 async function linesOf(...args: string[]): Promise<RecordLine[]> {
-  const { code, out, errors } = await desk.run(['tail', ...args])
+  const { code, out, errors } = await commands.run(['tail', ...args])
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
   return parsed(out)
 }
@@ -118,7 +125,7 @@ describe('weir tail', () => {
   })
 
   it('follows what comes, and ends well by Ctrl-C', async () => {
-    const following = desk.start([
+    const following = commands.start([
       'tail',
       'activity',
       '--follow',
@@ -134,7 +141,7 @@ describe('weir tail', () => {
         if (out.includes('"turn-finished"')) resolve()
       })
     })
-    await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', 'later', 'later'])
+    await commands.run(['ask', '--agent', 'agent.yaml', '--conversation', 'later', 'later'])
     await finished
     following.child.kill('SIGINT')
     expect(await following.ended).toMatchObject({ code: 0, signal: null, errors: '' })
@@ -142,11 +149,11 @@ describe('weir tail', () => {
   })
 
   it('follows until a time, or as many records as were wanted', async () => {
-    expect(await desk.run(['tail', 'activity', '--follow', '--until', 'now'])).toMatchObject({
+    expect(await commands.run(['tail', 'activity', '--follow', '--until', 'now'])).toMatchObject({
       code: 0,
       out: '',
     })
-    const { code, out } = await desk.run([
+    const { code, out } = await commands.run([
       'tail',
       'activity',
       '--follow',
@@ -159,7 +166,7 @@ describe('weir tail', () => {
   })
 
   it('ends without a word when its reader has gone', async () => {
-    const { child, ended } = desk.start(['tail', 'activity', '--follow', '--from', 'beginning'])
+    const { child, ended } = commands.start(['tail', 'activity', '--follow', '--from', 'beginning'])
     child.stdout.destroy()
     expect(await ended).toMatchObject({ code: 0, signal: null, errors: '' })
   })
@@ -167,7 +174,7 @@ describe('weir tail', () => {
   it('shows what is no message as such, with the reason, and bytes in base64', async () => {
     const strange = Buffer.from('no frame')
     const bus = await openEmbeddedBus({
-      file: join(desk.folder, '.weir', 'weir.db'),
+      file: join(commands.folder, '.weir', 'weir.db'),
       clock: systemClock,
     })
     await bus.append([
@@ -175,7 +182,7 @@ describe('weir tail', () => {
     ])
     await bus.append([{ topic: 'weir.history', partition: 1, key: 'gone', value: null }])
     await bus.close()
-    const { out } = await desk.run([
+    const { out } = await commands.run([
       'tail',
       'rounds-proposed',
       '--conversation',
@@ -199,7 +206,7 @@ describe('weir tail', () => {
       ({ key }) => key === 'gone',
     )
     expect(tombstone).toMatchObject({ type: null, message: null })
-    await desk.run(['ask', '--agent', 'agent.yaml', 'another turn']) // the stages meet the strange record
+    await commands.run(['ask', '--agent', 'agent.yaml', 'another turn']) // the stages meet the strange record
     const [letter] = await linesOf('dead-letters', '--conversation', 'str\u001bange')
     expect(letter).toMatchObject({
       type: 'dead-letter',
@@ -244,7 +251,7 @@ describe('weir tail', () => {
     [['activity', '--since', 'now', '--from', 'end'], /--from and --since both say where to begin/],
     [['activity', '--bus', 'kafka'], /no broker is named; give --bootstrap-server HOST:9092/],
   ])('refuses %j with what would be taken', async (args, words) => {
-    const { code, out, errors } = await desk.run(['tail', ...args])
+    const { code, out, errors } = await commands.run(['tail', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(errors).toMatch(words)
   })

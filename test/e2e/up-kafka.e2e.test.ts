@@ -14,7 +14,7 @@ import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { metricOf, startUp, type WeirUp } from '../support/weir-up.ts'
 
 const partitions = 3
@@ -22,7 +22,7 @@ const agentSide = 'llm-gateway,executor,accumulator'
 const otherSide = 'conversation,validator,loop-detector'
 
 let bootstrapServer: string
-let desk: Desk
+let commands: CommandFolder
 let bus: Bus | undefined
 /** New for each test: the broker is shared. */
 let topicPrefix: string
@@ -34,17 +34,17 @@ beforeAll(async () => {
 afterEach(async () => {
   await bus?.close()
   bus = undefined
-  await desk.close()
+  await commands.close()
 })
 
 async function open(
   model: (request: ModelCall, number: number) => Reply,
   { topics = true } = {},
 ): Promise<void> {
-  desk = await openDesk(model)
+  commands = await openCommandFolder(model)
   topicPrefix = `up-${randomUUID().slice(0, 8)}.`
   bus = await openBus(
-    readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}),
+    readSettings({ bus: 'kafka', bootstrapServer, dataFolder: commands.folder }, {}),
     pino({ level: 'silent' }),
   )
   if (topics) await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
@@ -53,7 +53,7 @@ async function open(
 /** Each has a data folder of its own, as processes on different machines have. */
 function up(stages: string): WeirUp {
   const environment = { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...onKafka() }
-  return startUp(desk, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
+  return startUp(commands, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
 }
 
 const onKafka = () => ({
@@ -63,7 +63,7 @@ const onKafka = () => ({
 })
 
 function ask(said: string) {
-  return desk.run(['ask', '--agent', 'agent.yaml', said], { environment: onKafka() })
+  return commands.run(['ask', '--agent', 'agent.yaml', said], { environment: onKafka() })
 }
 
 async function records(topic: TopicName): Promise<Message[]> {
@@ -130,8 +130,8 @@ describe('weir up on Kafka', () => {
 
     const next = up(agentSide)
     expect(await asked).toMatchObject({ code: 0, out: 'All is well.\n' })
-    expect(resultsOf(desk.server.requests[1])).toEqual(['done'])
-    expect(desk.server.requests).toHaveLength(2)
+    expect(resultsOf(commands.server.requests[1])).toEqual(['done'])
+    expect(commands.server.requests).toHaveLength(2)
     expect((await ofType('activity', 'tool-started')).length).toBe(1)
     for (const one of [others, next]) one.signal('SIGTERM')
     expect((await Promise.all([others.ended, next.ended])).map(({ code }) => code)).toEqual([0, 0])

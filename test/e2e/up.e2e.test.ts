@@ -15,7 +15,7 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { until, userMessage } from '../support/inbox.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import { type Desk, openDesk } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
 const partitions = 2
@@ -23,23 +23,23 @@ const conversation = 'c'
 const partition = partitionOf(conversation, partitions)
 const withAgent = { args: ['--agents', 'agent.yaml', '--partitions', `${partitions}`] }
 
-let desk: Desk | undefined
+let commands: CommandFolder | undefined
 
 afterEach(async () => {
-  await desk?.close()
-  desk = undefined
+  await commands?.close()
+  commands = undefined
 })
 
 /** Takes two minutes, and cannot be asked to stop. */
 const endless = `  - { name: endless, description: d, schema: { type: object }, timeoutMs: 300000, command: [sh, -c, "trap '' TERM; sleep 60; sleep 60"] }\n`
 
 /** A folder with an agent, and a log in which a message waits. */
-async function deskWithMessage(
+async function folderWithMessage(
   model: (request: ModelCall, number: number) => Reply,
   graceMs = 2_000,
-): Promise<Desk> {
-  const opened = await openDesk(model)
-  desk = opened
+): Promise<CommandFolder> {
+  const opened = await openCommandFolder(model)
+  commands = opened
   const file = join(opened.folder, 'agent.yaml')
   await writeFile(
     file,
@@ -60,12 +60,12 @@ async function deskWithMessage(
   return opened
 }
 
-const fileOf = ({ folder }: Desk) => join(folder, '.weir', 'weir.db')
+const fileOf = ({ folder }: CommandFolder) => join(folder, '.weir', 'weir.db')
 
 /** All messages of a topic, beside the process that writes or after it. */
 async function records(topic: TopicName): Promise<Message[]> {
   const bus = await openEmbeddedBus({
-    file: fileOf(desk as Desk),
+    file: fileOf(commands as CommandFolder),
     clock: systemClock,
     readOnly: true,
   })
@@ -89,7 +89,7 @@ async function ofType<T extends Message['type']>(
 describe('weir up', () => {
   it('plays what waits in the log, says in its probes that it is ready and what it did, and ends with 0', async () => {
     const up = startUp(
-      await deskWithMessage(
+      await folderWithMessage(
         script(says(call('act', {}), call('exec', {})), says(text('All is well.'))),
       ),
       withAgent,
@@ -150,7 +150,7 @@ describe('weir up', () => {
       says(call('act', { until: 'probed', answer: 'done' })),
       says(text('All is well.')),
     )
-    const opened = await deskWithMessage(model, 60_000)
+    const opened = await folderWithMessage(model, 60_000)
     const up = startUp(opened, withAgent)
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
@@ -179,7 +179,7 @@ describe('weir up', () => {
   })
 
   it('at SIGTERM does not wait longer than its grace for a tool that cannot be asked to stop, and says what became of it', async () => {
-    const up = startUp(await deskWithMessage(script(says(call('endless', {})))), withAgent)
+    const up = startUp(await folderWithMessage(script(says(call('endless', {})))), withAgent)
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)
@@ -189,7 +189,7 @@ describe('weir up', () => {
   })
 
   it('is killed by a second signal', async () => {
-    const up = startUp(await deskWithMessage(script(says(call('endless', {})))), withAgent)
+    const up = startUp(await folderWithMessage(script(says(call('endless', {})))), withAgent)
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
     await up.line(/^stopping/)
@@ -200,7 +200,7 @@ describe('weir up', () => {
 
 describe('a weir up that cannot go on', () => {
   it('ends with 1 and the reason, the stage by name, when the log can be written no more', async () => {
-    const opened = await deskWithMessage(() =>
+    const opened = await folderWithMessage(() =>
       says(text('x'.repeat(400_000)), call('act', { more: 'x'.repeat(400_000) })),
     )
     // 4 MiB are as much as one of its files may have; the log of records reaches that first.
@@ -215,7 +215,7 @@ describe('a weir up that cannot go on', () => {
   })
 
   it('ends with 1 and says who writes the file, when another process does', async () => {
-    const opened = await deskWithMessage(script())
+    const opened = await folderWithMessage(script())
     const first = startUp(opened, withAgent)
     await first.untilReady()
     const second = startUp(opened, withAgent)
@@ -230,7 +230,7 @@ describe('a weir up that cannot go on', () => {
   })
 
   it('ends with 1 where a commit stands outside the log: it does not judge half a past', async () => {
-    const opened = await deskWithMessage(script())
+    const opened = await folderWithMessage(script())
     const bus = await openEmbeddedBus({ file: fileOf(opened), clock: systemClock })
     const commit = { offset: 1_000, metadata: '{"from":900,"marks":{}}' }
     const reader = {
@@ -257,8 +257,8 @@ describe('a weir up that cannot go on', () => {
 
 describe('a weir up that is asked for what cannot be', () => {
   const refused = async (args: string[], environment?: Record<string, string>) => {
-    desk ??= await openDesk(script())
-    const { code, errors } = await startUp(desk, { args, ...(environment && { environment }) })
+    commands ??= await openCommandFolder(script())
+    const { code, errors } = await startUp(commands, { args, ...(environment && { environment }) })
       .ended
     return { code, errors }
   }
@@ -276,16 +276,16 @@ describe('a weir up that is asked for what cannot be', () => {
     }))
 
   it('ends with 2 and every mistake of the agent files', async () => {
-    desk = await openDesk(script())
-    await writeFile(join(desk.folder, 'bad.yaml'), 'model: { provider: anthropic }\n')
+    commands = await openCommandFolder(script())
+    await writeFile(join(commands.folder, 'bad.yaml'), 'model: { provider: anthropic }\n')
     const { code, errors } = await refused(['--agents', 'bad.yaml'])
     expect(code).toBe(2)
     expect(errors).toContain('bad.yaml:1')
   })
 
   it('ends with 2 where its port is in use', async () => {
-    desk = await openDesk(script())
-    const { port } = new URL(desk.server.url)
+    commands = await openCommandFolder(script())
+    const { port } = new URL(commands.server.url)
     const { code, errors } = await refused(['--stages', 'validator', '--health-port', port])
     expect({ code, errors }).toEqual({
       code: 2,
@@ -294,8 +294,8 @@ describe('a weir up that is asked for what cannot be', () => {
   })
 
   it('asks for no agent files and no key where no stage needs them, and says that the rest is missing', async () => {
-    desk = await openDesk(script())
-    const up = startUp(desk, {
+    commands = await openCommandFolder(script())
+    const up = startUp(commands, {
       args: ['--stages', 'validator,loop-detector', '--agents', 'there-is-none'],
     })
     await up.untilReady()
@@ -311,13 +311,13 @@ describe('a weir up that is asked for what cannot be', () => {
   })
 
   it('writes no secret, whatever it logs', async () => {
-    desk = await openDesk(script())
+    commands = await openCommandFolder(script())
     await writeFile(
-      join(desk.folder, 'secret.yaml'),
+      join(commands.folder, 'secret.yaml'),
       `system: s\nmodel: { provider: anthropic, name: m, apiKey: "\${MODEL_KEY}", maxOutputTokens: 10 }\nfallback: f\n`,
     )
     const environment = { MODEL_KEY: 'sk-very-secret', WEIR_LOG_LEVEL: 'trace' }
-    const up = startUp(desk, { args: ['--agents', 'secret.yaml'], environment })
+    const up = startUp(commands, { args: ['--agents', 'secret.yaml'], environment })
     await up.untilReady()
     const pages = await Promise.all(
       (['/readyz', '/livez', '/metrics'] as const).map((path) => up.probe(path)),

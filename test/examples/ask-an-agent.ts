@@ -1,5 +1,5 @@
-// A program that asks the agent of `agent.yaml`, shows what happens on standard error, and prints
-// the reply.
+// A program that asks the agent of `agent.yaml`, shows the events on standard error, and prints the
+// reply.
 
 import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 

@@ -1,4 +1,4 @@
-// The examples are programs of their own, run as a user would run them: beside an agent file.
+// Runs the example programs as a user would, beside an agent file.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from '@jest/globals'
 import { examples, openExampleFolder } from './examples.ts'
 
-it.each(examples)('$name does what it says', async ({ name, printed }) => {
+it.each(examples)('$name prints the text that it describes', async ({ name, printed }) => {
   const { folder, close } = await openExampleFolder()
   try {
     const program = fileURLToPath(new URL(name, import.meta.url))

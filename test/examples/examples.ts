@@ -1,4 +1,4 @@
-// What the example programs need beside them: a folder with an agent file, whose model is a script
+// The surroundings of the example programs: a folder with an agent file, whose model is a script
 // behind real HTTP.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { call, says, text } from '../support/script.ts'
 
-/** `printed`: what it prints when all is well. */
+/** `printed`: the expected output. */
 export type Example = { name: string; printed: { out: string; errors: string } }
 
 export const examples: Example[] = [
@@ -31,7 +31,7 @@ export const examples: Example[] = [
   },
 ]
 
-/** What the user said last decides what the model does. */
+/** The model's behaviour follows the user's last message. */
 const model = (said: string) => {
   if (said.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
   if (said.includes('Wait an hour.')) return says(call('wait', {}))

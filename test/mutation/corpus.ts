@@ -1,6 +1,6 @@
-// The first look at a mutant: whether all traces of test/corpus are judged as labelled. It takes a
-// second where the tests take ten and more, and most mutants are noticed by it. Ends with 1 at the
-// first trace that is not.
+// The first check of a mutant: are all traces of test/corpus judged as labelled? It takes a second,
+// and the tests take ten or more. It finds most mutants. Ends with 1 at the first trace that is
+// judged differently.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { givenBy } from '../../apps/replay/judge/overrides.ts'

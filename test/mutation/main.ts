@@ -1,7 +1,7 @@
-// `make mutate`: breaks the judgement of loops in small ways, one at a time, in a copy of the tree,
-// and sees whether the detector's tests notice. A mutant that survives is a threshold or a mask
-// that nothing holds. It takes some minutes, so it is no part of `make test`; `make mutate
-// PART=2/6` tries the second sixth of them.
+// `make mutate` breaks the judgement of loops in small ways, one at a time, in a copy of the tree.
+// It reports the mutants that the detector's tests do not notice. A mutant that survives is a
+// threshold or a mask without a test. It takes minutes, so `make test` does not run it.
+// `make mutate PART=2/6` tries the second sixth of them.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 
 if (!pass()) {
   console.error(
-    'the tests fail without any mutant: mend that first (make test ARGS=test/services/loop-detector)',
+    'the tests fail without a mutant: fix that first (make test ARGS=test/services/loop-detector)',
   )
   process.exit(1)
 }

@@ -1,7 +1,7 @@
-// The mutants of the loop-detector's judgement: each threshold one up and one down, each mask taken
-// away. A test that notices one fails.
+// The mutants of the loop-detector's judgement: each threshold one up and one down, and each mask
+// removed. A test that notices one fails.
 
-/** `change`: what the line becomes; null: it is taken out. Lines from 1. */
+/** `change`: the new text of the line; null: the line is removed. Lines count from 1. */
 export type Mutant = { file: string; line: number; was: string; change: string | null }
 
 const thresholdsInForce = 'shared/contract/thresholds.ts'
@@ -29,7 +29,7 @@ function numbersIn(file: string, text: string, isWanted: (line: string) => boole
   })
 }
 
-/** Of lists of patterns, one pattern a line. */
+/** Mutants of lists with one pattern a line. */
 function elementsIn(file: string, text: string): Mutant[] {
   return text
     .split('\n')

@@ -1,4 +1,4 @@
-// What may change between two versions of a schema, and that nothing else has changed in ours.
+// The changes that two versions of a schema allow. Our own schemas have no other change.
 
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

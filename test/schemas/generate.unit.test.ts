@@ -1,5 +1,5 @@
-// The generator: how it reads schemas, what it refuses, the types it writes, and how the lock may
-// change.
+// The generator: how it reads and refuses schemas, the types that it writes, and the changes of the
+// lock.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

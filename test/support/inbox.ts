@@ -10,8 +10,8 @@ import type { Message, TurnFinished, UserMessage } from '../../shared/contract/m
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { keyOf, type TopicName } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { patienceMs } from './patience.ts'
 import type { Pipeline } from './pipeline.ts'
+import { waitMaxMs } from './wait-limit.ts'
 
 /** A message as the edge would write it, but for what a test is about. */
 export function userMessage(agent: Agent, fields: Partial<UserMessage>): UserMessage {
@@ -69,7 +69,7 @@ export async function activityUntil(
       partition: partitionOf(conversation, partitions),
       from: 0,
     }
-    for await (const records of bus.follow({ ...range, signal: AbortSignal.timeout(patienceMs) })) {
+    for await (const records of bus.follow({ ...range, signal: AbortSignal.timeout(waitMaxMs) })) {
       for (const { key, id, partition, offset, value } of records)
         if (key === conversation && value !== null)
           seen.set(id ?? `${partition}/${offset}`, decode(value) as Activity)
@@ -105,7 +105,7 @@ export async function endsOfMessages(
 
 /** Resolves as soon as it is so; looks all the time. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(patienceMs)
+  const deadline = AbortSignal.timeout(waitMaxMs)
   while (!(await isSo())) {
     if (deadline.aborted) throw new Error(`this did not come true: ${isSo}`)
     await sleep(5)

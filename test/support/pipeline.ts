@@ -33,7 +33,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { patienceMs } from './patience.ts'
+import { waitMaxMs } from './wait-limit.ts'
 
 export type Turn = { activity: Activity[]; finished: TurnFinished }
 
@@ -105,7 +105,7 @@ export async function withPipeline(
         const activity: Activity[] = []
         const turn = edge.ask(
           { agent: asking, conversation, messageId, text },
-          AbortSignal.timeout(patienceMs),
+          AbortSignal.timeout(waitMaxMs),
         )
         for (;;) {
           const { value, done } = await Promise.race([turn.next(), failed])

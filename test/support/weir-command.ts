@@ -46,7 +46,7 @@ type StartOptions = {
   fileSizeMax?: number
 }
 
-export type Desk = {
+export type CommandFolder = {
   folder: string
   server: AnthropicServer
   /** Starts `weir ARGUMENTS` in the folder. */
@@ -67,7 +67,9 @@ export type Desk = {
  * A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and
  * `stubborn` (cannot be asked to stop, and notes its process in `stubborn-pid`).
  */
-export async function openDesk(model: (call: ModelCall, number: number) => Reply): Promise<Desk> {
+export async function openCommandFolder(
+  model: (call: ModelCall, number: number) => Reply,
+): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-command-'))
   const server = await startAnthropicServer(model)
   const node = JSON.stringify(process.execPath)

@@ -1,7 +1,7 @@
 // `weir up` as a process: its log lines, its health server, its end.
 
 import { until } from './inbox.ts'
-import type { Desk, Ended } from './weir-command.ts'
+import type { CommandFolder, Ended } from './weir-command.ts'
 
 export type LogLine = { level: number; msg: string; [field: string]: unknown }
 
@@ -30,12 +30,12 @@ export type UpOptions = {
   fileSizeMax?: number
 }
 
-/** Starts `weir up ARGUMENTS` in the desk's folder. */
+/** Starts `weir up ARGUMENTS` in the commands's folder. */
 export function startUp(
-  desk: Pick<Desk, 'start'>,
+  commands: Pick<CommandFolder, 'start'>,
   { command = ['up'], args = [], environment = {}, fileSizeMax }: UpOptions = {},
 ): WeirUp {
-  const { child, ended } = desk.start([...command, ...args], {
+  const { child, ended } = commands.start([...command, ...args], {
     environment,
     ...(fileSizeMax !== undefined && { fileSizeMax }),
   })

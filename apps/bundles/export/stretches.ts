@@ -51,7 +51,7 @@ export async function* stretchesOf(
     if (signal.aborted) return
     for (const record of records) {
       const wasAtRest = isAtRest(fold.units.get(record.key)?.state)
-      const taken = fold.take(record)
+      const taken = fold.apply(record)
       const { unit, outputs } = taken instanceof Promise ? await taken : taken
       if (unit === undefined) continue
       const after = fold.units.get(unit)

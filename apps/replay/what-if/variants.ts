@@ -44,7 +44,7 @@ export function createVariants(
     async take(record) {
       const written: Message[][] = []
       for (const fold of folds) {
-        const taking = fold.take(record)
+        const taking = fold.apply(record)
         const { outputs } = taking instanceof Promise ? await taking : taking
         written.push(outputs.map((output) => output.message))
       }

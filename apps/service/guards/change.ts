@@ -2,7 +2,7 @@
 // the next model response.
 
 import type { GuardMode } from '../../../shared/contract/messages.ts'
-import { removeGuard, switchGuard } from '../../../shared/runtime/guards/register.ts'
+import { removeGuard, switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withKnownRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../../shared/contract/topology.ts'
-import { registeredGuards } from '../../../shared/runtime/guards/register.ts'
+import { registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import { messageOf } from '../../history/message-of.ts'
 
 export type WatchOptions = {

@@ -7,7 +7,7 @@ import type { GuardRegistration, Message } from '../../../shared/contract/messag
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { modeOf, registeredGuards } from '../../../shared/runtime/guards/register.ts'
+import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'

@@ -5,7 +5,7 @@ import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicSpec } from '../../../shared/contract/topology.ts'
 import { createLog } from '../../../shared/lib/log.ts'
-import { registeredGuardNames } from '../../../shared/runtime/guards/register.ts'
+import { registeredGuardNames } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
 /** Short, because a person waits. */

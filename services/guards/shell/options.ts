@@ -2,7 +2,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { unknownKey } from '../../../shared/runtime/guards/unknown-key.ts'
+import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 
 export type ShellGuardOptions = {
   /** Default `shell`. */
@@ -59,7 +59,7 @@ export type ShellRules = {
 }
 
 export function shellRules(options: ShellGuardOptions): ShellRules {
-  const unknown = unknownKey(options, optionNames)
+  const unknown = keyFault(options, optionNames)
   if (unknown !== undefined)
     throw new WeirError('settings.invalid', `the shell guard's options have ${unknown}`)
   if (

@@ -17,7 +17,7 @@
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { valueAt } from '../../../shared/runtime/guards/argument-path.ts'
-import { unknownKey } from '../../../shared/runtime/guards/unknown-key.ts'
+import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 import { type AmountForm, amountOf, textOfUnits, unitsOf } from './amount.ts'
 
 export type SpendGuardOptions = {
@@ -267,7 +267,7 @@ function spendRules(options: SpendGuardOptions): Rules {
 }
 
 function checkKeys(what: string, given: unknown, known: readonly string[]): void {
-  const unknown = unknownKey(given, known)
+  const unknown = keyFault(given, known)
   if (unknown !== undefined)
     throw new WeirError('settings.invalid', `the spend guard's ${what} have ${unknown}`)
 }

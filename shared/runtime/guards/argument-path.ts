@@ -1,9 +1,9 @@
-// Where in a call's arguments something stands: the name of a member, or a JSON Pointer (RFC 6901)
-// such as /payment/amount.
+// A path into a call's arguments: the name of a member, or a JSON Pointer (RFC 6901) such as
+// /payment/amount.
 
 import type { JsonObject, JsonValue } from '../../contract/guard.ts'
 
-/** Undefined: there is nothing. What objects inherit is nothing. */
+/** Undefined: no value there. Inherited members do not count. */
 export function valueAt(args: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = args
   for (const step of path.startsWith('/') ? path.slice(1).split('/').map(unescaped) : [path]) {

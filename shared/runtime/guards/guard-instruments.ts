@@ -1,6 +1,6 @@
-// What a guard tells whoever measures it. As with the stages' instruments
-// (shared/runtime/instruments.ts) nothing is called and nothing kept without them, and whoever
-// implements them must not throw and must return at once.
+// The instruments of a guard. As with the stages' instruments (shared/runtime/instruments.ts), a
+// guard without them calls and keeps nothing. An implementation must not throw and must return at
+// once.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { GuardVerdict } from '../../contract/messages.ts'
@@ -11,10 +11,10 @@ export type MeasuredGuardPartition = {
   /** With the deployment's prefix. */
   readonly topic: string
   readonly partition: number
-  /** Where reading begins. */
+  /** The offset at which reading begins. */
   readonly from: Offset
   /**
-   * The first record that was not done at the assignment: those before it are only folded again.
+   * The first record that was not done at the assignment. Records before it are only folded again.
    */
   readonly done: Offset
   /** The log's end at the assignment. */
@@ -24,10 +24,7 @@ export type MeasuredGuardPartition = {
 }
 
 export type GuardPartitionInstrument = {
-  /**
-   * These records were read, next after the ones before, and the answers that they led to are
-   * acknowledged.
-   */
+  /** The next records that were read. Their answers are acknowledged. */
   acknowledged(step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] }): void
   closed(): void
 }

@@ -1,8 +1,8 @@
-// What a guard remembers of conversations, as JSON texts: a text cannot be changed behind the
-// fold's back, and its size is known (R7).
-// GUARD-MEMORY-1. A conversation is remembered from the record that began it (`first`) to long
-//     after its last; folding from the oldest `first` gives all of it again.
-// GUARD-MEMORY-2. Bounded: the conversation that was heard of longest ago is forgotten first.
+// A guard's memory: its state of each conversation as JSON text. A guard cannot change a text
+// unnoticed, and the size of a text is known (R7).
+// GUARD-MEMORY-1. A conversation is kept from its first record (`first`) to long after its last.
+//     Folding from the oldest `first` restores the memory.
+// GUARD-MEMORY-2. Bounded: the conversation that was idle longest is forgotten first.
 
 import type { Offset } from '../../contract/bus.ts'
 import type { ConversationId } from '../../contract/ids.ts'
@@ -14,25 +14,22 @@ type Remembered = { state: string; first: Offset; marksAtFirst: Marks }
 
 export type GuardMemory = {
   get(conversation: ConversationId): string | undefined
-  /**
-   * `at`: the offset and time of the record after which it is so; `marks` are those before that
-   * record.
-   */
+  /** `at`: the offset and time of the record that led to this state, and the marks before it. */
   set(
     conversation: ConversationId,
     state: string | undefined,
     at: { offset: Offset; time: Milliseconds; marks: Marks },
   ): void
-  /** Forgets conversations of which nothing was heard since `time`. */
+  /** Forgets conversations without a record since `time`. */
   forgetBefore(time: Milliseconds): void
-  /** Where folding must begin to know all of this again; undefined: nothing is remembered. */
+  /** The start of a fold that restores this memory. Undefined: the memory is empty. */
   oldest(): { first: Offset; marksAtFirst: Marks } | undefined
 }
 
 export function createGuardMemory(): GuardMemory {
   /** In the order of their first records. */
   const byFirst = new Map<string, Remembered>()
-  /** When each was heard of last, in that order. */
+  /** The time of each conversation's last record, oldest first. */
   const byLast = new Map<string, Milliseconds>()
 
   function forget(conversation: ConversationId): void {

@@ -1,11 +1,11 @@
-// One partition of `rounds-cleared` as a guard reads it: each round that it is in force in becomes
-// one record in its own topic.
-// GUARD-PARTITION-1. What it answers depends on the log alone: what it remembers of a conversation
-//     is folded from its rounds, in order, and folded again after a restart (R1).
-// GUARD-PARTITION-2. An answer has an id made of the round's own place. So a round that is judged
-//     again, by whichever instance, gives the same record, and the first counts.
-// GUARD-PARTITION-3. Whatever the guard's function does, throw, loop for ever, answer nonsense, the
-//     round gets an answer, and with it the next one its turn (R6, R8).
+// One partition of `rounds-cleared` as a guard reads it. Each round in which the guard is in force
+// becomes one record in the guard's topic.
+// GUARD-PARTITION-1. The answers depend only on the log. The guard's state of a conversation is
+//     folded from its rounds in order, and folded again after a restart (R1).
+// GUARD-PARTITION-2. The id of an answer is made of the round's position. So a round that is judged
+//     again, on any instance, gives the same record, and the first one counts.
+// GUARD-PARTITION-3. A guard's function may throw, loop for ever or answer nonsense. The round
+//     still gets an answer, and the next round is judged (R6, R8).
 
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -33,7 +33,7 @@ import { modeFor } from './tool-pattern.ts'
 export type GuardPartitionOptions = {
   guard: Guard
   assignment: Assignment
-  /** Its topic, with the deployment's prefix. */
+  /** The guard's topic, with the deployment's prefix. */
   topic: string
   clock: Clock
   log: Logger
@@ -108,8 +108,8 @@ export function readGuardPartition({
   }
 
   /**
-   * Undefined: no round of this guard, or one that was read before. What cannot be decoded is the
-   * executor's to report.
+   * Undefined: not a round for this guard, or a repeat. The executor reports records that cannot be
+   * decoded.
    */
   function jobOf(record: StoredRecord): Job | undefined {
     newest = Math.max(newest, record.time)
@@ -133,15 +133,15 @@ export function readGuardPartition({
   }
 
   /**
-   * In one time limit as long as all goes well; what exceeds it is rejected, and the rest goes on
-   * in a new one.
+   * Judges all rounds within one time limit. A round that exceeds it is rejected, and the others
+   * get a new limit.
    */
   async function judgeAll(jobs: Job[]): Promise<void> {
     let next = 0
     let againAt: number | undefined
     while (next < jobs.length) {
       const first = next
-      if (next > 0) await setImmediate() // a client of Kafka must say now and then that it lives
+      if (next > 0) await setImmediate() // lets the Kafka client send its heartbeats
       const began = clock.monotonic()
       const used = process.cpuUsage()
       const isWithin = within(() => {
@@ -150,10 +150,9 @@ export function readGuardPartition({
           judgeOne(jobs[next] as Job)
         }
       }, limits.guardJudgeMsMax)
-      // One that was broken off behind others has not had all of its time: once more, at the
-      // beginning of a limit.
+      // A round that was stopped behind others has not had all of its time. It gets a new limit.
       if (isWithin || next > first) continue
-      // Nor has one whose process stood still, because the machine had other things to do.
+      // The same if the process stood still because the machine was busy.
       const { user, system } = process.cpuUsage(used)
       if (againAt !== next && (user + system) / 1000 < limits.guardJudgeMsMax / 2) {
         againAt = next
@@ -185,7 +184,7 @@ export function readGuardPartition({
 
   function judged(state: unknown, round: GuardedRound): Answered {
     try {
-      // It gets a copy: what it does to the round must not change what its answer is held against.
+      // A copy: the answer is checked against the round, so the guard must not change it.
       return answeredBy(guard.judge(state, structuredClone(round)), round)
     } catch (error) {
       return failedAnswer(
@@ -241,8 +240,7 @@ export function readGuardPartition({
 
   function positionNow(): Position {
     const oldest = memory.oldest()
-    // What retention has deleted meanwhile cannot be folded again: what is known from there on must
-    // do.
+    // Rounds that retention has deleted meanwhile cannot be folded again. The later ones must do.
     if (oldest === undefined) return { done: position, from: position, marks: { ...marks } }
     return { done: position, from: Math.max(oldest.first, begin), marks: oldest.marksAtFirst }
   }
@@ -255,7 +253,7 @@ export function answerId({ guard, partition, offset }: AnswerPlace): string {
   return `guard.${guard}/${partition}/${offset}/0`
 }
 
-/** The place of the round that a record with this id answers; undefined: it is no such id. */
+/** The position of the round that a record with this id answers. Undefined: not such an id. */
 export function parseAnswerId(id: string): AnswerPlace | undefined {
   const [, guard, partition, offset] =
     /^guard\.([a-z0-9-]+)\/(\d{1,9})\/(\d{1,15})\/0$/.exec(id) ?? []
@@ -265,9 +263,9 @@ export function parseAnswerId(id: string): AnswerPlace | undefined {
 }
 
 /**
- * As the stages begin, but what is gone is gone: of a conversation whose first rounds retention has
- * deleted a guard knows the later ones. A commit beyond the log's end is still an error: then the
- * topic was recreated.
+ * A guard starts as the stages do, but accepts deleted rounds. If retention has deleted a
+ * conversation's first rounds, the guard knows only the later ones. A commit beyond the log's end
+ * is still an error, because then the topic was recreated.
  */
 function startOf(assignment: Assignment, log: Logger): Position {
   const { begin } = assignment.ends
@@ -283,7 +281,7 @@ function startOf(assignment: Assignment, log: Logger): Position {
   if (found.from >= begin) return found
   log.warn(
     { partition: ends.partition, from: found.from, begin },
-    'the log no longer holds all that the guard remembered; it goes on with what is left',
+    'the log no longer holds all rounds that the guard knew; it continues with the rest',
   )
   return { done: Math.max(found.done, begin), from: begin, marks: {} }
 }

@@ -1,5 +1,5 @@
-// What a guard sees of a cleared round: the calls that it was registered for and that nobody has
-// decided (CONTRACT-GUARD-1 of guard.ts).
+// The part of a cleared round that a guard sees: the undecided calls of the tools that it was
+// registered for (CONTRACT-GUARD-1 of guard.ts).
 
 import { argumentText } from '../../contract/call.ts'
 import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard.ts'
@@ -9,8 +9,8 @@ import { modeFor } from './tool-pattern.ts'
 
 /**
  * Undefined: the guard is not in force in this round, or the round has no call for it. `time`:
- * append time of the record. The registration that stands in the round decides, not the one that
- * the guard has now: the executor waits by that one too.
+ * append time of the record. The registration in the round counts, not the guard's present one,
+ * because the executor waits by the one in the round.
  */
 export function guardedRoundOf(
   cleared: RoundCleared,
@@ -35,7 +35,7 @@ function guardedCalls(
   return calls
     .flatMap((call): GuardedCall[] => {
       const declaration = declared.get(call.name)
-      // Without a declaration, or with arguments that are none, the executor rejects it by itself.
+      // The executor rejects a call without a declaration, or whose arguments are not an object.
       if (
         isDecided.has(call.ordinal) ||
         declaration === undefined ||

@@ -1,5 +1,5 @@
-// What a guard's function gave back, as it counts: its verdicts, or why the answer cannot be used.
-// A guard is anybody's code, so nothing of it is believed.
+// The result of a guard's function: its verdicts, or the reason why the answer cannot be used. A
+// guard is foreign code, so all of its answer is checked.
 
 import type { GuardedRound } from '../../contract/guard.ts'
 import { limits } from '../../contract/limits.ts'
@@ -7,8 +7,8 @@ import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
 import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'
 
 /**
- * `state`: as JSON; undefined: nothing to remember. `fault`: why it could not be used; then each
- * call is rejected, and what was remembered stays.
+ * `state`: as JSON; undefined: nothing to keep. `fault`: why the answer cannot be used. Then each
+ * call is rejected, and the guard's state stays.
  */
 export type Answered =
   | {
@@ -21,32 +21,34 @@ export type Answered =
 
 const codeShape = /^[a-z0-9_.-]{1,64}$/
 
-/** Throws what a getter of the answer throws. */
+/** Throws if a getter of the answer throws. */
 export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answered {
   const unusable = (why: string) => failedAnswer(calls, 'guard.unusable', why)
   if (typeof judgement !== 'object' || judgement === null)
-    return unusable(`judge returned ${judgement === null ? 'null' : typeof judgement}, no object`)
+    return unusable(
+      `judge returned ${judgement === null ? 'null' : typeof judgement}, not an object`,
+    )
   if ('then' in judgement) {
-    if (judgement instanceof Promise) judgement.catch(() => {}) // or its rejection would end the process
-    return unusable('judge returned a promise; it must answer at once')
+    if (judgement instanceof Promise) judgement.catch(() => {}) // a rejection would end the process
+    return unusable('judge returned a promise; it must return its answer')
   }
   const { state, verdicts, intervention } = judgement as {
     state?: unknown
     verdicts?: unknown
     intervention?: unknown
   }
-  if (!Array.isArray(verdicts)) return unusable('its verdicts are no array')
-  const said = new Map<number, CallVerdict>()
+  if (!Array.isArray(verdicts)) return unusable('its verdicts are not an array')
+  const byOrdinal = new Map<number, CallVerdict>()
   for (const one of verdicts as unknown[]) {
     const verdict = verdictIn(one)
     if (typeof verdict === 'string') return unusable(verdict)
     if (!calls.some(({ ordinal }) => ordinal === verdict.ordinal))
-      return unusable(`it names call ${verdict.ordinal}, which it was not asked about`)
-    if (said.has(verdict.ordinal)) return unusable(`it names call ${verdict.ordinal} twice`)
-    said.set(verdict.ordinal, verdict)
+      return unusable(`it names call ${verdict.ordinal}, which is not in its round`)
+    if (byOrdinal.has(verdict.ordinal)) return unusable(`it names call ${verdict.ordinal} twice`)
+    byOrdinal.set(verdict.ordinal, verdict)
   }
-  const missing = calls.find(({ ordinal }) => !said.has(ordinal))
-  if (missing !== undefined) return unusable(`it says nothing of call ${missing.ordinal}`)
+  const missing = calls.find(({ ordinal }) => !byOrdinal.has(ordinal))
+  if (missing !== undefined) return unusable(`it has no verdict for call ${missing.ordinal}`)
   const text = state === undefined ? undefined : JSON.stringify(state)
   if (text !== undefined && Buffer.byteLength(text) > limits.guardStateBytesMax)
     return unusable(
@@ -54,12 +56,12 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
     )
   return {
     state: text,
-    verdicts: calls.flatMap(({ ordinal }) => said.get(ordinal) ?? []),
-    intervention: wishIn(intervention),
+    verdicts: calls.flatMap(({ ordinal }) => byOrdinal.get(ordinal) ?? []),
+    intervention: interventionIn(intervention),
   }
 }
 
-/** Each call rejected, because the guard itself failed (R6). `why` is for people. */
+/** Rejects each call, because the guard itself failed (R6). `why` is for people. */
 export function failedAnswer(calls: GuardedRound['calls'], code: string, why: string): Answered {
   const evidence = cutToBytes(why, limits.guardEvidenceBytesMax)
   const text =
@@ -70,9 +72,9 @@ export function failedAnswer(calls: GuardedRound['calls'], code: string, why: st
   }
 }
 
-/** A text: what is wrong with it. */
+/** The verdict, or a text that describes its fault. */
 function verdictIn(value: unknown): CallVerdict | string {
-  if (typeof value !== 'object' || value === null) return 'a verdict is no object'
+  if (typeof value !== 'object' || value === null) return 'a verdict is not an object'
   const { ordinal, verdict, code, text, evidence } = value as Record<string, unknown>
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
   if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
@@ -88,7 +90,7 @@ function verdictIn(value: unknown): CallVerdict | string {
   }
 }
 
-function wishIn(value: unknown): GuardWish | null {
+function interventionIn(value: unknown): GuardWish | null {
   if (typeof value !== 'object' || value === null) return null
   const { reason, text } = value as Record<string, unknown>
   if (typeof reason !== 'string' || typeof text !== 'string' || text.trim() === '') return null

@@ -1,5 +1,5 @@
-// Runs one guard on a bus: a consumer group of its own over `rounds-cleared`, whose answers go to
-// its own topic. As many instances as there are partitions share the work; all run the same code.
+// Runs one guard on a bus: its own consumer group reads `rounds-cleared` and writes to its own
+// topic. Up to one instance a partition shares the work, and all run the same code.
 
 import type { Logger } from 'pino'
 import type { Assignment, Bus, Subscription } from '../../contract/bus.ts'
@@ -16,7 +16,7 @@ export type RunGuardOptions = {
   instruments?: GuardInstruments | undefined
 }
 
-/** Its topic must exist (register.ts). The subscription's `failed` says when it cannot go on. */
+/** Its topic must exist (guard-registry.ts). The subscription's `failed` rejects when it stops. */
 export function runGuard(
   guard: Guard,
   { bus, topicPrefix, log, instruments }: RunGuardOptions,
@@ -42,9 +42,9 @@ export function runGuard(
 }
 
 /**
- * Where there is no commit, because the bus keeps none or has forgotten it, the answers in the
- * guard's own topic say what is done: they are written in the order of their rounds. What it
- * remembered is folded from all that is left of the log. Undefined: it has answered nothing here.
+ * A commit made from the guard's answers, for a bus that keeps no commits or has lost this one.
+ * Answers are written in the order of their rounds, so the last one is enough. The memory is folded
+ * from the rest of the log. Undefined: the guard has answered nothing here.
  */
 async function answeredSoFar(
   guard: string,

@@ -1,4 +1,4 @@
-// Guards in a process of ours: registered, and run until they are closed.
+// Registers guards and runs them in this process until they are closed.
 
 import type { Logger } from 'pino'
 import type { Bus, Subscription } from '../../contract/bus.ts'
@@ -6,7 +6,7 @@ import type { Guard } from '../../contract/guard.ts'
 import type { GuardInForce, GuardMode } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
-import { modeOf, registerGuard } from './register.ts'
+import { modeOf, registerGuard } from './guard-registry.ts'
 import { runGuard } from './run-guard.ts'
 
 export type StartGuardsOptions = {
@@ -15,7 +15,7 @@ export type StartGuardsOptions = {
   partitions: number
   retentionMs: Milliseconds
   guards: readonly Guard[]
-  /** Of all of them; default: what they are registered with, `shadow` for new ones. */
+  /** The mode of all guards; default: the registered mode, or `shadow` for a new guard. */
   mode?: GuardMode | undefined
   replace?: boolean
   log: Logger
@@ -24,9 +24,9 @@ export type StartGuardsOptions = {
 
 export type RunningGuards = {
   readonly inForce: readonly GuardInForce[]
-  /** By the name of the guard. */
+  /** By guard name. */
   readonly subscriptions: ReadonlyMap<string, Subscription>
-  /** Rejects with the first guard that cannot go on; never resolves. */
+  /** Rejects with the first guard that stops by an error; never resolves. */
   readonly failed: Promise<never>
   close(): Promise<void>
 }
@@ -52,17 +52,17 @@ export async function startGuards({
       subscriptions.set(guard.name, await runGuard(guard, { ...place, log, instruments }))
       log.info(
         { guard: guard.name, version: guard.version, mode: modeOf(registered) ?? 'mixed' },
-        'a guard runs',
+        'guard started',
       )
     }
   } catch (error) {
-    await close().catch(() => {}) // what came first tells more
+    await close().catch(() => {}) // the first error says more
     throw error
   }
   const failed = Promise.race([
     ...[...subscriptions.values()].map((subscription) => subscription.failed),
     new Promise<never>(() => {}),
   ])
-  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  failed.catch(() => {}) // a caller that ignores it must not crash
   return { inForce, subscriptions, failed, close }
 }

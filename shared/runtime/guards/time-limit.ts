@@ -1,14 +1,11 @@
-// Work that may never end, in this very thread: V8 can break off what a script runs, also in a
-// regular expression. Setting such a limit costs a fifth of a millisecond, so one is set for a
-// whole batch of work and not for each piece.
+// A time limit for work in this thread that may never end. V8 can stop a running script, also
+// inside a regular expression. A limit costs a fifth of a millisecond, so a whole batch of work
+// shares one.
 
 import { createContext, Script } from 'node:vm'
 import type { Milliseconds } from '../../lib/clock.ts'
 
-/**
- * Runs `work`. False: it was broken off after `limitMs`, in the middle of whatever it did. What it
- * throws is thrown.
- */
+/** Runs `work`. False: it was stopped after `limitMs`, at any point. Throws the errors of `work`. */
 export type WithinLimit = (work: () => void, limitMs: Milliseconds) => boolean
 
 export function createTimeLimit(): WithinLimit {

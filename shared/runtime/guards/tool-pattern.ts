@@ -1,11 +1,11 @@
-// Patterns of tool names: which tools a guard judges, and in which mode. Executor and guard must
-// agree on it, so there is one place.
+// Patterns of tool names: they decide which tools a guard judges, and in which mode. Executor and
+// guard must agree, so both use this file.
 
 import type { GuardInForce, GuardMode } from '../../contract/messages.ts'
 
 /**
- * `*` stands for any characters, also for none; everything else for itself. Takes no longer than
- * the name times the pattern.
+ * `*` matches any characters, also none. All other characters match themselves. Takes at most the
+ * length of the name times that of the pattern.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
@@ -24,8 +24,8 @@ export function matchesPattern(pattern: string, name: string): boolean {
 }
 
 /**
- * How the guard judges this tool; undefined: not at all. Where several patterns match, `enforce`
- * counts: in doubt a guard guards (R6).
+ * The mode in which the guard judges this tool. Undefined: not at all. If several patterns match,
+ * `enforce` counts, because in doubt a guard rejects (R6).
  */
 export function modeFor(
   { tools }: Pick<GuardInForce, 'tools'>,

@@ -16,7 +16,7 @@ import {
   importTranscript,
 } from '../../../apps/transcripts/import-transcript.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
-import { foldedAgain } from '../../support/folded-again.ts'
+import { refoldLog } from '../../support/refold-log.ts'
 import { output } from '../../support/output.ts'
 
 let folder: string
@@ -237,7 +237,7 @@ describe('weir import-transcript', () => {
 
   it('writes records from which every stage derives the same records', async () => {
     await imported(anthropic, 'anthropic')
-    const { compared, missing, differing } = await look(foldedAgain)
+    const { compared, missing, differing } = await look(refoldLog)
     expect({ missing, differing }).toEqual({ missing: [], differing: [] })
     expect(compared).toBeGreaterThan(20)
     const [turn] = await look(async (log) => [...(log.bundle?.turns() ?? [])])

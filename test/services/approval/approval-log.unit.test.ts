@@ -64,7 +64,7 @@ async function byStage(log: StoredRecord[]): Promise<Outcomes> {
   })
   const outcomes: Outcomes = {}
   for (const record of log) {
-    const { records } = await fold.take(record)
+    const { records } = await fold.apply(record)
     for (const { value } of records) {
       const message = value && decode(value)
       if (message && message.type === 'approval-decided')

@@ -9,7 +9,7 @@ import type {
   StoredRecord,
   Subscription,
 } from '../../../shared/contract/bus.ts'
-import { patienceMs } from '../../support/patience.ts'
+import { waitMaxMs } from '../../support/wait-limit.ts'
 
 /**
  * What happened to one partition, in order. `read`: with the offsets; `acknowledged`, `closed`: as
@@ -108,7 +108,7 @@ export function textOf({ value }: { value: Uint8Array | null }): string {
 
 /** Waits until something is so. A test that waits in vain ends with what it waited for. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + patienceMs; !(await isSo()); ) {
+  for (const end = Date.now() + waitMaxMs; !(await isSo()); ) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }

@@ -22,9 +22,9 @@ import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
-// A toy stage in the gateway's place: a request opens a unit and counts failed attempts in place, a
-// cancel closes it and says the count. It throws, after having changed its state, on an attempt
-// whose reason is 'throw'; a tick moves its due unless the count is 13.
+// A toy stage in the gateway's place. A request opens a unit, which counts failed attempts. A
+// cancel closes it and reports the count. The reducer changes its state and then throws on an
+// attempt whose reason is 'throw'. A tick moves its due unless the count is 13.
 type Count = { request: ModelRequest; failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | AttemptStarted | Tick
 
@@ -132,7 +132,7 @@ function watched(see: (record: Received<In>) => void): Stage<Count, In> {
   }
 }
 
-/** An inbox of messages as they stand in the log: those with an id are derived. */
+/** An inbox of messages as records. Messages with an id are derived. */
 function inbox(
   ...messages: (Message | { id: string; message: Message } | Partial<StoredRecord>)[]
 ): StoredRecord[] {
@@ -170,12 +170,12 @@ function fold(records: StoredRecord[], marks: Marks = {}) {
 async function run(records: StoredRecord[], from = 0, marks: Marks = {}) {
   const folded = fold(records, marks)
   const written: RecordToAppend[] = []
-  for (const record of records.slice(from)) written.push(...(await folded.take(record)).records)
+  for (const record of records.slice(from)) written.push(...(await folded.apply(record)).records)
   return { folded, written, messages: written.map((record) => decode(record.value as Uint8Array)) }
 }
 
 describe('the fold', () => {
-  it('writes what the reducer wrote under an id made of stage, partition, offset of the input and n', async () => {
+  it('gives an output an id made of stage, partition, offset of the input and n', async () => {
     const { written } = await run(
       inbox({ id: id(7), message: request }, { id: id(8), message: cancel() }),
     )
@@ -196,7 +196,7 @@ describe('the fold', () => {
     expect(folded.units.size).toBe(0)
   })
 
-  it('takes records of one input in the order of n', async () => {
+  it('applies records of one input in the order of n', async () => {
     const records = inbox({ id: id(7, 1), message: request }, { id: id(7, 0), message: cancel() })
     expect((await run(records)).folded.units.size).toBe(1)
   })
@@ -211,7 +211,7 @@ describe('the fold', () => {
     )
     const { folded } = await run(records)
     expect(folded.position(4)).toEqual({ done: 4, from: 1, marks: { 'conversation/0': [3, 0] } })
-    await folded.take(
+    await folded.apply(
       inbox(...new Array(4).fill(failedWith('x')), {
         id: id(9),
         message: cancel(),
@@ -220,7 +220,7 @@ describe('the fold', () => {
     expect(folded.position(5)).toEqual({ done: 5, from: 2, marks: { 'conversation/0': [7, 0] } })
   })
 
-  it('comes to the same state from the committed position as from the beginning', async () => {
+  it('reaches the same state from the committed position as from the beginning', async () => {
     const records = inbox(
       { id: id(3), message: cancel({ turn: 5 }) },
       { id: id(7), message: request },
@@ -252,7 +252,7 @@ describe('the fold', () => {
     expect(folded.position(3)).toMatchObject({ from: 1, marks: { 'conversation/0': [7, 0] } })
   })
 
-  it('opens no unit in another partition than the conversation has, where the same would run a second time', async () => {
+  it("opens no unit outside the conversation's partition, where it would run a second time", async () => {
     const open = async (partition: number) => {
       const readBack = async function* () {}
       const folded = createFold({
@@ -264,7 +264,7 @@ describe('the fold', () => {
         readBack,
       })
       const [record] = inbox({ id: id(7), message: request })
-      const { records } = await folded.take({ ...(record as StoredRecord), partition })
+      const { records } = await folded.apply({ ...(record as StoredRecord), partition })
       return {
         units: [...folded.units.keys()],
         written: records.map(({ value }) => decode(value as Uint8Array)),
@@ -283,7 +283,7 @@ describe('the fold', () => {
     })
   })
 
-  it('never lets the time of a unit go back', async () => {
+  it('never moves the time of a unit back', async () => {
     const times: number[] = []
     const watching = watched((record) => times.push(record.time))
     const folded = createFold({
@@ -295,11 +295,11 @@ describe('the fold', () => {
     })
     const records = inbox({ id: id(7), message: request }, failedWith('x'), failedWith('y'))
     for (const [i, time] of [500, 300, 700].entries())
-      await folded.take({ ...(records[i] as StoredRecord), time })
+      await folded.apply({ ...(records[i] as StoredRecord), time })
     expect(times).toEqual([500, 500, 700])
   })
 
-  it('tells the reducer the offset of the record before in the unit, whatever that did', async () => {
+  it("gives the reducer the offset of the unit's previous record, also if that had no effect", async () => {
     const seen: unknown[] = []
     const watching = watched((record) => seen.push(record.previous))
     const folded = createFold({
@@ -315,7 +315,7 @@ describe('the fold', () => {
       { id: id(8), message: modelRequest({ turn: 3 }) },
       failedWith('x'),
     ))
-      await folded.take(record)
+      await folded.apply(record)
     expect(seen).toEqual([undefined, 0, undefined, 1])
   })
 })
@@ -339,11 +339,11 @@ describe('a unit that begins anew', () => {
       marks,
       readBack: async function* () {},
     })
-    for (const record of records.slice(from)) await folded.take(record)
+    for (const record of records.slice(from)) await folded.apply(record)
     return folded
   }
 
-  it("does so only if its carried names the unit's last record, and a tick that came too early is one", async () => {
+  it("begins only if its carried names the unit's last record, which may be an early tick", async () => {
     const own = (offset: number) => `conversation/0/${offset}/9`
     const records = inbox(
       says('m1'),
@@ -357,7 +357,7 @@ describe('a unit that begins anew', () => {
     expect(folded.units.get('c')).toMatchObject({ first: 0, last: 3 })
   })
 
-  it('brings its own time, because a fold that begins there knows no other', async () => {
+  it('has its own time, because a fold that begins there knows no earlier one', async () => {
     const records = inbox(
       says('m1'),
       { id: 'loop-detector/0/1/0', message: outcome },
@@ -376,10 +376,10 @@ describe('a tick', () => {
   it('reaches the reducer only when the unit is due', async () => {
     const records = inbox({ id: id(7), message: request }, tick, tick)
     const folded = fold(records)
-    await folded.take(records[0] as StoredRecord)
-    await folded.take({ ...(records[1] as StoredRecord), time: 4_999 })
+    await folded.apply(records[0] as StoredRecord)
+    await folded.apply({ ...(records[1] as StoredRecord), time: 4_999 })
     expect(folded.units.get('c/0/1')?.state.due).toBe(5_000)
-    await folded.take({ ...(records[2] as StoredRecord), time: 5_000 })
+    await folded.apply({ ...(records[2] as StoredRecord), time: 5_000 })
     expect(folded.units.get('c/0/1')?.state.due).toBe(6_000)
   })
 
@@ -411,7 +411,7 @@ describe('a tick', () => {
 })
 
 describe('a record that makes the reducer throw', () => {
-  it('fails the turn from the state before it, though the reducer had changed that state in place', async () => {
+  it('fails the turn from the state before it, even if the reducer changed that state in place', async () => {
     const { messages, folded } = await run(
       inbox({ id: id(7), message: request }, failedWith('x'), failedWith('throw')),
     )
@@ -437,7 +437,7 @@ describe('a record that makes the reducer throw', () => {
     expect([...folded.units.keys()]).toEqual(['c/9/1'])
   })
 
-  it('fails the turn too when what it wrote is over the limit of a record', async () => {
+  it('fails the turn also if its output is over the limit of a record', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('too large')))
     expect(messages[1]).toMatchObject({
       type: 'turn-failed',
@@ -446,14 +446,14 @@ describe('a record that makes the reducer throw', () => {
     expect(messages[2]).toMatchObject({ type: 'dead-letter', code: 'bus.record-too-large' })
   })
 
-  it('fails the turn too when it wrote to a port that is not its own', async () => {
+  it("fails the turn also if its output goes to another stage's port", async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('not mine')))
     expect(messages[2]).toMatchObject({
       reason: expect.stringContaining('may not write attempt-failed to its port activity'),
     })
   })
 
-  it('answers the same when it is folded again', async () => {
+  it('has the same outputs when it is folded again', async () => {
     const records = inbox({ id: id(7), message: request }, failedWith('throw'), {
       id: id(8),
       message: modelRequest({ turn: 4 }),
@@ -462,9 +462,9 @@ describe('a record that makes the reducer throw', () => {
   })
 })
 
-describe('a record that cannot be taken', () => {
+describe('a record that cannot be applied', () => {
   const cases: [string, Partial<StoredRecord>, string][] = [
-    ['is no message at all', { value: Buffer.from('garbage') }, 'codec.bad-frame'],
+    ['is not a message', { value: Buffer.from('garbage') }, 'codec.bad-frame'],
     [
       'has an unknown schema',
       { value: Buffer.from([0, 0, 15, 66, 63, 1]) },
@@ -485,7 +485,7 @@ describe('a record that cannot be taken', () => {
       'codec.bad-message',
     ],
     [
-      'has an id that is none',
+      'has an invalid id',
       { value: encode(failedWith('x')), id: 'conversation/0' },
       'codec.bad-message',
     ],
@@ -509,7 +509,7 @@ describe('a record that cannot be taken', () => {
     },
   )
 
-  it('moves no mark, so that what a stranger wrote under an id hides nothing', async () => {
+  it('moves no mark, so a forged id hides no later record', async () => {
     const { folded } = await run(
       inbox({ value: Buffer.from('garbage'), id: id(999) }, { id: id(7), message: request }),
     )
@@ -526,7 +526,7 @@ describe('a record that cannot be taken', () => {
 })
 
 describe('a unit that outlives many records that made its reducer throw', () => {
-  it('is folded again without running into the earlier ones: what is done grows with their number, not with its power', async () => {
+  it('is folded again without the earlier ones, so the work is linear in their number', async () => {
     let reacted = 0
     const surviving: Stage<Count, In> = {
       ...watched(() => {
@@ -548,8 +548,8 @@ describe('a unit that outlives many records that made its reducer throw', () => 
         yield records.filter((record) => record.offset >= from && record.offset < to)
       },
     })
-    for (const record of records) await folded.take(record)
+    for (const record of records) await folded.apply(record)
     expect(folded.units.get('c/0/1')?.state.failed).toBe(1)
-    expect(reacted).toBeLessThanOrEqual(12 + 10) // each record once, and the opening one again for each that threw
+    expect(reacted).toBeLessThanOrEqual(12 + 10) // each record once, and the first again for each failed one
   })
 })

@@ -6,11 +6,11 @@ import { historyKey } from '../../../shared/contract/topology.ts'
 import { historyReader } from '../../../shared/runtime/history-reader.ts'
 
 let table: Map<string, StoredRecord>
-let asked: string[]
+let reads: string[]
 
 beforeEach(() => {
   table = new Map()
-  asked = []
+  reads = []
 })
 
 function put(turn: number, round: number, text = `${turn}/${round}`, conversation = 'c'): void {
@@ -31,13 +31,13 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
 function reader(bytesMax = 1_000_000) {
   const bus: Pick<Bus, 'list' | 'get'> = {
     async list({ prefix }) {
-      asked.push('list')
+      reads.push('list')
       return [...table.values()].filter(
         ({ key, value }) => key.startsWith(prefix) && value !== null,
       )
     },
     async get({ key }) {
-      asked.push(`get ${key}`)
+      reads.push(`get ${key}`)
       return table.get(key)
     },
   }
@@ -47,7 +47,7 @@ function reader(bytesMax = 1_000_000) {
 }
 
 describe('a history', () => {
-  it('is read whole at first, in order, and up to the entry that was asked for', async () => {
+  it('is read whole at first, in order, up to the requested entry', async () => {
     for (const [turn, round] of [
       [7, 1],
       [0, 1],
@@ -58,20 +58,20 @@ describe('a history', () => {
       put(turn, round)
     put(0, 0, 'of another', 'c2')
     expect(await reader()(7, 1)).toEqual(['0/0', '0/1', '7/0', '7/1'])
-    expect(asked).toEqual(['list'])
+    expect(reads).toEqual(['list'])
   })
 
-  it('is asked for one entry in the next round, and for none in another attempt of the same', async () => {
+  it('is read by one entry in the next round, and not at all in another attempt of a round', async () => {
     const read = reader()
     put(0, 0)
     await read(0, 0)
     put(0, 1)
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
-    expect(asked).toEqual(['list', 'get ["c",0,1]'])
+    expect(reads).toEqual(['list', 'get ["c",0,1]'])
   })
 
-  it('is read whole again in a new turn, and where a round was left out', async () => {
+  it('is read whole again in a new turn, and after a skipped round', async () => {
     const read = reader()
     put(0, 0)
     await read(0, 0)
@@ -84,10 +84,10 @@ describe('a history', () => {
     table.delete(historyKey({ conversation: 'c', turn: 0, round: 0 }))
     put(12, 0)
     expect(await read(12, 0)).toEqual(['0/1', '0/2', '0/3', '9/0', '12/0'])
-    expect(asked.filter((each) => each === 'list')).toHaveLength(4)
+    expect(reads.filter((each) => each === 'list')).toHaveLength(4)
   })
 
-  it('that does not come is undefined, and what is remembered stays as it was', async () => {
+  it('is undefined if its entry does not arrive, and the cache stays', async () => {
     const read = reader()
     expect(await read(0, 0)).toBeUndefined()
     put(0, 0)
@@ -97,7 +97,7 @@ describe('a history', () => {
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
   })
 
-  it('is handed out as a list that its reader may change', async () => {
+  it('is a list that its reader may change', async () => {
     put(0, 0)
     const read = historyReader({
       bus: { list: async () => [...table.values()] } as unknown as Bus,
@@ -111,19 +111,20 @@ describe('a history', () => {
   })
 })
 
-describe('what is remembered', () => {
-  it('is bounded: the conversation that was asked for longest ago is read again', async () => {
+describe('the cache of histories', () => {
+  it('is bounded, and the conversation that was read longest ago is read again', async () => {
     for (const conversation of ['a', 'b', 'c']) put(0, 0, 'x'.repeat(1000), conversation)
     const read = reader(2_500)
     for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await read(0, 0, conversation)
-    expect(asked).toEqual(Array.from({ length: 5 }, () => 'list')) // a, b, c, then a and b again: what was only looked at is not newer for that
+    // a, b, c, then a and b again, because a hit does not make an entry newer
+    expect(reads).toEqual(Array.from({ length: 5 }, () => 'list'))
   })
 
-  it('is nothing of a history that is over the bound by itself', async () => {
+  it('keeps no history that is over the bound by itself', async () => {
     put(0, 0, 'x'.repeat(1000))
     const read = reader(100)
     expect(await read(0, 0)).toHaveLength(1)
     expect(await read(0, 0)).toHaveLength(1)
-    expect(asked).toEqual(['list', 'list'])
+    expect(reads).toEqual(['list', 'list'])
   })
 })

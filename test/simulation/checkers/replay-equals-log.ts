@@ -52,7 +52,7 @@ async function replay(
   const whole = createFold({ ...options, marks: {} })
   const behind: RecordToAppend[] = []
   for (const record of inbox) {
-    const { records } = await whole.take(record)
+    const { records } = await whole.apply(record)
     for (const written of records) expected.set(written.id ?? '', written)
     if (tried !== undefined && record.offset >= tried.offset) behind.push(...records)
   }
@@ -61,7 +61,7 @@ async function replay(
   const again = createFold({ ...options, marks })
   const behindAgain: RecordToAppend[] = []
   for (const record of inbox.slice(from)) {
-    const { records } = await again.take(record)
+    const { records } = await again.apply(record)
     if (record.offset >= tried.offset) behindAgain.push(...records)
   }
   if (isDeepStrictEqual(behind, behindAgain)) return []

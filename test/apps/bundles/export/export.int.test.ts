@@ -18,7 +18,7 @@ import { type TopicName, topicSpecs, topics } from '../../../../shared/contract/
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
-import { foldedAgain } from '../../../support/folded-again.ts'
+import { refoldLog } from '../../../support/refold-log.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
 import { type Pipeline, type PipelineOptions, withPipeline } from '../../../support/pipeline.ts'
@@ -103,7 +103,7 @@ describe('weir export', () => {
       const shown = (log: OpenLog) =>
         recordsOf('good', log).then((records) => timelineOf('good', records, { reasoning: true }))
       expect(await look(world, shown)).toEqual(await withLog(world.settings, shown))
-      const { compared, missing, differing } = await look(world, foldedAgain)
+      const { compared, missing, differing } = await look(world, refoldLog)
       expect({ missing, differing }).toEqual({ missing: [], differing: [] })
       expect(compared).toBeGreaterThan(50)
     })
@@ -126,7 +126,7 @@ describe('weir export', () => {
         }),
       )
       expect(history).toHaveLength(5) // of both turns: the message, and two rounds of the first, one of the second
-      const { missing, differing } = await look(world, foldedAgain)
+      const { missing, differing } = await look(world, refoldLog)
       expect({ missing, differing }).toEqual({ missing: [], differing: [] })
     })
   })
@@ -273,7 +273,7 @@ describe('weir export', () => {
       const until = new Date(systemClock.now() + 60_000).toISOString()
       await Promise.all([first, world.ask('two', { conversation: 'c' })])
       expect(await exported(world, { until })).toContain('1 conversation, 2 turns,')
-      const { missing, differing } = await look(world, foldedAgain)
+      const { missing, differing } = await look(world, refoldLog)
       expect({ missing, differing }).toEqual({ missing: [], differing: [] })
       expect(await exported(world, { conversation: ['c'], force: true })).toContain(
         '1 conversation, 2 turns,',

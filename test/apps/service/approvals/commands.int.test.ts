@@ -9,7 +9,7 @@ import { withRegistry } from '../../../../apps/history/registry.ts'
 import { decideApproval } from '../../../../apps/service/approvals/decide.ts'
 import { approvalRules } from '../../../../apps/service/approvals/rules.ts'
 import { approvalRegistration } from '../../../../services/approval/registration.ts'
-import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/register.ts'
+import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 
 const rules = [{ name: 'all', tools: ['act'] }]

@@ -6,26 +6,26 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
-import { type Desk, type Ended, openDesk } from '../../../support/weir-command.ts'
+import { type CommandFolder, type Ended, openCommandFolder } from '../../../support/weir-command.ts'
 
 const commandMs = 60_000
 
-let desk: Desk
+let commands: CommandFolder
 let broker: string
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-topics-'))
   broker = (await sharedBroker()).bootstrapServers
-  desk = await openDesk(() => {
+  commands = await openCommandFolder(() => {
     throw new Error('nobody asks a model')
   })
 }, brokerStartMs)
 afterAll(async () => {
   rmSync(folder, { recursive: true })
-  await desk?.close()
+  await commands?.close()
 })
 
-const topics = (...args: string[]): Promise<Ended> => desk.run(['topics', ...args])
+const topics = (...args: string[]): Promise<Ended> => commands.run(['topics', ...args])
 const onBroker = () => [
   '--bootstrap-server',
   broker,

@@ -22,7 +22,7 @@ const inForce: GuardInForce = {
   ],
 }
 
-/** Says how many calls of the conversation it saw before. */
+/** Answers with the number of calls that it saw before in the conversation. */
 const counter: Guard<number> = {
   ...{
     name: 'counter',
@@ -83,7 +83,7 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
   }
 }
 
-/** The records as they stand in the log, from offset 0 on, one second apart. */
+/** The records of a log, from offset 0 on, one second apart. */
 function logOf(...messages: Message[]): StoredRecord[] {
   return messages.map((message, offset) => ({
     ...{
@@ -125,7 +125,7 @@ const textsOf = (verdicts: GuardVerdict[]) =>
   )
 
 describe('a guard on its partition', () => {
-  it('answers each round that it is in force in, under an id made of the place of the round', async () => {
+  it("answers each round in which it is in force, under an id made of the round's position", async () => {
     const { read } = reader(counter)
     const { outputs, verdicts } = await read(logOf(cleared(['pay', 'exec', 'look'])))
     expect(outputs).toMatchObject([
@@ -145,7 +145,7 @@ describe('a guard on its partition', () => {
     expect(textsOf(verdicts)).toEqual(['0: 0 before, 2: 0 before'])
   })
 
-  it('is not asked of what is decided, or is not its tool, or where it is not in force', async () => {
+  it("does not see decided calls, other tools' calls, or rounds in which it is not in force", async () => {
     const decided = [
       { ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 },
     ]
@@ -165,7 +165,7 @@ describe('a guard on its partition', () => {
     expect(outputs).toEqual([])
   })
 
-  it('remembers each conversation, and judges no round twice', async () => {
+  it('keeps a state of each conversation, and judges no round twice', async () => {
     const { read } = reader(counter)
     const log = logOf(
       cleared(['pay', 'pay']),
@@ -179,7 +179,7 @@ describe('a guard on its partition', () => {
     ])
   })
 
-  it('knows after a restart what it knew before, and says nothing again', async () => {
+  it('restores its state after a restart, and repeats no answer', async () => {
     const log = logOf(
       cleared(['pay']),
       cleared(['look'], { round: 2 }),
@@ -196,7 +196,7 @@ describe('a guard on its partition', () => {
     expect(textsOf((await second.read(log.slice(2))).verdicts)).toEqual(['0: 3 before'])
   })
 
-  it('folds from nowhere when it remembers nothing, and forgets what has been idle for long', async () => {
+  it('folds no old record when its memory is empty, and forgets idle conversations', async () => {
     const stateless: Guard = {
       ...(counter as unknown as Guard),
       judge: (_, { calls }) => ({
@@ -218,7 +218,7 @@ describe('a guard on its partition', () => {
     ).toMatchObject({ from: 3 })
   })
 
-  it('goes on with what is left when retention has deleted what it remembered', async () => {
+  it('continues with the remaining records when retention has deleted the older ones', async () => {
     const committed = { offset: 8, metadata: JSON.stringify({ from: 1, marks: {} }) }
     const { partition, lines } = reader(counter, { committed, begin: 5 })
     expect(partition.position).toBe(5)
@@ -230,26 +230,26 @@ describe('a guard on its partition', () => {
     ['no object', 'yes', /judge returned string/],
     ['a promise', Promise.resolve({}), /a promise/],
     [
-      'a promise that comes to nothing',
+      'a promise that rejects',
       async () => {
         throw new Error('later')
       },
       /a promise/,
     ],
-    ['no verdicts', { verdicts: 5 }, /its verdicts are no array/],
-    ['nothing of a call', { verdicts: [] }, /it says nothing of call 0/],
+    ['no verdicts', { verdicts: 5 }, /its verdicts are not an array/],
+    ['no verdict for a call', { verdicts: [] }, /it has no verdict for call 0/],
     [
       'one call twice',
       { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) },
       /it names call 0 twice/,
     ],
     [
-      'a call that is not its own',
+      'a call of another round',
       { verdicts: [{ ordinal: 3, verdict: 'pass' }] },
-      /call 3, which it was not asked about/,
+      /call 3, which is not in its round/,
     ],
     [
-      'a verdict that is none',
+      'an unknown verdict',
       { verdicts: [{ ordinal: 0, verdict: 'maybe' }] },
       /neither pass nor reject/,
     ],
@@ -269,7 +269,7 @@ describe('a guard on its partition', () => {
       /its state has 70002 bytes/,
     ],
   ])(
-    'rejects the calls of a round when it answers with %s, and says so in the log',
+    'rejects the calls of a round when it answers with %s, and logs that',
     async (_, answer, evidence) => {
       const { read, lines } = reader({
         ...(counter as unknown as Guard),
@@ -283,7 +283,7 @@ describe('a guard on its partition', () => {
     },
   )
 
-  it('rejects the calls of a round that the guard has changed, as it was before', async () => {
+  it('rejects the original calls of a round that the guard has changed', async () => {
     const emptying: Guard = {
       ...(counter as unknown as Guard),
       judge(_, round) {
@@ -295,7 +295,7 @@ describe('a guard on its partition', () => {
     expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable' }])
   })
 
-  it('answers within bounds when it says 100 MB', async () => {
+  it('answers within bounds when its texts have 100 MB', async () => {
     const huge = Buffer.alloc(100 * 1024 * 1024, 'x').toString('latin1')
     const wordy: Guard = {
       ...(counter as unknown as Guard),
@@ -318,7 +318,7 @@ describe('a guard on its partition', () => {
     )
   })
 
-  it('keeps what it remembers when it throws or loops for ever in between', async () => {
+  it('keeps its state when it throws or loops for ever in between', async () => {
     const moody: Guard<number> = {
       ...counter,
       judge(seen, round) {
@@ -341,7 +341,7 @@ describe('a guard on its partition', () => {
     )
   })
 
-  it('gives a round its time once more when the process stood still in it, and not for ever', async () => {
+  it('gives a round its time a second time if the process stood still, but not for ever', async () => {
     const nothing = new Int32Array(new SharedArrayBuffer(4))
     let tries = 0
     const still: Guard<number> = {
@@ -358,7 +358,7 @@ describe('a guard on its partition', () => {
     expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
   })
 
-  it('gives a round all of its time when others took of it', async () => {
+  it('gives a round all of its time if others used up some', async () => {
     let tries = 0
     const slowedDown: Guard<number> = {
       ...counter,

@@ -23,7 +23,7 @@ import { requestFault } from './valid-request.ts'
 export type Expected = { deadLetters?: number; errors?: number }
 
 /** Throws when something does not hold. Call it when all turns have ended. */
-export async function expectSound(
+export async function expectInvariants(
   pipeline: Pipeline,
   { deadLetters = 0, errors = 0 }: Expected = {},
 ): Promise<void> {

@@ -8,24 +8,24 @@ import type { RecordToAppend } from '../../shared/contract/bus.ts'
 import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
 import { foldOfLog } from '../../shared/runtime/log-fold.ts'
 
-export type FoldedAgain = { compared: number; missing: string[]; differing: string[] }
+export type Refolded = { compared: number; missing: string[]; differing: string[] }
 
 /**
  * `missing`: ids that a stage makes and the log has not; `differing`: those under which it has
  * something else.
  */
-export async function foldedAgain(log: OpenLog): Promise<FoldedAgain> {
+export async function refoldLog(log: OpenLog): Promise<Refolded> {
   const { bus, topicPrefix, partitions } = log
   const written = new Map<string, RecordToAppend>()
   for (const topic of Object.keys(topics) as TopicName[])
     for await (const record of all(topic))
       if (record.id !== undefined) written.set(record.id, record)
-  const found: FoldedAgain = { compared: 0, missing: [], differing: [] }
+  const found: Refolded = { compared: 0, missing: [], differing: [] }
   for (const stage of Object.values(reducers) as AnyStage[])
     for (let partition = 0; partition < partitions; partition += 1) {
       const fold = foldOfLog(log, stage, partition)
       for await (const record of all(stages[stage.name].inbox, partition))
-        for (const output of (await fold.take(record)).records) {
+        for (const output of (await fold.apply(record)).records) {
           const id = output.id as string
           const same = written.get(id)
           found.compared += 1

@@ -2,4 +2,4 @@
  * How long a test waits for what must come, however busy the machine is: less than a test's limit
  * (jest.config.js), so that it ends with what it waited for.
  */
-export const patienceMs = 100_000
+export const waitMaxMs = 100_000

@@ -1,13 +1,13 @@
-// A key that nobody reads would be a guard that does not do what its operator wrote: it is refused,
-// and the text names what was meant.
+// Refuses unknown keys of a guard's options, and names the nearest known key. A guard that ignored
+// a key would not do its operator's will.
 
 import { nearestName } from '../../settings/nearest-name.ts'
 
 /**
- * What is wrong with the first key of `given` that is none of `known`, as a part of a sentence;
- * undefined: all are known.
+ * The fault of the first key of `given` that is not in `known`, as a part of a sentence. Undefined:
+ * all keys are known.
  */
-export function unknownKey(given: unknown, known: readonly string[]): string | undefined {
+export function keyFault(given: unknown, known: readonly string[]): string | undefined {
   if (typeof given !== 'object' || given === null) return undefined
   const key = Object.keys(given).find((name) => !known.includes(name))
   if (key === undefined) return undefined

@@ -1,7 +1,7 @@
-// Registering guards: the records in `policies` that put one in force, switch its mode and remove
-// it, and the topic that it writes to.
-// GUARDS-REGISTER-1. One name is one guard. Who registers another version under it must say so; the
-//     mode that an operator has set stays through that.
+// The registry of guards: records in `policies` that put a guard in force, switch its mode and
+// remove it. Also creates the topic of a guard.
+// GUARDS-REGISTER-1. One name is one guard. Another version under the name needs `replace`, and the
+//     operator's mode stays.
 // GUARDS-REGISTER-2. The topic comes first: a guard that is in force must be able to answer.
 
 import { decode } from '../../codec/codec.ts'
@@ -26,7 +26,7 @@ export type Registry = {
   topicPrefix: string
 }
 
-/** All that can be read, by name. Throws `policies.unreadable` for one that cannot. */
+/** All registrations, by name. Throws `policies.unreadable` for a record that cannot be read. */
 export async function registeredGuards({
   bus,
   topicPrefix,
@@ -48,8 +48,8 @@ export async function registeredGuards({
 }
 
 /**
- * Of the guards that have a topic and a group of their own; also of those whose registration cannot
- * be read.
+ * The names of guards with their own topic and group. Includes guards whose registration cannot be
+ * read.
  */
 export async function registeredGuardNames({
   bus,
@@ -68,33 +68,30 @@ export async function registeredGuardNames({
     .filter((name) => isGuardName(name) && !isStage(name))
 }
 
-/**
- * A stage of Weir that answers as a guard: its topic is among the others, and its group is the
- * stage's.
- */
+/** Whether the guard is a stage of Weir. Its topic is in the topology, its group is the stage's. */
 export function isStage(guard: string): boolean {
   return guardTopicName(guard) in topics
 }
 
-/** What is registered of a guard, whoever runs it. */
+/** The registered part of a guard. */
 export type RegisteredGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
 
 export type RegisterOptions = Registry & {
   partitions: number
   retentionMs: Milliseconds
   guard: RegisteredGuard
-  /** For all its tools; default: that which it has, and `shadow` for a new one. */
+  /** For all its tools; default: the registered mode, or `shadow` for a new guard. */
   mode?: GuardMode | undefined
-  /** For single patterns of tools, before `mode`. */
+  /** For single tool patterns; overrides `mode`. */
   modes?: ReadonlyMap<string, GuardMode | undefined>
-  /** Another version, or other tools, may take the place of what is registered. */
+  /** Allows another version, or other tools, to replace the registration. */
   replace: boolean
 }
 
 /**
- * Puts the guard in force, from the next model response on. A guard that is registered just so is
- * another instance, and nothing is written. Throws `guard.invalid` (the guard cannot be used),
- * `guard.taken` (its name is another's).
+ * Puts the guard in force, from the next model response on. An equal registration is another
+ * instance, so nothing is written. Throws `guard.invalid` (the guard cannot be used) and
+ * `guard.taken` (another guard has its name).
  */
 export async function registerGuard({
   bus,
@@ -113,7 +110,7 @@ export async function registerGuard({
     )
   const others = await registeredGuards({ bus, topicPrefix })
   const known = others.find(({ name }) => name === guard.name)
-  const wanted = inForceOf(
+  const requested = inForceOf(
     guard,
     (pattern) =>
       modes?.get(pattern) ??
@@ -122,37 +119,37 @@ export async function registerGuard({
       modeOf(known) ??
       'shadow',
   )
-  const fault = registrationFault(wanted)
+  const fault = registrationFault(requested)
   if (fault !== undefined)
     throw new WeirError('guard.invalid', `the guard cannot be used: ${fault}`)
-  const odd = guard.tools.find((pattern) => /[\s=]/.test(pattern))
-  if (odd !== undefined)
+  const bad = guard.tools.find((pattern) => /[\s=]/.test(pattern))
+  if (bad !== undefined)
     throw new WeirError(
       'guard.invalid',
-      `the guard cannot be used: its pattern ${JSON.stringify(odd)} matches no tool, names have no blanks and no =`,
+      `the guard cannot be used: its pattern ${JSON.stringify(bad)} matches no tool, because names have no blanks and no =`,
     )
   if (known === undefined && others.length >= limits.guardsMax)
     throw new WeirError(
       'guard.invalid',
-      `${others.length} guards are registered, and more are not taken: remove one (weir guard remove)`,
+      `${others.length} guards are registered, which is the limit. Remove one (weir guard remove)`,
     )
   if (known !== undefined && !replace) {
-    const difference = differenceOf(known, wanted)
+    const difference = differenceOf(known, requested)
     if (difference !== undefined)
       throw new WeirError(
         'guard.taken',
-        `there is a guard ${guard.name} already, and ${difference}. Give this one another name, or let it take the other's place with --replace`,
+        `there is a guard ${guard.name} already, and ${difference}. Give this one another name, or replace the other with --replace`,
       )
   }
   await bus.ensureTopics([guardTopicSpec(topicPrefix, guard.name, partitions, retentionMs)])
-  if (known === undefined || !isSame(known, wanted))
-    await writeRegistration({ bus, topicPrefix }, wanted)
-  return wanted
+  if (known === undefined || !isSame(known, requested))
+    await writeRegistration({ bus, topicPrefix }, requested)
+  return requested
 }
 
 /**
- * Switches the mode for all tools of the guard, or for those of the `patterns` that it was
- * registered with. Throws `guard.unknown`.
+ * Switches the mode for all tools of the guard, or for those of its `patterns` only. Throws
+ * `guard.unknown`.
  */
 export async function switchGuard(
   registry: Registry,
@@ -173,27 +170,27 @@ export async function switchGuard(
     patterns.length === 0 || patterns.includes(tools.pattern) ? { ...tools, mode } : tools,
   )
   const { version, deadlineMs, onTimeout, rules } = known
-  const wanted = { name, version, tools, deadlineMs, onTimeout, rules }
-  await writeRegistration(registry, wanted)
-  return wanted
+  const switched = { name, version, tools, deadlineMs, onTimeout, rules }
+  await writeRegistration(registry, switched)
+  return switched
 }
 
 /**
- * Rounds that wait for it still do, until their deadlines. Its topic stays, with what it said.
+ * Rounds that wait for the guard wait on until their deadlines. Its topic and its verdicts stay.
  * Throws `guard.unknown`.
  */
 export async function removeGuard(registry: Registry, name: string): Promise<void> {
   const { bus, topicPrefix } = registry
   const topic = `${topicPrefix}policies`
   const key = guardKeyPrefix + name
-  // By its key, so that a registration that cannot be read can be removed too.
-  const there = await bus.list({ topic, partition: 0, prefix: key })
-  if (!there.some((record) => record.key === key))
+  // By its key: a registration that cannot be read can be removed too.
+  const records = await bus.list({ topic, partition: 0, prefix: key })
+  if (!records.some((record) => record.key === key))
     throw unknownGuard(name, await registeredGuards(registry))
   await bus.append([{ topic, partition: 0, key, value: null }])
 }
 
-/** `mixed`: it enforces for some of its tools. */
+/** Undefined: the guard enforces for some of its tools only. */
 export function modeOf(guard: { tools: GuardedTools[] } | undefined): GuardMode | undefined {
   const [first, ...others] = new Set(guard?.tools.map(({ mode }) => mode))
   return others.length === 0 ? first : undefined
@@ -221,17 +218,14 @@ async function registered(registry: Registry, name: string): Promise<GuardRegist
 }
 
 function unknownGuard(name: string, guards: GuardRegistration[]): WeirError {
-  const those =
-    guards.length === 0
-      ? 'none is'
-      : `registered are ${guards.map((guard) => guard.name).join(', ')}`
+  const names = guards.length === 0 ? 'none' : guards.map((guard) => guard.name).join(', ')
   return new WeirError(
     'guard.unknown',
-    `no guard ${JSON.stringify(name.slice(0, 80))} is registered; ${those}`,
+    `unknown guard ${JSON.stringify(name.slice(0, 80))}; registered guards: ${names}`,
   )
 }
 
-/** As it is: whoever calls has checked it. */
+/** Writes without a check: the caller has checked the registration. */
 export async function writeRegistration(
   { bus, topicPrefix }: Registry,
   guard: GuardInForce,
@@ -244,21 +238,21 @@ export async function writeRegistration(
   await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
 }
 
-function differenceOf(known: GuardRegistration, wanted: GuardInForce): string | undefined {
-  if (known.version !== wanted.version)
-    return `it is version ${known.version}, this is ${wanted.version}`
+function differenceOf(known: GuardRegistration, requested: GuardInForce): string | undefined {
+  if (known.version !== requested.version)
+    return `it is version ${known.version}, this is ${requested.version}`
   const patterns = ({ tools }: { tools: GuardedTools[] }) =>
     tools.map(({ pattern }) => pattern).join(', ')
-  if (patterns(known) !== patterns(wanted))
-    return `it judges ${patterns(known)}, this judges ${patterns(wanted)}`
-  if (known.deadlineMs !== wanted.deadlineMs || known.onTimeout !== wanted.onTimeout)
+  if (patterns(known) !== patterns(requested))
+    return `it judges ${patterns(known)}, this judges ${patterns(requested)}`
+  if (known.deadlineMs !== requested.deadlineMs || known.onTimeout !== requested.onTimeout)
     return 'it has another deadline or on-timeout'
   return undefined
 }
 
-function isSame(known: GuardRegistration, wanted: GuardInForce): boolean {
+function isSame(known: GuardRegistration, requested: GuardInForce): boolean {
   return (
-    differenceOf(known, wanted) === undefined &&
-    known.tools.every(({ mode }, place) => mode === wanted.tools[place]?.mode)
+    differenceOf(known, requested) === undefined &&
+    known.tools.every(({ mode }, place) => mode === requested.tools[place]?.mode)
   )
 }

@@ -1,4 +1,4 @@
-// Registering guards and running them, on an embedded bus in memory.
+// Registers guards and runs them, on an embedded bus in memory.
 
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -18,7 +18,7 @@ import {
   registeredGuards,
   registerGuard,
   switchGuard,
-} from '../../../../shared/runtime/guards/register.ts'
+} from '../../../../shared/runtime/guards/guard-registry.ts'
 import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
 import { until } from '../../../support/inbox.ts'
 
@@ -50,13 +50,13 @@ const register = (fields: Partial<RegisterOptions> = {}) =>
 const written = async () => (await bus.ends('weir.policies'))[0]?.end
 
 describe('registering a guard', () => {
-  it('writes one record however often it is done, and makes its topic', async () => {
+  it('writes one record, however often it runs, and creates the topic', async () => {
     for (let n = 0; n < 3; n += 1) await register()
     expect(await written()).toBe(1)
     expect(await bus.ends('weir.guard-verdicts.shell')).toHaveLength(1)
   })
 
-  it('takes a mode for each pattern before the one for all, and leaves what was set where nothing is said', async () => {
+  it('prefers a mode for a pattern to the mode for all, and keeps the modes that it does not name', async () => {
     const modes = new Map([['bash', 'enforce' as const]])
     expect((await register({ modes })).tools).toEqual([
       { pattern: 'bash', mode: 'enforce' },
@@ -74,7 +74,7 @@ describe('registering a guard', () => {
     ).toEqual(['shadow', 'enforce'])
   })
 
-  it('refuses a name that is taken, unless it takes its place', async () => {
+  it('refuses the name of another guard, unless it replaces that guard', async () => {
     await register()
     for (const other of [
       { version: '2' },
@@ -103,12 +103,12 @@ describe('registering a guard', () => {
     expect(await written()).toBe(0)
   })
 
-  it('refuses one more than may be in force at once: with that nothing could be asked any more', async () => {
+  it('refuses one guard more than the limit, which no round could hold', async () => {
     for (let n = 0; n < limits.guardsMax; n += 1)
       await register({ guard: { ...guard, name: `g${n}` } })
     await expect(register()).rejects.toMatchObject({
       code: 'guard.invalid',
-      message: expect.stringContaining('more are not taken'),
+      message: expect.stringContaining('which is the limit'),
     })
     await register({ guard: { ...guard, name: 'g0' } })
     expect(await registeredGuardNames(registry())).toHaveLength(limits.guardsMax)
@@ -163,7 +163,7 @@ describe('running a guard', () => {
     ])
   const answers = async () => (await bus.ends('weir.guard-verdicts.shell'))[0]?.end
 
-  it('gives the same answers under the same ids where two instances judge the same rounds', async () => {
+  it('gives the same answers under the same ids if two instances judge the same rounds', async () => {
     await bus.ensureTopics([guardTopicSpec('weir.', 'shell', 1)])
     const rejecting: Guard = {
       ...guard,
@@ -197,7 +197,7 @@ describe('running a guard', () => {
     expect(first?.id).toBe('guard.shell/0/0/0')
   })
 
-  it('goes on behind its own answers where the bus keeps no commit for it, with what it remembered', async () => {
+  it('continues after its own answers, with its state, if the bus keeps no commit', async () => {
     const seen: unknown[] = []
     const counting: Guard<number> = {
       ...guard,
@@ -210,7 +210,7 @@ describe('running a guard', () => {
       },
     }
     await bus.ensureTopics([guardTopicSpec('weir.', 'shell', 1)])
-    /** As beside the owner of a data folder: each subscription begins without a commit. */
+    /** Each subscription begins without a commit, as beside the owner of a data folder. */
     const forgetful: Bus = {
       ...bus,
       subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }),
