@@ -43,7 +43,7 @@ describe('a bundle', () => {
     expect((await desk.run(['judge', 'a.weir'])).out).toContain('no intervention')
     expect(await desk.run(['dead-letters', '--bundle', 'a.weir'])).toMatchObject({
       code: 0,
-      out: 'There is no dead letter of that kind.\n',
+      out: 'no dead letter matches\n',
     })
 
     expect(await desk.run(['import', 'a.weir', '--data-folder', 'copy'])).toMatchObject({ code: 0 })
