@@ -1,5 +1,5 @@
-// `weir ask`: one message, what becomes of it on standard error, and the reply on standard output.
-// Exit codes: 0 the model's reply, 3 the agent's fallback. Trouble and bad usage are thrown.
+// `weir ask`: sends one message, shows the turn on stderr and prints the reply on stdout.
+// Exit codes: 0 the model's reply, 3 the agent's fallback. Throws on bad usage and on failures.
 
 import type { Turn } from '../../client/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
@@ -10,7 +10,7 @@ import { cancellable } from '../terminal/interrupts.ts'
 import { createScreen } from '../terminal/live-screen.ts'
 import { readMessageText } from '../terminal/message-text.ts'
 import { printableJson } from '../terminal/printable.ts'
-import { noticingSilence } from '../terminal/silence.ts'
+import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
 import type { GuardFiles } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
@@ -28,17 +28,18 @@ export async function ask(
   const { conversation, json = false } = options
   const message = await readMessageText(text, input)
   const screen = createScreen(errors, process.env)
-  const { openAgent, tellGuardsLeft } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
+  // Loaded late: the stages take a while to load, and a bad message needs none.
+  const { openAgent, warnOfActiveGuards } = await import('./open-agent.ts')
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
-    const asked = weir.ask({
+    const sent = weir.ask({
       agent: name,
       text: message,
       ...(conversation !== undefined && { conversation }),
     })
-    const turn = noticingSilence(asked, settings, screen)
+    const turn = withSilenceNotice(sent, settings, screen)
     if (conversation === undefined && !json)
-      screen.print(`to go on: --conversation ${turn.conversation}`)
+      screen.print(`to continue: --conversation ${turn.conversation}`)
     const { outcome } = await cancellable({ turn, screen, readers: [out, errors] }, async () => {
       const isOneTerminal = areOneTerminal(out, errors)
       const asker = createAsker(weir, screen, { input, errors })
@@ -46,17 +47,17 @@ export async function ask(
         ? await writeEvents(turn, out)
         : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
       await weir.close()
-      await tellGuardsLeft(options, settings, screen)
+      await warnOfActiveGuards(options, settings, screen)
       return finished
     })
     return outcome === 'answered' ? 0 : 3
   } catch (error) {
-    await weir.close().catch(() => {}) // what came first tells more
+    await weir.close().catch(() => {}) // the first error explains more
     throw error
   }
 }
 
-/** One JSON object a line; the last one is the turn-finished. */
+/** Writes one JSON object per line. The last one is the turn-finished. */
 async function writeEvents(turn: Turn, out: NodeJS.WriteStream): Promise<TurnFinished> {
   for await (const event of turn) out.write(`${printableJson(event)}\n`)
   return turn.finished

@@ -1,22 +1,22 @@
-// What a user of `weir chat` types: messages, one after the other. At a terminal with a prompt and
-// a history of this session; piped in, each line is a message. Standard input is read only between
-// turns, so that Ctrl-C in a turn reaches the process and not the prompt.
+// The input of `weir chat`: one message after the other. A terminal gets a prompt and a history of
+// this session. In piped input each line is a message. It reads standard input only between turns:
+// during a turn, Ctrl-C must reach the process and not the prompt.
 
 import { createInterface } from 'node:readline'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Streams } from '../terminal/streams.ts'
 
 export type ChatInput = {
-  /** There is a person who can try again. */
+  /** True: a person types and can try again. */
   readonly isTerminal: boolean
-  /** The next message, perhaps blank; undefined: there are no more. */
+  /** The next message, possibly blank. Undefined: the input has ended. */
   next(): Promise<string | undefined>
-  /** Ends the wait for a message, if there is one. */
+  /** Ends a pending `next`. */
   close(): void
 }
 
 const historyMax = 500
-/** Lines that come within this time of each other were pasted, and are one message. */
+/** Lines that arrive within this time of each other were pasted and form one message. */
 const pasteMs = 30
 
 export function createChatInput({ input, errors }: Pick<Streams, 'input' | 'errors'>): ChatInput {
@@ -47,7 +47,8 @@ function promptInput({ input, errors }: Pick<Streams, 'input' | 'errors'>): Chat
       lines.push(line)
       clearTimeout(timer)
       timer = setTimeout(() => {
-        if (prompt.line === '') prompt.close() // else the paste did not end with a line end, and Enter is still to come
+        // Text after the last line end is an unfinished paste: wait for Enter.
+        if (prompt.line === '') prompt.close()
       }, pasteMs)
     })
     prompt.on('SIGINT', () => {
@@ -109,7 +110,7 @@ function decoded(decode: () => string): string {
 function notUtf8(cause: unknown): WeirError {
   return new WeirError(
     'usage',
-    'standard input is no UTF-8: convert it first, for example with iconv',
+    'standard input is not UTF-8: convert it first, for example with iconv',
     { cause },
   )
 }

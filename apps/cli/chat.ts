@@ -1,5 +1,4 @@
-// `weir chat`: a conversation in the terminal. Each message is a turn; what becomes of it is shown
-// as `weir ask` shows it.
+// `weir chat`: a conversation in the terminal. Each message is a turn, shown as in `weir ask`.
 
 import type { Turn } from '../../client/turn.ts'
 import type { Weir } from '../../client/weir.ts'
@@ -9,23 +8,23 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'
 import { cancellable, listenForInterrupts } from '../terminal/interrupts.ts'
 import { createScreen, type Screen } from '../terminal/live-screen.ts'
-import { noticingSilence } from '../terminal/silence.ts'
+import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
 import { type ChatInput, createChatInput } from './chat-input.ts'
-import { type GuardFiles, openAgent, tellGuardsLeft } from './open-agent.ts'
+import { type GuardFiles, openAgent, warnOfActiveGuards } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
 /** `agent`: the path of its file. */
 export type ChatOptions = GuardFiles & { agent: string; conversation?: string }
 
 const help = [
-  '/conversation  which conversation this is, and how to go on with it later',
-  '/help          this',
-  'Ctrl-C         cancels the running turn; a second one kills',
-  'Ctrl-D         ends the chat',
+  '/conversation  show the id of this conversation and how to continue it later',
+  '/help          show this list',
+  'Ctrl-C         cancel the running turn; press it again to kill the process',
+  'Ctrl-D         end the chat',
 ].join('\n')
 
-/** Resolves when the user ends it. */
+/** Resolves when the user ends the chat. */
 export async function chat(
   options: ChatOptions,
   settings: Settings,
@@ -35,7 +34,7 @@ export async function chat(
   const input = createChatInput(streams)
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
-    if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
+    if (input.isTerminal) screen.print(`${name}: /help lists the commands, Ctrl-D ends the chat.`)
     await converse({
       weir,
       name,
@@ -46,9 +45,9 @@ export async function chat(
       conversation: options.conversation,
     })
     await weir.close()
-    await tellGuardsLeft(options, settings, screen)
+    await warnOfActiveGuards(options, settings, screen)
   } catch (error) {
-    await weir.close().catch(() => {}) // what came first tells more
+    await weir.close().catch(() => {}) // the first error explains more
     throw error
   }
 }
@@ -92,12 +91,12 @@ async function nextText(input: ChatInput): Promise<string | undefined> {
 
 function answerTo(command: string, { conversation }: Chat): string {
   if (command === '/help') return help
-  if (command !== '/conversation') return `There is no ${command}; /help tells what there is.`
+  if (command !== '/conversation') return `unknown command ${command}: /help lists the commands.`
   if (conversation === undefined) return 'The conversation begins with your first message.'
-  return `to go on later: --conversation ${conversation}`
+  return `to continue later: --conversation ${conversation}`
 }
 
-/** Undefined: the message cannot be sent, and the user was told why. */
+/** Undefined: the message is invalid, and the screen shows the reason. */
 function begin(
   { weir, name, settings, screen, input, conversation }: Chat,
   text: string,
@@ -108,7 +107,7 @@ function begin(
       text,
       ...(conversation !== undefined && { conversation }),
     })
-    return noticingSilence(turn, settings, screen)
+    return withSilenceNotice(turn, settings, screen)
   } catch (error) {
     if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid')
       throw error
@@ -117,25 +116,25 @@ function begin(
   }
 }
 
-/** `end`: somebody wants the process to end, so the chat ends with this turn. */
+/** `end`: the process should end, so the chat ends with this turn. */
 async function follow(
   { weir, screen, streams: { input, out, errors } }: Chat,
   turn: Turn,
 ): Promise<'end' | 'go on'> {
   let then: 'end' | 'go on' = 'go on'
-  const asked = (signal: string): void => {
+  const onSignal = (signal: string): void => {
     if (signal === 'SIGTERM') then = 'end'
   }
-  const gone = (): void => {
+  const endChat = (): void => {
     then = 'end'
   }
-  out.once('error', gone)
-  await cancellable({ turn, screen, readers: [out, errors], asked }, () =>
+  out.once('error', endChat)
+  await cancellable({ turn, screen, readers: [out, errors], onSignal }, () =>
     showTurn({
       ...{ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors) },
       asker: createAsker(weir, screen, { input, errors }),
     }),
   )
-  out.off('error', gone)
+  out.off('error', endChat)
   return then
 }

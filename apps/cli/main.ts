@@ -1,5 +1,5 @@
-// The command line of Weir. What a command is called and takes stands in commands/; what it does is
-// loaded when it is used, so that `weir --help` is quick.
+// The command line of Weir. commands/ holds names, flags and help texts. A command's code loads
+// when it runs, to keep `weir --help` fast.
 
 import { Command } from 'commander'
 import { exitCodesHelp, runToItsEnd } from '../terminal/ending.ts'
@@ -8,8 +8,8 @@ import { addBundles } from './commands/bundles.ts'
 import { addDeadLetters } from './commands/dead-letters.ts'
 import { addDemo } from './commands/demo.ts'
 import { addGuard } from './commands/guard.ts'
+import { addHistory } from './commands/history.ts'
 import { addJudging } from './commands/judging.ts'
-import { addLook } from './commands/look.ts'
 import { addPolicy } from './commands/policy.ts'
 import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
@@ -26,10 +26,10 @@ program.commandsGroup('Talk to an agent:')
 addDemo(program)
 addTalk(program) // ask, chat
 
-program.commandsGroup('See what happened:')
-addLook(program) // inspect, report, conversations, tail
+program.commandsGroup('Read the log:')
+addHistory(program) // inspect, report, conversations, tail
 
-program.commandsGroup('Keep it, and judge it again, offline:')
+program.commandsGroup('Bundles and replay, offline:')
 addBundles(program) // export, import, import-transcript
 addJudging(program) // normalize, judge, replay
 
@@ -38,20 +38,20 @@ addUp(program)
 addTopics(program)
 addDeadLetters(program)
 
-program.commandsGroup('Say what may run:')
+program.commandsGroup('Control tool calls:')
 addGuard(program)
 addApprovals(program) // approvals, approve, reject
 addPolicy(program)
 
-program.commandsGroup('Set up, and find out:')
+program.commandsGroup('Set up and check:')
 addSetup(program) // init, settings, doctor
 program.helpCommand(true) // in this group
 
 pointToOwnHelp(program, 'weir')
 await runToItsEnd(() => program.parseAsync())
 
-/** A usage error points to the help of the command that was used. */
+/** A usage error points to the help of its command. */
 function pointToOwnHelp(command: Command, path: string): void {
-  command.showHelpAfterError(`(${path} --help shows what there is)`)
+  command.showHelpAfterError(`(${path} --help lists all options)`)
   for (const one of command.commands) pointToOwnHelp(one, `${path} ${one.name()}`)
 }

@@ -1,5 +1,5 @@
-// Weir on the command line, with the one agent that a command names: the stages in this process on
-// the embedded bus, elsewhere on Kafka.
+// Opens Weir for a command with one agent: on the embedded bus with the stages in this process,
+// otherwise on Kafka.
 
 import { choiceOfSettings } from '../../client/bus-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
@@ -14,30 +14,27 @@ import { withLog } from '../history/open-log.ts'
 import { guardNamed } from '../service/guards/named-guard.ts'
 import type { Screen } from '../terminal/live-screen.ts'
 
-/** Guards that run here, as guard/named-guard.ts reads them, and the mode of all of them. */
+/** Guards to run in this process (see guards/named-guard.ts), and the mode of all of them. */
 export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
 
-/**
- * After a run with guards: those that stay in force, for which later runs wait. Nothing where there
- * are none.
- */
-export async function tellGuardsLeft(
-  { guard: given = [] }: GuardFiles,
+/** Warns of guards that stay in force after this run: later runs wait for them. */
+export async function warnOfActiveGuards(
+  { guard: files = [] }: GuardFiles,
   settings: Settings,
   screen: Screen,
 ): Promise<void> {
-  if (given.length === 0) return
-  const left = (await withLog(settings, registeredGuards)).filter(
+  if (files.length === 0) return
+  const active = (await withLog(settings, registeredGuards)).filter(
     (guard) => !isStage(guard.name) && modeOf(guard) !== 'shadow',
   )
-  for (const { name } of left)
+  for (const { name } of active)
     screen.print(
-      `guard ${name} stays in force here: without it, calls wait for it in vain. weir guard mode ${name} shadow, or weir guard remove ${name}, ends that`,
+      `guard ${name} stays in force: without it, calls wait until its deadline. To stop this: weir guard mode ${name} shadow, or weir guard remove ${name}`,
     )
 }
 
 /**
- * `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen.
+ * `agent`: the path of an agent file, or of a folder with one. Log lines go to the screen.
  */
 export async function openAgent(
   agent: string,
@@ -56,7 +53,7 @@ export async function openAgent(
   await weir.close()
   throw new WeirError(
     'usage',
-    `${agent} has ${weir.agents.size} agents: name the file of one of them with --agent`,
+    `${agent} has ${weir.agents.size} agents: name one agent file with --agent`,
   )
 }
 
@@ -70,7 +67,7 @@ async function guardsOf(
     const locals = busNamesWhere((kind) => kind.isLocal)
     throw new WeirError(
       'usage',
-      `--guard needs stages in this process (--bus ${alternatives(locals)}); on ${title} a guard has its own process: weir guard run`,
+      `--guard needs stages in this process (--bus ${alternatives(locals)}); on ${title}, start the guard with weir guard run`,
     )
   }
   const guards: Guard[] = []
@@ -78,7 +75,7 @@ async function guardsOf(
   return { guards: { guards, ...(mode && { mode }) } }
 }
 
-/** Topics that a person creates have their own number of partitions. */
+/** Where people create the topics, their number of partitions is fixed already. */
 function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } =
     settings
@@ -101,7 +98,7 @@ async function open(options: WeirOptions): Promise<Weir> {
 
 function inUse(dataFolder: string, cause: WeirError): WeirError {
   const holder = /process \d+/.exec(cause.message)?.[0] ?? 'another process'
-  const advice = 'Wait for its end, or run beside it on another data folder: --data-folder FOLDER'
+  const advice = 'Wait until it ends, or use another data folder: --data-folder FOLDER'
   return new WeirError(
     'bus.locked',
     `the data folder ${dataFolder} is in use by ${holder}. ${advice}`,

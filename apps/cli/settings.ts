@@ -1,4 +1,4 @@
-// `weir settings`: every setting with its value, where that came from, and what it means.
+// `weir settings`: shows every setting with its value, the origin of the value, and its meaning.
 
 import type { SettingContent } from '../../shared/settings/setting-schema.ts'
 import {
@@ -16,8 +16,8 @@ import { printable, printableJson } from '../terminal/printable.ts'
 import { wrapped } from '../terminal/word-wrap.ts'
 
 /**
- * `weir settings --json` prints one of these for each setting, by key. A secret's value is null; of
- * properties there are the names.
+ * `weir settings --json` prints one of these for each setting, by key. A secret's value is null.
+ * Properties show only their names.
  */
 export type ShownSetting = {
   value: string | number | null
@@ -31,7 +31,7 @@ export type ShownSetting = {
   description: string
 }
 
-/** Prints to `out`. Throws `settings.invalid` with every mistake. */
+/** Prints to `out`. Throws `settings.invalid` with all mistakes. */
 export function showSettings(
   flags: SettingFlags,
   { json }: { json?: boolean },

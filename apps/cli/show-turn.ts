@@ -1,4 +1,4 @@
-// A turn on the screen: events as lines, the live line as time goes by, and the reply.
+// Shows a turn on the screen: events as lines, a live line, and the reply.
 
 import { fstatSync } from 'node:fs'
 import type { Turn } from '../../client/turn.ts'
@@ -22,10 +22,9 @@ export type ShowOptions = {
 const refreshMs = 500
 
 /**
- * Resolves with the end of the turn. The reply goes to `out`: to a terminal without what a terminal
- * would obey, elsewhere as it is. Where screen and `out` are one terminal, a reply that was
- * streamed stands there already, and is not shown twice. `asker`: asks about calls that wait for a
- * person.
+ * Resolves at the end of the turn. Writes the reply to `out`: unchanged, but to a terminal without
+ * control characters. If screen and `out` are one terminal, a streamed reply is already there and
+ * is not written again. `asker` asks the person about calls that wait for an approval.
  */
 export async function showTurn({
   turn,
@@ -51,10 +50,10 @@ export async function showTurn({
   refresh()
   try {
     for await (const event of turn) {
-      const heard = transcribe(transcript, event, screen.layout(), clock.monotonic())
-      transcript = heard.transcript
+      const shown = transcribe(transcript, event, screen.layout(), clock.monotonic())
+      transcript = shown.transcript
       asker?.stopFor(event)
-      screen.show(heard.lines)
+      screen.show(shown.lines)
       asker?.askFor(event)
       draw()
     }
@@ -64,7 +63,7 @@ export async function showTurn({
     screen.live(undefined)
   }
   const finished = await turn.finished
-  if (!(isOneTerminal && transcript.said.trim() === finished.reply.trim()))
+  if (!(isOneTerminal && transcript.streamedText.trim() === finished.reply.trim()))
     out.write(`${shownReply(finished.reply, out, screen)}\n`)
   return finished
 }
@@ -77,7 +76,7 @@ function shownReply(reply: string, out: NodeJS.WriteStream, screen: Screen): str
     .join('\n')
 }
 
-/** Whether what is written to both appears in one place. */
+/** Whether both streams write to the same terminal. */
 export function areOneTerminal(
   a: NodeJS.WriteStream & { fd?: number },
   b: NodeJS.WriteStream & { fd?: number },

@@ -1,4 +1,4 @@
-// The agent of the demo: one tool, `exec`, as in incident I1. Both halves use it.
+// The agent of the demo. It has one tool, `exec`, as in incident I1. Both halves use it.
 
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
@@ -41,7 +41,7 @@ export function demoAgent(baseUrl: string): Agent {
   }
 }
 
-/** The same agent as an agent file, in YAML, with the model that plays at `baseUrl`. */
+/** The same agent as an agent file, in YAML, with the model at `baseUrl`. */
 export function demoAgentFile(baseUrl: string, bad: BadModel): string {
   const { system, model, tools, settings } = demoAgent(baseUrl)
   const content = {
@@ -54,7 +54,7 @@ export function demoAgentFile(baseUrl: string, bad: BadModel): string {
       command: run.kind === 'command' ? run.argv : [],
     })),
   }
-  return `# The agent of weir demo, for the model of weir demo-model. Its model's name says which one plays: ${badModels.join(' or ')}.\n${stringify(content)}`
+  return `# The agent of weir demo, for the model of weir demo-model. Its model's name selects the model: ${badModels.join(' or ')}.\n${stringify(content)}`
 }
 
 export const question = 'List the files in my project, please.'

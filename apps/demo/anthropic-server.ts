@@ -1,12 +1,12 @@
-// A local HTTP server that speaks Anthropic's Messages API as server-sent events, so that the real
-// SDK can talk to it without a key. It plays what a script says; what it answers is decided per
-// request. Also the neighbour that the end-to-end tests fake whole.
+// A local HTTP server for Anthropic's Messages API with server-sent events. The real SDK can use it
+// without a key. A script decides the reply to each request. End-to-end tests use it as the fake
+// provider.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The request as it came; only what scripts look at is typed. */
+/** The received request. Only the fields that scripts read have types. */
 export type ModelCall = {
   model?: string
   system?: string | { text: string }[]
@@ -15,18 +15,17 @@ export type ModelCall = {
   tool_choice?: { type: string }
 }
 
-/** `pieceChars`: how much of it comes in one event; 12 characters if nothing is said. */
+/** `pieceChars`: the length of the text in one event; default: 12 characters. */
 export type Block =
   | { type: 'text'; text: string; pieceChars?: number }
   | { type: 'thinking'; thinking: string }
   | { type: 'tool_use'; id: string; name: string; input: string; pieceChars?: number }
 
 /**
- * `message`: content blocks, `input` of a call as raw JSON text that is streamed in pieces;
- * `error`: an HTTP error; `cut`: the blocks, then the connection breaks; `garbage`: bytes that are
- * no events; `stall`: headers and perhaps blocks, then silence until the client leaves; `bytes`:
- * this body and no other, with status 200 if none is given; `hangup`: the connection breaks without
- * an answer.
+ * `message`: content blocks; a call's `input` is raw JSON text, streamed in pieces. `error`: an
+ * HTTP error. `cut`: the blocks, then the connection breaks. `garbage`: bytes that are no events.
+ * `stall`: headers and possibly blocks, then silence until the client leaves. `bytes`: exactly this
+ * body, by default with status 200. `hangup`: the connection breaks without a reply.
  */
 export type Reply =
   | { kind: 'message'; blocks: Block[]; stopReason?: string }
@@ -40,19 +39,19 @@ export type Reply =
 type Streamed = Extract<Reply, { kind: 'message' | 'cut' | 'stall' }>
 
 export type AnthropicServer = {
-  /** GET answers it with how many requests there were, as JSON: `{"requests": 3}`. */
+  /** Its reply to GET is the number of requests, as JSON: `{"requests": 3}`. */
   url: string
-  /** All requests so far, oldest first; whoever needs them no more may take them out. */
+  /** All requests so far, oldest first. Callers may remove those they no longer need. */
   requests: ModelCall[]
-  /** How many of them are being answered right now. */
+  /** The number of requests that are being answered now. */
   open(): number
   close(): Promise<void>
 }
 
 /**
- * `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the
- * model "thinks" before its first byte. `at`: where it listens; default: on any port of this
- * machine, for this machine.
+ * `respond` decides each reply from the request and its number (from 1). `delayMs`: the pause
+ * before the first byte. `at`: the host and port to listen on; default: any port, for this machine
+ * only.
  */
 export async function startAnthropicServer(
   respond: (call: ModelCall, number: number) => Reply,
@@ -114,7 +113,7 @@ export async function startAnthropicServer(
       response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     if (reply.kind === 'stall') return
     if (reply.kind === 'cut') {
-      await sleep(10) // so that what was written is on its way before the connection breaks
+      await sleep(10) // lets the written bytes leave before the connection breaks
       response.destroy()
     } else response.end()
   }
@@ -136,8 +135,8 @@ export async function startAnthropicServer(
 }
 
 /**
- * Tokens as this server counts them: four characters each. Real providers count otherwise; for a
- * comparison of two runs it will do.
+ * The token count of this server: four characters each. Real providers count differently, but it
+ * suffices to compare two runs.
  */
 export function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value ?? '').length / 4)

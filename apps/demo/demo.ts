@@ -1,5 +1,5 @@
-// `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the
-// same scripted model over real HTTP.
+// `weir demo`: plays incident I1 twice against the same scripted model over real HTTP: first
+// through a plain agent loop, then through Weir.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,9 +24,9 @@ import { createScreen, incident, plainLoop, type Screen } from './screen.ts'
 export type DemoOptions = { bad: BadModel; keptIn?: string | undefined }
 
 /**
- * Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone
- * afterwards, but for the log where a folder is named for it. Throws `output.exists` where that has
- * a log: its turns are other agents', and the stages of the demo would fail them.
+ * Plays both halves and prints the comparison to `out`. Removes all that it started and wrote, but
+ * keeps the log if a folder for it is named. Throws `output.exists` if that folder has a log: the
+ * demo's stages do not know its agents and would fail its turns.
  */
 export async function runDemo(
   { bad, keptIn }: DemoOptions,
@@ -88,7 +88,7 @@ function noFolder(cause: unknown): WeirError {
   return new WeirError('bus.unwritable', message, { cause })
 }
 
-/** A folder for the bus that is gone afterwards, also after Ctrl-C. */
+/** A folder for the bus. It is removed at the end, also after Ctrl-C. */
 function makeFolder(): { path: string; remove: () => void } {
   const path = newFolder()
   const interrupted = () => process.exit(130)

@@ -1,5 +1,5 @@
-// The tool of incident I1: it wants a command, and without one it says what the real one said. It
-// runs nothing: this is a demo.
+// The tool of incident I1. Without a command it prints the real tool's error. It runs nothing, as
+// this is a demo.
 
 let input = ''
 process.stdin.setEncoding('utf8')

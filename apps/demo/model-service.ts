@@ -1,6 +1,5 @@
-// `weir demo-model`: the scripted models as a service, for weir ask without a key, and where the
-// gateway that asks them runs in another container. Which one plays says the request's model:
-// `reflex` or `stubborn`.
+// `weir demo-model`: serves the scripted models, for weir ask without a key, and for gateways in
+// other containers. The request's model selects one: `reflex` or `stubborn`.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
@@ -11,7 +10,7 @@ import { demoAgentFile, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
 import { type BadModel, badModels, reflexModel, thinkingMs } from './reflex-model.ts'
 
-/** `agent`: an agent file to write, that asks this model. */
+/** `agent`: an agent file to write, which uses this model. */
 export type ModelOptions = {
   host: string
   port: string
@@ -20,7 +19,7 @@ export type ModelOptions = {
   force?: boolean
 }
 
-/** Until a signal comes. Throws `usage` where it cannot listen, `output.*` for the agent file. */
+/** Runs until a signal. Throws `usage` if it cannot listen, `output.*` for the agent file. */
 export async function serveModel(
   { host, port, agent, bad, force = false }: ModelOptions,
   out: NodeJS.WriteStream,
@@ -30,7 +29,7 @@ export async function serveModel(
   const at = { host, port: portOf(port) }
   const server = await startAnthropicServer(
     (call, number) => {
-      server.requests.length = 0 // it runs for as long as anybody likes
+      server.requests.length = 0 // the service may run for long: keep no requests
       return reflexModel(badModels.find((bad) => bad === call.model) ?? 'reflex')(call, number)
     },
     thinkingMs,
@@ -72,6 +71,6 @@ function portOf(text: string): number {
   if (port <= 65_535) return port
   throw new WeirError(
     'usage',
-    `--port is ${JSON.stringify(text)}; must be a whole number from 0 to 65535`,
+    `--port is ${JSON.stringify(text)}: give a whole number from 0 to 65535`,
   )
 }

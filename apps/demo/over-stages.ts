@@ -1,6 +1,6 @@
-// `weir demo --bus kafka`: incident I1 through a plain loop in this process, then through stages
-// that run elsewhere. The model is a service that this process and the gateway can both reach
-// (model-service.ts); agent files say where, the same ones for gateway, executor and this process.
+// `weir demo --bus kafka`: plays incident I1 through a plain loop in this process, then through
+// stages that run elsewhere. Both must reach the model, which is a service (model-service.ts). Its
+// address is in the agent files, which gateway, executor and this process share.
 
 import { randomBytes } from 'node:crypto'
 import { openEdge } from '../../client/edge.ts'
@@ -17,12 +17,12 @@ import { playTurn } from './play-turn.ts'
 import type { BadModel } from './reflex-model.ts'
 import { createScreen, incident, plainLoop, type Screen } from './screen.ts'
 
-/** A turn takes about a second. */
+/** Generous: a turn takes about a second. */
 const turnMsMax = 120_000
 
 /**
- * Plays both halves and prints the comparison to `out`. Throws `usage` where the agent files have
- * no agent of the demo, and what the bus throws.
+ * Plays both halves and prints the comparison to `out`. Throws `usage` if the agent files have no
+ * agent of the demo, and the errors of the bus.
  */
 export async function runDemoOverStages(
   bad: BadModel,
@@ -44,17 +44,17 @@ export async function runDemoOverStages(
 
 function demoAgentIn(path: string, bad: BadModel): Agent {
   const name = `demo-${bad}`
-  const advice = `on Kafka the demo plays over stages that run, with the agent ${name} of their agent files`
+  const advice = `on Kafka the demo uses running stages, and the agent ${name} of their agent files`
   if (path === '')
     throw new WeirError(
       'usage',
-      `${advice}: name them with --agents (WEIR_AGENTS); apps/demo/agents has such files`,
+      `${advice}: name these files with --agents (WEIR_AGENTS); see apps/demo/agents for examples`,
     )
   const agent = loadAgents(path).get(name)
   if (agent?.model.baseUrl !== undefined) return agent
   throw new WeirError(
     'usage',
-    `${advice}, and ${path} has none whose model is served at a baseUrl; apps/demo/agents has such files`,
+    `${advice}, but ${path} has none with a model at a baseUrl; see apps/demo/agents for examples`,
   )
 }
 
@@ -84,11 +84,11 @@ async function throughStages(
 function noStages(): WeirError {
   return new WeirError(
     'usage',
-    `the turn did not end within ${turnMsMax / 1000} s: do all stages run? docker compose up --wait starts them`,
+    `the turn did not end within ${turnMsMax / 1000} s: do all stages run? Start them: docker compose up --wait`,
   )
 }
 
-/** With how many requests the model's service got meanwhile, from whomever. */
+/** Adds the number of requests to the model's service during the play, from any client. */
 async function counted(
   agent: Agent,
   play: () => Promise<LoopEnd>,
@@ -108,6 +108,6 @@ async function requestsAt(url: string): Promise<number> {
 }
 
 function noModel(url: string, cause: unknown): WeirError {
-  const message = `the demo's model does not answer at ${url}: ${String(cause)}; docker compose up --wait starts it, or weir demo-model`
+  const message = `the demo's model does not answer at ${url}: ${String(cause)}. Start it: docker compose up --wait, or weir demo-model`
   return new WeirError('provider.unavailable', message, { cause })
 }

@@ -1,5 +1,5 @@
-// The loop of incident I1, as many runtimes have it: ask the model, run what it calls, ask again;
-// the only stop is a cap on iterations.
+// The loop of incident I1, as in many runtimes: request, run the calls, request again. Only a cap
+// on iterations stops it.
 
 import { spawn } from 'node:child_process'
 import Anthropic from '@anthropic-ai/sdk'
@@ -10,7 +10,7 @@ export type LoopEnd = { rounds: number; toolStarts: number; tokens: number; end:
 /** The cap that ended the real incident. */
 export const iterationsMax = 25
 
-/** Runs one turn with nothing between model and tool. `show` gets a line a round. */
+/** Runs one turn with nothing between model and tool. `show` gets one line per call. */
 export async function runPlainLoop(
   agent: Agent,
   question: string,

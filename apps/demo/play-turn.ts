@@ -1,4 +1,4 @@
-// The demo's one message, through Weir: each line of its activity as it comes, and how it ended.
+// Sends the demo's message through Weir, shows each activity as it comes, and returns the end.
 
 import type { Edge } from '../../client/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
@@ -7,7 +7,7 @@ import { question } from './agent.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { Screen } from './screen.ts'
 
-/** `failed`: rejects when the turn need not be waited for any more. */
+/** `failed`: rejects if the turn can no longer end. */
 export type DemoTurn = {
   edge: Edge
   agent: Agent
@@ -27,7 +27,7 @@ export async function playTurn({
   const turn = edge.ask({ agent, conversation, messageId: 'demo-1', text: question })
   for (;;) {
     const { value: activity, done } = await Promise.race([turn.next(), failed])
-    if (done) throw new Error('the turn ended without a word')
+    if (done) throw new Error('the events of the turn ended without a turn-finished')
     screen.activity(activity)
     if (activity.type === 'tool-started') toolStarts++
     if (activity.type === 'turn-finished') {

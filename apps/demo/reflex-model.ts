@@ -1,16 +1,16 @@
-// The model of incident I1, as a script: it calls `exec` with `{}` over and over, until it is told
-// to stop, or (stubborn) until it has no tools.
+// The model of incident I1, as a script. It repeats `exec` with `{}` until it reads an
+// intervention. The stubborn one goes on until it has no tools.
 
 import type { Block, ModelCall, Reply } from './anthropic-server.ts'
 
 /**
- * `reflex`: stops when it reads an intervention; `stubborn`: ignores it and calls on for as long as
- * a call is allowed.
+ * `reflex`: stops when it reads an intervention. `stubborn`: ignores it and repeats the call as
+ * long as calls are allowed.
  */
 export const badModels = ['reflex', 'stubborn'] as const
 export type BadModel = (typeof badModels)[number]
 
-/** How long it thinks before each answer: long enough to watch, short enough for 25 rounds. */
+/** The pause before each reply: long enough to watch, short enough for 25 rounds. */
 export const thinkingMs = 60
 
 const explanation =
@@ -18,9 +18,9 @@ const explanation =
 
 export function reflexModel(kind: BadModel): (call: ModelCall, number: number) => Reply {
   return (call, number) => {
-    const told = systemText(call).includes('SYSTEM INTERVENTION')
+    const isWarned = systemText(call).includes('SYSTEM INTERVENTION')
     const mayCall = call.tool_choice?.type !== 'none'
-    const stops = !mayCall || (told && kind === 'reflex')
+    const stops = !mayCall || (isWarned && kind === 'reflex')
     const block: Block = stops
       ? { type: 'text', text: explanation }
       : { type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }

@@ -1,5 +1,5 @@
-// What the demo shows: both halves line by line as they happen, then one comparison. 80 columns;
-// colour only where the terminal wants it.
+// The output of the demo: both halves line by line as they happen, then one comparison. It is 80
+// columns wide, with colours only if the terminal supports them.
 
 import { styleText } from 'node:util'
 import type { Activity } from '../../client/edge.ts'
@@ -30,9 +30,9 @@ export function createScreen(out: NodeJS.WriteStream) {
   return {
     title: (text: string) => line(paint('bold', text)),
 
-    half(name: string, what: string): void {
+    half(name: string, description: string): void {
       line()
-      line(`${paint('bold', name)}: ${what}`)
+      line(`${paint('bold', name)}: ${description}`)
     },
 
     round: (round: number, text: string) => roundLine(round, text),
@@ -78,14 +78,14 @@ export function createScreen(out: NodeJS.WriteStream) {
       line(`  with Weir it ended ${weir.end}`)
     },
 
-    /** `keptIn`: the data folder with the log of what was played. */
+    /** `keptIn`: the data folder with the demo's log. */
     next(bad: BadModel, keptIn: string | undefined): void {
       line()
       line('Next:')
       const steps = stepsBehind(bad, keptIn)
       const width = Math.max(...steps.map(([command]) => command.length))
-      for (const [command, what] of steps)
-        line(`  ${printable(command.padEnd(width))}   ${paint('dim', what)}`)
+      for (const [command, purpose] of steps)
+        line(`  ${printable(command.padEnd(width))}   ${paint('dim', purpose)}`)
     },
 
     nextOverStages(bad: BadModel, conversation: ConversationId): void {
@@ -99,16 +99,16 @@ export function createScreen(out: NodeJS.WriteStream) {
   }
 }
 
-/** A command, and what it is for. */
-type Step = [command: string, what: string]
+/** A command and its purpose. */
+type Step = [command: string, purpose: string]
 
-/** In the order in which an operator would go on. */
+/** In a useful order for an operator. */
 function stepsBehind(bad: BadModel, keptIn: string | undefined): Step[] {
   const weir = ownCommand(process.env, process.cwd())
   const other: Step =
     bad === 'reflex'
       ? [`${weir} demo --bad stubborn`, 'a model that ignores even the intervention']
-      : [`${weir} demo`, 'a model that heeds the intervention']
+      : [`${weir} demo`, 'a model that obeys the intervention']
   return [
     ...(keptIn === undefined ? [] : stepsWithLog(weir, shellWord(keptIn))),
     other,

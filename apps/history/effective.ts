@@ -1,5 +1,5 @@
-// What a policy comes to, key by key, with the origin of each value. The agent file is not in the
-// log, so a key that nobody has set is as that file says, and without it as by default.
+// The effective policy, key by key, with the origin of each value. The agent file is not in the
+// log. So a key that nobody has set shows its default, and the agent file may override it.
 
 import { defaultPolicy } from '../../shared/agents/agents.ts'
 import {
@@ -12,19 +12,19 @@ import type { AgentPolicy, Policy, PolicyEntry } from '../../shared/contract/mes
 import { everyAgent } from '../../shared/contract/topology.ts'
 
 /**
- * operator: set for this agent; operator-all: for all agents; default: not set, so what the agent
- * file says comes before it.
+ * operator: set for this agent. operator-all: set for all agents. default: not set; a value in the
+ * agent file wins over it.
  */
 export type Origin = 'operator' | 'operator-all' | 'default'
 
-/** `value`: as a command takes it; null: not capped. */
+/** `value`: in the form that commands accept. Null: no cap. */
 export type EffectiveValue = { value: string | null; origin: Origin }
 
 export type Effective = ReadonlyMap<string, EffectiveValue>
 
 /**
- * All keys. `entries`: what is or would be set for the agent. What cannot be used is left aside, as
- * the gateway leaves it.
+ * Has all keys. `entries`: the present or proposed entries of the agent. Ignores unusable entries,
+ * as the gateway does.
  */
 export function effective(
   agent: string,
@@ -44,25 +44,25 @@ export function effective(
   )
 }
 
-/** What the gateway leaves aside of this record. */
+/** The entries of this record that the gateway ignores. */
 export function faultsOf(policy: AgentPolicy | undefined): EntryFault[] {
   return readEntries(policy?.entries ?? []).faults
 }
 
-/** The last one of a key counts, as for the gateway. */
+/** The last entry of a key counts, as in the gateway. */
 function usable(entries: readonly PolicyEntry[]): Map<string, string> {
   const values = new Map(entries.map(({ key, value }) => [policyKey(key) ?? key, value]))
   for (const { key } of readEntries(entries).faults) values.delete(key)
   return values
 }
 
-/** What is not as by default, by key. */
+/** The values that differ from the defaults, by key. */
 export function notDefault(policy: Policy): Record<string, string | null> {
   const all = policyKeys.map((key): [string, string | null] => [key, valueIn(policy, key)])
   return Object.fromEntries(all.filter(([key, value]) => value !== valueIn(defaultPolicy, key)))
 }
 
-/** As a command takes it; null: not capped. */
+/** In the form that commands accept. Null: no cap. */
 function valueIn(policy: Policy, key: string): string | null {
   const [section = '', name = ''] = key.split('.')
   if (section === 'rule') return policy.shadowed.includes(name) ? 'shadow' : 'enforce'

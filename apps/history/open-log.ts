@@ -1,5 +1,5 @@
-// The log of a Weir, open for looking at it: beside the processes that write it, or when none does;
-// or a bundle of it. Changes nothing.
+// Opens a log for reading: beside the processes that write it, after they ended, or from a bundle.
+// Changes nothing.
 
 import { existsSync } from 'node:fs'
 import { openBusReadOnly, partitionCount } from '../../client/open-bus.ts'
@@ -16,38 +16,37 @@ import { createProgress, type Progress } from '../terminal/progress.ts'
 export type OpenLog = {
   bus: Bus
   topicPrefix: string
-  /** Those that the topics have, whatever the settings say. */
+  /** The number that the topics have, which may differ from the setting. */
   partitions: number
   /**
-   * The tables of the bus can be asked by key at once. Else it would copy them first, and reading
-   * them through once is less.
+   * The bus can list a table by key at once. Otherwise it would copy the table first, and a single
+   * read through it costs less.
    */
   hasIndex: boolean
   progress: Progress
-  /** Of a log on this machine. */
+  /** The file of a log on this machine. */
   logFile?: string | undefined
-  /** Undefined: it is a log, not a bundle of one. */
+  /** Undefined: this is a log and not a bundle. */
   bundle?: Bundle | undefined
 }
 
 /**
- * `bundle`: a file of `weir export` to look at, in the place of the log that the settings name.
- * `signal`: once it aborts, opening that throws.
+ * `bundle`: a file of `weir export` to read instead of the log that the settings name. `signal`:
+ * once it aborts, opening the bundle throws.
  */
 export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
 
 /**
- * Opens the log for `look`, and closes it whatever happens. Errors: `bus.not-a-database` where
- * there is none in the data folder, `bus.topic-missing` where its topics have another prefix; and
- * those of opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts), or of Kafka's
- * client.
+ * Opens the log for `read` and always closes it. Throws `bus.not-a-database` if the data folder has
+ * no log, and `bus.topic-missing` if its topics have another prefix. Throws also the errors of
+ * opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts) or of Kafka's client.
  */
 export async function withLog<T>(
   settings: Settings,
-  look: (log: OpenLog) => Promise<T>,
+  read: (log: OpenLog) => Promise<T>,
   { bundle, signal }: LogOptions = {},
 ): Promise<T> {
-  if (bundle !== undefined) return withBundle(bundle, look, signal)
+  if (bundle !== undefined) return withBundle(bundle, read, signal)
   const { topicPrefix } = settings
   const kind = busKindOf(settings)
   assertLogExists(settings)
@@ -59,7 +58,7 @@ export async function withLog<T>(
   try {
     const partitions = await partitionsIn(bus, settings)
     const logFile = kind.isLocal ? kind.logFile(settings) : undefined
-    return await look({
+    return await read({
       bus,
       topicPrefix,
       partitions,
@@ -73,10 +72,10 @@ export async function withLog<T>(
   }
 }
 
-/** As withLog, of a bundle. */
+/** As withLog, for a bundle. */
 export async function withBundle<T>(
   file: string,
-  look: (log: OpenLog) => Promise<T>,
+  read: (log: OpenLog) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const checking = createProgress(process.stderr, systemClock, process.env, checkingBundle)
@@ -84,7 +83,7 @@ export async function withBundle<T>(
   const { bus, facts } = bundle
   const progress = createProgress(process.stderr, systemClock, process.env)
   try {
-    return await look({
+    return await read({
       bus,
       topicPrefix: facts.topicPrefix,
       partitions: facts.partitions,
@@ -100,7 +99,7 @@ export async function withBundle<T>(
 
 const checkingBundle = { doing: 'checking the bundle', what: 'byte' }
 
-/** Somebody waits for it. */
+/** Short, because a person waits. */
 const connectMs = 10_000
 
 /** Throws `bus.not-a-database` if the log is a file of this machine and does not exist. */
@@ -122,11 +121,11 @@ async function partitionsIn(bus: Bus, settings: Settings): Promise<number> {
   if (length > 0) return length
   throw new WeirError(
     'bus.topic-missing',
-    `${kind.isLocal ? kind.logFile(settings) : kind.title} has no topics that begin with '${topicPrefix}': give the prefix that was set when it was written (--topic-prefix, WEIR_TOPIC_PREFIX)`,
+    `${kind.isLocal ? kind.logFile(settings) : kind.title} has no topics with the prefix '${topicPrefix}': give the prefix of the writing Weir (--topic-prefix, WEIR_TOPIC_PREFIX)`,
   )
 }
 
-/** None where the log is older than the topic. */
+/** Empty: the log is older than the topic. */
 export async function endsOf(
   { bus, topicPrefix }: { bus: Pick<Bus, 'ends'>; topicPrefix: string },
   topic: TopicName | GuardTopicName,

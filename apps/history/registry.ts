@@ -1,5 +1,5 @@
-// The registry of guards, open for a command that changes it, while everything else runs: on the
-// embedded bus the process that writes the data folder is asked to write, if there is one.
+// Opens the registry of guards for a command that changes it, beside running processes. On the
+// embedded bus, a process that owns the data folder does the writing.
 
 import { openBusBeside, partitionCount } from '../../client/open-bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
@@ -12,14 +12,14 @@ import type { Registry } from '../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { assertLogExists } from './open-log.ts'
 
-/** Somebody waits for it. */
+/** Short, because a person waits. */
 const connectMs = 10_000
 
 /**
- * As withRegistry, for what changes nothing where nothing is registered: a folder without a log is
- * not made. Throws `bus.not-a-database` there.
+ * As withRegistry, for commands that only change existing registrations. Creates no folder: throws
+ * `bus.not-a-database` if there is no log.
  */
-export async function withKnownRegistry<T>(
+export async function withExistingRegistry<T>(
   settings: Settings,
   work: (registry: Registry & { bus: Bus }) => Promise<T>,
 ): Promise<T> {
@@ -27,7 +27,7 @@ export async function withKnownRegistry<T>(
   return withRegistry(settings, work)
 }
 
-/** Opens the bus for `work`, and closes it whatever happens. */
+/** Opens the bus for `work`, and always closes it. */
 export async function withRegistry<T>(
   settings: Settings,
   work: (registry: Registry & { bus: Bus }) => Promise<T>,

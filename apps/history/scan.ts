@@ -1,6 +1,6 @@
-// A partition of a topic read through, for commands that look for something in a log. It says how
-// far it has come, and lets Ctrl-C be heard: reading a file waits for nothing, so without it
-// nothing else would run until the end.
+// Reads a partition of a topic to its end, for commands that search a log. Reports the progress,
+// and yields between batches. A file read never waits, so Ctrl-C would not be handled before the
+// end.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf, firstOffsetSince, type Range } from '../../shared/bus/range.ts'
@@ -12,13 +12,13 @@ import { endsOf, type OpenLog } from './open-log.ts'
 export type Scanned = {
   topic: TopicName | GuardTopicName
   partition: number
-  /** Leaves out what is older. */
+  /** Omits older records. */
   since?: Milliseconds
 }
 
 /**
- * Batches in order, to the end that the log has now. Memory: one batch. Nothing where the log is
- * older than the topic.
+ * Batches in order, up to the present end of the log. Memory: one batch. Yields nothing if the log
+ * is older than the topic.
  */
 export async function* scan(log: OpenLog, scanned: Scanned): AsyncGenerator<StoredRecord[]> {
   const range = await rangeOf(log, scanned)
@@ -28,8 +28,7 @@ export async function* scan(log: OpenLog, scanned: Scanned): AsyncGenerator<Stor
 }
 
 /**
- * As scan, of many, one behind the other: how much there is to read in all is known before the
- * first.
+ * As scan, for several partitions in sequence. The progress knows the total before the first batch.
  */
 export async function* scanAll<S extends Scanned>(
   log: OpenLog,

@@ -1,5 +1,5 @@
-// For each call of a turn the one before it that it is compared with, and its arguments as the
-// loop-detector sees them.
+// Finds for each call of a turn the earlier call to compare it with, and its arguments in the form
+// of the loop-detector.
 
 import { readArguments } from '../../services/loop-detector/arguments.ts'
 import type { CallId } from '../../shared/contract/ids.ts'
@@ -12,8 +12,7 @@ export type EarlierCalls = (round: RoundTimeline, declarations: Declaration[]) =
 type Place = Pick<CallId, 'round' | 'ordinal'>
 
 /**
- * To be asked for the rounds of a turn in their order. `declarations`: of the tools that were
- * called.
+ * Call it for the rounds of a turn in order. `declarations`: of the called tools.
  */
 export function earlierCalls(): EarlierCalls {
   const byCall = new Map<string, Place>()
@@ -32,7 +31,7 @@ export function earlierCalls(): EarlierCalls {
         key: keyOf(name, canonical),
       }
     })
-    // Siblings were written at once: none is the other's earlier call.
+    // Calls of one round were written together, so none is an earlier call of another.
     for (const [index, { ordinal, name }] of calls.entries()) {
       byCall.set(found[index]?.key ?? '', { round, ordinal })
       byTool.set(name, { round, ordinal })

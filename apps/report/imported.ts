@@ -1,6 +1,5 @@
-// What a report says of a conversation that was imported from a transcript: Weir was not in force
-// in it, so its records hold no intervention, and what Weir would have done is judged anew, as
-// `weir judge` does it.
+// The report of a conversation imported from a transcript. Weir was not in force, so its records
+// have no interventions. Shows what Weir would have done, judged as in `weir judge`.
 
 import type { Timeline } from '../history/inspect/timeline.ts'
 import { givenBy } from '../replay/judge/overrides.ts'
@@ -9,7 +8,7 @@ import { judge } from '../replay/judge/verdict.ts'
 import { isPlayed } from '../transcripts/made-up-settings.ts'
 import type { Imported } from './page/data.ts'
 
-/** Null: a run of Weir wrote it. */
+/** Null: a run of Weir wrote the conversation. */
 export function importedOf(timeline: Timeline): Imported | null {
   if (!isPlayed(timeline.turns)) return null
   const { step, rung, rule, reason } = judge(scenarioOf(timeline), givenBy([]))
@@ -24,7 +23,7 @@ export function importedOf(timeline: Timeline): Imported | null {
   }
 }
 
-/** Behind the sentence about what happened: an index shows no more of a conversation. */
+/** A text to add to the sentence: the index shows nothing more of a conversation. */
 export function wouldHaveText({ wouldHave }: Imported, turns: number): string[] {
   if (wouldHave === null) return []
   return [
@@ -32,7 +31,7 @@ export function wouldHaveText({ wouldHave }: Imported, turns: number): string[] 
   ]
 }
 
-/** Where a step of its scenario is; each turn begins with one of its user. */
+/** The round of a step in the scenario. Each turn begins with a step of its user. */
 function placeOf({ conversation, turns }: Timeline, step: number): { turn: number; round: number } {
   let last = 0
   for (const [place, turn] of turns.entries()) {

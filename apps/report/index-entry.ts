@@ -1,10 +1,11 @@
-// What the index of a page says of a conversation, and under which heading. Pure.
+// The entry of a conversation in the index of a page, and its heading. Pure.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Group, IndexEntry, ReportData } from './page/data.ts'
 
 /**
- * Where a conversation is: its data in the page, and the times of its first and its last record.
+ * `place`: the number of the conversation's data in the page. `from`, `to`: the times of its first
+ * and last record.
  */
 export type Entered = {
   conversation: ConversationId
@@ -31,26 +32,26 @@ export function indexEntry(
 }
 
 /**
- * What somebody looks for first comes first: an answer says nothing of the loop before it. Else the
- * newest turn counts: who failed may be answered by now.
+ * The most important group first. A loop counts even if the turn was answered. Otherwise the newest
+ * turn counts: a later turn may have answered after a failure.
  */
 function groupOf({ timeline: { turns, messages }, imported, tone }: ReportData): Group {
   if (turns.some(({ loops }) => loops.length > 0)) return 'loop'
   if (imported !== null && imported.wouldHave !== null) return 'imported'
   const newest = turns.at(-1)
-  if (imported !== null) return groupsByTone[newest?.tone ?? tone] // nothing of it runs
+  if (imported !== null) return groupsByTone[newest?.tone ?? tone] // never open: it does not run
   if (newest?.end === null || messages.some(({ end }) => end === null)) return 'open'
   return groupsByTone[newest?.tone ?? tone]
 }
 
 const groupsByTone = { bad: 'unanswered', warning: 'limited', good: 'answered' } as const
 
-/** Of one that is listed only: the page was full. */
+/** The entry of a conversation that no longer fits into the page. */
 export function listedEntry(conversation: ConversationId): IndexEntry {
   return {
     ...{ conversation, from: null, to: null, place: null },
     ...{
-      sentence: ['Not in this page: it would have become too large.'],
+      sentence: ['Not in this page: it would be too large.'],
       tone: 'warning',
       group: 'answered',
     },

@@ -1,8 +1,7 @@
-// The loops of a turn: runs of rounds that came back without progress, by the loop-detector's word.
-// LOOPS-1. Nothing is judged here: what is a loop is what the detector's interventions name as
-//     their evidence. Their evidence is bounded, so a run reaches back over the rounds before it
-//     that made the same calls with the same end.
-// LOOPS-2. A usual reminder and a guard's wish are no loops.
+// The loops of a turn: runs of rounds without progress, as the loop-detector found them.
+// LOOPS-1. It judges nothing: the evidence of interventions names the rounds. That evidence is
+//     bounded, so a run also includes earlier rounds with the same calls and the same end.
+// LOOPS-2. A usual reminder and a guard's intervention are not loops.
 
 import type { CallTimeline, RoundTimeline } from '../history/inspect/timeline.ts'
 import type { Loop } from './page/data.ts'
@@ -20,7 +19,7 @@ export function loopsOf(rounds: RoundTimeline[]): Loop[] {
     const reason = named.get(round.round)
     if (reason === undefined) continue
     const last = loops.at(-1)
-    if (last !== undefined && last.to === round.round - 1) take(last, round, reason)
+    if (last !== undefined && last.to === round.round - 1) extend(last, round, reason)
     else loops.push(begun(round, reason))
   }
   return loops
@@ -32,8 +31,8 @@ function begun(round: RoundTimeline, { rule, key }: Named): Loop {
   return { from: round.round, to: round.round, rule, key, ...costOf(round) }
 }
 
-/** A run may climb from one reason to another; the last one is the one that counted. */
-function take(loop: Loop, round: RoundTimeline, { rule, key }: Named): void {
+/** A run may have several reasons in sequence. The last one counts. */
+function extend(loop: Loop, round: RoundTimeline, { rule, key }: Named): void {
   const { ms, tokens } = costOf(round)
   Object.assign(loop, {
     to: round.round,
@@ -44,7 +43,7 @@ function take(loop: Loop, round: RoundTimeline, { rule, key }: Named): void {
   })
 }
 
-/** Of one round: milliseconds from its request to its outcome, and tokens, cached ones included. */
+/** Milliseconds from the request to the outcome, and tokens, including cached ones. */
 export function costOf({ askedAt, endedAt, response }: RoundTimeline): {
   ms: number
   tokens: number

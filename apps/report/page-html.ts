@@ -1,9 +1,8 @@
-// The page as one file: style, data and script inside of it, and nothing from anywhere else.
-// PAGE-HTML-1. What is in the log was written by models, tools and users. It stands in the page as
-//     data only: as JSON in which no `<` is left, or as text whose markup is escaped. The script
-//     makes text nodes of it, never markup (apps/report/page/element.ts).
-// PAGE-HTML-2. The policy of the page lets run only what has the hash of our script and of our
-//     style, and lets nothing be loaded or sent.
+// The page as one file, with style, data and script inside and no other resources.
+// PAGE-HTML-1. Models, tools and users wrote the log. The page has it only as data: as JSON without
+//     any `<`, or as escaped text. The script makes text nodes of it (page/element.ts).
+// PAGE-HTML-2. The page's policy runs only the script and style with our hashes. It permits no
+//     loading and no sending.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,8 +16,8 @@ const folder = join(import.meta.dirname, 'page')
 const styles = ['colours.css', 'page.css', 'timeline.css', 'rounds.css', 'details.css', 'print.css']
 
 /**
- * `reports`: by their places in the index. In pieces, because a page may be longer than a string
- * can be.
+ * `reports`: by their places in the index. Returns pieces, because a page may exceed the maximal
+ * length of a string.
  */
 export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
   const style = styles.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
@@ -56,12 +55,13 @@ export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
 function policy(script: string, style: string): string {
   const inlined = { 'script-src': script, 'style-src': style }
   const hashes = Object.entries(inlined).map(
-    ([what, text]) => `${what} 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+    ([directive, text]) =>
+      `${directive} 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
   )
   return ["default-src 'none'", ...hashes, "base-uri 'none'", "form-action 'none'"].join('; ')
 }
 
-/** Keeps PAGE-HTML-1. A browser parses what is in it only when the script asks for it. */
+/** Keeps PAGE-HTML-1. A browser does not parse the content until the script does. */
 export function dataBlock(id: string, data: unknown): string {
   const json = printableJson(data).replace(
     /[<>&]/g,
@@ -71,12 +71,12 @@ export function dataBlock(id: string, data: unknown): string {
 }
 
 /**
- * What is there before the script has read the data, and all that there is where no script runs.
+ * The content before the script has read the data. Without scripts, it is the whole page.
  */
 function beginning({ conversations }: ReportIndex): string {
   const [only] = conversations
   const without =
-    '<noscript><p>This page shows a log of Weir with a script of its own, which this browser does not run.</p></noscript>'
+    '<noscript><p>This page needs its script to show a log of Weir, but this browser does not run scripts.</p></noscript>'
   if (conversations.length === 1 && only !== undefined)
     return `<div class="conversation"><p class="origin"><span class="wordmark">weir report</span><b>${escaped(printable(only.conversation))}</b></p><h1 class="sentence">${phrasesText(only.sentence)}</h1>${without}</div>`
   const items = conversations.map(

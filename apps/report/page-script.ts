@@ -1,30 +1,30 @@
-// The script of the page: the modules in page/ and those that they import, joined into one. The
-// page is opened from a disk, where a browser loads no modules, and nothing is built beforehand:
-// Node itself takes the types away.
-// PAGE-SCRIPT-1. A module is `import { … } from './….ts'` lines at its top, then declarations, of
-//     which some stand behind `export `. Each becomes a function of its own that gives what it
-//     exports, so names need not differ from module to module. What is written otherwise is an
-//     error, not a wrong script.
+// The script of the page: the modules in page/ and their imports, joined into one. The page is
+// opened from a disk, where browsers load no modules. There is no build step: Node strips the
+// types.
+// PAGE-SCRIPT-1. A module starts with `import { … } from './….ts'` lines. Declarations follow, some
+//     behind `export `. Any other form throws, so the script cannot be wrong silently.
+// PAGE-SCRIPT-2. Each module becomes a function that returns its exports, so two modules may use
+//     the same name.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /**
- * `entry`: the path of the module that begins. What it needs comes before it. In a package other
- * modules are compiled already, so `.js` is taken too.
+ * `entry`: the path of the first module; its imports are placed before it. A package contains
+ * compiled modules, so `.js` files are accepted too.
  */
 export function joinedScript(entry: string): string {
   const names = new Map<string, string>()
   const parts: string[] = []
-  take(entry, names, parts)
+  append(entry, names, parts)
   return `'use strict';\n(() => {\n${parts.join('\n')}\n})()\n`
 }
 
 const importLine = /^import (type )?\{([^}]*)\} from '(\.[^']+)';?\n/gm
 const exportWord = /^export (?=(?:const|let|async function|function|class) (\w+))/gm
 
-function take(file: string, names: Map<string, string>, parts: string[]): string {
+function append(file: string, names: Map<string, string>, parts: string[]): string {
   const known = names.get(file)
   if (known !== undefined) return known
   const name = `$${names.size}`
@@ -34,10 +34,10 @@ function take(file: string, names: Map<string, string>, parts: string[]): string
     ? stripTypeScriptTypes(withoutTypeImports(source), { mode: 'strip' })
     : source
   const imports = [...code.matchAll(importLine)].map(([, , members = '', path = '']) => {
-    const from = take(found(join(dirname(file), path)), names, parts)
+    const from = append(found(join(dirname(file), path)), names, parts)
     return `const {${members.replaceAll(' as ', ': ')}} = ${from}`
   })
-  const exported = [...code.matchAll(exportWord)].map(([, what]) => what)
+  const exported = [...code.matchAll(exportWord)].map(([, declared]) => declared)
   const body = code.replace(importLine, '').replace(exportWord, '')
   const strange = /^(?:import|export)\b.*/m.exec(body)
   if (strange !== null) throw new Error(`${file} has a line that cannot be joined: ${strange[0]}`)
@@ -47,7 +47,7 @@ function take(file: string, names: Map<string, string>, parts: string[]): string
   return name
 }
 
-/** Before the types are taken away, which would leave blank lines in their place. */
+/** Must run before the types are stripped: that would leave blank lines. */
 function withoutTypeImports(source: string): string {
   return source.replace(importLine, (line, isType) => (isType ? '' : line))
 }

@@ -1,5 +1,5 @@
-// Raw records for a page, compact: what many records have in common, the response and the policy
-// above all, stands in the table once.
+// Raw records for a page in compact form. Values that many records share, mainly responses and
+// policies, are in the table once.
 
 import type { Logged } from '../history/inspect/logged.ts'
 import type { Places, RecordTable } from './page/data.ts'
@@ -9,7 +9,7 @@ export type TableBuilder = {
   add(records: readonly Logged[]): Places
 }
 
-/** Of all values in a table: beyond it records have their address, and no content. */
+/** The limit of all values in a table. Beyond it, records have an address and no content. */
 const charactersMax = 48 * 1024 * 1024
 
 const undecoded = -1
@@ -65,7 +65,7 @@ export function beginTable(): TableBuilder {
   }
 }
 
-/** Bytes are shown as base64: JSON would make an object of numbers of them. */
+/** Bytes become base64: JSON would make an object of numbers of them. */
 function plain(value: unknown): unknown {
   return value instanceof Uint8Array
     ? { base64: Buffer.from(value).toString('base64') }

@@ -1,5 +1,5 @@
-// What a report shows of one conversation: its timeline with what is found out about it, and its
-// raw records. Pure.
+// The data of a report of one conversation: its timeline, the findings about it, and its raw
+// records. Pure.
 
 import type { Declaration, ResultStatus } from '../../shared/contract/messages.ts'
 import { all, inOrder, type Logged } from '../history/inspect/logged.ts'
@@ -17,9 +17,9 @@ export type MadeReport = { data: ReportData; records: RecordTable }
 export type Where = { partition: number; topicPrefix: string; readAt?: number | undefined }
 
 /**
- * `given`: the records that the timeline was made of. `partition`: the one that they stand in.
- * `readAt`: when the log was read, for what was not over then; without it nothing is known beyond
- * its last record.
+ * `given`: the records of the timeline. `partition`: their partition. `readAt`: the time at which
+ * the log was read, for turns that were open then. Without it, the last record is the end of our
+ * knowledge.
  */
 export function reportData(
   timeline: Timeline,
@@ -52,7 +52,7 @@ export function reportData(
     turn !== undefined && shown.has(turn) ? [] : records,
   )
   const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
-  const told = sentenceOfAll(
+  const overall = sentenceOfAll(
     turns.map(({ shown }, index) => ({
       ...shown,
       isImported,
@@ -61,7 +61,7 @@ export function reportData(
     figures,
   )
   const [only] = turns
-  const { sentence, tone } = turns.length === 1 && only !== undefined ? only.shown : told
+  const { sentence, tone } = turns.length === 1 && only !== undefined ? only.shown : overall
   return {
     data: {
       timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
@@ -107,15 +107,15 @@ function shownTurn(
   const others = [...byRound].flatMap(([round, own]) =>
     round === undefined || round === 0 ? own : [],
   )
-  const told = sentenceOf({ turn, loops, isWhole, isImported }, figures)
+  const summary = sentenceOf({ turn, loops, isWhole, isImported }, figures)
   return {
-    shown: { ...turn, ...told, isWhole, until, loops, rounds, records: table.add(others) },
+    shown: { ...turn, ...summary, isWhole, until, loops, rounds, records: table.add(others) },
     figures,
   }
 }
 
 /**
- * A user's message belongs to the turn that answers it, though it was written before there was one.
+ * The turn of a record. A user's message belongs to the turn that answers it, although it is older.
  */
 function turnOf({ message }: Logged, byMessage: Map<string, number>): number | undefined {
   if (message?.type === 'user-message') return byMessage.get(message.messageId)
@@ -130,7 +130,7 @@ function declarationsIn(own: Logged[]): Declaration[] {
   return all(own, 'round-checked')[0]?.message.declarations ?? []
 }
 
-/** The end of a round may be written a moment after that of its turn. */
+/** The end of a round may be written shortly after the end of its turn. */
 function untilOf(
   { end, rounds, startedAt }: TurnTimeline,
   records: Logged[],
@@ -173,7 +173,7 @@ function figuresOf(
   }
 }
 
-/** Nobody started its calls here: one that has a result of its tool has run. */
+/** Weir started none of its calls. A call with a result from its tool has run. */
 function figuresOfImported({ rounds }: TurnTimeline): Figures {
   const ran = rounds.flatMap(({ calls }) =>
     calls.filter(({ result }) => result !== null && ranBy[result.status]),
@@ -181,7 +181,7 @@ function figuresOfImported({ rounds }: TurnTimeline): Figures {
   return { ...rounds.map(figuresOfRound).reduce(summed, nothing), ran }
 }
 
-/** Of outcome_unknown the transcript has no result. */
+/** The transcript has no result for outcome_unknown. */
 const ranBy: Record<ResultStatus, boolean> = {
   ...{ ok: true, error: true, timed_out: true },
   ...{ outcome_unknown: false, rejected: false, vetoed: false, skipped: false },

@@ -1,5 +1,5 @@
-// `weir report`: what happened in a conversation as one page for a browser, that needs nothing else
-// and can be sent to somebody.
+// `weir report`: writes a conversation as one page for a browser. The page needs no other files, so
+// you can send it to others.
 
 import { basename } from 'node:path'
 import { busKindOf } from '../../shared/bus/kinds.ts'
@@ -10,7 +10,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { newestIds } from '../history/conversations/newest-activity.ts'
-import { knownRecords } from '../history/inspect/known-records.ts'
+import { existingRecords } from '../history/inspect/existing-records.ts'
 import { inOrder, type Logged } from '../history/inspect/logged.ts'
 import { recordsOf } from '../history/inspect/recorded.ts'
 import type { Timeline } from '../history/inspect/timeline.ts'
@@ -36,17 +36,17 @@ export type ReportOptions = {
 export type Report = { settings: Settings; bundle: string | undefined; options: ReportOptions }
 
 /**
- * In one page: conversations that are shown, conversations that are listed, and rounds after which
- * no further one is shown.
+ * Limits of one page: conversations with data, conversations in the index, and rounds after which
+ * no further conversation gets data.
  */
 const shownMax = 50
 const listedMax = 1_000
 const roundsMax = 10_000
 
 /**
- * Writes the page and says so on `out`. `bundle`: reads this file instead of the log that the
- * settings name. Throws `conversation.unknown`, and `usage` for a turn that cannot be,
- * `output.exists`, `output.unwritable`.
+ * Writes the page and prints a line to `out`. `bundle`: reads this file instead of the log that the
+ * settings name. Throws `conversation.unknown`, `usage` for a bad turn, `output.exists`,
+ * `output.unwritable`.
  */
 export async function report(
   { settings, bundle, options }: Report,
@@ -70,11 +70,11 @@ export async function report(
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
   const size =
     bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-  const told = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries, gone)}`
-  out.write(`${printable(output)}: ${told}. Open it in a browser.\n`)
+  const summary = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries, gone)}`
+  out.write(`${printable(output)}: ${summary}. Open it in a browser.\n`)
 }
 
-/** In the words of `weir export`. */
+/** Uses the same texts as `weir export`. */
 function notWhole(entries: IndexEntry[], gone: number): string {
   const open = entries.reduce((sum, { openTurns }) => sum + openTurns, 0)
   const cut = entries.reduce((sum, { cutTurns }) => sum + cutTurns, 0)
@@ -90,7 +90,7 @@ function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   if (!/^\d{1,15}$/.test(turn))
     throw new WeirError(
       'usage',
-      `--turn is '${printable(turn)}'; must be the number of a turn, as weir inspect shows it`,
+      `--turn is '${printable(turn)}': give the number of a turn from weir inspect`,
     )
   if (conversation === undefined)
     throw new WeirError(
@@ -100,7 +100,7 @@ function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   return Number(turn)
 }
 
-/** Without the folder: a page is sent to others. */
+/** Without the folder, because pages are sent to others. */
 function sourceOf(settings: Settings, bundle: string | undefined): string {
   if (bundle !== undefined) return `the bundle ${basename(bundle)}`
   return busKindOf(settings).place
@@ -120,8 +120,8 @@ function aboutBundle({
 }
 
 /**
- * A bundle says what was so when it was made. Undefined: the conversation was played out of a
- * transcript, at times that were made up.
+ * The time at which the log was read; for a bundle, the time of the export. Undefined: the
+ * conversation comes from a transcript, so its times are made up.
  */
 function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
   if (isPlayed(turns)) return undefined
@@ -130,19 +130,19 @@ function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
 
 // ── Reading ──
 
-/** `gone`: the number of conversations whose records the log no longer has. */
+/** `gone`: the number of conversations with only their activity left in the log. */
 type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
-type Wanted = { conversation?: ConversationId; turn: number | undefined; reasoning?: boolean }
+type Selection = { conversation?: ConversationId; turn: number | undefined; reasoning?: boolean }
 
 async function read(
   log: OpenLog,
-  { conversation, turn, reasoning = false }: Wanted,
+  { conversation, turn, reasoning = false }: Selection,
 ): Promise<Found> {
   const ids = conversation === undefined ? await newestIds(log, listedMax) : [conversation]
   if (ids.length === 0)
     throw new WeirError(
       'conversation.unknown',
-      'there is no conversation in this log, so there is nothing to report',
+      'there is no conversation in this log: nothing to report',
     )
   const entries: IndexEntry[] = []
   const reports: MadeReport[] = []
@@ -154,7 +154,7 @@ async function read(
       continue
     }
     const records =
-      conversation === undefined ? await recordsOf(id, log) : await knownRecords(id, log)
+      conversation === undefined ? await recordsOf(id, log) : await existingRecords(id, log)
     if (records.length === 0) {
       gone += 1
       continue
@@ -183,7 +183,7 @@ function reportOf(
 ) {
   const timeline = timelineOf(conversation, records, { reasoning })
   const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
-  const chosen =
+  const selected =
     turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
   const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
   const where = {
@@ -192,14 +192,14 @@ function reportOf(
     readAt: readAt(log, timeline),
   }
   return {
-    report: reportData(shown, chosen, where),
+    report: reportData(shown, selected, where),
     from: records[0]?.time ?? null,
     to: records.at(-1)?.time ?? null,
   }
 }
 
 /**
- * Its own records, and those from which it began: what opened it, and the message that it answers.
+ * True for the turn's own records, the record that opened it, and the message that it answers.
  */
 function isOfTurn(
   { topic, offset, message }: Logged,

@@ -1,34 +1,42 @@
-// Why a turn ended, what share of it was a loop, and what it cost, in one sentence for somebody who
-// never saw Weir.
+// One sentence about a turn: why it ended, its share of loops, and its cost. It is for readers who
+// do not know Weir.
 
 import { reasons } from '../../services/conversation/texts.ts'
 import { rules } from '../../services/loop-detector/rules.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../history/inspect/timeline.ts'
-import { took } from '../terminal/quantities.ts'
+import { elapsed } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
-export type Told = { sentence: Phrase[]; tone: Tone }
+export type Summary = { sentence: Phrase[]; tone: Tone }
 
 /**
- * `isWhole`: its beginning is there. `isImported`: out of a transcript, which says nothing of times
- * and of how a turn was left.
+ * `isWhole`: its beginning is in the log. `isImported`: it comes from a transcript, which has no
+ * times and does not record how a turn ended.
  */
-export type ToldTurn = { turn: TurnTimeline; loops: Loop[]; isWhole: boolean; isImported: boolean }
+export type SummarizedTurn = {
+  turn: TurnTimeline
+  loops: Loop[]
+  isWhole: boolean
+  isImported: boolean
+}
 
 /** `figures`: of this turn alone. */
-export function sentenceOf({ turn, loops, isWhole, isImported }: ToldTurn, figures: Figures): Told {
+export function sentenceOf(
+  { turn, loops, isWhole, isImported }: SummarizedTurn,
+  figures: Figures,
+): Summary {
   const { phrases, tone } = endOf(turn, { loops, isImported })
   const cost = costOf(figures, { isWhole, isOver: turn.end !== null })
   return { sentence: [...phrases, ...shareOf(loops, figures, isWhole), ...cost, '.'], tone }
 }
 
 /**
- * Of a conversation with several turns. `figures`: of all of them. `turns`: each with what was told
- * of it, and its own loops.
+ * The sentence of a conversation with several turns. `turns`: each with its own summary and loops.
+ * `figures`: of all turns.
  */
-export function sentenceOfAll(turns: (Told & ToldTurn)[], figures: Figures): Told {
+export function sentenceOfAll(turns: (Summary & SummarizedTurn)[], figures: Figures): Summary {
   const [only] = turns
   if (only === undefined)
     return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
@@ -63,7 +71,7 @@ type End = { phrases: Phrase[]; tone: Tone }
 
 function endOf(
   turn: TurnTimeline,
-  { loops, isImported }: Pick<ToldTurn, 'loops' | 'isImported'>,
+  { loops, isImported }: Pick<SummarizedTurn, 'loops' | 'isImported'>,
 ): End {
   const { end, rounds, startedAt } = turn
   if (isImported && (end === null || end.outcome === 'cancelled')) return leftIn(turn)
@@ -81,7 +89,7 @@ function endOf(
   }
   const after = afterText(
     end.totals.rounds,
-    isImported ? null : took(Math.max(0, end.at - startedAt)),
+    isImported ? null : elapsed(Math.max(0, end.at - startedAt)),
   )
   switch (end.outcome) {
     case 'answered':
@@ -110,7 +118,7 @@ function endOf(
   }
 }
 
-/** `lasted` null: nobody knows. */
+/** `lasted` null: unknown. */
 function afterText(rounds: number, lasted: string | null): string {
   if (lasted === null) return `after ${roundsText(rounds)}`
   return rounds === 0
@@ -118,7 +126,7 @@ function afterText(rounds: number, lasted: string | null): string {
     : `after ${roundsText(rounds)} and ${lasted}`
 }
 
-/** A transcript that stops short of an answer, or in which the next message came before one. */
+/** For a transcript that ends without an answer, or has the next message before one. */
 function leftIn({ end, rounds }: TurnTimeline): End {
   const last = rounds.at(-1)
   const where = last === undefined ? ', before the model was asked' : ` in round ${last.round}`
@@ -171,9 +179,9 @@ function failureText(
 ): Phrase[] {
   const internal = turn.failures[0]
   if (internal !== undefined)
-    return [`something failed inside of Weir (${internal.stage}: `, quoted(internal.reason), ')']
+    return [`something failed inside Weir (${internal.stage}: `, quoted(internal.reason), ')']
   if (failure === 'no_progress' && loops.length > 0)
-    return [...loopText(loops), ', and did not stop when it was asked to']
+    return [...loopText(loops), ', and did not stop after the interventions']
   return [
     failure === null ? 'it failed' : failureWords[failure],
     ' (',
@@ -190,19 +198,19 @@ const failureWords: Record<FailureClass, string> = {
   budget: 'a limit was reached',
   refused: 'the model or its provider declined',
   provider: "the model's provider failed",
-  internal: 'something failed inside of Weir',
+  internal: 'something failed inside Weir',
   cancelled: 'it was cancelled',
-  context_full: 'the conversation no longer fits into what the model can read',
+  context_full: 'the conversation no longer fits into the context of the model',
 }
 
 // ── Loops ──
 
-/** Of the longest one. Empty where there is none. */
+/** Describes the longest loop. Empty: there is none. */
 function loopText(loops: Loop[], before = ''): Phrase[] {
   const longest = loops.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0]
   if (longest === undefined) return []
   const { key } = longest
-  // A log of another Weir may name a rule that this one does not know.
+  // A log of another Weir may name an unknown rule.
   const rule = rules.find(({ name }) => name === longest.rule)
   return [
     `${before}the model ${rule?.sentence ?? 'made no progress'}`,
@@ -210,7 +218,7 @@ function loopText(loops: Loop[], before = ''): Phrase[] {
   ]
 }
 
-/** `; 4 of 5 rounds (80 %) were that loop`, and nothing where none were. */
+/** `; 4 of 5 rounds (80 %) were that loop`. Empty: there is none. */
 function shareOf(loops: Loop[], { rounds, loopRounds }: Figures, isWhole: boolean): Phrase[] {
   if (loopRounds === 0) return []
   const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
@@ -236,7 +244,7 @@ function costOf(
   ]
 }
 
-// ── What it was at ──
+// ── Current activity ──
 
 function doing(round: RoundTimeline | undefined): Phrase[] {
   const running = round?.calls.find(({ tries }) =>
@@ -247,7 +255,7 @@ function doing(round: RoundTimeline | undefined): Phrase[] {
 }
 
 function waitsFor(round: RoundTimeline | undefined): Phrase[] {
-  if (round === undefined) return ['nothing was asked of the model yet']
+  if (round === undefined) return ['no request to the model yet']
   const guards = round.guards.filter(
     ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),
   )
@@ -268,7 +276,7 @@ function lowered(phrases: Phrase[]): Phrase[] {
     : phrases
 }
 
-/** A whole answer of a provider, or arguments of a page, are no part of a sentence. */
+/** Cuts long texts, such as a provider's whole response: a sentence must stay short. */
 const quotedMax = 160
 
 function quoted(text: string): Phrase {

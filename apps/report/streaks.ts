@@ -1,10 +1,9 @@
-// How far something had come back before each round of a turn and after it: the loop-detector's own
-// memory, folded again from its inbox.
-// STREAKS-1. The fold is the detector's; here its memory is only read. A rule keeps whatever it
-//     likes, so what is a count is told by its form: an object with `rounds`, a number in a map, a
-//     number under one of `counted`. What has none of these is not shown.
-// STREAKS-2. A record that the detector cannot take ends the fold, not the report: the rounds after
-//     it have no streaks.
+// Repeat counts before and after each round of a turn: the loop-detector's own memory, folded again
+// from its inbox.
+// STREAKS-1. The fold is the detector's, and only its memory is read here. Rules keep any data. A
+//     count is an object with `rounds`, a number in a map, or a number under a key of `counted`.
+// STREAKS-2. If the detector cannot process a record, only the fold ends. The later rounds of the
+//     report have no streaks.
 
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -89,8 +88,8 @@ function read(rule: string, value: unknown, path: string[] = []): Found[] {
 }
 
 /**
- * The newest call that was counted; keys are hashes. By error the calls differ, so there the
- * outcome is what came back.
+ * A text for the newest counted call; keys are hashes. Under the same error the calls differ, so
+ * there the text has the outcome.
  */
 function whatOf(streak: object, path: string[]): string {
   const shown: unknown =
@@ -113,14 +112,14 @@ function changesBetween(before: Counts, after: Counts): StreakChange[] {
   const changes: StreakChange[] = []
   for (const [key, { rule, what, count, rung }] of after) {
     const earlier = before.get(key)?.count ?? 0
-    if (earlier !== count && Math.max(earlier, count) >= toldMin)
+    if (earlier !== count && Math.max(earlier, count) >= countMin)
       changes.push({ rule, what, before: earlier, after: count, rung })
   }
   for (const [key, { rule, what, count }] of before)
-    if (!after.has(key) && count >= toldMin)
+    if (!after.has(key) && count >= countMin)
       changes.push({ rule, what, before: count, after: 0, rung: 'none' })
   return changes
 }
 
-/** What came once has not come back. */
-const toldMin = 2
+/** A single occurrence is not a repetition. */
+const countMin = 2

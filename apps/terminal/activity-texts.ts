@@ -1,4 +1,4 @@
-// What happens in a turn, in words: the same on every screen.
+// The events of a turn as texts, the same on every screen.
 
 import type {
   ApprovalDecided,
@@ -19,7 +19,7 @@ export function callRejectedText({ name, reason }: CallRejected): string {
   return `${printable(name)} rejected before execution: ${printable(reason)}`
 }
 
-/** How a call ended that was not refused at once, on one line. */
+/** The end of a call that was not rejected at once, on one line. */
 export function callFinishedText({ name, status, reason, durationMs }: CallFinished): string {
   return `${printable(name)} ${statusText(status, durationMs)}${reason === '' ? '' : `: ${printable(reason)}`}`
 }
@@ -45,7 +45,7 @@ function statusText(status: CallFinished['status'], durationMs: number): string 
   }
 }
 
-/** A line for each call that waits. */
+/** One line for each waiting call. */
 export function callsWaitingTexts({ calls }: CallsWaiting): string[] {
   return calls.map(
     ({ name, guards }) =>
@@ -54,8 +54,8 @@ export function callsWaitingTexts({ calls }: CallsWaiting): string[] {
 }
 
 /**
- * What a veto does not tell: a guard whose answer could not be used or did not come. Undefined: it
- * answered.
+ * The answer of a guard, if it was unusable or missing: a veto does not show that. Undefined: the
+ * guard gave verdicts.
  */
 export function guardVerdictText({
   guard,
@@ -67,19 +67,15 @@ export function guardVerdictText({
     case 'verdicts':
       return undefined
     case 'silent':
-      return `guard ${printable(guard)} did not answer in time${passed === 0 ? '' : `, and ${count(passed, 'call')} goes on without its word`}`
+      return `guard ${printable(guard)} did not answer in time${passed === 0 ? '' : `, and ${count(passed, 'call')} goes on without its verdict`}`
     case 'unusable':
-      return `guard ${printable(guard)} gave an answer that cannot be used`
+      return `guard ${printable(guard)} gave an unusable answer`
     default:
       return unreachable(answer)
   }
 }
 
-/**
- * For each call that waits for a person: a line that says so, the exact arguments as lines of their
- * own, and how to decide.
- */
-/** What is said before the arguments of a call that waits, and after them. */
+/** The texts before and after the arguments of a call that waits for a person. */
 export function approvalPendingTexts({ name, id, rule }: PendingCall): {
   before: string
   after: string
@@ -106,7 +102,7 @@ export function approvalDecidedText({
     case 'expired':
       return `${printable(name)} was rejected: nobody decided within ${durationText(waitedMs)}`
     case 'withdrawn':
-      return `${printable(name)} waits for nobody any more${why}`
+      return `${printable(name)} no longer waits for approval${why}`
     default:
       return unreachable(outcome)
   }
@@ -124,7 +120,7 @@ export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | 
     : undefined
 }
 
-/** How a turn ended that was not simply answered: outcome, class where it says more, reason. */
+/** The end of a turn: outcome, failure class if it adds information, reason. */
 export function endingText({ outcome, class: failureClass, reason }: TurnFinished): string {
   return `${outcome}${failureClass === null || failureClass === outcome ? '' : ` (${failureClass})`}: ${printable(reason)}`
 }

@@ -1,5 +1,5 @@
-// The settings of a command: its flags, the environment, the settings file of the working folder or
-// the one that is named, and defaults.
+// The settings of a command: from its flags, the environment, the settings file that was named or
+// found in the working folder, and the defaults.
 
 import { WeirError } from '../../shared/lib/errors.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
@@ -23,13 +23,13 @@ export function commandSettings(flags: SettingFlags): Settings {
   return readSettings(flags, process.env, fileOf(flags))
 }
 
-/** As commandSettings, with where each value came from. */
+/** As commandSettings, with the origin of each value. */
 export function commandSettingsWithOrigins(flags: SettingFlags): Record<SettingKey, SettingValue> {
   return settingsWithOrigins(flags, process.env, fileOf(flags))
 }
 
-/** All that says which log is meant. */
-const ofLog: SettingKey[] = [
+/** The settings that select a log. */
+const logKeys: SettingKey[] = [
   'bus',
   'dataFolder',
   'bootstrapServer',
@@ -39,17 +39,17 @@ const ofLog: SettingKey[] = [
 ]
 
 /**
- * Throws `usage` where flags name a log beside a bundle: one of the two would not be read, and
- * nobody would be told. What the environment or a settings file says is there for other commands
- * too, and stands back.
+ * Throws `usage` if flags select a log beside a bundle, because only one of the two would be read.
+ * The environment and the settings file also serve other commands, so their values are ignored
+ * silently.
  */
 export function refuseLogBeside(bundle: string, flags: SettingFlags): void {
-  const given = ofLog.filter((key) => flags[key] !== undefined).map((key) => `--${flagOf(key)}`)
+  const given = logKeys.filter((key) => flags[key] !== undefined).map((key) => `--${flagOf(key)}`)
   if (given.length === 0) return
   const named = alternatives(given, 'and')
   throw new WeirError(
     'usage',
-    `${named} and the bundle ${bundle} are given, and only one log is read: leave out ${named} to read the bundle, or the bundle to read the log`,
+    `${named} and the bundle ${bundle} exclude each other: leave out ${named} to read the bundle, or the bundle to read the log`,
   )
 }
 

@@ -1,4 +1,4 @@
-// A time as somebody types it: `2026-07-29T10:12:03Z`, `2026-07-29`, `10m ago`, `now`.
+// A time that a user types: `2026-07-29T10:12:03Z`, `2026-07-29`, `10m ago`, `now`.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -15,8 +15,8 @@ const ago = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*ago$/
 const iso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?\s*(?:Z|[+-]\d\d:\d\d)?)?$/
 
 /**
- * Undefined: it is none. A time of day without a zone is that of this machine, a date alone begins
- * at midnight UTC.
+ * Undefined: the text is not a time. A time without a zone is in the zone of this machine. A date
+ * without a time begins at midnight UTC.
  */
 export function instantOf(text: string, now: Milliseconds): Milliseconds | undefined {
   if (text === 'now') return now
@@ -34,7 +34,7 @@ export function instantOfFlag(flag: string, text: string, now: Milliseconds): Mi
   if (time === undefined)
     throw new WeirError(
       'usage',
-      `${flag} is '${printable(text)}'; must be a time such as 2026-07-29T10:12:03Z or '10m ago' (ms, s, m, h, d)`,
+      `${flag} is '${printable(text)}': give a time such as 2026-07-29T10:12:03Z or '10m ago' (ms, s, m, h, d)`,
     )
   return time
 }

@@ -1,6 +1,6 @@
-// Ctrl-C and SIGTERM: the first asks for an end, the second is the end. The second one kills as if
-// nobody had listened, so that a shell sees it too; and the tools that run with it, which a
-// terminal does not reach: they lead process groups of their own.
+// Ctrl-C and SIGTERM: the first requests an end, the second kills. The second also reaches the
+// shell, as an unhandled signal would. And it kills the running tools: they lead their own process
+// groups, so the terminal's signal does not reach them.
 
 import type { Turn } from '../../client/turn.ts'
 import { killRunningGroups } from '../../services/executor/tools/tool-process.ts'
@@ -10,19 +10,19 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 
 export type InterruptSignal = (typeof signals)[number]
 
-/** Calls `asked` at the first signal, until the returned function is called. */
-export function listenForInterrupts(asked: (signal: InterruptSignal) => void): () => void {
-  let isAsked = false
+/** Calls `onFirst` at the first signal, until the returned function is called. */
+export function listenForInterrupts(onFirst: (signal: InterruptSignal) => void): () => void {
+  let isFirst = true
 
   function onSignal(signal: InterruptSignal): void {
-    if (isAsked) {
+    if (!isFirst) {
       stop()
       killRunningGroups()
       process.kill(process.pid, signal)
       return
     }
-    isAsked = true
-    asked(signal)
+    isFirst = false
+    onFirst(signal)
   }
 
   function stop(): void {
@@ -34,31 +34,30 @@ export function listenForInterrupts(asked: (signal: InterruptSignal) => void): (
 }
 
 /**
- * `readers`: streams of which somebody must read for the turn to make sense. `asked`: called at the
- * first signal too.
+ * `readers`: streams that need a reader, or the turn is pointless. `onSignal`: called at the first
+ * signal too.
  */
 export type Cancellable = {
   turn: Turn
   screen: Screen
   readers: NodeJS.WriteStream[]
-  asked?: (signal: InterruptSignal) => void
+  onSignal?: (signal: InterruptSignal) => void
 }
 
 /**
- * While `follow` runs, a signal cancels the turn, and so does a reader who has gone; its end is
- * waited for.
+ * While `follow` runs, a signal or a closed reader cancels the turn. Waits for the turn to end.
  */
 export async function cancellable<T>(
-  { turn, screen, readers, asked }: Cancellable,
+  { turn, screen, readers, onSignal }: Cancellable,
   follow: () => Promise<T>,
 ): Promise<T> {
   const cancel = (): void => {
-    turn.cancel().catch(() => {}) // if that fails, the turn itself says why
+    turn.cancel().catch(() => {}) // the turn itself reports a failure
   }
   const stopListening = listenForInterrupts((signal) => {
-    screen.print(signal === 'SIGINT' ? '  cancelling; Ctrl-C again kills' : '  cancelling')
+    screen.print(signal === 'SIGINT' ? '  cancelling (Ctrl-C again kills)' : '  cancelling')
     cancel()
-    asked?.(signal)
+    onSignal?.(signal)
   })
   for (const reader of readers) reader.on('error', cancel)
   try {

@@ -1,16 +1,16 @@
-// Where lines go: a terminal with a live line at its bottom, or a file or pipe without one. The
-// live line is the only thing that is ever taken back.
+// The output for lines: a terminal with a live line at its bottom, or a file or pipe without one.
+// Only the live line is ever erased.
 
 import { painted } from './paint.ts'
 import type { Layout, Line } from './transcript.ts'
 
 export type Screen = {
-  /** Of this moment: a terminal may be made wider. */
+  /** The present layout: a terminal may be resized. */
   layout(): Layout
   show(lines: Line[]): void
-  /** What the live line says from now on; undefined: there is none. */
+  /** Sets the live line. Undefined: removes it. */
   live(line: Line | undefined): void
-  /** Text as it is, on lines of its own. */
+  /** Prints text unchanged, on separate lines. */
   print(text: string): void
 }
 
@@ -22,15 +22,15 @@ const columnsMin = 20
 const clearLine = '\r\u001b[K'
 
 /**
- * Colours where the terminal has them and NO_COLOR does not forbid them. `environment`: TERM=dumb
- * has no live line.
+ * Uses colours if the terminal has them and NO_COLOR is not set. `environment`: with TERM=dumb,
+ * there is no live line.
  */
 export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Screen {
   const isLive = out.isTTY === true && environment.TERM !== 'dumb'
   let shown = ''
-  let wanted: Line | undefined
+  let current: Line | undefined
   let isOpen = false
-  out.on('error', () => {}) // whoever read it has gone; what is shown decides nothing
+  out.on('error', () => {}) // the reader has gone; the screen decides nothing
 
   function erase(): void {
     if (shown !== '') out.write(clearLine)
@@ -38,7 +38,7 @@ export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.Proces
   }
 
   function draw(): void {
-    const next = wanted === undefined ? '' : painted(out, wanted.tone, wanted.text)
+    const next = current === undefined ? '' : painted(out, current.tone, current.text)
     if (next === shown) return
     if (shown !== '' && next.startsWith(shown)) out.write(next.slice(shown.length))
     else out.write(`${shown === '' ? '' : clearLine}${next}`)
@@ -47,8 +47,8 @@ export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.Proces
 
   return {
     layout: () => {
-      // A live line that fills its line to the end would be broken by the terminal, and then not be
-      // taken back whole.
+      // One column less: the terminal would break a full live line, and clearLine would erase only
+      // its last part.
       const columns = isLive
         ? Math.max(columnsMin, Math.min(out.columns || 80, columnsMax)) - 1
         : Number.POSITIVE_INFINITY
@@ -65,7 +65,7 @@ export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.Proces
     },
 
     live(line) {
-      wanted = isLive ? line : undefined
+      current = isLive ? line : undefined
       draw()
     },
 

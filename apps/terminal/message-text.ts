@@ -1,13 +1,13 @@
-// The text of a message from the command line: an argument, or standard input. What cannot be a
-// message is refused here, with what to do.
+// The text of a message from the command line: an argument or standard input. An invalid message
+// is an error that names the fix.
 
 import type { Readable } from 'node:stream'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
 /**
- * `argument`: undefined or `-` for standard input. Without its last line end, as `$(...)` would
- * have it. Throws `usage`.
+ * `argument`: undefined or `-` for standard input. Removes the last line end, as `$(...)` does.
+ * Throws `usage`.
  */
 export async function readMessageText(
   argument: string | undefined,
@@ -23,23 +23,23 @@ const noText = new WeirError(
   'there is no message: give it in quotes as the last argument, or pipe it into standard input',
 )
 
-function acceptable(text: string, what: string): string {
+function acceptable(text: string, source: string): string {
   if (text.trim() === '')
-    throw new WeirError('usage', `${what} is empty or blank: a message must say something`)
+    throw new WeirError('usage', `${source} is empty or blank: write a message`)
   const bytes = Buffer.byteLength(text)
-  if (bytes > limits.userMessageBytesMax) throw tooLong(what, `${bytes} bytes`)
+  if (bytes > limits.userMessageBytesMax) throw tooLong(source, `${bytes} bytes`)
   return text
 }
 
-function tooLong(what: string, size: string): WeirError {
+function tooLong(source: string, size: string): WeirError {
   const max = limits.userMessageBytesMax
   return new WeirError(
     'usage',
-    `${what} has ${size}: a message has at most ${max}. Let a tool read what is longer`,
+    `${source} has ${size}: a message has at most ${max}. Let a tool read longer texts`,
   )
 }
 
-/** Stops reading when there is too much. */
+/** Stops reading above the limit. */
 async function bytesOf(input: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -52,7 +52,7 @@ async function bytesOf(input: Readable): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** A byte order mark at the beginning is no part of the text. */
+/** A byte order mark at the beginning is not part of the text. */
 function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -65,7 +65,7 @@ function notUtf8(bytes: Uint8Array, cause: unknown): WeirError {
   const fault = faultIn(bytes)
   return new WeirError(
     'usage',
-    `standard input is no UTF-8 (${fault}): convert it first, for example with iconv`,
+    `standard input is not UTF-8 (${fault}): convert it first, for example with iconv`,
     { cause },
   )
 }

@@ -1,10 +1,10 @@
-// What somebody writes at a shell to run this very command line once more, so that commands that
-// are printed work where they are pasted.
+// The shell command that runs this command line again. Printed commands use it, to work where they
+// are pasted.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 
-/** The package has JavaScript. */
+/** False: this is the package, which contains JavaScript. */
 export const isCheckout = import.meta.filename.endsWith('.ts')
 
 const program = join(
@@ -13,8 +13,8 @@ const program = join(
 )
 
 /**
- * `weir` where the PATH leads to it; else, of a checkout, its path from `folder`, and of a package
- * npx.
+ * `weir` if the PATH leads to it. Otherwise, in a checkout, its path from `folder`, and in a
+ * package `npx weir`.
  */
 export function ownCommand({ PATH = '' }: NodeJS.ProcessEnv, folder: string): string {
   const found = PATH.split(delimiter)

@@ -1,4 +1,4 @@
-// KEY=VALUE on the command line: what `weir policy` sets and what `--set` judges by.
+// KEY=VALUE on the command line, for `weir policy` and `--set`.
 
 import {
   policyKey,
@@ -11,9 +11,9 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 
 /**
- * One entry for each key, under its full name. `flag`: what stands before a pair on the command
- * line, with its blank; `keys`: those that can be given. Throws `usage`, which says what there is,
- * also for a key that is given twice: whichever counted, somebody would have meant the other.
+ * One entry for each key, under its full name. `flag`: the text before a pair on the command line,
+ * with its blank. `keys`: the accepted keys. Throws `usage` with the accepted keys. A key that is
+ * given twice is an error too, because the intent is unclear.
  */
 export function entriesOf(
   pairs: readonly string[],

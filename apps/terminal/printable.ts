@@ -1,18 +1,18 @@
-// Text for a terminal that somebody else wrote: a model, a tool, a user, a file. A terminal obeys
-// control sequences (it moves the cursor, sets the clipboard, answers with keystrokes), and some
-// characters make a text look like another one. What is unseen is shown as its number, so nothing
-// is obeyed and nothing is lost.
-// PRINTABLE-1. What comes out has no control character, no format character but the joiner inside
-//     of an emoji, and no half of a surrogate pair.
+// Makes foreign text safe for a terminal: text of a model, a tool, a user or a file. A terminal
+// obeys control sequences: it moves the cursor, sets the clipboard, answers with keystrokes. Other
+// characters make a text look like another one. Invisible characters are shown as their numbers,
+// so the terminal obeys none and the text stays complete.
+// PRINTABLE-1. The result has no control character, no format character but the joiner inside an
+//     emoji, and no half of a surrogate pair.
 
 /**
- * Cc: controls, C1 among them. Cf: directions, joiners, tags. Cs: half characters. Zl, Zp: line
- * ends that are none for us.
+ * Cc: controls, including C1. Cf: directions, joiners, tags. Cs: half characters. Zl, Zp: foreign
+ * line ends.
  */
 const unseen =
   /(?!(?<=\p{Extended_Pictographic}[\u{fe0f}\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** Most texts, and much quicker to tell than to look closely at each character. */
+/** True for most texts, and much faster than a look at each character. */
 const isPlain = /^[\x20-\x7e]*$/
 
 const names: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
@@ -27,7 +27,7 @@ export function printable(text: string): string {
 }
 
 /**
- * Line by line: line ends are kept as such, and a tab is two spaces. A line end at the end makes no
+ * Keeps line ends, and turns a tab into two spaces. A line end at the end of the text adds no
  * empty line.
  */
 export function printableLines(text: string): string[] {
@@ -37,8 +37,7 @@ export function printableLines(text: string): string[] {
 }
 
 /**
- * JSON on one line, and the same value for whoever parses it: what a terminal might obey is written
- * as an escape of JSON.
+ * JSON on one line with the same value. Characters that a terminal might obey are JSON escapes.
  */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value).replace(unseen, (found) => found.split('').map(escaped).join(''))

@@ -1,5 +1,5 @@
-// How far a long reading has come, on a terminal, when it takes over a second. Elsewhere, and in a
-// short one, nothing is shown.
+// Shows the progress of a long read on a terminal, after one second. Shows nothing if the output
+// is not a terminal, or the read is short.
 
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 
@@ -7,7 +7,7 @@ import { createScreen } from './live-screen.ts'
 import { bytesText, count, durationText } from './quantities.ts'
 
 export type Progress = {
-  /** So many more records, or whatever it counts, are to be read. */
+  /** Adds to the number of records (or other units) to read. */
   expect(records: number): void
   read(records: number): void
   end(): void
@@ -17,7 +17,7 @@ const quietMs: Milliseconds = 1_000
 const refreshMs: Milliseconds = 200
 
 /**
- * `doing`, `what`: in words, and one of what is counted. A `byte` is shown in the unit that fits.
+ * `doing`: the activity. `what`: the counted unit, singular. A `byte` is shown in a fitting unit.
  */
 export type ProgressWords = { doing: string; what: string }
 
@@ -57,8 +57,8 @@ export function createProgress(
 }
 
 /**
- * `reading the log: 120000 of 1000000 records, 40000 a second, 22 s left`; the rate is that of the
- * whole time so far.
+ * `reading the log: 120000 of 1000000 records, 40000 a second, 22 s left`. The rate is the average
+ * over the whole time.
  */
 export function progressText(
   { done, expected, ms }: { done: number; expected: number; ms: Milliseconds },

@@ -1,8 +1,8 @@
-// Numbers and times as pages and lists show them.
+// Numbers and times as texts for pages and lists.
 
 /** `1 turn`, `2 turns`. */
-export function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
+export function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }
 
 /** `2026-07-29 10:12:03.123 UTC` */
@@ -23,7 +23,7 @@ export function durationText(ms: number): string {
 }
 
 /** `3 ms`, `1.2 s`, `3 min 5 s`. */
-export function took(ms: number): string {
+export function elapsed(ms: number): string {
   return ms < 1000 ? `${ms} ms` : durationText(ms)
 }
 

@@ -1,5 +1,5 @@
-// Where stages run elsewhere, nobody may be there to answer. Who waits is told once, after a while
-// of silence, which stage nobody runs.
+// If stages run elsewhere, maybe no process runs them. After a while without an event, the screen
+// shows once which stages are missing.
 
 import type { Turn } from '../../client/turn.ts'
 import type { TurnEvent } from '../../client/turn-events.ts'
@@ -13,38 +13,38 @@ import type { Screen } from './live-screen.ts'
 const silentMs = 5_000
 
 /**
- * The same turn; while somebody reads its events, a long silence is spoken of on the screen. On a
- * local bus the stages run in this process.
+ * The same turn. While its events are read, the screen reports a long silence. On a local bus
+ * the stages run in this process, so there is nothing to report.
  */
-export function noticingSilence(turn: Turn, settings: Settings, screen: Screen): Turn {
+export function withSilenceNotice(turn: Turn, settings: Settings, screen: Screen): Turn {
   if (busKindOf(settings).isLocal) return turn
-  return hearingSilence(turn, systemClock, async (heard) => {
-    const notice = noticeOf(await missingStages(settings), heard)
+  return watchForSilence(turn, systemClock, async (hadEvents) => {
+    const notice = noticeOf(await missingStages(settings), hadEvents)
     if (notice !== undefined) screen.print(`  ${notice}`)
   })
 }
 
-/** `silent`: called once, when no event came for a while; `heard`: whether one had come before. */
-export function hearingSilence(
+/** Calls `onSilence` once, after a while without an event. `hadEvents`: there was one before. */
+export function watchForSilence(
   turn: Turn,
   clock: Clock,
-  silent: (heard: boolean) => Promise<void>,
+  onSilence: (hadEvents: boolean) => Promise<void>,
 ): Turn {
   async function* events(): AsyncGenerator<TurnEvent, void> {
-    let heard = false
-    let isTold = false
+    let hadEvents = false
+    let wasReported = false
     let isOver = false
     const wait = () =>
       clock.after(silentMs, () => {
-        if (isTold || isOver) return
-        isTold = true
-        silent(heard).catch(() => {}) // it is only a notice
+        if (wasReported || isOver) return
+        wasReported = true
+        onSilence(hadEvents).catch(() => {}) // it is only a notice
       })
     let cancelWait = wait()
     try {
       for await (const event of turn) {
         cancelWait()
-        heard = true
+        hadEvents = true
         yield event
         cancelWait = wait()
       }
@@ -63,21 +63,21 @@ export function hearingSilence(
   }
 }
 
-/** Undefined: there is no reason for one; a model may think, a tool may take its time. */
-export function noticeOf(missing: StageName[] | undefined, heard: boolean): string | undefined {
-  const silence = `nothing was heard for ${silentMs / 1000} s`
+/** Undefined: nothing to report, because a model may think and a tool may need its time. */
+export function noticeOf(missing: StageName[] | undefined, hadEvents: boolean): string | undefined {
+  const silence = `no event for ${silentMs / 1000} s`
   const waiting = 'Still waiting; Ctrl-C cancels'
-  if (missing === undefined) return `${silence}. Do the stages run? weir up starts them. ${waiting}`
+  if (missing === undefined) return `${silence}. Do the stages run? Start them: weir up. ${waiting}`
   if (missing.length === stageNames.length)
-    return `${silence}: no stage runs. weir up starts them. ${waiting}`
+    return `${silence}: no stage runs. Start them: weir up. ${waiting}`
   if (missing.length > 0)
-    return `${silence}: nobody runs ${missing.join(', ')}. weir up --stages ${missing.join(',')} does. ${waiting}`
-  return heard
+    return `${silence}: no process runs ${missing.join(', ')}. Start it: weir up --stages ${missing.join(',')}. ${waiting}`
+  return hadEvents
     ? undefined
-    : `${silence}, though all stages run; perhaps they have much to do, or lost their way to the brokers. ${waiting}`
+    : `${silence}, though all stages run. They may be busy, or have lost their connection to the brokers. ${waiting}`
 }
 
-/** Stages whose consumer group has no member. Undefined: the bus does not know. */
+/** Stages whose consumer group has no member. Undefined: the bus cannot tell. */
 export async function missingStages(settings: Settings): Promise<StageName[] | undefined> {
   const kind = busKindOf(settings)
   if (kind.isLocal) return undefined

@@ -1,4 +1,4 @@
-// The three streams of a command, so that tests can hand in others.
+// The three streams of a command. Tests pass other streams.
 
 import type { Readable } from 'node:stream'
 

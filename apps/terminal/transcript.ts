@@ -1,10 +1,9 @@
-// A turn on a terminal: events in, lines out. Pure.
-// TERMINAL-TRANSCRIPT-1. Only what really runs is shown as running: from tool-started to
-//     call-finished.
-// TERMINAL-TRANSCRIPT-2. On a screen text comes in whole lines, and the line that is not full is
-//     the live one; elsewhere it is passed on as it comes.
-// TERMINAL-TRANSCRIPT-3. Text stands at the margin, what happens is indented: so they can be told
-//     apart without colours.
+// Turns the events of a turn into lines for a terminal. Pure.
+// TERMINAL-TRANSCRIPT-1. A tool is shown as running only from tool-started to call-finished.
+// TERMINAL-TRANSCRIPT-2. A screen gets text in whole lines, with the unfinished one as the live
+//     line. Other outputs get text as it arrives.
+// TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
+//     without colours.
 
 import type { TurnEvent } from '../../client/turn-events.ts'
 import { reasons } from '../../services/conversation/texts.ts'
@@ -29,7 +28,7 @@ import { printable } from './printable.ts'
 import { durationText } from './quantities.ts'
 import { cutToColumns, flow, wrapped } from './word-wrap.ts'
 
-/** `isOpen`: what comes next goes on in it. */
+/** `isOpen`: the next line continues this one. */
 export type Line = { text: string; tone: Tone; isOpen?: true }
 
 export type Transcript = {
@@ -46,19 +45,18 @@ export type Transcript = {
   /** By round and ordinal. */
   running: ReadonlyMap<string, { name: string; since: Milliseconds }>
   /** The text of the newest round as it was streamed. */
-  said: string
-  /**
-   * What of it is not shown yet: the beginning of a line, and an end that may be half of something.
-   */
+  streamedText: string
+  /** The unfinished line, not printed yet. */
   rest: string
+  /** The last character, if it may be half of something. */
   held: string
-  /** The last line that was shown is an open one. */
+  /** The last printed line is an open one. */
   isOpen: boolean
 }
 
 /**
- * `columns`: of a line; `isLive`: whether there is a live line. Both from a screen; without one,
- * lines are as long as they are.
+ * `columns`: the width of a line. `isLive`: there is a live line. A screen provides both. Without
+ * a screen, lines have no limit.
  */
 export type Layout = { columns: number; isLive: boolean }
 
@@ -67,29 +65,29 @@ export function beginTranscript(now: Milliseconds): Transcript {
     doing: 'sending',
     since: now,
     running: new Map(),
-    said: '',
+    streamedText: '',
     rest: '',
     held: '',
     isOpen: false,
   }
 }
 
-/** `now`: when it was heard, on any clock that the live line uses too. */
+/** `now`: the time of the event, on the clock that the live line uses too. */
 export function transcribe(
   before: Transcript,
   event: TurnEvent,
   layout: Layout,
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
-  if (event.type === 'text-delta') return speak(before, event.text, layout, now)
+  if (event.type === 'text-delta') return appendText(before, event.text, layout, now)
   if (event.type === 'reasoning-delta')
     return { transcript: doing(before, 'thinking', now), lines: [] }
   const { transcript, lines } = endText(before)
-  const happened = happen(transcript, event, layout, now)
-  return { transcript: happened.transcript, lines: [...lines, ...happened.lines] }
+  const applied = applyEvent(transcript, event, layout, now)
+  return { transcript: applied.transcript, lines: [...lines, ...applied.lines] }
 }
 
-/** What goes on at this moment, on one line; undefined: nothing that could be said for certain. */
+/** The current activity on one line. Undefined: it is not known for certain. */
 export function liveLine(
   { doing, since, running, rest }: Transcript,
   columns: number,
@@ -131,64 +129,67 @@ function doingText(doing: Transcript['doing'], ms: Milliseconds): string | undef
   }
 }
 
-function happen(
+function applyEvent(
   transcript: Transcript,
-  event: Happening,
+  event: NonTextEvent,
   layout: Layout,
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
-  const say = (text: string | undefined, tone: Tone): Line[] =>
-    text === undefined ? [] : told(text, tone, layout)
+  const linesOf = (text: string | undefined, tone: Tone): Line[] =>
+    text === undefined ? [] : indented(text, tone, layout)
   switch (event.type) {
     case 'turn-waiting':
       return {
         transcript: doing(transcript, 'waiting', now),
-        lines: say('an earlier turn of this conversation is not over yet', 'faint'),
+        lines: linesOf('an earlier turn of this conversation is still running', 'faint'),
       }
     case 'turn-started':
       return { transcript: doing(transcript, 'nothing', now), lines: [] }
     case 'round-started':
       return {
-        transcript: { ...doing(transcript, 'asking', now), said: '' },
-        lines: say(roundStartedText(event), 'warning'),
+        transcript: { ...doing(transcript, 'asking', now), streamedText: '' },
+        lines: linesOf(roundStartedText(event), 'warning'),
       }
     case 'text-reset':
       return {
-        transcript: { ...doing(transcript, 'asking', now), said: '' },
-        lines: say(
-          'this answer broke off, and what it said is void: the model is asked again',
+        transcript: { ...doing(transcript, 'asking', now), streamedText: '' },
+        lines: linesOf(
+          'this response broke off and is void: another request to the model',
           'warning',
         ),
       }
     case 'call-rejected':
-      return { transcript, lines: say(callRejectedText(event), 'warning') }
+      return { transcript, lines: linesOf(callRejectedText(event), 'warning') }
     case 'intervention-raised':
-      // Of a rule in shadow nothing follows: whoever tries the rule finds its word in weir inspect.
+      // A rule in shadow has no effect on the turn. weir inspect shows its interventions.
       return {
         transcript,
-        lines: event.shadow ? [] : say(`intervention: ${interventionText(event)}`, 'warning'),
+        lines: event.shadow ? [] : linesOf(`intervention: ${interventionText(event)}`, 'warning'),
       }
     case 'calls-waiting':
       return {
         transcript: doing(transcript, 'guarded', now),
-        lines: callsWaitingTexts(event).flatMap((text) => say(text, 'faint')),
+        lines: callsWaitingTexts(event).flatMap((text) => linesOf(text, 'faint')),
       }
     case 'guard-verdict-given':
-      return { transcript, lines: say(guardVerdictText(event), 'warning') }
+      return { transcript, lines: linesOf(guardVerdictText(event), 'warning') }
     case 'approval-pending': {
       const lines = event.calls.flatMap((call) => {
         const { before, after } = approvalPendingTexts(call)
         const exact = argumentLines(call.arguments, layout.columns).map(
           (text): Line => ({ text, tone: 'warning' }),
         )
-        return [...say(before, 'warning'), ...exact, ...say(after, 'warning')]
+        return [...linesOf(before, 'warning'), ...exact, ...linesOf(after, 'warning')]
       })
       return { transcript: doing(transcript, 'approved', now), lines }
     }
     case 'approval-decided':
       return {
         transcript,
-        lines: say(approvalDecidedText(event), event.outcome === 'approved' ? 'faint' : 'warning'),
+        lines: linesOf(
+          approvalDecidedText(event),
+          event.outcome === 'approved' ? 'faint' : 'warning',
+        ),
       }
     case 'tool-started': {
       const name = printable(event.name)
@@ -198,7 +199,7 @@ function happen(
       })
       return {
         transcript: { ...transcript, running },
-        lines: layout.isLive ? [] : say(`${name} started`, 'faint'),
+        lines: layout.isLive ? [] : linesOf(`${name} started`, 'faint'),
       }
     }
     case 'call-finished': {
@@ -206,18 +207,18 @@ function happen(
       running.delete(callInTurn(event))
       return {
         transcript: { ...doing(transcript, 'nothing', now), running },
-        lines: say(callFinishedText(event), toneOf(event.status)),
+        lines: linesOf(callFinishedText(event), toneOf(event.status)),
       }
     }
     case 'turn-finished': {
       const { outcome, reason } = event
       const ending =
         outcome === 'answered'
-          ? say(reason === reasons.answered ? undefined : printable(reason), 'warning')
-          : say(endingText(event), 'bad')
+          ? linesOf(reason === reasons.answered ? undefined : printable(reason), 'warning')
+          : linesOf(endingText(event), 'bad')
       return {
         transcript: { ...doing(transcript, 'nothing', now), running: new Map() },
-        lines: [...ending, ...say(totalsText(event), 'faint')],
+        lines: [...ending, ...linesOf(totalsText(event), 'faint')],
       }
     }
     default:
@@ -225,7 +226,7 @@ function happen(
   }
 }
 
-type Happening = Exclude<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
+type NonTextEvent = Exclude<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
 
 function toneOf(status: Extract<TurnEvent, { type: 'call-finished' }>['status']): Tone {
   switch (status) {
@@ -240,23 +241,28 @@ function toneOf(status: Extract<TurnEvent, { type: 'call-finished' }>['status'])
   }
 }
 
-function doing(transcript: Transcript, what: Transcript['doing'], now: Milliseconds): Transcript {
-  return transcript.doing === what ? transcript : { ...transcript, doing: what, since: now }
+function doing(
+  transcript: Transcript,
+  activity: Transcript['doing'],
+  now: Milliseconds,
+): Transcript {
+  return transcript.doing === activity ? transcript : { ...transcript, doing: activity, since: now }
 }
 
-/** Indented, and what does not fit into a line more than that. */
-function told(text: string, tone: Tone, { columns }: Layout): Line[] {
+/** Indented lines. The continuation of a line is indented further. */
+function indented(text: string, tone: Tone, { columns }: Layout): Line[] {
   return wrapped(`  ${text}`, columns, '    ').map((line) => ({ text: line, tone }))
 }
 
-function speak(
+function appendText(
   before: Transcript,
   delta: string,
   layout: Layout,
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
   const { text, held } = withoutHalves(before.held + delta)
-  const transcript = { ...doing(before, 'writing', now), said: before.said + delta, held }
+  const streamedText = before.streamedText + delta
+  const transcript = { ...doing(before, 'writing', now), streamedText, held }
   if (layout.isLive) {
     const { lines, rest } = fill(before.rest, text, layout.columns)
     return {
@@ -281,7 +287,7 @@ function speak(
   }
 }
 
-/** Ends the line that the text is in. */
+/** Ends the current line of text. */
 function endText(before: Transcript): { transcript: Transcript; lines: Line[] } {
   const lines: Line[] =
     before.rest !== '' || before.isOpen ? [{ text: before.rest, tone: 'plain' }] : []
@@ -300,14 +306,14 @@ function fill(rest: string, text: string, columns: number): { lines: string[]; r
   return { lines, rest: left }
 }
 
-/** What stands between line ends. */
+/** The texts between line ends. */
 function printablePieces(text: string): string[] {
   return text.split(/\r\n|\n/).map((piece) => printable(piece.replaceAll('\t', '  ')))
 }
 
 /**
- * A carriage return may be half of a line end, and a joiner half of an emoji: they are shown with
- * what follows.
+ * Holds back a carriage return, which may be half of a line end, and a joiner, which may be half
+ * of an emoji. They are shown together with the next text.
  */
 function withoutHalves(text: string): { text: string; held: string } {
   const held = /[\r\u{200d}]$/u.exec(text)?.[0] ?? ''

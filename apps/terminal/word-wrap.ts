@@ -1,18 +1,18 @@
-// Lines of a bounded width. A width is counted in columns of a terminal: wide characters take two,
-// marks none. All texts here are printable already.
+// Breaks and cuts lines to a width in columns of a terminal: wide characters have two columns,
+// marks none. All texts must be printable already.
 
 /**
- * Takes no column of its own: marks on a character, joiners, variation selectors (which are Mn).
+ * Characters without a column: marks on a character, joiners, variation selectors (which are Mn).
  */
 const markless = /\p{Mn}|\p{Me}|\p{Cf}/u
 /**
- * Takes two: East Asian wide characters and emoji. Close enough to Unicode's tables for breaking
- * lines: an error of a column breaks one early.
+ * Characters with two columns: East Asian wide characters and emoji. An approximation of Unicode's
+ * tables: an error only breaks a line one column early.
  */
 const wide =
   /[\u{1100}-\u{115f}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe30}-\u{fe6f}\u{ff00}-\u{ff60}\u{ffe0}-\u{ffe6}\p{Emoji_Presentation}]/u
 
-/** Columns that a text takes. */
+/** The number of columns of a text. */
 export function columnsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let columns = 0
@@ -21,13 +21,13 @@ export function columnsOf(text: string): number {
   return columns
 }
 
-/** The text's beginning, as far as `columns` go; what was cut ends in an ellipsis. */
+/** The text, cut to `columns`. A cut text ends in an ellipsis. */
 export function cutToColumns(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : `${text.slice(0, lengthWithin(text, columns - 1))}…`
 }
 
 /**
- * A text on one line as lines, broken between words; the second and later ones are indented by
+ * Breaks a text on one line into lines, between words. Indents the second and later ones by
  * `indent`.
  */
 export function wrapped(text: string, columns: number, indent = ''): string[] {
@@ -36,8 +36,8 @@ export function wrapped(text: string, columns: number, indent = ''): string[] {
 }
 
 /**
- * A text on one line as lines that are full, broken wherever that is; joined they are the text.
- * Each takes at least a character.
+ * Breaks a text on one line into full lines, at any character. Joined, the lines are the text.
+ * Each has at least one character.
  */
 export function brokenAnywhere(text: string, columns: number): string[] {
   const lines: string[] = []
@@ -53,9 +53,9 @@ export function brokenAnywhere(text: string, columns: number): string[] {
 }
 
 /**
- * A line that grows: the lines that are full, and what is left of it. A word that does not fit into
- * a line is broken. Nothing but the blanks at a break is left out, so the indentation of code
- * stays. Each line takes at least a character of the text, however narrow it is.
+ * Adds text to a line: the full lines, and the rest. Breaks a word that does not fit into a line.
+ * Only the blanks at a break are lost, so the indentation of code stays. Each line has at least one
+ * character of the text, even if `columns` is smaller.
  */
 export function flow(
   rest: string,
@@ -77,9 +77,9 @@ export function flow(
 }
 
 /**
- * Where to break a text of which `fits` characters fit: after the last blank between two words, or
- * in the middle of a long one; never in the indent, which comes back on the next line, so that
- * nothing would get shorter.
+ * The place to break a text of which `fits` characters fit: after the last blank between two words,
+ * or inside a long word. Never in the indent: it comes back on the next line, so the rest would not
+ * get shorter.
  */
 function breakAt(text: string, fits: number, indent: number): number {
   const [next = ''] = text.slice(indent)
@@ -90,7 +90,7 @@ function breakAt(text: string, fits: number, indent: number): number {
   return blank > first ? blank + 1 : middle
 }
 
-/** How many code units of a text fit into `columns`; never half a character. */
+/** The number of code units that fit into `columns`. Never splits a character. */
 function lengthWithin(text: string, columns: number): number {
   let length = 0
   let used = 0

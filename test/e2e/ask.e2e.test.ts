@@ -53,7 +53,7 @@ describe('weir ask', () => {
       expect.stringMatching(/^ {2}2 rounds, 2 calls, /),
     ])
 
-    const conversation = /^to go on: --conversation ([0-9a-f]{20})$/.exec(goOn ?? '')?.[1] ?? ''
+    const conversation = /^to continue: --conversation ([0-9a-f]{20})$/.exec(goOn ?? '')?.[1] ?? ''
     const second = await run([...ask, '--conversation', conversation, 'And now?'])
     expect(second).toMatchObject({ code: 0, out: 'The script is over.\n' })
     expect(linesOf(second.errors)).toEqual(['The script is over.', totals])

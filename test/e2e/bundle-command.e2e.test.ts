@@ -47,7 +47,7 @@ describe('a bundle', () => {
     expect((await commands.run(['judge', 'a.weir'])).out).toContain('no intervention')
     expect(await commands.run(['dead-letters', '--bundle', 'a.weir'])).toMatchObject({
       code: 0,
-      out: 'There is no dead letter of that kind.\n',
+      out: 'no dead letter matches\n',
     })
 
     expect(await commands.run(['import', 'a.weir', '--data-folder', 'copy'])).toMatchObject({

@@ -41,9 +41,9 @@ describe('a piped chat', () => {
       input: 'after\n/conversation\n/help\n/other\n',
     })
     expect(server.requests.map(textsOf).at(-1)).toEqual(['before', 'You said: before.', 'after'])
-    expect(errors).toContain('to go on later: --conversation c\n')
+    expect(errors).toContain('to continue later: --conversation c\n')
     expect(errors).toContain('Ctrl-D')
-    expect(errors).toContain('There is no /other; /help tells what there is.\n')
+    expect(errors).toContain('unknown command /other: /help lists the commands.\n')
   })
 
   it('ends with the turn that is cancelled by SIGTERM', async () => {

@@ -70,7 +70,7 @@ describe('weir guard', () => {
     expect(enforced.errors).toContain('exec waits for guard no-removal')
     expect(enforced.errors).toContain('exec vetoed: vetoed by guard no-removal: removes')
     expect(enforced.errors).toContain(
-      'guard no-removal stays in force here: without it, calls wait for it in vain',
+      'guard no-removal stays in force: without it, calls wait until its deadline',
     )
     expect(await starts(here)).toHaveLength(1)
 
@@ -327,12 +327,12 @@ describe('weir guard', () => {
     for (const by of ['', '  ']) {
       const said = await run(['approve', 'abc', '--by', by])
       expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
-      expect(said.errors).toContain('(weir approve --help shows what there is)')
+      expect(said.errors).toContain('(weir approve --help lists all options)')
     }
     expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain(
-      '(weir guard mode --help shows what there is)',
+      '(weir guard mode --help lists all options)',
     )
-    expect((await run(['nothing'])).errors).toContain('(weir --help shows what there is)')
+    expect((await run(['nothing'])).errors).toContain('(weir --help lists all options)')
   })
 
   it('fails, with a word, where a guard ends the process', async () => {
@@ -348,7 +348,7 @@ describe('weir guard', () => {
     expect(ended).toMatchObject({
       code: 1,
       out: '',
-      errors: expect.stringContaining('this process was ended before the command was done'),
+      errors: expect.stringContaining('the process ended before the command was done'),
     })
   })
 

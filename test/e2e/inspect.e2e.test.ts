@@ -76,7 +76,7 @@ describe('weir inspect', () => {
           '    attempt 2 answered after # s\n',
           '    thinks    20 characters, \\d+ bytes as sent; --reasoning shows it\n    says      I look.\n',
           '    call 0    act \\{"answer":"done.*\n(.*\n)*?      try 1: claimed after # s, started after # s, ended \\(ok\\) after # s\n      ok after # s\n',
-          "    call 1    exec \\{\\}\n      arguments came in pieces\n      rejected before execution \\(schema\\): missing required field 'command'\n",
+          "    call 1    exec \\{\\}\n      arguments arrived in pieces\n      rejected before execution \\(schema\\): missing required field 'command'\n",
           '  answered after # s: the model answered\n',
           '\nTurn \\d+, agent agent, WHEN\n  message   ID\n  \\| and now\\?\n',
           '    says      And now, too.\n',
@@ -204,7 +204,7 @@ describe('weir inspect', () => {
     const other = await commands.run(['inspect', 'mixed', '--topic-prefix', 'other.'])
     expect(other).toMatchObject({
       code: 1,
-      errors: expect.stringMatching(/has no topics that begin with 'other\.': give the prefix/),
+      errors: expect.stringMatching(/has no topics with the prefix 'other\.': give the prefix/),
     })
   })
 })
@@ -244,7 +244,7 @@ describe('weir conversations', () => {
     const { code, errors } = await commands.run(['conversations', '--limit', limit])
     expect({ code, errors }).toEqual({
       code: 2,
-      errors: `weir: --limit is '${limit}'; must be a whole number from 1 to 100000\n`,
+      errors: `weir: --limit is '${limit}': give a whole number from 1 to 100000\n`,
     })
   })
 })

@@ -139,7 +139,7 @@ describe('weir ask and chat over Kafka', () => {
   it('say that no stage runs, and go on by themselves once somebody runs them', async () => {
     const prefix = await newTopics()
     const waiting = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
-    await waiting.shows('nothing was heard for 5 s: no stage runs. weir up starts them.')
+    await waiting.shows('no event for 5 s: no stage runs. Start them: weir up.')
     const started = run(prefix)
     expect(await waiting.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     started.child.kill('SIGTERM')
@@ -155,7 +155,7 @@ describe('weir ask and chat over Kafka', () => {
     )
     await partly.shows('the stages are started')
     const stuck = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
-    await stuck.shows('nobody runs llm-gateway. weir up --stages llm-gateway does.')
+    await stuck.shows('no process runs llm-gateway. Start it: weir up --stages llm-gateway.')
     stuck.child.kill('SIGINT')
     expect((await stuck.ended).code).toBe(3)
     partly.child.kill('SIGTERM')

@@ -170,8 +170,8 @@ describe('weir dead-letters over Kafka', () => {
     const shown: ShownLetter[] = []
     for (const { place: at } of letters) shown.push(await parsed('dead-letters', 'show', at))
     expect(shown.map(({ retry }) => retry)).toEqual([
-      expect.stringContaining('it still cannot be read'),
-      expect.stringContaining('under the key of another conversation'),
+      expect.stringContaining('it still cannot be decoded'),
+      expect.stringContaining('has the key of another conversation'),
     ])
     const { code, out } = await commands.run(['dead-letters', 'retry', '--all', '--yes', ...place])
     expect({ code, refused: out.match(/: not written: /g)?.length }).toEqual({

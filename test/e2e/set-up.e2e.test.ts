@@ -64,9 +64,7 @@ describe('weir init', () => {
     const before = readFileSync(path('agent.yaml'), 'utf8')
     const { code, out } = await commands.run(['init'], { environment })
     expect(code).toBe(0)
-    expect(out).toContain(
-      'kept     agent.yaml (it was there already)\nwritten  tools/list-files.mjs\n',
-    )
+    expect(out).toContain('kept     agent.yaml (it exists)\nwritten  tools/list-files.mjs\n')
     expect(out).not.toContain('export ANTHROPIC_API_KEY')
     expect(readFileSync(path('agent.yaml'), 'utf8')).toBe(before)
     expect((await commands.run(['init'])).out).not.toContain('written')

@@ -222,33 +222,33 @@ describe('weir tail', () => {
     ],
     [
       ['guard-verdicts.nobody'],
-      /^weir: the topic weir\.guard-verdicts\.nobody is not there: no such guard was ever registered/,
+      /^weir: there is no topic weir\.guard-verdicts\.nobody: no such guard was ever registered/,
     ],
     [
       ['activity', '--type', 'turn-finishd'],
-      /does not stand in activity\. Did you mean turn-finished\? Its types are turn-started, /,
+      /which activity does not have\. Did you mean turn-finished\? Its types are turn-started, /,
     ],
     [
       ['activity', '--type', 'round-outcome'],
-      /does not stand in activity\. It stands in conversation-events\. Its types/,
+      /which activity does not have\. It stands in conversation-events\. Its types/,
     ],
     [
       ['activity', '--partition', '4'],
       /--partition is 4; activity has 4 partitions, from 0 to 3\n$/,
     ],
-    [['activity', '--partition', 'x'], /--partition is 'x'; must be a whole number from 0\n$/],
+    [['activity', '--partition', 'x'], /--partition is 'x': give a whole number from 0\n$/],
     [['activity', '--limit', '0'], /--limit is '0'; must be a whole number from 1\n$/],
     [['activity', '--from', 'end'], /--from end without --follow shows nothing/],
     [['activity', '--from', '12'], /--from 12 is an offset, and each partition has its own/],
     [
       ['activity', '--from', 'noon'],
-      /--from is 'noon'; must be beginning, end, an offset, or a time such as/,
+      /--from is 'noon': give beginning, end, an offset, or a time such as/,
     ],
     [
       ['activity', '--since', '5 minutes'],
-      /--since is '5 minutes'; must be a time such as 2026-07-29T10:12:03Z or '10m ago'/,
+      /--since is '5 minutes': give a time such as 2026-07-29T10:12:03Z or '10m ago'/,
     ],
-    [['activity', '--since', 'now', '--from', 'end'], /--from and --since both say where to begin/],
+    [['activity', '--since', 'now', '--from', 'end'], /--from and --since both set the start/],
     [['activity', '--bus', 'kafka'], /no broker is named; give --bootstrap-server HOST:9092/],
   ])('refuses %j with what would be taken', async (args, words) => {
     const { code, out, errors } = await commands.run(['tail', ...args])

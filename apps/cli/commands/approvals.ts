@@ -6,16 +6,13 @@ import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 export function addApprovals(program: Command): void {
   const approvals = program
     .command('approvals')
-    .description('calls that wait for a person: those that do, and the rules that say which')
+    .description('List the calls that wait for a person, and the rules that make calls wait.')
 
   withSettings(approvals.command('list', { isDefault: true }), [...whichBus, 'topicPrefix'])
     .description(
-      'the calls that wait, with id, exact arguments, since when and until when; also beside a running Weir',
+      'List the waiting calls: id, exact arguments, start and end of the wait. Works beside a running Weir.',
     )
-    .option(
-      '--json',
-      'one JSON object a line; WaitingApproval in services/approval/approvals.ts says what is in it',
-    )
+    .option('--json', 'print one JSON object per line (type WaitingApproval)')
     .action(async (options) =>
       (await import('../../service/approvals/list.ts')).listApprovals(
         options,
@@ -26,11 +23,11 @@ export function addApprovals(program: Command): void {
 
   withSettings(approvals.command('rules'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description(
-      'which calls wait for a person: puts the rules of a file in force, or shows those that are; weir guard remove approval ends them',
+      'Show the rules for calls that wait for a person, or set them from a file. weir guard remove approval removes them.',
     )
     .argument(
       '[file]',
-      'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; docs/guides/approvals.md says more',
+      'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; see docs/guides/approvals.md',
     )
     .action(async (file, options) =>
       (await import('../../service/approvals/rules.ts')).approvalRules(
@@ -49,12 +46,12 @@ export function addApprovals(program: Command): void {
     ])
       .description(
         answer === 'approve'
-          ? 'lets a call run that waits, with exactly the arguments that wait; exit 0: it counts, 4: it was decided before'
-          : 'refuses a call that waits; exit 0: it counts, 4: it was decided before',
+          ? 'Let a waiting call run, with exactly the arguments shown. Exit codes: 0 your decision counts, 4 somebody decided earlier.'
+          : 'Reject a waiting call. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
       )
-      .argument('<id>', 'as weir approvals shows it')
-      .option('--by <name>', 'who decides; default: the user of this system', notBlank)
-    if (answer === 'reject') command.option('--reason <text>', 'why, for the model')
+      .argument('<id>', 'the id that weir approvals shows')
+      .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    if (answer === 'reject') command.option('--reason <text>', 'the reason, for the model')
     command.action(async (id, options) => {
       process.exitCode = await (await import('../../service/approvals/decide.ts')).decideApproval(
         answer,

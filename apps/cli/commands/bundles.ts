@@ -1,4 +1,4 @@
-// weir export, import, import-transcript: files that hold conversations.
+// weir export, import, import-transcript: commands on files with conversations.
 
 import { type Command, Option } from 'commander'
 import { findsConversations } from '../../terminal/ending.ts'
@@ -15,30 +15,27 @@ import {
 export function addBundles(program: Command): void {
   withSettings(findsConversations(program.command('export')), [...whichBus, 'topicPrefix'])
     .description(
-      'conversations as one file, to keep, mail, look into and replay: whole turns, with all that led to them; also beside a running Weir',
+      'Write conversations to one file, to keep, mail, inspect and replay. Exports whole turns with all their records. Works beside a running Weir.',
     )
     .option(
       '--conversation <id>',
-      'this conversation; may be given again for further ones; default: all',
+      'export this conversation; repeat for more; default: all',
       listed,
     )
     .option(
       '--since <time>',
-      "turns that were active then or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
+      "turns that were active at this time or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
     )
-    .option('--until <time>', 'turns that began before this')
+    .option('--until <time>', 'turns that began before this time')
     .option(
       '--where <key=value>',
-      'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again',
+      'turns with this end: failureClass=no-progress, outcome, cap, agent; repeat for more',
       listed,
     )
-    .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
-    .option(
-      '--redact <file>',
-      'rules of what is replaced in contents; docs/guides/postmortems.md explains them',
-    )
+    .requiredOption('-o, --output <file>', 'the file to write, such as incident.weir')
+    .option('--redact <file>', 'rules for replacing contents; see docs/guides/postmortems.md')
     .addOption(bundleOption())
-    .option('--force', 'in the place of a file that is there')
+    .option('--force', 'overwrite an existing file')
     .action(async (options) => {
       process.exitCode = await (await import('../../bundles/export/export.ts')).exportBundle(
         options,
@@ -49,9 +46,9 @@ export function addBundles(program: Command): void {
 
   withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
     .description(
-      'makes a data folder of a bundle: the log as it was, offsets and times too, and so only where there is none yet',
+      'Restore a bundle into a new data folder: the same log, with its offsets and times.',
     )
-    .argument('<file>', 'the bundle, which weir export made')
+    .argument('<file>', 'a bundle from weir export')
     .action(async (file, options) => {
       process.exitCode = await (await import('../../bundles/import/import.ts')).importBundle(
         file,
@@ -63,20 +60,20 @@ export function addBundles(program: Command): void {
   program
     .command('import-transcript')
     .description(
-      'conversations of another runtime as a bundle, to inspect, judge and replay: what Weir would have done with them',
+      'Convert conversations of another runtime to a bundle, to inspect, judge and replay. Shows what Weir would have done.',
     )
-    .argument('<file>', 'JSON or JSON lines; docs/guides/import-transcripts.md says which shapes')
+    .argument('<file>', 'JSON or JSON lines; see docs/guides/import-transcripts.md for the shapes')
     .addOption(
-      new Option('--format <format>', 'whose words it is written in')
+      new Option('--format <format>', 'the format of the file')
         .choices(transcriptFormats)
         .makeOptionMandatory(),
     )
     .option(
       '--conversation-id <key>',
-      'where each line says which conversation it is of, such as metadata.chat; none: nowhere; default: where logs usually say it',
+      'the field with the conversation of each line, such as metadata.chat; none: there is no such field; default: the usual fields',
     )
-    .requiredOption('-o, --output <file>', 'the bundle, such as logs.weir')
-    .option('--force', 'in the place of a file that is there')
+    .requiredOption('-o, --output <file>', 'the bundle to write, such as logs.weir')
+    .option('--force', 'overwrite an existing file')
     .action(async (file, options) => {
       process.exitCode = await (
         await import('../../transcripts/import-transcript.ts')

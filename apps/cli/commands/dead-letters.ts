@@ -7,17 +7,17 @@ import { bundleOption, settingsBeside, settingsOf, whichBus, withSettings } from
 export function addDeadLetters(program: Command): void {
   const deadLetters = program
     .command('dead-letters')
-    .description('records that no stage could take: which, why, and once more')
+    .description('List, show and retry the records that a stage could not process.')
 
   withLetterFilter(
     withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']),
   )
     .description(
-      'the dead letters: place, stage, reason, and where the record stood; also beside a running Weir',
+      'List the dead letters: place, stage, reason, and the source of the record. Works beside a running Weir.',
     )
     .option(
       '--json',
-      'one JSON object a line; ListedLetter in apps/history/dead-letters/list.ts says what is in it',
+      'print one JSON object per line; see ListedLetter in apps/history/dead-letters/list.ts',
     )
     .addOption(bundleOption())
     .action(async (options) =>
@@ -30,13 +30,10 @@ export function addDeadLetters(program: Command): void {
 
   withSettings(deadLetters.command('show'), [...whichBus, 'topicPrefix'])
     .description(
-      'one of them with its record, decoded as far as that is possible, and whether it can be written again',
+      'Show a dead letter with its record, decoded as far as possible, and whether you can retry it.',
     )
-    .argument('<place>', 'PARTITION/OFFSET, as the list shows it')
-    .option(
-      '--json',
-      'one JSON object; ShownLetter in apps/history/dead-letters/list.ts says what is in it',
-    )
+    .argument('<place>', 'PARTITION/OFFSET from the list')
+    .option('--json', 'print one JSON object; see ShownLetter in apps/history/dead-letters/list.ts')
     .addOption(bundleOption())
     .action(async (place, options) =>
       (await import('../../history/dead-letters/list.ts')).showDeadLetter(
@@ -48,16 +45,16 @@ export function addDeadLetters(program: Command): void {
     )
 
   const retry = answers(deadLetters.command('retry'), {
-    yes: 'each is written, now or before',
-    no: 'one is not, or you said no',
+    yes: 'all are written, now or earlier',
+    no: 'one is not, or you answered no',
   })
   withLetterFilter(withSettings(retry, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
     .description(
-      'writes their records again, to where they were read: messages, cancels and decisions, which come from outside',
+      'Write their records again to their topics. Only records from outside can be retried: messages, cancels and decisions.',
     )
-    .argument('[places...]', 'PARTITION/OFFSET, as the list shows it')
-    .option('--all', 'all of them, or all that the other options name')
-    .option('--yes', 'does not ask first')
+    .argument('[places...]', 'PARTITION/OFFSET from the list')
+    .option('--all', 'retry all of them, or all that match the other options')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (places, options) => {
       process.exitCode = await (
         await import('../../history/dead-letters/retry.ts')
@@ -67,8 +64,8 @@ export function addDeadLetters(program: Command): void {
 
 function withLetterFilter(command: Command): Command {
   return command
-    .option('--conversation <id>', 'only of this conversation')
-    .option('--stage <name>', 'only those that this stage could not take')
-    .option('--code <code>', 'only with this reason, such as codec.unknown-schema')
-    .option('--since <time>', "only those written then or later: 2026-07-29T10:12:03Z, '10m ago'")
+    .option('--conversation <id>', 'only this conversation')
+    .option('--stage <name>', 'only records that this stage could not process')
+    .option('--code <code>', 'only this reason, such as codec.unknown-schema')
+    .option('--since <time>', "only since this time: 2026-07-29T10:12:03Z, '10m ago'")
 }

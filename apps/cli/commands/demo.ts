@@ -1,4 +1,4 @@
-// weir demo, and what stands in for a model where its stages run elsewhere.
+// weir demo, and the demo's model as a server, for stages that run elsewhere.
 
 import { type Command, Option } from 'commander'
 import { badModels } from '../../demo/reflex-model.ts'
@@ -14,10 +14,10 @@ export function addDemo(program: Command): void {
     'synchronous',
   ])
     .description(
-      'plays incident I1 twice, through a plain loop and through Weir; needs no key and no broker; on Kafka, over the stages that run there; keeps its log only where --data-folder names a new folder',
+      'Play incident I1 twice: through a plain loop and through Weir. Needs no key and no broker. On Kafka, it uses the stages that run there. Keeps its log only if --data-folder names a new folder.',
     )
     .addOption(
-      new Option('--bad <model>', 'which bad model plays')
+      new Option('--bad <model>', 'the bad model to play')
         .choices([...badModels])
         .default('reflex'),
     )
@@ -40,17 +40,17 @@ export function addDemo(program: Command): void {
   program
     .command('demo-model')
     .description(
-      "the demo's model as a server, until Ctrl-C: to try weir ask without a key, and for stages that run elsewhere",
+      'Serve the model of the demo until Ctrl-C. Try weir ask without a key, or with stages that run elsewhere.',
     )
-    .option('--agent <file>', 'writes an agent file that asks it')
+    .option('--agent <file>', 'write an agent file that uses this model')
     .addOption(
-      new Option('--bad <model>', 'which bad model this agent has')
+      new Option('--bad <model>', 'the bad model of this agent')
         .choices([...badModels])
         .default('reflex'),
     )
-    .option('--force', 'writes over a file that is there')
-    .option('--host <host>', 'where it listens', '127.0.0.1')
-    .option('--port <port>', 'where it listens; 0: on any that is free', '0')
+    .option('--force', 'overwrite an existing file')
+    .option('--host <host>', 'the host to listen on', '127.0.0.1')
+    .option('--port <port>', 'the port to listen on; 0: any free port', '0')
     .action(async (options) =>
       (await import('../../demo/model-service.ts')).serveModel(options, process.stdout),
     )

@@ -1,5 +1,4 @@
-// Flags that several commands share. `commander` is all that is loaded to name them: what a command
-// does is loaded when it is used.
+// Flags that several commands share. Loads only `commander`: a command's code loads when it runs.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
@@ -10,7 +9,7 @@ import {
 } from '../../../shared/settings/settings.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
 
-/** The bus of a command that may be asked to work over any. */
+/** The settings that select the bus. */
 export const whichBus: SettingKey[] = [
   'bus',
   'dataFolder',
@@ -19,7 +18,7 @@ export const whichBus: SettingKey[] = [
   'commandProperty',
 ]
 
-/** How long what is written is kept. */
+/** The settings that define how long records are kept. */
 export const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
 
 export const guardModes = ['shadow', 'enforce']
@@ -28,7 +27,7 @@ export const guardModes = ['shadow', 'enforce']
 export function withSettings(command: Command, keys: SettingKey[]): Command {
   command.option(
     '--config <file>',
-    'the settings file (WEIR_CONFIG; default weir.yaml or weir.json here, if there is one)',
+    'the settings file (WEIR_CONFIG; default: weir.yaml or weir.json in this folder, if there is one)',
   )
   for (const key of keys) {
     const { variable, description, unit, schema } = settingTable[key]
@@ -41,22 +40,19 @@ export function withSettings(command: Command, keys: SettingKey[]): Command {
   return command
 }
 
-/** For a command that looks at a log. */
+/** For a command that reads a log. */
 export function bundleOption(): Option {
-  return new Option(
-    '--bundle <file>',
-    'looks into this file, which weir export made, instead of the log',
-  )
+  return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')
 }
 
-/** The value of an option that is given once: which of two was meant nobody knows. */
+/** The value of an option that may be given once. With two values, the intent is unclear. */
 export function once(value: string, earlier: string | undefined): string {
   if (earlier !== undefined)
-    throw new InvalidArgumentError(`It is given twice, before as ${earlier}.`)
+    throw new InvalidArgumentError(`Give it once. It was already set to ${earlier}.`)
   return value
 }
 
-/** The values of an option that may be given more than once. */
+/** The values of an option that may be repeated. */
 export function listed(value: string, earlier: string[] = []): string[] {
   return [...earlier, value]
 }
@@ -67,8 +63,8 @@ export function notBlank(value: string): string {
 }
 
 /**
- * As settingsOf, for a command that looks at a log, or at a bundle in its place; undefined: at the
- * log. Throws `usage` where flags name a log beside it.
+ * As settingsOf, for a command that reads a log or a bundle. Undefined: it reads the log. Throws
+ * `usage` if there is a bundle and flags that select a log.
  */
 export async function settingsBeside(
   bundle: string | undefined,

@@ -7,7 +7,7 @@ import { guardModes, keeping, listed, settingsOf, whichBus, withSettings } from 
 export function addGuard(program: Command): void {
   const guard = program
     .command('guard')
-    .description('guards of your own: services that judge calls before they run, with a veto')
+    .description('Run and manage guards: services that judge calls before they run, with a veto.')
 
   withSettings(guard.command('run'), [
     ...whichBus,
@@ -19,20 +19,20 @@ export function addGuard(program: Command): void {
     'healthPort',
   ])
     .description(
-      'registers a guard and runs it beside the stages until SIGTERM or SIGINT; on Kafka, start it again for a further instance; health and metrics on a port of its own',
+      'Register a guard and run it beside the stages until SIGTERM or SIGINT. On Kafka, start it again for another instance. Serves health and metrics on its own port.',
     )
     .argument(
       '<guard>',
-      'shell or spend, or a file: a module whose default export is a guard, or a function from options to one',
+      'shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
     )
     .addOption(
       new Option(
         '--mode <mode>',
-        'for all its tools; default: as registered, and shadow for a new one',
+        'the mode for all its tools; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
-    .option('--options <file>', 'JSON for a guard that is a function of options')
-    .option('--replace', 'takes the place of another version of this name')
+    .option('--options <file>', 'JSON options for a guard that is a function')
+    .option('--replace', 'replace another version with this name')
     .action(async (given, options) =>
       endWith(await (await import('../../service/guards/run.ts')).runGuardProcess(given, options)),
     )
@@ -46,31 +46,31 @@ export function addGuard(program: Command): void {
     'synchronous',
   ])
     .description(
-      'puts a guard in force that is run by somebody else, in another language; the same again changes nothing',
+      'Register a guard that runs elsewhere, for example in another language. Repeating the command changes nothing.',
     )
     .argument('<name>', '1 to 63 of a-z, 0-9 and -')
-    .requiredOption('--version <text>', 'its version, for people')
+    .requiredOption('--version <text>', 'the version, shown to people')
     .requiredOption(
       '--tools <pattern>',
-      'tools that it judges, perhaps with =enforce or =shadow; may be given again for further ones',
+      'the tools to judge, optionally with =enforce or =shadow; repeat for more',
       listed,
     )
     .requiredOption(
       '--deadline-ms <milliseconds>',
-      'how long a round waits for it where it enforces',
+      'how long a round waits for the guard in enforce mode',
     )
     .addOption(
-      new Option('--on-timeout <what>', 'what becomes of its calls when it is silent')
+      new Option('--on-timeout <what>', 'the result for its calls if it does not answer in time')
         .choices(['reject', 'allow'])
         .default('reject'),
     )
     .addOption(
       new Option(
         '--mode <mode>',
-        'for all its tools; default: as registered, and shadow for a new one',
+        'the mode for all its tools; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
-    .option('--replace', 'takes the place of another version of this name')
+    .option('--replace', 'replace another version with this name')
     .action(async (name, options) => {
       const settings = await settingsOf(options)
       await (await import('../../service/guards/register.ts')).registerElsewhere(
@@ -83,21 +83,17 @@ export function addGuard(program: Command): void {
       const { isLocal, title } = busKindOf(settings)
       if (isLocal)
         process.stderr.write(
-          `on ${title} only weir guard run can read and answer: a guard in another language needs Kafka\n`,
+          `on ${title} only weir guard run can run a guard: a guard in another language needs Kafka\n`,
         )
     })
 
   withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description(
-      'switches a guard: enforce, calls wait for it; shadow, its verdicts are recorded and change nothing',
+      'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
     )
-    .argument('<name>', 'the guard')
+    .argument('<name>', 'the name of the guard')
     .addArgument(new Argument('<mode>').choices(guardModes))
-    .option(
-      '--tools <pattern>',
-      'only for this pattern of tools; may be given again for further ones',
-      listed,
-    )
+    .option('--tools <pattern>', 'only this pattern of tools; repeat for more', listed)
     .action(async (name, mode, options) =>
       (await import('../../service/guards/change.ts')).setGuardMode(
         name,
@@ -110,10 +106,10 @@ export function addGuard(program: Command): void {
 
   withSettings(guard.command('list'), [...whichBus, 'topicPrefix'])
     .description(
-      'the guards that are registered: mode, rounds, rejections, late answers, latency, agreement',
+      'List the registered guards: mode, rounds, rejections, late answers, latency, agreement.',
     )
-    .option('--since <time>', "counts from then on: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
-    .option('--json', 'one JSON object a line; apps/service/guards/list.ts says what is in it')
+    .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
+    .option('--json', 'print one JSON object per line; see apps/service/guards/list.ts')
     .action(async (options) =>
       (await import('../../service/guards/list.ts')).listGuards(
         options,
@@ -123,8 +119,8 @@ export function addGuard(program: Command): void {
     )
 
   withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .description('takes a guard out of force, from the next model response on; its topic stays')
-    .argument('<name>', 'the guard')
+    .description('Remove a guard, effective from the next model response. Keeps its topic.')
+    .argument('<name>', 'the name of the guard')
     .action(async (name, options) =>
       (await import('../../service/guards/change.ts')).removeRegisteredGuard(
         name,

@@ -1,4 +1,4 @@
-// weir normalize, judge, replay: the stages over what was recorded, offline.
+// weir normalize, judge, replay: run the stages offline on recorded data.
 
 import { type Command, Option } from 'commander'
 import { providerNames } from '../../../services/llm-gateway/providers/providers.ts'
@@ -7,21 +7,21 @@ import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts
 
 export function addJudging(program: Command): void {
   answers(program.command('normalize'), {
-    yes: 'each was read, whatever it holds',
-    no: 'one is no recorded stream',
+    yes: 'each file was read, good or bad',
+    no: 'one is not a recorded stream',
   })
-    .description('what Weir makes of recorded streams, offline: their parts and calls')
+    .description('Show the parts and calls that Weir reads from recorded streams, offline.')
     .argument('<files...>', 'server-sent events as bytes, or JSON lines with one payload each')
     .addOption(
-      new Option('--provider <provider>', 'whose format it is')
+      new Option('--provider <provider>', 'the provider whose format it is')
         .choices(providerNames)
         .makeOptionMandatory(),
     )
     .option(
       '--tools <file>',
-      'the tools that were offered, a JSON array of {name, schema}; default: those that are called, with any object',
+      'the offered tools, a JSON array of {name, schema}; default: the called tools, with any object as arguments',
     )
-    .option('--json', 'one JSON object a file and a line')
+    .option('--json', 'print one JSON object per file and line')
     .action(async (files, options) => {
       process.exitCode = await (await import('../../transcripts/normalize/normalize.ts')).normalize(
         files,
@@ -31,21 +31,21 @@ export function addJudging(program: Command): void {
     })
 
   answers(program.command('judge'), {
-    yes: 'all are as labelled, or none has a label',
+    yes: 'all match their labels, or none has a label',
     no: 'one is not',
   })
     .description(
-      'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline',
+      'Run scenarios or conversations through validator and loop-detector, offline. Reads a bundle, or the output of weir inspect --json.',
     )
-    .argument('<file>', 'JSON lines; docs/guides/postmortems.md explains the format; or a bundle')
+    .argument('<file>', 'JSON lines in the format of docs/guides/postmortems.md, or a bundle')
     .option(
       '--set <key=value>',
-      'a threshold, as agent files name it, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; may be given again',
+      'a threshold as in agent files, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; repeat for more',
       listed,
     )
     .option(
       '--json',
-      'one JSON object a scenario: the first intervention, and whether it is as expected',
+      'print one JSON object per scenario: the first intervention, and whether it matches the label',
     )
     .action(async (file, options) => {
       process.exitCode = await (await import('../../replay/judge/judge.ts')).judgeFile(
@@ -56,40 +56,40 @@ export function addJudging(program: Command): void {
     })
 
   const replay = answers(program.command('replay'), {
-    yes: 'the same, or what --set, --policy, --guard or --sweep asks is told',
-    no: 'something differs, and the first difference is shown',
+    yes: 'no difference, or the answer to --set, --policy, --guard or --sweep is shown',
+    no: 'there is a difference, and the first one is shown',
   })
   withSettings(replay, [...whichBus, 'topicPrefix'])
     .description(
-      "every stage's decisions again, from the log or a bundle alone, compared with what was written; with --set, --policy, --guard or --sweep: what would have been decided otherwise",
+      "Recompute every stage's decisions from the log or a bundle, and compare them with the recorded ones. With --set, --policy, --guard or --sweep: show the decisions that would have differed.",
     )
-    .argument('[bundle]', 'a file of weir export; default: the log that the settings name')
-    .option('--conversation <id>', 'only of this conversation')
+    .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
+    .option('--conversation <id>', 'only this conversation')
     .option(
       '--since <time>',
-      "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
+      "turns that began at this time or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
     )
-    .option('--until <time>', 'what was read before this')
+    .option('--until <time>', 'records that were read before this time')
     .option(
       '--set <key=value>',
-      'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; may be given again',
+      'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; repeat for more',
       listed,
     )
     .option(
       '--policy <file>',
-      'an agent file, of which loop, empty and caps count; those by themselves; or a file of weir policy set',
+      'loop, empty and caps of an agent file or of a JSON file with only these; or a file for weir policy set',
       once,
     )
     .option(
       '--guard <guard>',
-      'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own',
+      'an additional guard, with =OPTIONS as for weir ask; runs in its own process',
       once,
     )
-    .option('--sweep <key=from..to>', 'each value of a threshold: a table and a plot', once)
-    .option('-o, --output <file>', 'the plot of --sweep as SVG')
-    .option('--force', 'writes over a file that is there')
-    .option('--full', 'values and lists without a limit')
-    .option('--json', 'one JSON object; docs/guides/postmortems.md says what is in it')
+    .option('--sweep <key=from..to>', 'try each value of a threshold: a table and a plot', once)
+    .option('-o, --output <file>', 'write the plot of --sweep as SVG')
+    .option('--force', 'overwrite an existing file')
+    .option('--full', 'do not shorten values and lists')
+    .option('--json', 'print one JSON object; see docs/guides/postmortems.md')
     .action(async (bundle, options) => {
       process.exitCode = await (await import('../../replay/replay.ts')).replay(
         bundle,

@@ -8,21 +8,21 @@ export function addPolicy(program: Command): void {
   const policy = program
     .command('policy')
     .description(
-      "thresholds, caps and modes of rules over those of agent files, from the next model response on; AGENT is a name, or '*' for all",
+      "Set thresholds, caps and rule modes over those of agent files, effective from the next model response. AGENT is a name, or '*' for all.",
     )
 
   withSettings(policy.command('set'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .description('sets some and keeps what else is set; beside a running Weir, without a restart')
+    .description('Set values and keep the others. Works beside a running Weir, without a restart.')
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument(
       '[changes...]',
       'KEY=VALUE: loop.identicalFailures=2, rule.cycle=shadow, rule.cycle=enforce, caps.rounds=10',
     )
-    .option('--file <file>', 'JSON, by key, in the place of all that is set for the agent')
-    .option('--by <name>', 'who sets it, for people; default: the user of this system', notBlank)
+    .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .option(
       '--json',
-      'what changes, one JSON object a line; apps/service/policy/difference.ts says what is in it',
+      'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
     .action(async (agent, changes, options) =>
       (await import('../../service/policy/change.ts')).setPolicy(
@@ -34,11 +34,11 @@ export function addPolicy(program: Command): void {
     )
 
   withSettings(policy.command('get'), [...whichBus, 'topicPrefix'])
-    .description('what is set for agents; of one agent every value with its origin')
-    .argument('[agent]', "the agent's name, or '*' for what is set for all")
-    .option('--json', 'one JSON object a line; apps/service/policy/look.ts says what is in it')
+    .description('Show the set values of all agents; of one agent, every value with its origin.')
+    .argument('[agent]', "the agent's name, or '*' for the values for all agents")
+    .option('--json', 'print one JSON object per line; see apps/service/policy/shown-policy.ts')
     .action(async (agent, options) =>
-      (await import('../../service/policy/look.ts')).getPolicy(
+      (await import('../../service/policy/shown-policy.ts')).getPolicy(
         agent,
         options,
         await settingsOf(options),
@@ -47,19 +47,16 @@ export function addPolicy(program: Command): void {
     )
 
   withSettings(
-    answers(policy.command('diff'), { yes: 'nothing would change', no: 'something would' }),
+    answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),
     [...whichBus, 'topicPrefix'],
   )
-    .description('what changes would come to; without them, what is set for the agent changes')
+    .description('Show the effect of changes. Without changes, show the effect of the set values.')
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
-    .option('--file <file>', 'JSON, by key, in the place of all that is set for the agent')
-    .option(
-      '--json',
-      'one JSON object a line; apps/service/policy/difference.ts says what is in it',
-    )
+    .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
+    .option('--json', 'print one JSON object per line; see apps/service/policy/difference.ts')
     .action(async (agent, changes, options) => {
-      process.exitCode = await (await import('../../service/policy/look.ts')).diffPolicy(
+      process.exitCode = await (await import('../../service/policy/shown-policy.ts')).diffPolicy(
         agent,
         { changes, ...options },
         await settingsOf(options),
@@ -68,13 +65,13 @@ export function addPolicy(program: Command): void {
     })
 
   withSettings(policy.command('unset'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .description('takes back what was set, so that the agent file counts again')
-    .argument('<agent>', "the agent's name, or '*' for what is set for all")
-    .argument('[keys...]', 'which; default: all')
-    .option('--by <name>', 'who does it, for people; default: the user of this system', notBlank)
+    .description('Remove set values. The values of the agent file apply again.')
+    .argument('<agent>', "the agent's name, or '*' for the values for all agents")
+    .argument('[keys...]', 'the keys to remove; default: all')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .option(
       '--json',
-      'what changes, one JSON object a line; apps/service/policy/difference.ts says what is in it',
+      'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
     .action(async (agent, keys, options) =>
       (await import('../../service/policy/change.ts')).unsetPolicy(

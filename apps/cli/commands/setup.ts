@@ -1,4 +1,4 @@
-// weir init, settings, doctor: before the first turn.
+// weir init, settings, doctor: commands for setup.
 
 import type { Command } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
@@ -8,29 +8,29 @@ import { withSettings } from './flags.ts'
 export function addSetup(program: Command): void {
   program
     .command('init')
-    .description('writes an agent file and tools to start from; never over a file that is there')
-    .argument('[folder]', 'where to', '.')
+    .description('Write a starter agent file and tools. Keeps existing files.')
+    .argument('[folder]', 'the folder to write to', '.')
     .action(async (folder) =>
       (await import('../init/init.ts')).init(folder, process.env, process.stdout),
     )
 
   withSettings(program.command('settings'), settingKeys)
-    .description('every setting: its value, where that comes from, what it means')
-    .option('--json', 'one JSON object, by setting')
+    .description('Show every setting: its value, the origin of the value, its meaning.')
+    .option('--json', 'print one JSON object, by setting')
     .action(async (options) =>
       (await import('../settings.ts')).showSettings(options, options, process.stdout),
     )
 
   withSettings(
-    answers(program.command('doctor'), { yes: 'nothing is wrong', no: 'something is' }),
+    answers(program.command('doctor'), { yes: 'no problem found', no: 'a problem found' }),
     settingKeys,
   )
-    .description('what is missing or odd on this machine, with the remedy')
+    .description('Check this machine for problems and print the fixes.')
     .option(
       '--agent <file>',
-      'an agent file, or a folder of them; default: agent.yaml, if it is here',
+      'an agent file, or a folder of them; default: agent.yaml in this folder, if there is one',
     )
-    .option('--online', 'also asks whether models and servers of tools can be reached')
+    .option('--online', 'also check that models and tool servers can be reached')
     .action(async (options) => {
       process.exitCode = await (await import('../../service/doctor/doctor.ts')).doctor(
         options,

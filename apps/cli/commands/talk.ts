@@ -1,10 +1,10 @@
-// weir ask, chat: messages to an agent.
+// weir ask, chat: send messages to an agent.
 
 import { type Command, Option } from 'commander'
 import { guardModes, keeping, listed, settingsOf, whichBus, withSettings } from './flags.ts'
 
 const guardText =
-  'a guard that runs here, on the embedded bus: shell, spend or a file, with =OPTIONS behind it a file of JSON for it; may be given again. It stays registered, with its mode'
+  'run this guard in this process, on the embedded bus: shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
 
 export function addTalk(program: Command): void {
   withSettings(program.command('ask'), [
@@ -16,21 +16,21 @@ export function addTalk(program: Command): void {
     'synchronous',
   ])
     .description(
-      'one message to an agent: what becomes of it on stderr, the reply on stdout; exit 0: a reply, 3: the fallback',
+      'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
     )
-    .argument('[text]', 'the message; - or nothing: standard input')
+    .argument('[text]', 'the message; - or no argument: standard input')
     .requiredOption('--agent <file>', 'the agent file')
-    .option('--conversation <id>', 'goes on with this conversation; default: a new one')
+    .option('--conversation <id>', 'continue this conversation; default: start a new one')
     .option('--guard <guard>', guardText, listed)
     .addOption(
       new Option(
         '--guard-mode <mode>',
-        'of these guards; default: as registered, and shadow for a new one',
+        'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
     .option(
       '--json',
-      'all events on stdout, one JSON object a line, the last one the turn-finished',
+      'print all events on stdout, one JSON object per line, ending with the turn-finished',
     )
     .action(async (text, options) => {
       process.exitCode = await (await import('../ask.ts')).ask(
@@ -48,14 +48,14 @@ export function addTalk(program: Command): void {
     ...keeping,
     'synchronous',
   ])
-    .description('a conversation with an agent in the terminal; piped in, each line is a message')
+    .description('Talk to an agent in the terminal. In piped input, each line is a message.')
     .requiredOption('--agent <file>', 'the agent file')
-    .option('--conversation <id>', 'goes on with this conversation; default: a new one')
+    .option('--conversation <id>', 'continue this conversation; default: start a new one')
     .option('--guard <guard>', guardText, listed)
     .addOption(
       new Option(
         '--guard-mode <mode>',
-        'of these guards; default: as registered, and shadow for a new one',
+        'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
     .action(async (options) =>

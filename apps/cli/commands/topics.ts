@@ -10,28 +10,24 @@ const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', '
 export function addTopics(program: Command): void {
   const topics = program
     .command('topics')
-    .description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
+    .description('Plan, create and check the topics that Weir needs on Kafka.')
 
   withSettings(topics.command('plan'), [...topicSettings, ...keeping])
     .description(
-      "the topics, what each must be and why, and the lines that create them with Kafka's own tool; asks no broker",
+      "Print the topics, their required properties with reasons, and the commands of Kafka's own tool that create them. Needs no broker.",
     )
-    .option(
-      '--guard <name>',
-      'also the topic of a guard of this name; may be given again for further ones',
-      listed,
-    )
-    .option('--json', 'one JSON object')
+    .option('--guard <name>', 'also the topic of this guard; repeat for more', listed)
+    .option('--json', 'print one JSON object')
     .action(async (options) =>
       (await import('../../service/topics/topics.ts')).showPlan(options, process.stdout),
     )
 
-  const all = { yes: 'all are as Weir needs them', no: 'one is not' }
+  const all = { yes: 'all topics match the plan', no: 'one does not' }
   withSettings(answers(topics.command('create'), all), [...topicSettings, ...keeping])
     .description(
-      'creates those that are missing, also of the guards that are registered, and changes none that exists',
+      'Create the missing topics, also those of registered guards. Changes no existing topic.',
     )
-    .option('--json', 'one JSON object')
+    .option('--json', 'print one JSON object')
     .action(async (options) => {
       process.exitCode = await (await import('../../service/topics/topics.ts')).createMissing(
         options,
@@ -42,9 +38,9 @@ export function addTopics(program: Command): void {
 
   withSettings(answers(topics.command('check'), all), [...topicSettings, ...keeping])
     .description(
-      'compares them, and those of the guards that are registered, with the plan; each difference is told with its remedy',
+      'Compare the topics, also those of registered guards, with the plan. Prints each difference and its fix.',
     )
-    .option('--json', 'one JSON object')
+    .option('--json', 'print one JSON object')
     .action(async (options) => {
       process.exitCode = await (await import('../../service/topics/topics.ts')).checkTopics(
         options,

@@ -1,4 +1,4 @@
-// weir up: the stages.
+// weir up: run the stages.
 
 import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
@@ -8,22 +8,22 @@ import { guardModes, listed, withSettings } from './flags.ts'
 export function addUp(program: Command): void {
   withSettings(program.command('up'), settingKeys)
     .description(
-      'runs stages until SIGTERM or SIGINT: all, or some on Kafka; health and metrics on a port of its own',
+      'Run stages until SIGTERM or SIGINT: all of them, or some on Kafka. Serves health and metrics on its own port.',
     )
-    .option('--stages <names>', 'which ones, with commas between them; default: all')
+    .option('--stages <names>', 'the stages to run, separated by commas; default: all')
     .option(
       '--guards <folder>',
-      'guards that run in this process too: each module in the folder is one',
+      'also run the guards in this folder in this process: each module is one guard',
     )
     .option(
       '--guard <guard>',
-      'a single one, by its file or its name, with =OPTIONS as for weir ask; may be given again',
+      'also run this guard, a file or a name, with =OPTIONS as for weir ask; repeat for more',
       listed,
     )
     .addOption(
       new Option(
         '--guard-mode <mode>',
-        'of these guards; default: as registered, and shadow for a new one',
+        'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
     .action(async (options) => endWith(await (await import('../../service/up.ts')).up(options)))

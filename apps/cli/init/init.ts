@@ -1,5 +1,5 @@
-// `weir init`: an agent file and tools to start from. What is written are the files in template/,
-// as they are, and the schema of agent files, so that editors complete agent.yaml.
+// `weir init`: writes a starter agent file and tools, the files in template/ unchanged. Also writes
+// the schema of agent files: editors use it to complete agent.yaml.
 
 import { constants } from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
@@ -16,8 +16,8 @@ const schema = fileURLToPath(
 )
 
 /**
- * Makes the folder where it is missing. A file that is there already stays as it is. Throws `usage`
- * where something cannot be written.
+ * Creates the folder if it is missing. Keeps existing files. Throws `usage` if a file cannot be
+ * written.
  */
 export async function init(
   folder: string,
@@ -28,7 +28,7 @@ export async function init(
     const file = join(folder, name)
     const wasThere = await copied(source, file)
     out.write(
-      `${wasThere ? 'kept     ' : 'written  '}${printable(file)}${wasThere ? ' (it was there already)' : ''}\n`,
+      `${wasThere ? 'kept     ' : 'written  '}${printable(file)}${wasThere ? ' (it exists)' : ''}\n`,
     )
   }
   out.write(next(folder, environment))
@@ -46,7 +46,7 @@ async function filesToWrite(): Promise<{ name: string; source: string }[]> {
   ]
 }
 
-/** Whether there was a file of that name, which was left alone. */
+/** True: the file existed and was kept. */
 async function copied(source: string, file: string): Promise<boolean> {
   try {
     makeFolders(dirname(file))
@@ -64,7 +64,7 @@ async function copied(source: string, file: string): Promise<boolean> {
 function refuse(file: string, cause: NodeJS.ErrnoException): never {
   throw new WeirError(
     'usage',
-    `${file} cannot be written (${cause.code}): name a folder that this user may write`,
+    `cannot write ${file} (${cause.code}): name a folder that you may write to`,
     { cause },
   )
 }

@@ -1,6 +1,6 @@
-// `weir conversations`: the newest conversations, and how each ended. Memory and work go with the
-// number that is shown, not with that of all: a walk back over the activity finds them, and ends
-// when enough are known.
+// `weir conversations`: lists the newest conversations and how each ended. A walk back over the
+// activity finds them and stops early, so memory and work depend on the number shown, not on the
+// size of the log.
 
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -18,12 +18,12 @@ import {
   withoutEnd,
 } from './summary.ts'
 
-/** `bundle`: looks into this file instead of the log that the settings name. */
+/** `bundle`: reads this file instead of the log that the settings name. */
 export type ConversationsOptions = { json?: boolean; limit: string; bundle?: string }
 
 const limitMax = 100_000
 
-/** Prints the list to `out`; with `json` one object on each line (ConversationSummary). */
+/** Prints the list to `out`. With `json`, one object per line (ConversationSummary). */
 export async function listConversations(
   settings: Settings,
   { json, limit, bundle }: ConversationsOptions,
@@ -33,14 +33,14 @@ export async function listConversations(
   if (max < 1 || max > limitMax)
     throw new WeirError(
       'usage',
-      `--limit is '${printable(limit)}'; must be a whole number from 1 to ${limitMax}`,
+      `--limit is '${printable(limit)}': give a whole number from 1 to ${limitMax}`,
     )
   const found = await withLog(settings, (log) => newestConversations(log, max), { bundle })
   if (json) for (const summary of found) out.write(`${printableJson(summary)}\n`)
   else printList(found, max, out)
 }
 
-/** The `max` conversations that were active last, the newest first. */
+/** The `max` conversations with the latest activity, the newest first. */
 export async function newestConversations(
   log: OpenLog,
   max: number,
@@ -70,7 +70,7 @@ export async function newestConversations(
 
 function printList(found: ConversationSummary[], max: number, out: NodeJS.WriteStream): void {
   if (found.length === 0)
-    out.write('There is no conversation yet. One begins with: weir ask --agent agent.yaml "..."\n')
+    out.write('There is no conversation yet. Start one: weir ask --agent agent.yaml "..."\n')
   for (const summary of found) {
     const isWell = summary.last.outcome === 'answered' || summary.last.outcome === 'open'
     out.write(`${painted(out, 'title', printable(summary.conversation))}\n`)

@@ -1,5 +1,5 @@
-// The history of each of the newest conversations: by the bus's index where it has one, else by
-// reading the partitions through once, for all of them.
+// Reads the history of each of the newest conversations. Uses the index of the bus if there is one.
+// Otherwise it reads the partitions once, for all conversations together.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
@@ -12,13 +12,13 @@ import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
 import { newestIds } from './newest-activity.ts'
 
-/** Of an entry of the history what the list needs. */
+/** The part of a history entry that the list needs. */
 export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & { usage: Usage | undefined }
 
-/** Undefined: a conversation that became active after the reading began. */
+/** Undefined: the conversation became active after the read began. */
 export type Histories = (conversation: ConversationId) => Promise<Iterable<RoundUsage> | undefined>
 
-/** Memory without an index: a few numbers for each round of the `max` newest conversations. */
+/** Without an index, memory is a few numbers per round of the `max` newest conversations. */
 export async function historiesOf(log: OpenLog, max: number): Promise<Histories> {
   if (!log.hasIndex) return historiesRead(log, await newestIds(log, max))
   return async (conversation) => {
@@ -52,7 +52,7 @@ function usageOf({ value }: StoredRecord): RoundUsage | undefined {
   return { turn: entry.turn, round: entry.round, usage: entry.response?.usage }
 }
 
-/** Undefined: a key that somebody else wrote. */
+/** Undefined: a foreign key. */
 function conversationOf(key: string): string | undefined {
   try {
     const [conversation] = JSON.parse(key) as unknown[]

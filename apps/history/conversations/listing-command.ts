@@ -1,8 +1,8 @@
-// The command that lists conversations, for whoever named one that is not there.
+// The command that lists conversations, for errors about an unknown one.
 
 import { shellWord } from '../../terminal/own-command.ts'
 
-/** As somebody would write it who reads `bundle`; undefined: a log. */
+/** The command for readers of `bundle`. Undefined: of a log. */
 export function listingCommand(bundle: string | undefined): string {
   return bundle === undefined
     ? 'weir conversations'

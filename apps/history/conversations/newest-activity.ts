@@ -1,16 +1,16 @@
-// The activity of all conversations, the newest first: a walk from the log's end backwards, over
-// all partitions at once.
+// The activity of all conversations, newest first: walks back from the end of the log, over all
+// partitions at once.
 
 import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
 import { endsOf, type OpenLog } from '../open-log.ts'
 
-/** Records that one partition is read ahead by; a reply may be large. */
+/** Records to read ahead of one partition. Small, because a reply may be large. */
 const chunkRecords = 64
 
 type Walk = { partition: number; begin: Offset; next: Offset; waiting: StoredRecord[] }
 
 /**
- * By append time; within a partition in the log's order, from its end. Memory: one chunk for each
+ * In order of append time; within a partition, in reverse order of the log. Memory: one chunk per
  * partition.
  */
 export async function* newestActivity(log: OpenLog): AsyncGenerator<StoredRecord> {
@@ -48,7 +48,7 @@ function timeOf(walk: Walk | undefined): number {
   return walk?.waiting.at(-1)?.time ?? Number.NEGATIVE_INFINITY
 }
 
-/** Ids of conversations, each once, the most recently active first; at most `max`. */
+/** At most `max` different conversation ids, the most recently active first. */
 export async function newestIds(log: OpenLog, max: number): Promise<string[]> {
   const ids = new Set<string>()
   for await (const { key } of newestActivity(log)) {

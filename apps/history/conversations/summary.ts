@@ -1,6 +1,6 @@
-// What the list says of one conversation. Its turns and tokens come from the history; how the last
-// turn ended from the newest activity; its agent from the record that opened it, whose offset is
-// the turn's number.
+// Summarizes one conversation for the list. The history has its turns and tokens. The newest
+// activity has the end of its last turn. The record that opened the last turn has its agent; the
+// offset of that record is the turn's number.
 
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
@@ -22,15 +22,15 @@ import type { RoundUsage } from './histories.ts'
  */
 export type ConversationSummary = {
   conversation: ConversationId
-  /** Of its last turn; null: it is no longer in the log. */
+  /** The agent of the last turn. Null: it is no longer in the log. */
   agent: string | null
   turns: number
-  /** Of all rounds that are over; cached tokens are among the input. */
+  /** The total of all finished rounds. The input includes cached tokens. */
   inputTokens: number
   outputTokens: number
   /**
-   * How the last turn ended, or that it is open; unknown: that is no longer in the log. Of a
-   * conversation that never had one: what became of its last message.
+   * The end of the last turn. open: it still runs. unknown: its end is no longer in the log. For a
+   * conversation without a turn: the end of its last message.
    */
   last: {
     outcome: TurnOutcome | 'open' | 'unknown'
@@ -41,15 +41,15 @@ export type ConversationSummary = {
   }
 }
 
-/** A conversation of which the walk has not yet met how its last turn ended. */
+/** A conversation whose last end the walk has not reached yet. */
 export type Unfinished = Omit<ConversationSummary, 'last'> & {
-  /** The number of its last turn; undefined: none ever began. */
+  /** The number of its last turn. Undefined: no turn ever began. */
   lastTurn: number | undefined
-  /** When it was last active. */
+  /** The time of its last activity. */
   at: Milliseconds
 }
 
-/** `newest`: its newest record of activity. `rounds`: all of its history, each once. */
+/** `newest`: the newest activity record. `rounds`: the whole history, each round once. */
 export async function begin(
   log: OpenLog,
   newest: StoredRecord,
@@ -82,7 +82,7 @@ function add(found: Unfinished, { turn, round, usage }: RoundUsage): void {
   found.outputTokens += outputTokens
 }
 
-/** A turn is opened by its message, or by the record that takes the next one from the queue. */
+/** The opening record is the turn's message, or the record that takes it from the queue. */
 async function agentOf(
   { bus, topicPrefix }: OpenLog,
   partition: number,
@@ -102,8 +102,8 @@ async function agentOf(
 }
 
 /**
- * The summary, once this record of its activity tells how its last turn ended; the walk comes from
- * newer records. Undefined: it does not.
+ * The summary, if this activity record shows the end of the last turn. Undefined: it does not. The
+ * walk goes from newer to older records.
  */
 export function finishedBy(
   unfinished: Unfinished,
@@ -115,8 +115,8 @@ export function finishedBy(
     case 'turn-finished':
       if (lastTurn === undefined || message.turn === lastTurn)
         return summaryOf(unfinished, endOf(message, record.time))
-      // Older, though the walk comes from newer records: the last turn began after the walk did.
-      // Newer: of a message that opened no turn.
+      // An older turn, although the walk comes from newer records: the last turn began after the
+      // walk did. A newer number belongs to a message that opened no turn.
       return message.turn < lastTurn ? withoutEnd(unfinished, 'open') : undefined
     case 'turn-started':
     case 'round-started':
@@ -126,7 +126,7 @@ export function finishedBy(
   }
 }
 
-/** `unknown`: what told how it ended is no longer in the log. */
+/** `unknown`: the end is no longer in the log. */
 export function withoutEnd(
   unfinished: Unfinished,
   outcome: 'open' | 'unknown',

@@ -1,6 +1,6 @@
-// Whether the record of a dead letter was written again already: known by its bytes. The log is
-// read once for all letters that are asked about. Memory: a digest for each letter, and the places
-// of its copies.
+// Finds records of dead letters that were already written again: it recognizes them by their bytes.
+// It reads the log once for all letters. Memory: a digest for each letter, and the places of its
+// copies.
 
 import { createHash } from 'node:crypto'
 import type { Offset } from '../../../shared/contract/bus.ts'
@@ -14,18 +14,18 @@ import { faultOf, type Letter, type Original, originalOf } from './letters.ts'
 
 export type Copies = {
   /**
-   * The offset of one that is newer than the letter, in the partition of its key; undefined: there
-   * is none.
+   * The offset of a copy that is newer than the letter, in the partition of its key. Undefined:
+   * there is none.
    */
   of(original: Original, letter: DeadLetter): Offset | undefined
-  /** One has been written. */
+  /** Adds a copy that was just written. */
   written(original: Original, offset: Offset): void
 }
 
 type Copy = { offset: Offset; time: Milliseconds }
 type Stretch = { topic: TopicName; partition: number; since: Milliseconds; keys: Set<string> }
 
-/** Of those that can be written again at all. */
+/** Ignores letters whose record cannot be written again. */
 export async function copiesOf(log: OpenLog, letters: readonly Letter[]): Promise<Copies> {
   const copies = new Map<string, Copy[]>()
   const stretches = new Map<string, Stretch>()

@@ -1,5 +1,5 @@
-// Dead letters as they stand in the log: which there are, the record that each is about, and
-// whether that record can be written again.
+// Reads dead letters from the log, finds the record of each, and decides whether it can be written
+// again.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
@@ -23,8 +23,8 @@ import { endsOf, type OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
 
 /**
- * `place`: `PARTITION/OFFSET` in the topic of dead letters, by which people name it. `at`: when it
- * was written.
+ * `place`: `PARTITION/OFFSET` in the topic of dead letters; people use it as the name. `at`: the
+ * time of the letter.
  */
 export type Letter = { place: string; at: Milliseconds; letter: DeadLetter }
 
@@ -36,8 +36,7 @@ export type LetterFilter = {
 }
 
 /**
- * By partition, then in the order of the log. Bytes there that are no dead letter are left out.
- * Throws `usage`.
+ * By partition, then in the order of the log. Ignores foreign bytes in the topic. Throws `usage`.
  */
 export async function* lettersIn(
   log: OpenLog,
@@ -63,13 +62,13 @@ function noStage(given: string): WeirError {
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
   return new WeirError(
     'usage',
-    `--stage is '${printable(given)}', and no stage is called so.${meant} There are ${stageNames.join(', ')}`,
+    `unknown stage '${printable(given)}' (--stage).${meant} Stages: ${stageNames.join(', ')}`,
   )
 }
 
 /**
- * A letter may have any code that an error has; but for a mistake of ours it says what was wrong
- * with the bytes.
+ * A letter may have any error code. Usually its code names a fault of the bytes, or an assertion of
+ * ours.
  */
 const usualCodes = errorCodes.filter(
   (code) => code.startsWith('codec.') || code.startsWith('runtime.'),
@@ -80,17 +79,17 @@ function noCode(given: string): WeirError {
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
   return new WeirError(
     'usage',
-    `--code is '${printable(given)}', and no error is called so.${meant} Those of most letters are ${usualCodes.join(', ')}`,
+    `unknown code '${printable(given)}' (--code).${meant} Most letters have one of ${usualCodes.join(', ')}`,
   )
 }
 
-/** Throws `usage` where no dead letter stands. */
+/** Throws `usage` if there is no dead letter at this place. */
 export async function letterNamed(log: OpenLog, place: string): Promise<Letter> {
   const [, partition = '', offset = ''] = /^(\d{1,5})\/(\d{1,15})$/.exec(place) ?? []
   if (partition === '')
     throw new WeirError(
       'usage',
-      `'${printable(place)}' names no dead letter; must be PARTITION/OFFSET, as weir dead-letters list shows it`,
+      `'${printable(place)}' is not a dead letter: give PARTITION/OFFSET from weir dead-letters list`,
     )
   const isThere = (await endsOf(log, 'dead-letters')).some(
     (ends) => ends.partition === Number(partition),
@@ -107,7 +106,7 @@ export async function letterNamed(log: OpenLog, place: string): Promise<Letter> 
   if (record === undefined || letter?.type !== 'dead-letter')
     throw new WeirError(
       'usage',
-      `there is no dead letter ${place}: weir dead-letters list shows those that are there`,
+      `there is no dead letter ${place}: weir dead-letters list shows all`,
     )
   return letterAt(record, letter)
 }
@@ -117,8 +116,8 @@ function letterAt({ partition, offset, time }: StoredRecord, letter: DeadLetter)
 }
 
 /**
- * `isWhole`: false where only the beginning is left. `id`: known only while the record still stands
- * where it was read.
+ * `isWhole`: false if only the beginning is left. `id`: known only while the record is still in its
+ * topic.
  */
 export type Original = {
   topic: TopicName | undefined
@@ -129,7 +128,7 @@ export type Original = {
 }
 
 /**
- * The record that a dead letter is about: from where it was read, or what the letter kept of it.
+ * The record of a dead letter: from its topic, or the part that the letter kept.
  */
 export async function originalOf(
   log: OpenLog,
@@ -167,7 +166,7 @@ async function recordAt(
   return record
 }
 
-/** Its content, or why it cannot be read. */
+/** The content, or the reason why it cannot be decoded. */
 export function contentOf({
   value,
 }: Pick<Original, 'value'>): { message: Message } | { fault: string } {
@@ -179,21 +178,21 @@ export function contentOf({
 }
 
 /**
- * Why it is of no use to write the record again; undefined: it is of use. What a stage wrote is
- * none: the turn has failed and been answered, and whoever reads the record again drops it by its
- * id (R3). What came from outside is taken as if it came only now.
+ * The reason not to write the record again; undefined: there is none. A stage's own record is
+ * useless: its turn has ended, and readers drop it by its id (R3). A record from outside counts as
+ * new.
  */
 export function faultOf(original: Original): string | undefined {
   const { topic, key, isWhole } = original
-  if (topic === undefined) return 'it was read from no topic of this log'
+  if (topic === undefined) return 'its topic is not in this log'
   if (!isWhole) return `only its first ${limits.deadLetterBytesMax} bytes are left`
   const content = contentOf(original)
-  if ('fault' in content) return `it still cannot be read: ${content.fault}`
+  if ('fault' in content) return `it still cannot be decoded: ${content.fault}`
   const { type } = content.message
   const writers: Writer[] = topics[topic].records[type as MessageType] ?? []
   if (!writers.includes('edge') && !writers.includes('operator'))
-    return `a ${type} is not written from outside: its turn has failed and was answered, and a new message begins a new one`
+    return `only a stage writes a ${type}: its turn has failed and ended, and a new message begins a new turn`
   if (keyOf(content.message) !== key)
-    return `it stands under the key of another conversation, ${JSON.stringify(key.slice(0, 80))}`
+    return `it has the key of another conversation, ${JSON.stringify(key.slice(0, 80))}`
   return undefined
 }

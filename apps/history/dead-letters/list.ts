@@ -1,5 +1,5 @@
-// `weir dead-letters list` and `show`: what no stage could take, and why. Changes nothing; also
-// beside a running Weir, and of a bundle.
+// `weir dead-letters list` and `show`: the records that no stage could process, and the reasons.
+// Changes nothing. Works beside a running Weir, and on a bundle.
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
@@ -18,7 +18,7 @@ import {
   originalOf,
 } from './letters.ts'
 
-/** `--json`: one such object a line. `origin`: where the record was read. */
+/** `--json`: one such object per line. `origin`: the place of the record. */
 export type ListedLetter = {
   place: string
   at: string
@@ -31,8 +31,8 @@ export type ListedLetter = {
 }
 
 /**
- * As ListedLetter, with the record. `base64`: its first bytes, where it cannot be read. `retry`:
- * why it is of no use to write it again; null: it is.
+ * A ListedLetter with its record. `base64`: the first bytes, if the record cannot be decoded.
+ * `retry`: the reason not to write it again; null: there is none.
  */
 export type ShownLetter = ListedLetter & {
   id: string | null
@@ -62,10 +62,10 @@ export async function listDeadLetters(
     },
     { bundle },
   )
-  if (found === 0 && !json) out.write('There is no dead letter of that kind.\n')
+  if (found === 0 && !json) out.write('no dead letter matches\n')
 }
 
-/** Throws `usage` where there is none at that place. */
+/** Throws `usage` if there is no dead letter at that place. */
 export async function showDeadLetter(
   place: string,
   { json = false, bundle }: { json?: boolean; bundle?: string },
@@ -114,8 +114,8 @@ function listed({
 
 function lineOf({ place, at, letter }: Letter, out: NodeJS.WriteStream): string {
   const { stage, code, key, topic, partition, offset, reason } = letter
-  const what = `${second(at)}  ${stage} could not take ${topic}/${partition}/${offset} of ${key}: ${code}`
-  return `${painted(out, 'title', printable(place))}  ${printable(what)}\n    ${printable(reason)}`
+  const summary = `${second(at)}  ${stage} could not process ${topic}/${partition}/${offset} of ${key}: ${code}`
+  return `${painted(out, 'title', printable(place))}  ${printable(summary)}\n    ${printable(reason)}`
 }
 
 function print(
@@ -140,8 +140,8 @@ function print(
     `because ${reason}`,
     `about   ${origin.topic}/${origin.partition}/${origin.offset}, ${instant(Date.parse(origin.at))}, key ${conversation}, ${bytes} bytes${id === null ? '' : `, id ${id}`}`,
     retry === null
-      ? `it can be written again: weir dead-letters retry ${place}`
-      : `it cannot be written again: ${retry}`,
+      ? `you can write it again: weir dead-letters retry ${place}`
+      : `you cannot write it again: ${retry}`,
   ]
   out.write(`${painted(out, 'title', printable(`dead letter ${place}`))}\n`)
   for (const line of lines) out.write(`  ${printable(line)}\n`)

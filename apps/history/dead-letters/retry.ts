@@ -1,12 +1,10 @@
-// `weir dead-letters retry`: writes the records of dead letters again, to where they were read,
-// once what kept them from being taken is mended.
-// RETRY-1. Only what comes from outside (letters.ts says why), and to the partition of its key,
-//     wherever it stood.
-// RETRY-2. A record that was written again is known by its bytes in the log, newer than the letter,
-//     and is not written a second time. Two who retry at the same moment may both write; what a
-//     client sends has an id of its own for that.
-// Exit codes: 0 each is written, now or before; 1 one is not, or none because the question was
-// answered with no; 2 trouble.
+// `weir dead-letters retry`: writes the records of dead letters to their topics again, once the
+// cause is fixed.
+// RETRY-1. It writes only records from outside (letters.ts has the reason), and always to the
+//     partition of the key.
+// RETRY-2. A copy in the log that is newer than the letter prevents a second one. Two simultaneous
+//     retries may both write, but the ids that clients assign cover that case.
+// Exit codes: 0 all are written, now or earlier. 1 one is not, or the user answered no. 2 failed.
 
 import { createInterface } from 'node:readline/promises'
 import { partitionCount } from '../../../client/open-bus.ts'
@@ -33,10 +31,10 @@ import {
 
 export type RetryOptions = LetterFilter & { all?: boolean; yes?: boolean }
 
-/** Records of one question. */
+/** The most records for one confirmation. */
 const lettersMax = 10_000
 
-/** Throws `usage`, and what keeps the log from being read or written. */
+/** Throws `usage`, and errors of reading or writing the log. */
 export async function retryDeadLetters(
   places: string[],
   options: RetryOptions,
@@ -48,16 +46,16 @@ export async function retryDeadLetters(
   if (!yes && streams.input.isTTY !== true)
     throw new WeirError(
       'usage',
-      'nobody can be asked here whether these records are to be written again: give --yes',
+      'standard input is not a terminal, so nobody can confirm the retry: give --yes',
     )
   assertLogExists(settings)
   return withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
     const progress = createProgress(process.stderr, systemClock, process.env)
     const log: OpenLog = { bus, topicPrefix, partitions, hasIndex: false, progress }
-    const letters = await wantedOf(log, places, options).finally(progress.end)
+    const letters = await selectedLetters(log, places, options).finally(progress.end)
     if (letters.length === 0) {
-      streams.out.write('There is no dead letter of that kind.\n')
+      streams.out.write('no dead letter matches\n')
       return 0
     }
     if (!yes && !(await isConfirmed(letters.length, streams))) {
@@ -67,15 +65,19 @@ export async function retryDeadLetters(
     const copies = await copiesOf(log, letters).finally(progress.end)
     let refused = 0
     for (const letter of letters) {
-      const { told, isWritten } = await retry(log, letter, copies)
+      const { text, isWritten } = await retry(log, letter, copies)
       if (!isWritten) refused += 1
-      streams.out.write(`${printable(`${letter.place}: ${told}`)}\n`)
+      streams.out.write(`${printable(`${letter.place}: ${text}`)}\n`)
     }
     return refused === 0 ? 0 : 1
   })
 }
 
-async function wantedOf(log: OpenLog, places: string[], options: RetryOptions): Promise<Letter[]> {
+async function selectedLetters(
+  log: OpenLog,
+  places: string[],
+  options: RetryOptions,
+): Promise<Letter[]> {
   const letters: Letter[] = []
   if (options.all !== true) {
     for (const place of new Set(places)) letters.push(await letterNamed(log, place))
@@ -85,7 +87,7 @@ async function wantedOf(log: OpenLog, places: string[], options: RetryOptions): 
     if (letters.length === lettersMax)
       throw new WeirError(
         'usage',
-        `there are more than ${lettersMax} of them: narrow them with --since, --stage, --code or --conversation`,
+        `more than ${lettersMax} dead letters match: narrow them with --since, --stage, --code or --conversation`,
       )
     letters.push(letter)
   }
@@ -109,15 +111,15 @@ async function retry(
   log: OpenLog,
   { letter }: Letter,
   copies: Copies,
-): Promise<{ told: string; isWritten: boolean }> {
+): Promise<{ text: string; isWritten: boolean }> {
   const original = await originalOf(log, letter)
   const fault = faultOf(original)
-  if (fault !== undefined) return { told: `not written: ${fault}`, isWritten: false }
+  if (fault !== undefined) return { text: `not written: ${fault}`, isWritten: false }
   const partition = partitionOf(original.key, log.partitions)
-  const before = copies.of(original, letter)
-  if (before !== undefined)
+  const earlier = copies.of(original, letter)
+  if (earlier !== undefined)
     return {
-      told: `was written again before, as ${original.topic}/${partition}/${before}`,
+      text: `already written again, as ${original.topic}/${partition}/${earlier}`,
       isWritten: true,
     }
   const topic = `${log.topicPrefix}${original.topic}`
@@ -127,24 +129,24 @@ async function retry(
     ])
     const { offset } = appended as Appended
     copies.written(original, offset)
-    return { told: `written again, as ${original.topic}/${partition}/${offset}`, isWritten: true }
+    return { text: `written again, as ${original.topic}/${partition}/${offset}`, isWritten: true }
   } catch (error) {
-    if (error instanceof WeirError && ofThisRecord.has(error.code))
-      return { told: `not written: ${error.message}`, isWritten: false }
+    if (error instanceof WeirError && codesOfOneRecord.has(error.code))
+      return { text: `not written: ${error.message}`, isWritten: false }
     throw error
   }
 }
 
-/** What keeps a record from being written, and not the others. */
-const ofThisRecord = new Set<ErrorCode>(['bus.topic-missing', 'bus.record-too-large'])
+/** Errors that affect one record and not the others. */
+const codesOfOneRecord = new Set<ErrorCode>(['bus.topic-missing', 'bus.record-too-large'])
 
-/** Throws `usage` where nothing or too much is named. */
+/** Throws `usage` unless there are either places or --all. */
 function assertNamed(places: string[], isAll: boolean): void {
   if (places.length > 0 === isAll)
     throw new WeirError(
       'usage',
       isAll
-        ? '--all and places are both given: give one of them'
+        ? '--all and places exclude each other: give one of them'
         : 'name dead letters by PARTITION/OFFSET, or give --all',
     )
 }

@@ -1,24 +1,24 @@
-// Where the arguments of a call came from, and what was wrong with them, in words (I1.1: an empty
-// object that nobody sent).
+// Texts for the source of a call's arguments and their problem, such as an empty object that the
+// model never sent (I1.1).
 
 import type { ArgumentSource, Call, CallProblem } from '../../../shared/contract/messages.ts'
 
 const sources: Record<ArgumentSource, string> = {
-  none: 'no byte of arguments came',
-  start: 'arguments came whole, with the start of the call',
-  deltas: 'arguments came in pieces',
-  done: 'arguments came whole, with the end of the call',
-  message_start: 'arguments came whole, with the start of the response',
+  none: 'no arguments arrived',
+  start: 'arguments arrived whole, with the start of the call',
+  deltas: 'arguments arrived in pieces',
+  done: 'arguments arrived whole, with the end of the call',
+  message_start: 'arguments arrived whole, with the start of the response',
   text: 'the model wrote the call as text',
 }
 
 const problems: Record<CallProblem, string> = {
-  truncated: 'their end was never seen',
-  stream_error: 'the provider reported an error inside of them',
-  no_arguments: 'none were sent',
+  truncated: 'their end never arrived',
+  stream_error: 'the provider reported an error inside them',
+  no_arguments: 'the model sent none',
   invalid_json: 'they are not JSON',
-  not_an_object: 'they are JSON, and no object',
-  lost_arguments: 'bytes came that belong to no call',
+  not_an_object: 'they are JSON, but not an object',
+  lost_arguments: 'some bytes belong to no call',
   free_text: 'they are free text and not JSON',
 }
 
@@ -28,8 +28,8 @@ export function argumentsText({
   repair,
   disputed,
 }: Pick<Call, 'source' | 'problem' | 'repair' | 'disputed'>): string {
-  const also = disputed ? '; another source said something else' : ''
+  const also = disputed ? '; another source differs' : ''
   if (source === 'none' && problem === 'no_arguments') return `${sources.none}${also}`
-  const mended = repair === null ? '' : `; they were mended (${repair.how.join(', ')})`
+  const mended = repair === null ? '' : `; they were repaired (${repair.how.join(', ')})`
   return `${sources[source]}${problem === null ? mended : `; ${problems[problem]}`}${also}`
 }

@@ -1,5 +1,4 @@
-// One call of a round: what the model sent, what was said about it, each try to run it, and its one
-// result.
+// One call of a round: the model's arguments, the verdict, each try, and the one result.
 
 import type { Call, CallResult } from '../../../shared/contract/messages.ts'
 import { all, first, type Logged, type Readable } from './logged.ts'
@@ -47,16 +46,16 @@ function verdictOf(ordinal: number, ofRound: Logged[]): Verdict {
 }
 
 /**
- * What the conversation got; until then what the executor knows. The line of activity has no text,
- * so it is not enough.
+ * The result that the conversation got; until then the executor's. The activity has no text, so it
+ * cannot serve here.
  */
 function resultOf(ordinal: number, ofRound: Logged[]): CallResult | undefined {
-  const [told] = all(ofRound, 'round-outcome').map(({ message }) => of(ordinal, message.results))
+  const [final] = all(ofRound, 'round-outcome').map(({ message }) => of(ordinal, message.results))
   const [executed] = all(ofRound, 'round-executed').map(({ message }) =>
     of(ordinal, message.results),
   )
   const [decided] = all(ofRound, 'round-cleared').map(({ message }) => of(ordinal, message.decided))
-  return told ?? executed ?? decided
+  return final ?? executed ?? decided
 }
 
 function of(ordinal: number, results: CallResult[]): CallResult | undefined {
@@ -65,7 +64,7 @@ function of(ordinal: number, results: CallResult[]): CallResult | undefined {
 
 // ── Tries ──
 
-/** The first claim of each try is the one that can have been accepted (EXEC-1 of the executor). */
+/** Only the first claim of each try can have been accepted (EXEC-1). */
 function triesOf(ordinal: number, ofRound: Logged[]): TryTimeline[] {
   const claims = all(ofRound, 'claim').filter(({ message }) => message.ordinal === ordinal)
   const firsts = new Map<number, Readable<'claim'>>()

@@ -1,6 +1,6 @@
-// The guards of a round: who was asked, what each said, how long it took, and whose word stopped a
-// call. What a guard said stands in its own topic, what the executor made of it in activity; where
-// the two differ, the executor's word is what happened.
+// The guards of a round: their answers and durations, and the verdict that stopped a call.
+// A guard's answer is in its own topic, and the executor's reading of it is in the activity. If the
+// two differ, the executor's is the one that counted.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type { CallVerdict, GuardInForce } from '../../../shared/contract/messages.ts'
@@ -16,55 +16,55 @@ export function guardsOf(ofRound: Logged[]): GuardTimeline[] {
   const decided = new Set(cleared.message.decided.map(({ ordinal }) => ordinal))
   const calls = cleared.message.calls.filter(({ ordinal }) => !decided.has(ordinal))
   return cleared.message.policy.guards.flatMap((guard) => {
-    const asked = calls.flatMap(({ ordinal, name }) => {
+    const judged = calls.flatMap(({ ordinal, name }) => {
       const mode = modeFor(guard, name)
       return mode === undefined ? [] : [{ ordinal, mode }]
     })
-    return asked.length === 0 ? [] : [guardOf(guard, asked, cleared.time, ofRound)]
+    return judged.length === 0 ? [] : [guardOf(guard, judged, cleared.time, ofRound)]
   })
 }
 
-type Asked = Pick<GuardedCallTimeline, 'ordinal' | 'mode'>
+type JudgedCall = Pick<GuardedCallTimeline, 'ordinal' | 'mode'>
 
 function guardOf(
   guard: GuardInForce,
-  asked: Asked[],
+  judged: JudgedCall[],
   clearedAt: number,
   ofRound: Logged[],
 ): GuardTimeline {
   const { name, deadlineMs, onTimeout } = guard
-  const said = all(ofRound, 'guard-verdict').find(({ topic }) => topic === guardTopicName(name))
+  const answer = all(ofRound, 'guard-verdict').find(({ topic }) => topic === guardTopicName(name))
   const given = all(ofRound, 'guard-verdict-given').find(({ message }) => message.guard === name)
-  const tookMs = said === undefined ? null : Math.max(0, said.time - clearedAt)
+  const tookMs = answer === undefined ? null : Math.max(0, answer.time - clearedAt)
   const isLate = tookMs !== null && tookMs >= deadlineMs
   const fromExecutor =
     given === undefined || given.message.answer === 'verdicts' ? undefined : given.message.answer
   return {
     name,
-    version: said?.message.version ?? given?.message.version ?? guard.version,
+    version: answer?.message.version ?? given?.message.version ?? guard.version,
     answer:
-      said === undefined
+      answer === undefined
         ? (fromExecutor ?? 'none')
         : fromExecutor === 'silent' || isLate
           ? 'late'
           : (fromExecutor ?? 'verdicts'),
-    answeredAt: said?.time ?? null,
-    ...{ tookMs, judgedMs: said?.message.judgedMs ?? null, deadlineMs, onTimeout },
-    calls: asked.map((call) => callOf(call, name, said?.message.verdicts, ofRound)),
+    answeredAt: answer?.time ?? null,
+    ...{ tookMs, judgedMs: answer?.message.judgedMs ?? null, deadlineMs, onTimeout },
+    calls: judged.map((call) => callOf(call, name, answer?.message.verdicts, ofRound)),
   }
 }
 
 function callOf(
-  { ordinal, mode }: Asked,
+  { ordinal, mode }: JudgedCall,
   guard: string,
   verdicts: CallVerdict[] | undefined,
   ofRound: Logged[],
 ): GuardedCallTimeline {
-  const said = verdicts?.find((verdict) => verdict.ordinal === ordinal)
+  const answered = verdicts?.find((verdict) => verdict.ordinal === ordinal)
   const counted = all(ofRound, 'guard-verdict-given')
     .filter(({ message }) => message.guard === guard)
     .flatMap(({ message }) => message.verdicts.filter((verdict) => verdict.ordinal === ordinal))[0]
-  const { verdict = null, code = '', text = '', evidence = null } = counted ?? said ?? {}
+  const { verdict = null, code = '', text = '', evidence = null } = counted ?? answered ?? {}
   const approval = guard === approvalGuard ? approvalOf(ordinal, ofRound) : null
   return {
     ordinal,
@@ -79,11 +79,11 @@ function callOf(
 }
 
 function approvalOf(ordinal: number, ofRound: Logged[]): ApprovalTimeline | null {
-  const asked = all(ofRound, 'approval-pending').flatMap(({ message }) =>
+  const pending = all(ofRound, 'approval-pending').flatMap(({ message }) =>
     message.calls.filter((call) => call.ordinal === ordinal),
   )[0]
-  if (asked === undefined) return null
-  const { id, rule } = asked
+  if (pending === undefined) return null
+  const { id, rule } = pending
   const decided = all(ofRound, 'approval-decided').find(
     ({ message }) => message.ordinal === ordinal,
   )

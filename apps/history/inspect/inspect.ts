@@ -1,5 +1,4 @@
-// `weir inspect ID`: what happened in a conversation, from the log, beside a running Weir or after
-// it.
+// `weir inspect ID`: shows a conversation from the log, beside a running Weir or after it.
 
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
@@ -10,13 +9,13 @@ import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { listConversations } from '../conversations/conversations.ts'
 import { type OpenLog, withLog } from '../open-log.ts'
-import { knownRecords } from './known-records.ts'
+import { existingRecords } from './existing-records.ts'
 import { pageOf } from './print-timeline.ts'
 import { contextTurns } from './recorded.ts'
 import type { Timeline } from './timeline.ts'
 import { timelineOf } from './timeline-of.ts'
 
-/** `bundle`: looks into this file instead of the log that the settings name. */
+/** `bundle`: reads this file instead of the log that the settings name. */
 export type InspectOptions = {
   json?: boolean
   full?: boolean
@@ -25,12 +24,12 @@ export type InspectOptions = {
 }
 
 const bundleEnding = '.weir'
-/** Of a bundle whose conversations are listed. */
+/** The most conversations of a bundle to list. */
 const conversationsMax = 1_000
 
 /**
- * What stands behind `weir inspect`: a conversation, or a bundle, or a conversation in one. Throws
- * `usage` too.
+ * Runs `weir inspect`: on a conversation, a bundle, or a conversation in a bundle. Throws `usage`
+ * too.
  */
 export async function inspectAny(
   given: string,
@@ -45,7 +44,7 @@ export async function inspectAny(
   if (!isFile && conversation !== undefined)
     throw new WeirError(
       'usage',
-      `two conversations are named, and ${printable(given)} is no bundle: give one of them`,
+      `two conversations are named, and ${printable(given)} is not a bundle: give one of them`,
     )
   if (id !== undefined)
     return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
@@ -57,7 +56,7 @@ export async function inspectAny(
   )
 }
 
-/** The bundle that is looked into; undefined: the log. */
+/** The bundle to read. Undefined: read the log. */
 export function bundleNamed(
   given: string,
   { bundle }: Pick<InspectOptions, 'bundle'>,
@@ -65,7 +64,7 @@ export function bundleNamed(
   return bundle ?? (given.endsWith(bundleEnding) || isBundle(given) ? given : undefined)
 }
 
-/** Prints to `out`; with `json` one object, a Timeline. Throws `conversation.unknown`. */
+/** Prints to `out`. With `json`, prints one Timeline object. Throws `conversation.unknown`. */
 export async function inspect(
   conversation: ConversationId,
   settings: Settings,
@@ -89,7 +88,7 @@ export async function inspect(
     page.blank()
     page.line(
       0,
-      `Left out of the bundle: ${count(context, 'earlier turn')}, whose history is in it as context`,
+      `Not in the bundle: ${count(context, 'earlier turn')}, with only the history as context`,
       'faint',
     )
   }
@@ -101,5 +100,5 @@ async function readTimeline(
   log: OpenLog,
   reasoning: boolean,
 ): Promise<Timeline> {
-  return timelineOf(conversation, await knownRecords(conversation, log), { reasoning })
+  return timelineOf(conversation, await existingRecords(conversation, log), { reasoning })
 }

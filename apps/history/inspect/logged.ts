@@ -1,10 +1,10 @@
-// Records of one conversation as they were read from the log, and how they are picked from it.
+// Records of one conversation as read from the log, and functions to select from them.
 
 import type { Message, MessageOf, MessageType } from '../../../shared/contract/messages.ts'
 import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
-/** `id`: of a derived record. `message` undefined: it could not be decoded. */
+/** `id`: only derived records have one. `message`: undefined if it could not be decoded. */
 export type Logged<M extends Message = Message> = {
   topic: TopicName | GuardTopicName
   offset: number
@@ -21,8 +21,8 @@ export type Readable<T extends MessageType> = {
 }
 
 /**
- * In the order of their times, and each derived record once: delivery is at least once, and the
- * first is the one that counted (R3).
+ * Sorts by time and keeps each derived record once. Delivery is at least once, and the first
+ * record is the one that counted (R3).
  */
 export function inOrder(records: readonly Logged[]): Logged[] {
   const seen = new Set<string>()
@@ -34,10 +34,11 @@ export function inOrder(records: readonly Logged[]): Logged[] {
       seen.add(`${topic}/${id}`)
       return isNew
     })
-  return once.toSorted((a, b) => a.time - b.time) // stable: within a topic, and so within a partition, the log's order stays
+  // Stable: the order of the log stays within a topic, and so within a partition.
+  return once.toSorted((a, b) => a.time - b.time)
 }
 
-/** All of these types, in the order given. */
+/** All records of these types, in the given order. */
 export function all<T extends MessageType>(
   records: readonly Logged[],
   ...types: T[]

@@ -1,6 +1,5 @@
-// A page of text for people, line by line: labels on the left, text beside them, quotes below.
-// Nothing is coloured here, each line has a tone; and everything that goes in is made printable
-// here, so that no caller can forget it.
+// A page of text, line by line: labels on the left, text beside them, quotes below. Lines have a
+// tone and no colour. The page makes all text printable, so callers cannot forget it.
 
 import type { Tone } from '../../terminal/paint.ts'
 import { printable, printableLines } from '../../terminal/printable.ts'
@@ -11,27 +10,27 @@ export type Line = { text: string; tone: Tone }
 
 export type Page = {
   readonly lines: Line[]
-  /** A line of its own. */
+  /** Adds a line. */
   line(indent: number, text: string, tone?: Tone): void
-  /** A label and a text beside it, which goes on below itself. */
+  /** Adds a label with a text beside it. Further lines of the text start below the first. */
   entry(indent: number, label: string, text: string, tone?: Tone): void
   /**
-   * A text that somebody else wrote, with its own lines, behind a bar. What is over the bounds is
-   * left out with a word about it.
+   * Adds a foreign text with its own line breaks, behind a bar. Shortens long texts and reports
+   * that.
    */
   quote(indent: number, text: string): void
   /**
-   * As entry where `before` and the text fit on one line together, else `before` and a quote below
-   * it.
+   * As entry, if `before` and the text fit on one line. Otherwise `before`, with the text as a
+   * quote below.
    */
   entryOrQuote(indent: number, label: string, before: string, text: string): void
   blank(): void
 }
 
-/** `full`: quotes are not cut. */
+/** `full`: does not shorten quotes. */
 export type PageOptions = { columns: number; full: boolean }
 
-/** Of a quote that is cut: lines as they are written, and characters of each. */
+/** Limits of a shortened quote: lines, and characters of each. */
 const quotedLinesMax = 12
 const quotedCharactersMax = 400
 const labelColumns = 10
@@ -40,7 +39,7 @@ export function createPage({ columns, full }: PageOptions): Page {
   const lines: Line[] = []
 
   /**
-   * The text in lines, the first one behind `start`, the others behind `indent`, which is as wide.
+   * Adds the text in lines. The first one follows `start`, the others `indent`, which is as wide.
    */
   function put(start: string, indent: string, text: string, tone: Tone): void {
     for (const [index, line] of wrapped(text, columns - columnsOf(start)).entries())

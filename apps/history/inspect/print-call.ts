@@ -1,14 +1,13 @@
-// One call of a timeline on a page: the arguments as they were sent, the verdict, each try, the
-// result.
+// Prints one call of a timeline: the arguments as sent, the verdict, each try, the result.
 
 import { unreachable } from '../../../shared/contract/stage.ts'
 import type { Tone } from '../../terminal/paint.ts'
-import { took } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/quantities.ts'
 import { argumentsText } from './argument-words.ts'
 import type { Page } from './page.ts'
 import type { CallTimeline, TryTimeline } from './timeline.ts'
 
-/** Indentation of what stands below a call. */
+/** Indentation of the lines below a call. */
 const below = 6
 
 export function printCall(page: Page, call: CallTimeline): void {
@@ -29,19 +28,19 @@ export function printCall(page: Page, call: CallTimeline): void {
     for (const one of tries) page.line(below, tryText(one, verdict.at), 'faint')
   if (result === null) {
     if (verdict.kind === 'cleared' && tries.length === 0)
-      page.line(below, 'cleared; nobody has claimed it yet', 'warning')
+      page.line(below, 'cleared, but not claimed yet', 'warning')
     return
   }
   page.line(below, resultText(result), markOf(result.status))
   page.quote(below, result.text)
 }
 
-/** When counts from clearing on. */
+/** All times count from clearing. */
 function tryText(
   { try: number, claimedAt, startedAt, endedAt, end, status }: TryTimeline,
   clearedAt: number,
 ): string {
-  const after = (at: number) => took(Math.max(0, at - clearedAt))
+  const after = (at: number) => elapsed(Math.max(0, at - clearedAt))
   const steps = [`claimed after ${after(claimedAt)}`]
   if (startedAt !== null) steps.push(`started after ${after(startedAt)}`)
   if (endedAt !== null) steps.push(`${endText(end, status)} after ${after(endedAt)}`)
@@ -53,7 +52,7 @@ function endText(end: TryTimeline['end'], status: TryTimeline['status']): string
     case 'result':
       return `ended (${status})`
     case 'given-back':
-      return 'given back, not started,'
+      return 'returned without a start'
     case 'lapsed':
       return 'lost with its process'
     case 'late':
@@ -66,12 +65,12 @@ function endText(end: TryTimeline['end'], status: TryTimeline['status']): string
 }
 
 function resultText({ status, reason, durationMs }: NonNullable<CallTimeline['result']>): string {
-  const what =
+  const outcome =
     status === 'outcome_unknown'
       ? 'outcome unknown: it may have run, or may still take effect'
       : status.replace('_', ' ')
-  const ran = durationMs > 0 ? ` after ${took(durationMs)}` : ''
-  return `${what}${ran}${reason === '' ? '' : `: ${reason}`}`
+  const ran = durationMs > 0 ? ` after ${elapsed(durationMs)}` : ''
+  return `${outcome}${ran}${reason === '' ? '' : `: ${reason}`}`
 }
 
 function markOf(status: NonNullable<CallTimeline['result']>['status']): Tone {

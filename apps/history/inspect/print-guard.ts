@@ -1,8 +1,7 @@
-// One guard of a round on a page: how it answered, and what it said of each call; a shadow's word
-// as such.
+// Prints one guard of a round: its answer, and its verdict on each call. Marks a guard in shadow.
 
 import { unreachable } from '../../../shared/contract/stage.ts'
-import { count, took } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
 
@@ -10,11 +9,11 @@ export function printGuard(page: Page, guard: GuardTimeline): void {
   const { name, version, calls } = guard
   const isShadow = calls.every(({ mode }) => mode === 'shadow')
   const hasStopped = calls.some(({ stopped }) => stopped)
-  const who = `${name} ${version}${isShadow ? ', a shadow' : ''}`
+  const title = `${name} ${version}${isShadow ? ', a shadow' : ''}`
   page.entry(
     4,
     'guard',
-    `${who}: ${answerText(guard)}`,
+    `${title}: ${answerText(guard)}`,
     hasStopped ? 'bad' : guard.answer === 'verdicts' ? 'faint' : 'warning',
   )
   for (const call of calls) {
@@ -36,25 +35,25 @@ function answerText({
   onTimeout,
   calls,
 }: GuardTimeline): string {
-  const after = tookMs === null ? '' : ` after ${took(tookMs)}`
+  const after = tookMs === null ? '' : ` after ${elapsed(tookMs)}`
   const judged =
     judgedMs === null || judgedMs === 0
       ? ''
-      : `, of which it judged ${took(Math.max(1, Math.round(judgedMs)))}`
+      : `, of which ${elapsed(Math.max(1, Math.round(judgedMs)))} judging`
   const letThrough = calls.filter(
     ({ verdict, code }) => verdict === 'pass' && code === 'guard.silent',
   ).length
   const then =
-    onTimeout === 'allow' ? `; ${count(letThrough, 'call')} went on without its word` : ''
+    onTimeout === 'allow' ? `; ${count(letThrough, 'call')} went on without its verdict` : ''
   switch (answer) {
     case 'verdicts':
       return `answered${after}${judged}`
     case 'late':
-      return `answered${after}, too late: it had ${took(deadlineMs)}${then}`
+      return `answered${after}, too late: it had ${elapsed(deadlineMs)}${then}`
     case 'silent':
-      return `did not answer within ${took(deadlineMs)}${then}`
+      return `did not answer within ${elapsed(deadlineMs)}${then}`
     case 'unusable':
-      return `gave an answer that cannot be used${after}`
+      return `gave an unusable answer${after}`
     case 'none':
       return 'has not answered'
     default:
@@ -72,7 +71,7 @@ function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline
 }
 
 function approvalText({ id, rule, outcome, by, reason, waitedMs }: ApprovalTimeline): string {
-  const after = waitedMs === null ? '' : ` after ${took(waitedMs)}`
+  const after = waitedMs === null ? '' : ` after ${elapsed(waitedMs)}`
   switch (outcome) {
     case 'pending':
       return `waits for a person (${rule}) as ${id}`
@@ -83,7 +82,7 @@ function approvalText({ id, rule, outcome, by, reason, waitedMs }: ApprovalTimel
     case 'expired':
       return `nobody decided${after} (${rule}, ${id})`
     case 'withdrawn':
-      return `decided otherwise before a person could${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+      return `decided before a person could decide${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
     default:
       return unreachable(outcome)
   }

@@ -1,9 +1,9 @@
-// One round of a timeline on a page: attempts, what the model said, calls, and what the
-// loop-detector made of it.
+// Prints one round of a timeline: attempts, the model's response, calls, and the interventions of
+// the loop-detector.
 
 import { rules } from '../../../services/loop-detector/rules.ts'
 import type { CallId } from '../../../shared/contract/ids.ts'
-import { count, took } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
 import { printGuard } from './print-guard.ts'
@@ -16,8 +16,8 @@ import type {
 } from './timeline.ts'
 
 /**
- * `nextNudge`: what the request of the next round showed; an intervention's text is printed there.
- * `policyBefore`: the version that judged the round before; the same again is no news.
+ * `nextNudge`: the nudge in the next request, which prints the intervention's text already.
+ * `policyBefore`: the policy version of the previous round. An unchanged one is not printed.
  */
 export function printRound(
   page: Page,
@@ -41,17 +41,12 @@ export function printRound(
     intervention,
     cancelledAt,
   } = round
-  const begins = askedAt === null ? '' : `, after ${took(askedAt - startedAt)}`
+  const begins = askedAt === null ? '' : `, after ${elapsed(askedAt - startedAt)}`
   page.line(2, `Round ${round.round}${begins}${timesText(round)}`, 'title')
   if (round.policy !== null && round.policy.version !== policyBefore)
     page.entry(4, 'policy', policyText(round.policy), 'faint')
   if (callsLeft === 0)
-    page.entry(
-      4,
-      'limited',
-      'text only: the model was asked once more and could not call a tool',
-      'warning',
-    )
+    page.entry(4, 'limited', 'text only: a last request to the model, without tools', 'warning')
   if (nudge !== null) {
     page.entry(4, 'shown', 'at the top of this request:', 'warning')
     page.quote(6, nudge)
@@ -68,7 +63,7 @@ export function printRound(
     page.entry(
       4,
       'cancel',
-      `nothing more of this round was to start, ${took(Math.max(0, cancelledAt - (askedAt ?? cancelledAt)))} after it was asked for`,
+      `cancelled ${elapsed(Math.max(0, cancelledAt - (askedAt ?? cancelledAt)))} after its request: no further call starts`,
       'warning',
     )
   if (round.endedAt === null) page.entry(4, 'open', waitsFor(round), 'warning')
@@ -80,7 +75,7 @@ function timesText({ times: { modelMs, checksMs, toolsMs } }: RoundTimeline): st
   )
   return known.length === 0
     ? ''
-    : `: ${known.map(([name, ms]) => `${name} ${took(ms ?? 0)}`).join(', ')}`
+    : `: ${known.map(([name, ms]) => `${name} ${elapsed(ms ?? 0)}`).join(', ')}`
 }
 
 function waitsFor({ response, failure, calls, guards }: RoundTimeline): string {
@@ -98,30 +93,31 @@ function waitsFor({ response, failure, calls, guards }: RoundTimeline): string {
     : 'waits to be judged'
 }
 
-// ── What the model did ──
+// ── Response ──
 
-/** One that went well is no news. */
+/** Omits a single successful attempt. */
 function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
   for (const [index, attempt] of attempts.entries()) {
     const { end, failure, startedAt, endedAt, firstPartAt } = attempt
-    const ran = startedAt !== null && endedAt !== null ? ` after ${took(endedAt - startedAt)}` : ''
+    const ran =
+      startedAt !== null && endedAt !== null ? ` after ${elapsed(endedAt - startedAt)}` : ''
     const label = `attempt ${index + 1}`
     if (failure !== null) {
       const next = failure.retryable
-        ? `; another may follow ${took(failure.retryAfterMs)} later`
-        : '; no other can help'
+        ? `; another may follow ${elapsed(failure.retryAfterMs)} later`
+        : '; no retry can help'
       page.entry(4, label, `failed${ran} (${failure.class}): ${failure.reason}${next}`, 'bad')
     } else if (end === 'answer' && attempts.length > 1)
       page.entry(4, label, `answered${ran}`, 'faint')
     else if (end === 'unused')
-      page.entry(4, label, `answered${ran}, too late: another one was the answer already`, 'faint')
+      page.entry(4, label, `answered${ran}, too late: another attempt answered first`, 'faint')
     else if (end === 'abandoned')
-      page.entry(4, label, 'was given up: it was told to stop, or its process went away', 'warning')
+      page.entry(4, label, 'abandoned: it was stopped, or its process ended', 'warning')
     else if (end === 'open')
       page.entry(
         4,
         label,
-        firstPartAt === null ? 'runs; nothing has come yet' : 'runs; the model is speaking',
+        firstPartAt === null ? 'running, no output yet' : 'running, the model is writing',
         'warning',
       )
   }
@@ -151,7 +147,7 @@ function printResponse(
   page.entry(4, 'tokens', `${usage.inputTokens} in, ${usage.outputTokens} out${more}${why}`, tone)
 }
 
-/** What was recovered is no longer in the text, so it is shown here. */
+/** Recovered calls are no longer in the text, so the original is shown here. */
 function printTextCalls(
   page: Page,
   { dialect, repairs, fault, text }: NonNullable<ResponseTimeline['textCalls']>,
@@ -160,7 +156,7 @@ function printTextCalls(
     return page.entry(
       4,
       'no call',
-      `the text is written like a call (${dialect}), and could not be run: ${fault}`,
+      `the text looks like a call (${dialect}), and could not run: ${fault}`,
       'warning',
     )
   const repaired = repairs.length === 0 ? '' : `, repaired: ${repairs.join(', ')}`
@@ -173,7 +169,7 @@ function policyText({ version, differs }: PolicyTimeline): string {
   return `${version}: ${those.length === 0 ? 'as by default' : those.join(', ')}`
 }
 
-/** `in shadow`: only what the rule would have done, so its text was shown to nobody. */
+/** `in shadow`: the rule had no effect, so the model never got its text. */
 function printIntervention(
   page: Page,
   label: 'detector' | 'in shadow',
@@ -191,11 +187,11 @@ function printIntervention(
     class: failureClass,
     evidence,
   } = intervention
-  const what = ordinary ? `${rung}, a usual reminder` : rung
+  const step = ordinary ? `${rung}, a usual reminder` : rung
   page.entry(
     4,
     label,
-    `${what} (rule ${rule}, version ${ruleVersion}): ${reason}${failureClass === null ? '' : ` [${failureClass}]`}`,
+    `${step} (rule ${rule}, version ${ruleVersion}): ${reason}${failureClass === null ? '' : ` [${failureClass}]`}`,
     label === 'in shadow' ? 'faint' : 'warning',
   )
   if (key !== '') page.entry(6, 'key', key, 'faint')

@@ -1,6 +1,6 @@
-// A timeline as a page for people.
+// Prints a timeline as a page for people.
 
-import { count, instant, took } from '../../terminal/quantities.ts'
+import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'
 import type { LooseMessage, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
@@ -14,13 +14,13 @@ export function pageOf(timeline: Timeline, options: PageOptions): Page {
   for (const { at, stage, reason, topic, partition, offset } of troubles) {
     page.blank()
     const where = topic === null ? '' : ` (dead-letters; read at ${topic}/${partition}/${offset})`
-    page.line(0, `Trouble in ${stage}, ${instant(at)}: ${reason}${where}`, 'bad')
+    page.line(0, `Failure in ${stage}, ${instant(at)}: ${reason}${where}`, 'bad')
   }
   if (unreadable > 0) {
     page.blank()
     page.line(
       0,
-      `${count(unreadable, 'record')} of it cannot be read by this Weir: use the version that wrote the file`,
+      `this Weir cannot decode ${count(unreadable, 'record')} of it: use the version that wrote the file`,
       'bad',
     )
   }
@@ -36,7 +36,7 @@ function printTurn(page: Page, turn: TurnTimeline): void {
   page.entry(
     2,
     'message',
-    `${messageId}${waited < 100 ? '' : `, waited ${took(waited)} for its turn`}`,
+    `${messageId}${waited < 100 ? '' : `, waited ${elapsed(waited)} for its turn`}`,
     'faint',
   )
   page.quote(2, text ?? '(its text is no longer in the log)')
@@ -51,24 +51,24 @@ function printTurn(page: Page, turn: TurnTimeline): void {
   }
   page.blank()
   if (cancelRequestedAt !== null)
-    page.entry(2, 'cancel', `asked for at ${instant(cancelRequestedAt)}`, 'warning')
+    page.entry(2, 'cancel', `requested at ${instant(cancelRequestedAt)}`, 'warning')
   for (const { stage, reason } of failures)
     page.entry(2, 'failure', `in ${stage}: ${reason}`, 'bad')
   if (end === null) page.line(2, 'open: no end yet', 'warning')
   else printEnd(page, end, rounds.at(-1)?.response?.text)
 }
 
-/** `said`: by the model in the last round; a reply that is the same is not shown twice. */
+/** `lastText`: the text of the last round. A reply equal to it is not printed again. */
 function printEnd(
   page: Page,
   { outcome, class: failureClass, cap, reason, reply, totals }: TurnEnd,
-  said: string | undefined,
+  lastText: string | undefined,
 ): void {
   const { rounds, calls, inputTokens, outputTokens, wallMs } = totals
   const why = [failureClass, cap === null ? null : `cap: ${cap}`].filter((part) => part !== null)
-  const after = `${outcome} after ${took(wallMs)}${why.length === 0 ? '' : ` (${why.join(', ')})`}: ${reason}`
+  const after = `${outcome} after ${elapsed(wallMs)}${why.length === 0 ? '' : ` (${why.join(', ')})`}: ${reason}`
   page.line(2, after, outcome === 'answered' ? 'good' : 'bad')
-  if (reply !== said) page.quote(2, reply)
+  if (reply !== lastText) page.quote(2, reply)
   page.entry(
     2,
     'totals',

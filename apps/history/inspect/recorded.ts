@@ -1,14 +1,12 @@
-// What the log holds of one conversation: all records under its key, of all topics of its
-// partition. Read through the bus's port, beside a running Weir or from a closed file. Only the
-// history may have an index by key, so elsewhere time bounds the work.
-// RECORDED-1. Nothing of a conversation is older than its first record in its inbox or in the
-//     history, because everything follows from those; but for what the clocks of brokers differ.
-// RECORDED-2. Each round ends in the inbox. When the conversation has nothing under way by its last
-//     record there, what that record itself led to is written within `afterMs`. Else the rest of
-//     the log is read.
-// RECORDED-3. A bundle is asked by conversation, and the time bounds nothing. The history of turns
-//     that it leaves out is there because requests read it: it is context and no turn, or each of
-//     them would be one that never ended.
+// Reads all records of one conversation: of its key, in all topics, in its partition. Reads
+// through the bus's port, beside a running Weir or from a closed file. Only the history may have an
+// index by key; in other topics, time bounds the work.
+// RECORDED-1. No record of a conversation is older than its first one in its inbox or history, but
+//     for the difference between the brokers' clocks. All others follow from those.
+// RECORDED-2. Each round ends in the inbox. If the last record there leaves the conversation idle,
+//     the records after it follow within `afterMs`. Otherwise the rest of the log is read.
+// RECORDED-3. A bundle is read by conversation, without a time bound. Turns that it omits may have
+//     history as context for later requests. Such a turn is not shown, because it would seem open.
 // RECORDED-4. Memory: one batch, and the records of this conversation.
 
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
@@ -35,7 +33,7 @@ const elsewhere = (Object.keys(topics) as TopicName[]).filter(
 )
 const afterMs: Milliseconds = 10 * 60 * 1000
 
-/** Empty where there never was such a conversation. In the order of topics, then of the log. */
+/** Empty: there is no such conversation. In the order of topics, then of the log. */
 export async function recordsOf(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
   const partition = partitionOf(conversation, log.partitions)
   if (log.bundle !== undefined)
@@ -62,7 +60,7 @@ export async function recordsOf(conversation: ConversationId, log: OpenLog): Pro
   return records
 }
 
-/** A bundle has an index by conversation, so nothing of others is read. */
+/** A bundle has an index by conversation, so no other records are read. */
 function recordsInBundle(
   conversation: ConversationId,
   bundle: Bundle,
@@ -84,8 +82,8 @@ function recordsInBundle(
 }
 
 /**
- * Whether a bundle has of a turn the history only, for the requests that read it: it has others of
- * this conversation. Not so of a log.
+ * True: the bundle has only the history of this turn, as context of other turns of the
+ * conversation. Always false for a log.
  */
 export function contextIn(
   conversation: ConversationId,
@@ -95,7 +93,7 @@ export function contextIn(
   return (turn) => exported.size > 0 && !exported.has(turn)
 }
 
-/** Those turns. */
+/** The turns that are in the bundle only as context. */
 export async function contextTurns(conversation: ConversationId, log: OpenLog): Promise<number[]> {
   if (log.bundle === undefined) return []
   const history = await historyOf(conversation, log, partitionOf(conversation, log.partitions))
@@ -126,7 +124,7 @@ async function historyOf(
 }
 
 /**
- * Those of the guards that were in force in its rounds, but for Weir's own, whose topic is one of
+ * The topics of the guards in its rounds. Weir's own guards are left out: their topics are in
  * `elsewhere`.
  */
 function guardTopicsIn(records: Logged[]): GuardTopicName[] {
@@ -136,7 +134,7 @@ function guardTopicsIn(records: Logged[]): GuardTopicName[] {
   return [...new Set(names)].map(guardTopicName).filter((name) => !Object.hasOwn(topics, name))
 }
 
-/** Its last record counts (CONV-2 of the conversation) and opens no further turn. */
+/** Its last record counts (CONV-2) and opens no further turn. */
 function isIdle(events: Logged[]): boolean {
   const last = events.at(-1)?.message
   return (

@@ -1,5 +1,5 @@
-// One round of a turn: what was asked, the attempts, what the model said, what became of its calls,
-// and how long each part took.
+// One round of a turn: the request, the attempts, the response, the results of its calls, and the
+// duration of each part.
 
 import type { Response } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -36,7 +36,7 @@ export function roundOf(
     nudge: request?.message.nudge ?? entry?.message.nudge ?? null,
     offered: first(own, 'model-opened')?.message.offered ?? [],
     attempts: attemptsOf(own),
-    response: response === undefined ? null : said(response, own, reasoning),
+    response: response === undefined ? null : shownResponse(response, own, reasoning),
     failure,
     note: entry?.message.note ?? null,
     calls: (response?.calls ?? []).map((call) => callOf(call, own)),
@@ -53,7 +53,7 @@ export function roundOf(
   }
 }
 
-/** The furthest that it came. */
+/** The response from the latest stage that has it. */
 function responseOf(own: Logged[]): Response | undefined {
   const [outcome] = all(own, 'round-outcome')
   const [folded] = all(own, 'round-proposed', 'round-checked')
@@ -65,7 +65,7 @@ function responseOf(own: Logged[]): Response | undefined {
   )
 }
 
-function said(response: Response, own: Logged[], isShown: boolean): ResponseTimeline {
+function shownResponse(response: Response, own: Logged[], isShown: boolean): ResponseTimeline {
   const { attempt, text, reasoning, stop, finish, usage } = response
   const textCalls = response.textCalls && {
     ...response.textCalls,
@@ -81,7 +81,7 @@ function said(response: Response, own: Logged[], isShown: boolean): ResponseTime
   return { text, reasoning: summary, stop, finish, usage, textCalls }
 }
 
-/** All that came of one kind in an attempt, as it came. */
+/** All text of one kind in an attempt, as it was streamed. */
 function streamed(kind: 'text' | 'reasoning', attempt: string, own: Logged[]): string {
   return all(own, 'part')
     .filter(({ message }) => message.attempt === attempt)
@@ -137,9 +137,9 @@ function failureOf({
   return { reason, class: failure, retryable, retryAfterMs }
 }
 
-// ── What came of it ──
+// ── Policy, hints, intervention, times ──
 
-/** As the gateway stamped it; nothing that comes later changes it. */
+/** The gateway's stamp. Later changes of the policy do not affect it. */
 function stampedPolicy(own: Logged[]): PolicyTimeline | null {
   const [stamped] = all(own, 'round-proposed', 'round-checked', 'round-outcome')
   if (stamped === undefined) return null
@@ -147,7 +147,7 @@ function stampedPolicy(own: Logged[]): PolicyTimeline | null {
   return { version: policy.version, differs: notDefault(policy) }
 }
 
-/** Of the round as it was proposed: with the declarations of the tools that it calls. */
+/** The declarations of the called tools, from the proposed round. */
 function declaredHints(own: Logged[]): Record<string, HintsTimeline> {
   const declarations =
     first(own, 'round-proposed')?.message.declarations ??
@@ -162,7 +162,7 @@ function declaredHints(own: Logged[]): Record<string, HintsTimeline> {
   )
 }
 
-/** From the outcome, in which it reaches the conversation; activity may say it a moment earlier. */
+/** From the outcome, which reaches the conversation. The activity may have it a moment earlier. */
 function interventionOf(own: Logged[]): InterventionTimeline | null {
   const found = all(own, 'round-outcome', 'intervention-raised').find(
     ({ message }) => message.intervention !== null && !('shadow' in message && message.shadow),
@@ -171,7 +171,7 @@ function interventionOf(own: Logged[]): InterventionTimeline | null {
 }
 
 function timesOf(own: Logged[], endedAt: Milliseconds | null): RoundTimeline['times'] {
-  const asked = first(own, 'model-request')?.time
+  const requested = first(own, 'model-request')?.time
   const answered = first(own, 'model-finished')?.time
   const cleared = first(own, 'round-cleared')?.time
   const executed = first(own, 'round-executed')?.time
@@ -179,13 +179,13 @@ function timesOf(own: Logged[], endedAt: Milliseconds | null): RoundTimeline['ti
   const before = between(answered, cleared ?? ended)
   const after = cleared === undefined ? 0 : between(executed, ended)
   return {
-    modelMs: between(asked, answered),
+    modelMs: between(requested, answered),
     checksMs: before === null || after === null ? null : before + after,
     toolsMs: between(cleared, executed),
   }
 }
 
-/** Never negative: two partitions' clocks may differ by a little. */
+/** Never negative, although the clocks of two partitions may differ slightly. */
 function between(
   from: Milliseconds | undefined,
   to: Milliseconds | undefined,

@@ -1,10 +1,10 @@
-// A conversation's records as its timeline. Pure: what was read in, what is told out. Owns: which
-// records belong to which turn and message. Does not own: what a round tells (round-of.ts), where
-// records come from (recorded.ts).
-// TIMELINE-OF-1. Nothing is decided here. Where several records say the same, the one that counted
-//     is the first in the log, as the stages have it (R3, R4).
-// TIMELINE-OF-2. A turn is told as far as its records are there: the newest may be a moment ahead
-//     of the rest, and the oldest may be gone.
+// Turns the records of a conversation into its timeline. Pure. Owns: which records belong to which
+// turn and message. Does not own: the content of a round (round-of.ts), reading the records
+// (recorded.ts).
+// TIMELINE-OF-1. It decides nothing. If several records agree, the first in the log counted, as in
+//     the stages (R3, R4).
+// TIMELINE-OF-2. A turn is shown as far as its records exist. The newest may be ahead of the rest,
+//     and the oldest may be deleted.
 
 import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type { Message, TurnFinished } from '../../../shared/contract/messages.ts'
@@ -13,13 +13,13 @@ import { roundOf } from './round-of.ts'
 import type { LooseMessage, Timeline, Trouble, TurnEnd, TurnTimeline } from './timeline.ts'
 
 export type TimelineOptions = {
-  /** Whether the model's thinking is told in full. */
+  /** Include the full text of the model's reasoning. */
   reasoning: boolean
 }
 
 /**
- * `given`: the records of this conversation, of all topics of its partition, in any order; repeats
- * may be among them.
+ * `given`: the records of this conversation, of all topics of its partition, in any order, possibly
+ * with repeats.
  */
 export function timelineOf(
   conversation: ConversationId,
@@ -28,12 +28,12 @@ export function timelineOf(
 ): Timeline {
   const records = inOrder(given)
   const byTurn = grouped(records, turnOfMessage)
-  const asked = firstByMessage(all(records, 'user-message'))
+  const userMessages = firstByMessage(all(records, 'user-message'))
   const cancelled = firstByMessage(all(records, 'cancel-requested'))
   const turns = turnNumbers(records).map((turn) =>
-    turnOf(turn, { own: byTurn.get(turn) ?? [], asked, cancelled }, options),
+    turnOf(turn, { own: byTurn.get(turn) ?? [], userMessages, cancelled }, options),
   )
-  const messages = looseMessages(records, { turns, asked })
+  const messages = looseMessages(records, { turns, userMessages })
   const isOpen = turns.some(({ end }) => end === null) || messages.some(({ end }) => end === null)
   return {
     conversation,
@@ -45,7 +45,7 @@ export function timelineOf(
   }
 }
 
-/** Each of these is written when a turn begins; any of them is proof enough. */
+/** The beginning of a turn writes each of these records, so one of them is enough. */
 function turnNumbers(records: Logged[]): number[] {
   const began = all(records, 'turn-started', 'model-request', 'history-entry').map(
     ({ message }) => message.turn,
@@ -56,28 +56,32 @@ function turnNumbers(records: Logged[]): number[] {
 // ── Turns ──
 
 /** By the id of the user's message. */
-type Asked = Map<string, Readable<'user-message'>>
+type UserMessages = Map<string, Readable<'user-message'>>
 
-/** `own`: the records of the turn. `asked`, `cancelled`: of the whole conversation. */
-type OfTurn = { own: Logged[]; asked: Asked; cancelled: Map<string, Readable<'cancel-requested'>> }
+/** `own`: the records of the turn. The others: of the whole conversation. */
+type OfTurn = {
+  own: Logged[]
+  userMessages: UserMessages
+  cancelled: Map<string, Readable<'cancel-requested'>>
+}
 
 function turnOf(
   turn: number,
-  { own, asked, cancelled }: OfTurn,
+  { own, userMessages, cancelled }: OfTurn,
   options: TimelineOptions,
 ): TurnTimeline {
   const started = first(own, 'turn-started')
   const finished = first(own, 'turn-finished')
   const messageId = started?.message.messageId ?? finished?.message.messageId ?? ''
-  const question = asked.get(messageId)
-  const said = all(own, 'history-entry').find(({ message }) => message.round === 0)
+  const question = userMessages.get(messageId)
+  const opening = all(own, 'history-entry').find(({ message }) => message.round === 0)
   const byRound = grouped(own, roundOfMessage)
   const rounds = [...byRound.keys()].filter((round) => round > 0).sort((a, b) => a - b)
   return {
     turn,
     agent: started?.message.agent ?? first(own, 'model-request')?.message.agent ?? '',
     messageId,
-    text: said?.message.user ?? question?.message.text ?? null,
+    text: opening?.message.user ?? question?.message.text ?? null,
     messageAt: question?.time ?? null,
     startedAt: started?.time ?? own[0]?.time ?? 0,
     rounds: rounds.map((round) => roundOf(round, byRound.get(round) ?? [], options)),
@@ -91,7 +95,7 @@ function turnOf(
   }
 }
 
-/** Undefined: it names no turn, or (a message that opened none) one that there never was. */
+/** Undefined: the record names no turn. A message that opened none has an unused number. */
 function turnOfMessage(message: Message | undefined): number | undefined {
   return message !== undefined && 'turn' in message && message.turn !== null
     ? message.turn
@@ -109,7 +113,7 @@ function firstByMessage<R extends { message: { messageId: MessageId } }>(
   return new Map(records.toReversed().map((record) => [record.message.messageId, record]))
 }
 
-/** Once for all turns and rounds: a search for each would be quadratic. */
+/** Groups once for all turns and rounds: a search for each would be quadratic. */
 function grouped(
   records: Logged[],
   numberOf: (message: Message | undefined) => number | undefined,
@@ -130,18 +134,18 @@ function endOf({ time, message }: Readable<'turn-finished'>): TurnEnd {
   return { at: time, outcome, reason, class: failure, cap, reply, totals }
 }
 
-// ── What is no turn's ──
+// ── Messages and failures without a turn ──
 
-/** Refused, taken out of the queue, or still waiting. */
+/** Messages that were refused, were removed from the queue, or still wait. */
 function looseMessages(
   records: Logged[],
-  { turns, asked }: { turns: TurnTimeline[]; asked: Asked },
+  { turns, userMessages }: { turns: TurnTimeline[]; userMessages: UserMessages },
 ): LooseMessage[] {
-  const told = new Set<number | null>(turns.map(({ turn }) => turn))
-  const ends = all(records, 'turn-finished').filter(({ message }) => !told.has(message.turn))
+  const numbers = new Set<number | null>(turns.map(({ turn }) => turn))
+  const ends = all(records, 'turn-finished').filter(({ message }) => !numbers.has(message.turn))
   const ended = ends.map(
     ({ time, message }): LooseMessage => ({
-      ...messageOf(message.messageId, asked.get(message.messageId)),
+      ...messageOf(message.messageId, userMessages.get(message.messageId)),
       end: { at: time, ...pickEnd(message) },
     }),
   )
@@ -161,9 +165,9 @@ function looseMessages(
 
 function messageOf(
   messageId: MessageId,
-  asked: Readable<'user-message'> | undefined,
+  userMessage: Readable<'user-message'> | undefined,
 ): Omit<LooseMessage, 'end'> {
-  return { messageId, text: asked?.message.text ?? null, at: asked?.time ?? null }
+  return { messageId, text: userMessage?.message.text ?? null, at: userMessage?.time ?? null }
 }
 
 function pickEnd({
@@ -180,7 +184,7 @@ function troublesOf(records: Logged[]): Trouble[] {
       return { at: time, stage, reason, topic, partition, offset }
     },
   )
-  const nobodys = all(records, 'turn-failed')
+  const withoutTurn = all(records, 'turn-failed')
     .filter(({ message }) => message.turn === null)
     .map(
       ({ time, message: { stage, reason } }): Trouble => ({
@@ -192,5 +196,5 @@ function troublesOf(records: Logged[]): Trouble[] {
         offset: null,
       }),
     )
-  return [...letters, ...nobodys].sort((a, b) => a.at - b.at)
+  return [...letters, ...withoutTurn].sort((a, b) => a.at - b.at)
 }

@@ -1,7 +1,7 @@
-// What `weir inspect` tells of a conversation; `weir inspect ID --json` prints exactly this object.
-// Times (`at` and names that end in `At`) are append times of the log, in milliseconds since
-// 1970-01-01 UTC; what ends in `Ms` is a duration. Null: it has not happened, or there is none.
-// Fields are added as Weir grows; none changes its meaning.
+// The timeline of a conversation; `weir inspect ID --json` prints exactly this object. Times (`at`
+// and names that end in `At`) are append times of the log, in milliseconds since 1970-01-01 UTC.
+// Names that end in `Ms` are durations. Null: it has not happened, or there is none.
+// Newer versions may add fields. The meaning of a field never changes.
 
 import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type {
@@ -30,17 +30,17 @@ export type Timeline = {
   conversation: ConversationId
   /** open: a turn has no end yet, or a message waits for its turn. */
   state: 'open' | 'idle'
-  /** In the order in which they began. */
+  /** In the order of their beginnings. */
   turns: TurnTimeline[]
   /** The user's messages that opened no turn. */
   messages: LooseMessage[]
   /**
-   * Records of this conversation that a stage could not take, and failures of a stage that named no
+   * Records of this conversation that a stage could not process, and failures of a stage without a
    * turn.
    */
   troubles: Trouble[]
   /**
-   * Records of this conversation that this Weir cannot decode: a newer one wrote them, or they are
+   * The number of records that this Weir cannot decode: a newer one wrote them, or they are
    * damaged.
    */
   unreadable: number
@@ -48,10 +48,10 @@ export type Timeline = {
 
 export type LooseMessage = {
   messageId: MessageId
-  /** Null: its record is gone, or was read under another id. */
+  /** Null: its record is gone, or it was read under another id. */
   text: string | null
   at: Milliseconds | null
-  /** Why it opened no turn, or null while it waits. */
+  /** The reason why it opened no turn. Null: it still waits. */
   end: { at: Milliseconds; outcome: TurnOutcome; reason: string; class: FailureClass | null } | null
 }
 
@@ -69,15 +69,15 @@ export type TurnTimeline = {
   turn: number
   agent: string
   messageId: MessageId
-  /** What the user said. */
+  /** The user's message. */
   text: string | null
-  /** When the message came, and when its turn began: later where it had to wait. */
+  /** The time of the message and of its turn's beginning. A queued message waits in between. */
   messageAt: Milliseconds | null
   startedAt: Milliseconds
   rounds: RoundTimeline[]
-  /** When somebody asked to cancel it. */
+  /** The time of the request to cancel it. */
   cancelRequestedAt: Milliseconds | null
-  /** Failures inside of Weir that ended it. */
+  /** Failures inside Weir that ended it. */
   failures: { at: Milliseconds; stage: string; reason: string }[]
   /** Null: it is open. */
   end: TurnEnd | null
@@ -96,49 +96,49 @@ export type TurnEnd = {
 export type RoundTimeline = {
   /** From 1. */
   round: number
-  /** When the model was asked for it. */
+  /** The time of the request to the model. */
   askedAt: Milliseconds | null
-  /** Calls that the turn had left; 0: no tool could be called in it. */
+  /** The number of calls left in the turn. 0: the round could not call a tool. */
   callsLeft: number | null
   /**
-   * The text that its request showed to the model at the top: an intervention's, or that of a cap.
+   * The text at the top of the request: from an intervention or a cap.
    */
   nudge: string | null
-  /** Names of the tools that were offered. */
+  /** Names of the offered tools. */
   offered: string[]
-  /** In the order in which they began. */
+  /** In the order of their beginnings. */
   attempts: AttemptTimeline[]
-  /** What the model said; null: it has not, or there is none. */
+  /** The model's response. Null: none yet, or none at all. */
   response: ResponseTimeline | null
-  /** Why there is no response. */
+  /** The reason why there is no response. */
   failure: RoundFailure | null
-  /** What the history says in place of a response. */
+  /** The text in the history in place of a response. */
   note: string | null
   /** By ordinal. */
   calls: CallTimeline[]
-  /** The guards that were in force for tools that it calls, whatever their mode; by name. */
+  /** The guards for the called tools, in any mode, by name. */
   guards: GuardTimeline[]
-  /** What judged it; null: that is not known yet. */
+  /** The policy that judged it. Null: not known yet. */
   policy: PolicyTimeline | null
   /**
-   * What the tools that it calls were declared as for those who judge, by name; those of which
-   * nothing was declared are not there.
+   * The declarations of the called tools for the loop-detector and guards, by name. Tools without a
+   * declaration are left out.
    */
   hints: Record<string, HintsTimeline>
-  /** What the loop-detector wanted to be done about it. */
+  /** The intervention of the loop-detector. */
   intervention: InterventionTimeline | null
-  /** What rules in shadow would have wanted; nothing followed from it. */
+  /** The interventions of rules in shadow. They had no effect. */
   shadowed: InterventionTimeline[]
-  /** When the turn was told to start nothing more while this round was outstanding. */
+  /** The time at which a cancel stopped further starts in this round. */
   cancelledAt: Milliseconds | null
-  /** When its outcome was known. */
+  /** The time of its outcome. */
   endedAt: Milliseconds | null
   times: {
-    /** From the request to the response, all attempts and waits together. */
+    /** From the request to the response, including all attempts and waits. */
     modelMs: Milliseconds | null
     /**
-     * What folding, checking and judging took: from the response until the calls were cleared, and
-     * from their results to the outcome.
+     * The time for folding, checking and judging: from the response until the calls were cleared,
+     * and from their results to the outcome.
      */
     checksMs: Milliseconds | null
     /** From clearing the calls to the last result. */
@@ -150,15 +150,15 @@ export type AttemptTimeline = {
   /** Random. */
   attempt: string
   startedAt: Milliseconds | null
-  /** When the first piece of the answer was written down. */
+  /** The time of the first recorded piece of the answer. */
   firstPartAt: Milliseconds | null
   endedAt: Milliseconds | null
   /**
-   * answer: it is the round's answer. unused: it ended well, and another one had answered before.
-   * abandoned: its gateway went away, or was told to stop.
+   * answer: the round's answer. unused: it succeeded, but another attempt had answered before.
+   * abandoned: its gateway process ended, or it was stopped.
    */
   end: 'answer' | 'unused' | 'failed' | 'abandoned' | 'open'
-  /** Of one that failed; retryAfterMs: how long the next one waited. */
+  /** The failure of a failed attempt. retryAfterMs: the wait before the next one. */
   failure: {
     reason: string
     class: FailureClass
@@ -169,15 +169,15 @@ export type AttemptTimeline = {
 
 export type ResponseTimeline = {
   text: string
-  /** bytes: as the provider sent it and gets it back. text: with --reasoning only, else null. */
+  /** bytes: as exchanged with the provider. text: null without --reasoning. */
   reasoning: { bytes: number; characters: number; text: string | null } | null
   stop: Stop
-  /** The provider's own word. */
+  /** The provider's value. */
   finish: string
   usage: Usage
   /**
-   * Its visible text was built like calls: `text` is what the model wrote; `fault`: why none of it
-   * could run, null where the calls were recovered.
+   * The response's text has the form of calls. `text`: the model's original text. `fault`: the
+   * reason why none could run; null if the calls were recovered.
    */
   textCalls: { dialect: string; repairs: string[]; fault: string | null; text: string } | null
 }
@@ -188,26 +188,26 @@ export type CallTimeline = {
   /** The provider's id. */
   id: string
   name: string
-  /** The argument text as it came, or as it was mended; empty if no byte came. */
+  /** The argument text, as received or repaired. Empty: no byte arrived. */
   raw: string
   /**
-   * Where it came from: none, pieces, the end or the start of the call, the start of the response,
+   * The source of `raw`: none, pieces, the end or the start of the call, the start of the response,
    * or the visible text.
    */
   source: ArgumentSource
-  /** Why it can never run. */
+  /** The reason why it can never run. */
   problem: CallProblem | null
-  /** What was mended in the arguments; null: they are as they came. */
+  /** The repair of the arguments. Null: they are unchanged. */
   repair: Repair | null
-  /** Another source of them, which did not count, said something else. */
+  /** Another source, which did not count, has different arguments. */
   disputed: boolean
   verdict: Verdict
   tries: TryTimeline[]
-  /** Its one result; `text` is what the model reads. */
+  /** Its one result. The model reads `text`. */
   result: { status: ResultStatus; text: string; reason: string; durationMs: Milliseconds } | null
 }
 
-/** not-cleared: it was left out for another reason (skipped, vetoed), which its result tells. */
+/** not-cleared: it was skipped or vetoed; the result has the reason. */
 export type Verdict =
   | { kind: 'pending' }
   | { kind: 'cleared'; at: Milliseconds }
@@ -216,15 +216,15 @@ export type Verdict =
 
 export type GuardTimeline = {
   name: string
-  /** That answered; of one that did not, the registered one. */
+  /** The version that answered; without an answer, the registered one. */
   version: string
   /**
    * verdicts: it answered. late: it answered after its deadline. silent: its deadline passed
-   * without a word. unusable: not as it must. none: no word yet.
+   * without an answer. unusable: its answer is invalid. none: no answer yet.
    */
   answer: 'verdicts' | 'late' | 'silent' | 'unusable' | 'none'
   answeredAt: Milliseconds | null
-  /** From clearing the calls to its answer, and what it took of that to judge, by its own word. */
+  /** From clearing the calls to its answer, and the part it spent judging, as it reports. */
   tookMs: Milliseconds | null
   judgedMs: Milliseconds | null
   deadlineMs: Milliseconds
@@ -233,8 +233,8 @@ export type GuardTimeline = {
 }
 
 /**
- * What a guard said of a call. `mode`: of the guard for this call. `verdict` null: nothing.
- * `stopped`: its word is why the call did not run.
+ * A guard's verdict on a call. `mode`: the guard's mode for this call. `verdict` null: none.
+ * `stopped`: this verdict stopped the call.
  */
 export type GuardedCallTimeline = {
   ordinal: number
@@ -244,47 +244,47 @@ export type GuardedCallTimeline = {
   text: string
   evidence: string | null
   stopped: boolean
-  /** Of the approval guard, where a person was asked about the call. */
+  /** Only of the approval guard, for a call that needed a person. */
   approval: ApprovalTimeline | null
 }
 
 export type ApprovalTimeline = {
   id: string
-  /** The name of the rule for which it waits. */
+  /** The name of the rule that made it wait. */
   rule: string
   outcome: ApprovalOutcome | 'pending'
-  /** Who decided, by their own word; '' where no person did. */
+  /** The name that the deciding person gave. Empty: no person decided. */
   by: string
   reason: string
-  /** When it was decided, and how long it had waited. */
+  /** The time of the decision, and the wait before it. */
   at: Milliseconds | null
   waitedMs: Milliseconds | null
 }
 
-/** One start of its tool, or the claim of one. */
+/** One start of its tool, or the claim to start it. */
 export type TryTimeline = {
   /** From 1. */
   try: number
   claimedAt: Milliseconds
-  /** Who claimed it: new for every assignment of a partition to a process. */
+  /** The claiming owner: new for every assignment of a partition to a process. */
   owner: string
   startedAt: Milliseconds | null
   endedAt: Milliseconds | null
   /**
-   * given-back: it was not started. lapsed: its owner is dead. late: it ended after the call had
-   * its result, and counts no more.
+   * given-back: it was not started. lapsed: its owner died. late: it ended after the call had its
+   * result, and does not count.
    */
   end: 'result' | 'given-back' | 'lapsed' | 'late' | 'open'
   status: ResultStatus | null
 }
 
 /**
- * `version`: a hash of its content. `differs`: what is not as by default, by key as `weir policy`
- * has them; null: not capped.
+ * `version`: a hash of its content. `differs`: the values that differ from the defaults, by key as
+ * in `weir policy`; null: no cap.
  */
 export type PolicyTimeline = { version: string; differs: Record<string, string | null> }
 
-/** As an agent file has them. `mutates` null: not declared. */
+/** As in an agent file. `mutates` null: not declared. */
 export type HintsTimeline = {
   poll: boolean
   mutates: boolean | null
@@ -295,13 +295,13 @@ export type HintsTimeline = {
 export type InterventionTimeline = {
   at: Milliseconds
   rung: Rung
-  /** A usual reminder (an empty response), no verdict that the model loops. */
+  /** A usual reminder, for an empty response. The model does not loop. */
   ordinary: boolean
   rule: string
   ruleVersion: number
   key: string
   reason: string
-  /** What the next request shows to the model. */
+  /** The text for the model in the next request. */
   text: string
   class: FailureClass | null
   evidence: EvidenceRef[]

@@ -1,13 +1,13 @@
-// Records of several partitions as one stream. What was there at the beginning comes in the order
-// of append times, each partition in its own order; what comes later comes as it is heard. Memory:
-// one batch for each partition.
+// Merges the records of several partitions. Existing records come in the order of append times, and
+// each partition in its own order. New records come as they are appended. Memory: one batch per
+// partition.
 
 import { batchesOf, type Range } from '../../../shared/bus/range.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 
 type Source = { batches: AsyncGenerator<StoredRecord[]>; waiting: StoredRecord[]; next: number }
 
-/** By append time; of records as old as each other, that of the lower partition first. */
+/** By append time. At equal times, the lower partition comes first. */
 export async function* inTimeOrder(
   bus: Bus,
   ranges: Range[],
@@ -41,28 +41,28 @@ function timeOf(source: Source | undefined): number {
 }
 
 /**
- * What is in the partitions from these offsets on, until `signal` aborts. Each partition is read on
- * only when its batch was taken.
+ * The records from these offsets on, until `signal` aborts. Reads a partition again only after its
+ * last batch was consumed.
  */
-export async function* asTheyCome(
+export async function* asAppended(
   bus: Bus,
   starts: Pick<Range, 'topic' | 'partition' | 'from'>[],
   signal: AbortSignal,
 ): AsyncGenerator<StoredRecord> {
-  type Heard = { index: number; records: StoredRecord[] | undefined }
+  type Pulled = { index: number; records: StoredRecord[] | undefined }
   const sources = starts.map((start) => bus.follow({ ...start, signal })[Symbol.asyncIterator]())
-  const hear = async (index: number): Promise<Heard> => {
-    const heard = await sources[index]?.next()
-    return { index, records: heard?.value }
+  const pull = async (index: number): Promise<Pulled> => {
+    const next = await sources[index]?.next()
+    return { index, records: next?.value }
   }
-  const hearing = new Map(sources.map((_, index) => [index, hear(index)]))
-  while (hearing.size > 0) {
-    const { index, records } = await Promise.race(hearing.values())
+  const pulls = new Map(sources.map((_, index) => [index, pull(index)]))
+  while (pulls.size > 0) {
+    const { index, records } = await Promise.race(pulls.values())
     if (records === undefined) {
-      hearing.delete(index) // aborted
+      pulls.delete(index) // aborted
       continue
     }
     yield* records
-    hearing.set(index, hear(index))
+    pulls.set(index, pull(index))
   }
 }

@@ -1,5 +1,4 @@
-// A record as one line of JSON. Whatever stands in the topic has a line; bytes that are no message
-// of this Weir say why.
+// A record as one line of JSON. Every record has a line; undecodable bytes have their reason in it.
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -8,7 +7,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { printableJson } from '../../terminal/printable.ts'
 
 /**
- * What `weir tail` prints on each line. `time`: the append time. Bytes in a message are in base64.
+ * `weir tail` prints one of these per line. `time`: the append time. Bytes in a message are base64.
  */
 export type RecordLine = {
   topic: string
@@ -16,12 +15,12 @@ export type RecordLine = {
   offset: number
   time: string
   key: string
-  /** Of a derived record; null: an observed one. */
+  /** The id of a derived record. Null: an observed record. */
   id: string | null
   /** Null: a tombstone, or undecodable. */
   type: Message['type'] | null
   message: Message | null
-  /** Only where it cannot be decoded. `base64`: the first bytes of it. */
+  /** Only if it cannot be decoded. `base64`: its first bytes. */
   undecodable?: { code: string; reason: string; bytes: number; base64: string }
 }
 

@@ -1,6 +1,6 @@
-// `weir tail TOPIC`: the records of a topic, decoded, as JSON lines. Of what is there now, or with
-// --follow of what comes. Exit codes: 0, also when Ctrl-C ended it or its reader has gone. Trouble
-// and bad usage are thrown.
+// `weir tail TOPIC`: prints the records of a topic as JSON lines: the existing ones, or with
+// --follow the new ones. Exit codes: 0, also after Ctrl-C or if the reader has gone. Throws on bad
+// usage and on failures.
 
 import { once } from 'node:events'
 import { firstOffsetSince, type Range } from '../../../shared/bus/range.ts'
@@ -10,50 +10,50 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
 import { endsOf, type OpenLog, withLog } from '../open-log.ts'
-import { asTheyCome, inTimeOrder } from './merged.ts'
+import { asAppended, inTimeOrder } from './merged.ts'
 import { contentOf, lineOf } from './record-line.ts'
 import {
   isOfConversation,
   partitionsOf,
   type TailOptions,
-  type Wanted,
-  wantedOf,
-} from './wanted.ts'
+  type TailRequest,
+  tailRequestOf,
+} from './tail-request.ts'
 
-/** Resolves when all that was asked for is printed. */
+/** Resolves when all requested records are printed. */
 export async function tail(
   topic: string,
   options: TailOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const wanted = wantedOf(topic, settings.topicPrefix, options, Date.now())
+  const request = tailRequestOf(topic, settings.topicPrefix, options, Date.now())
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
-  const gone = (): void => stop.abort()
-  out.on('error', gone)
+  const abort = (): void => stop.abort()
+  out.on('error', abort)
   try {
-    await withLog(settings, (log) => print(wanted, log, stop, out), { bundle: options.bundle })
+    await withLog(settings, (log) => print(request, log, stop, out), { bundle: options.bundle })
   } finally {
     stopListening()
-    out.off('error', gone)
+    out.off('error', abort)
   }
 }
 
 async function print(
-  wanted: Wanted,
+  request: TailRequest,
   log: OpenLog,
   stop: AbortController,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  let left = wanted.limit
-  const stopWaiting = stopAt(wanted, log, stop)
+  let left = request.limit
+  const stopWaiting = stopAt(request, log, stop)
   try {
-    for await (const record of recordsOf(wanted, log, stop.signal)) {
+    for await (const record of recordsOf(request, log, stop.signal)) {
       if (stop.signal.aborted) return
-      if (record.time >= wanted.until || !isOfConversation(wanted, record.key)) continue
+      if (record.time >= request.until || !isOfConversation(request, record.key)) continue
       const content = contentOf(record.value)
-      if (wanted.types.size > 0 && (content.type === null || !wanted.types.has(content.type)))
+      if (request.types.size > 0 && (content.type === null || !request.types.has(content.type)))
         continue
       if (!out.write(lineOf(record, content)))
         await once(out, 'drain', { signal: stop.signal }).catch(() => {})
@@ -66,36 +66,40 @@ async function print(
   }
 }
 
-/** Who follows until a time waits for that time, not for a record that is newer. */
-function stopAt({ follow, until }: Wanted, { bus }: OpenLog, stop: AbortController): () => void {
+/** With --follow and --until, a timer ends the command. It must not wait for a newer record. */
+function stopAt(
+  { follow, until }: TailRequest,
+  { bus }: OpenLog,
+  stop: AbortController,
+): () => void {
   if (!follow || until === Number.POSITIVE_INFINITY) return () => {}
   return bus.clock.after(Math.max(0, until - bus.clock.now()), () => stop.abort())
 }
 
 async function* recordsOf(
-  wanted: Wanted,
+  request: TailRequest,
   log: OpenLog,
   signal: AbortSignal,
 ): AsyncGenerator<StoredRecord> {
-  const topic = log.topicPrefix + wanted.topic
-  const ends = await endsOf(log, wanted.topic)
-  if (ends.length === 0 && wanted.topic.startsWith(guardTopicName('')))
+  const topic = log.topicPrefix + request.topic
+  const ends = await endsOf(log, request.topic)
+  if (ends.length === 0 && request.topic.startsWith(guardTopicName('')))
     throw new WeirError(
       'guard.unknown',
-      `the topic ${topic} is not there: no such guard was ever registered (weir guard list)`,
+      `there is no topic ${topic}: no such guard was ever registered (weir guard list)`,
     )
   if (ends.length === 0)
     throw new WeirError(
       'bus.topic-missing',
-      `the topic ${topic} is not there: this log is older than it`,
+      `there is no topic ${topic}: this log is older than the topic`,
     )
-  const chosen = partitionsOf(wanted, ends.length)
+  const partitions = partitionsOf(request, ends.length)
   const ranges: Range[] = []
-  for (const one of ends.filter(({ partition }) => chosen.includes(partition)))
-    ranges.push(await rangeOf(wanted, log, topic, one))
+  for (const one of ends.filter(({ partition }) => partitions.includes(partition)))
+    ranges.push(await rangeOf(request, log, topic, one))
   yield* inTimeOrder(log.bus, ranges, signal)
-  if (wanted.follow && !signal.aborted)
-    yield* asTheyCome(
+  if (request.follow && !signal.aborted)
+    yield* asAppended(
       log.bus,
       ranges.map(({ to, ...range }) => ({ ...range, from: Math.max(range.from, to) })),
       signal,
@@ -103,7 +107,7 @@ async function* recordsOf(
 }
 
 async function rangeOf(
-  { start, until }: Wanted,
+  { start, until }: TailRequest,
   { bus }: OpenLog,
   topic: string,
   { partition, begin, end }: PartitionEnds,

@@ -1,24 +1,21 @@
-// A time axis: every millisecond gets the same width, but where the scale is broken, and that is
-// drawn. Pure.
-// AXIS-1. A folded loop has the width of the time that it took: how much of a turn was a loop is
-//     seen at once.
-// AXIS-2. It has less only where the rounds around it could not be told apart, and more only where
-//     it could not be seen itself.
-// AXIS-3. What nobody wants to look at (the time between turns, most of a long wait) is left out,
-//     and its place says how much that is; not where turns are so many that the marks would hide
-//     them.
+// The time axis: it is to scale, but for breaks, which are drawn. Pure.
+// AXIS-1. A folded loop has the width of its duration: its share of a turn is visible at once.
+// AXIS-2. It is narrower only if the rounds around it would merge, and wider only if it would be
+//     invisible.
+// AXIS-3. The time between turns and most of a long wait are left out, with the length shown in
+//     their place. With very many turns they stay, because the marks would cover them.
 
 import type { ShownTurn } from './data.ts'
 import { foldedMin } from './rows.ts'
 import type { Span } from './spans.ts'
 
-/** idle: between two turns. long: within one span, which takes nearly all of the time. */
+/** idle: between two turns. long: within one span that has nearly all of the time. */
 export type FoldKind = 'loop' | 'idle' | 'long'
 
-/** `turn`: which one; `loop`: its place among the loops of that turn, -1: it is none. */
+/** `turn`: its place. `loop`: its place among the loops of that turn; -1: not a loop. */
 export type Fold = { kind: FoldKind; from: number; to: number; turn: number; loop: number }
 
-/** `isToScale`: it is as wide as plain time of its length. */
+/** `isToScale`: as wide as plain time of the same length. */
 export type Piece = {
   from: number
   to: number
@@ -28,24 +25,24 @@ export type Piece = {
   isToScale: boolean
 }
 
-/** `rounds`: how many are not folded. */
+/** `rounds`: the number of rounds that are not folded. */
 export type Room = { width: number; rounds: number }
 
 const gapPixels = 46
 const gapsShareMax = 0.35
-/** The mark of a gap is nearly as wide as that. */
+/** Nearly the width of the mark of a gap. */
 const markedPixelsMin = 6
-/** A loop that can be seen and clicked. */
+/** The least width of a loop that a user can see and click. */
 const loopPixelsMin = 36
 const loopsShareMin = 0.3
 /**
- * A round that can be told from its neighbours; all of them together get no more than this share
- * for it.
+ * The least width of a round that differs visibly from its neighbours. All rounds together get at
+ * most this share for it.
  */
 const roundPixelsMin = 26
 const plainShareMin = 0.4
 
-/** In order, without gaps. `from`, `to`: of everything that is shown. */
+/** In order, without gaps. `from`, `to`: the limits of the whole axis. */
 export function piecesOf(
   from: number,
   to: number,
@@ -90,17 +87,16 @@ function widthsOf(loopsMs: number[], plainMs: number, { width, rounds }: Room): 
   const isSmall = (ms: number) => (ms * width) / Math.max(1, allMs) < min
   const smallMs = loopsMs.filter(isSmall)
   const perMs = (width - smallMs.length * min) / Math.max(1, allMs - sumOf(smallMs))
-  const wanted = loopsMs.map((ms) => (isSmall(ms) ? min : ms * perMs))
+  const ideal = loopsMs.map((ms) => (isSmall(ms) ? min : ms * perMs))
   const plainMin =
     plainMs === 0 ? 0 : Math.min(plainShareMin * width, roundPixelsMin * Math.max(1, rounds))
   const most = width - plainMin
-  const isTooMuch = sumOf(wanted) > most || plainMs === 0
-  return isTooMuch ? wanted.map((one) => (one * most) / sumOf(wanted)) : wanted
+  const isTooMuch = sumOf(ideal) > most || plainMs === 0
+  return isTooMuch ? ideal.map((one) => (one * most) / sumOf(ideal)) : ideal
 }
 
 /**
- * A tenth more or less is not seen. Where there is no plain time, there is nothing that it could be
- * compared with.
+ * A difference of a tenth is invisible. Without plain time there is nothing to compare with.
  */
 function isNear(width: number, expected: number, plainMs: number): boolean {
   return plainMs === 0 || Math.abs(width - expected) <= 0.1 * expected
@@ -128,8 +124,8 @@ function withoutOverlap(folds: Fold[], from: number, to: number): Fold[] {
 }
 
 /**
- * The place of the first piece that does not end before a time, which is their number where each
- * does. Searched by halves: it is asked for each span.
+ * The place of the first piece that ends at or after a time. Uses binary search, because it runs
+ * for each span.
  */
 export function placeOf(pieces: readonly Piece[], time: number): number {
   let low = 0
@@ -142,7 +138,7 @@ export function placeOf(pieces: readonly Piece[], time: number): number {
   return low
 }
 
-/** Where a time is. */
+/** The x position of a time. */
 export function xOf(pieces: readonly Piece[], time: number): number {
   const piece = pieces[placeOf(pieces, time)] ?? pieces.at(-1)
   if (piece === undefined) return 0
@@ -151,14 +147,14 @@ export function xOf(pieces: readonly Piece[], time: number): number {
 }
 
 /**
- * Whether it has a fold with room for its mark. A folded loop, and what hides a part of a turn, is
+ * True: the piece has a fold, with room for its mark. A folded loop and a fold inside a turn are
  * always marked.
  */
 export function isMarked(piece: Piece): piece is Piece & { fold: Fold } {
   return piece.fold !== null && (piece.fold.kind !== 'idle' || piece.width >= markedPixelsMin)
 }
 
-/** Whether all of a span is in a folded loop, also one without length at its edge. */
+/** True: the whole span is in a folded loop. A span of length 0 may be at its edge. */
 export function isFolded(
   pieces: readonly Piece[],
   { from, to }: { from: number; to: number },
@@ -169,7 +165,7 @@ export function isFolded(
     .some(({ fold }) => fold?.kind === 'loop' && from >= fold.from && to <= fold.to)
 }
 
-/** What time is at a place. */
+/** The time at an x position. */
 export function timeAt(pieces: Piece[], x: number): number {
   const piece = pieces.find((one) => x <= one.x + one.width) ?? pieces.at(-1)
   if (piece === undefined) return 0
@@ -179,17 +175,16 @@ export function timeAt(pieces: Piece[], x: number): number {
   )
 }
 
-// ── What is folded ──
+// ── Folds ──
 
 const idleMsMin = 1_000
 /**
- * Longer than this, and such a share of all that is shown that nothing else could be seen. Nobody
- * waits for a wait to be drawn at length.
+ * A longer span with this share of the axis is shortened. Otherwise nothing else would be visible.
  */
 const longMsMin = 30_000
 const longShareMin = { waits: 0.3, model: 0.6, tools: 0.6, checks: 1, guards: 1 } as const
 
-/** `isOpen`: whether a loop, by turn and place, is unfolded. `ends`: when each turn ended. */
+/** `isOpen`: true for an unfolded loop, by turn and place. `ends`: the end of each turn. */
 export function foldsOf(
   turns: ShownTurn[],
   ends: number[],

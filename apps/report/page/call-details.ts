@@ -1,9 +1,9 @@
-// One call of an opened round: what the model sent, how that differs from the call before, what was
-// said about it, what came of it.
+// One call of an opened round: the model's arguments, the difference from the earlier call, the
+// verdict, the result.
 
 import { argumentsText } from '../../history/inspect/argument-words.ts'
 import type { CallTimeline } from '../../history/inspect/timeline.ts'
-import { took } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/quantities.ts'
 import type { CallFindings, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
 import { icon } from './icons.ts'
@@ -11,7 +11,7 @@ import { argumentDiff, type MemberDiff } from './member-diff.ts'
 import { markOfCall } from './tones.ts'
 import { code, quote } from './words.ts'
 
-/** `isImported`: when it ran is made up. */
+/** `isImported`: its times are made up. */
 type In = { turn: ShownTurn; isImported: boolean }
 
 export function callDetails(
@@ -57,7 +57,7 @@ export function callDetails(
     !isImported && tries(call),
     result !== null &&
       part(
-        result.status === 'ok' ? 'Result' : 'What the model reads',
+        result.status === 'ok' ? 'Result' : 'Text for the model',
         result.text === '' ? element('p', { class: 'faint' }, 'nothing') : quote(result.text),
       ),
     result !== null &&
@@ -72,7 +72,7 @@ function part(title: string, ...children: Child[]): HTMLElement {
   return element('div', { class: 'part' }, element('h4', {}, title), children)
 }
 
-// ── The call before ──
+// ── The earlier call ──
 
 function difference(raw: string, { previous }: CallFindings, turn: ShownTurn): HTMLElement | null {
   if (previous === null) return null
@@ -132,7 +132,7 @@ function memberLine(member: MemberDiff): HTMLElement {
 
 const sameCharactersMax = 120
 
-/** Of what did not change, the ends that touch a change are enough. */
+/** Of an unchanged part, the ends beside the changes suffice. */
 function shortened(text: string): string {
   return text.length <= sameCharactersMax
     ? text
@@ -151,7 +151,7 @@ const tryEnds = {
 
 function tries({ tries, verdict }: CallTimeline): HTMLElement | null {
   if (tries.length === 0 || verdict.kind !== 'cleared') return null
-  const after = (at: number) => took(Math.max(0, at - verdict.at))
+  const after = (at: number) => elapsed(Math.max(0, at - verdict.at))
   const lines = tries.map(({ try: number, claimedAt, startedAt, endedAt, end, status }) =>
     element(
       'li',

@@ -1,7 +1,7 @@
-// The bars of a lane. What is drawn goes with the pixels, not with the number of rounds and turns:
-// spans that would lie on one pixel are one bar.
+// The bars of a lane. Their number depends on the pixels, not on the rounds and turns: spans on one
+// pixel become one bar.
 
-import { took } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/quantities.ts'
 import { type Piece, xOf } from './axis.ts'
 import { barHeight } from './chart-layout.ts'
 import { element, graphic } from './element.ts'
@@ -20,7 +20,7 @@ type Bar = {
 
 const widthMin = 1.5
 
-/** Of one lane, of all turns. `middle`: of the lane. */
+/** The bars of one lane, for all turns. `middle`: the y position of the lane. */
 export function barsOf(spans: Span[], pieces: Piece[], middle: number): SVGElement[] {
   return merged(spans, pieces).map((bar) => barNode(bar, middle - barHeight / 2))
 }
@@ -48,14 +48,14 @@ function merged(spans: Span[], pieces: Piece[]): Bar[] {
         filled: exact,
         tone,
         lane,
-        label: `${label}, ${took(Math.max(0, to - from))}`,
+        label: `${label}, ${elapsed(Math.max(0, to - from))}`,
         spans: 1,
       })
   }
   return bars
 }
 
-/** Of many in one the depth of the colour tells how much of the time they take. */
+/** In a bar of many spans, the depth of the colour shows their share of the time. */
 function barNode({ x, width, filled, tone, lane, label, spans }: Bar, y: number): SVGElement {
   const title = graphic('title', {}, spans === 1 ? label : `${spans} times ${lane}`)
   const opacity = spans === 1 ? undefined : Math.min(1, 0.3 + (0.7 * filled) / width).toFixed(2)

@@ -1,7 +1,7 @@
-// Where the time axis does not show everything: a folded loop as one block that says what it holds,
-// and breaks of the scale.
+// The folds of the time axis: a folded loop as one block with its content as a text, and breaks of
+// the scale.
 
-import { count, took } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
 import type { Fold, Piece } from './axis.ts'
 import { height, middleOf, roundsHeight, top } from './chart-layout.ts'
 import type { ShownTurn } from './data.ts'
@@ -9,10 +9,10 @@ import { type Child, graphic } from './element.ts'
 import { lengthOf } from './rows.ts'
 import { lanes, shares } from './spans.ts'
 
-/** Of a letter in the block's title, a little generous. */
+/** Generous width of a letter in the block's title. */
 const letterPixels = 6.8
 
-/** `turn`: the one that it is in. */
+/** `turn`: the turn that has the loop. */
 export function foldNode(piece: Piece, fold: Fold, turn: ShownTurn | undefined): SVGElement {
   const loop = turn?.loops[fold.loop]
   return fold.kind === 'loop' && loop !== undefined && turn !== undefined
@@ -28,7 +28,7 @@ function loopNode(
   const loop = turn.loops[place] as ShownTurn['loops'][number]
   const rounds = lengthOf(loop)
   const [left, right] = [x + 0.5, x + Math.max(2, width - 1)]
-  const lasted = took(to - from)
+  const lasted = elapsed(to - from)
   const text = [
     `loop: rounds ${loop.from} to ${loop.to}, ${lasted}`,
     `loop: ${count(rounds, 'round')}, ${lasted}`,
@@ -57,7 +57,7 @@ function loopNode(
   )
 }
 
-/** What each lane took of the loop. */
+/** The time of each lane in the loop. */
 function laneTexts(
   { rounds }: ShownTurn,
   { from, to }: ShownTurn['loops'][number],
@@ -69,13 +69,14 @@ function laneTexts(
   return lanes.map((lane, index) => {
     const ms = own.reduce((sum, parts) => sum + parts[lane], 0)
     return (
-      ms > 0 && graphic('text', { class: `fold-lane ${lane}`, x, y: middleOf(index) + 4 }, took(ms))
+      ms > 0 &&
+      graphic('text', { class: `fold-lane ${lane}`, x, y: middleOf(index) + 4 }, elapsed(ms))
     )
   })
 }
 
 const gapWords = { idle: 'nothing happened for', long: 'shortened:', loop: '' } as const
-/** Of a long span only the middle is covered, so that its ends show what it is. */
+/** A long span is covered only in its middle, so its ends still show its kind. */
 const coverPixels = 14
 
 function gapNode({ x, width }: Piece, { kind, from, to }: Fold): SVGElement {
@@ -84,7 +85,7 @@ function gapNode({ x, width }: Piece, { kind, from, to }: Fold): SVGElement {
   return graphic(
     'g',
     { class: `fold gap ${kind}` },
-    graphic('title', {}, `${gapWords[kind]} ${took(to - from)}`),
+    graphic('title', {}, `${gapWords[kind]} ${elapsed(to - from)}`),
     graphic('rect', { x: left, y: top - 2, width: cover, height: height - top }),
     zigzag(left, top - 2, height - 2),
     zigzag(left + cover, top - 2, height - 2),

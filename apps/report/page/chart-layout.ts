@@ -1,4 +1,4 @@
-// The measures of the time axis, in pixels: a row of texts, a row of rounds, a row for each lane.
+// The measures of the time axis, in pixels: a row of texts, a row of rounds, a row per lane.
 
 import { lanes } from './spans.ts'
 
@@ -10,7 +10,7 @@ export const top = textsHeight + 4
 export const lanesTop = top + roundsHeight + 4
 export const height = lanesTop + lanes.length * laneHeight + 4
 
-/** Of the middle of a lane, by its place. */
+/** The y position of the middle of a lane, by its place. */
 export function middleOf(lane: number): number {
   return lanesTop + (lane + 0.5) * laneHeight
 }

@@ -1,8 +1,7 @@
-// The rounds on the time axis, one beside the other, with their numbers where there is room; those
-// too short to be told apart stand in one cell, also those of several turns: what is drawn goes
-// with the pixels.
+// The rounds on the time axis, side by side, with numbers if there is room. Rounds that are too
+// short to differ share a cell, even across turns, so the number of cells depends on the pixels.
 
-import { count, took } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
 import { type Piece, xOf } from './axis.ts'
 import { roundsHeight, top } from './chart-layout.ts'
 import type { ShownRound } from './data.ts'
@@ -12,16 +11,16 @@ import { marksOfRound } from './tones.ts'
 type Tone = 'plain' | 'warning' | 'bad'
 type Cell = { x: number; end: number; rounds: PlacedRound[]; tone: Tone }
 
-/** `turn`: which one it is in, from 1. `until`: where it ends if it is still open. */
+/** `turn`: its number, from 1. `until`: the end of an open round on the axis. */
 export type PlacedRound = { turn: number; round: ShownRound; until: number }
 
-/** A cell that can be seen as one. */
+/** The least width of a visible cell. */
 const cellPixelsMin = 5
-/** A pause between two turns that can be seen. */
+/** The least width of a visible pause between two turns. */
 const pausePixelsMin = 1
 const digitPixels = 7
 
-/** In order, without those in a folded loop. */
+/** In order, without the rounds of a folded loop. */
 export function roundCells(rounds: PlacedRound[], pieces: Piece[]): SVGElement[] {
   const cells: Cell[] = []
   for (const placed of rounds) {
@@ -71,7 +70,7 @@ function cellNode({ x, end, rounds, tone }: Cell): SVGElement {
   )
 }
 
-/** How long several turns took is not said: the time between them is no part of it. */
+/** Several turns have no duration here: the time between them does not count. */
 function wordsOf(rounds: PlacedRound[]): { whole: string; title: string } {
   const [first, last] = [rounds[0] as PlacedRound, rounds.at(-1) as PlacedRound]
   if (first.turn !== last.turn) {
@@ -83,6 +82,6 @@ function wordsOf(rounds: PlacedRound[]): { whole: string; title: string } {
   const whole = isOne ? `${first.round.round}` : `${first.round.round} to ${last.round.round}`
   return {
     whole,
-    title: `${isOne ? 'round' : 'rounds'} ${whole}${lasted > 0 ? `, ${took(lasted)}` : ''}`,
+    title: `${isOne ? 'round' : 'rounds'} ${whole}${lasted > 0 ? `, ${elapsed(lasted)}` : ''}`,
   }
 }

@@ -1,6 +1,6 @@
-// The time axis: when which round was, and what took how long, in lanes.
+// The time axis: rounds and spans over time, in lanes.
 
-import { took } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/quantities.ts'
 import { foldsOf, isFolded, isMarked, type Piece, piecesOf, timeAt, xOf } from './axis.ts'
 import { barsOf, laneNames } from './chart-bars.ts'
 import { foldNode } from './chart-folds.ts'
@@ -13,9 +13,9 @@ import { ticksOf } from './ticks.ts'
 
 export type Chart = {
   node: HTMLElement
-  /** `width`: for paper, in pixels; without it as wide as there is room. */
+  /** `width`: in pixels, for paper. Without it, the axis fills the available width. */
   draw(width?: number): void
-  /** Shows which round is looked at; undefined: none. */
+  /** Marks the current round. Undefined: none. */
   point(turn: number, round: number | undefined): void
 }
 
@@ -122,7 +122,7 @@ export function chart(
     )
   }
 
-  /** Behind everything: where a loop is that is not folded. */
+  /** Behind everything: the areas of unfolded loops. */
   function openLoops(): Child[] {
     return turns.flatMap(({ loops, rounds }, turn) =>
       loops.map((loop, index) => {
@@ -174,10 +174,10 @@ function described(turns: ShownTurn[], ms: number): string {
   const loops = turns.flatMap((turn) =>
     turn.loops.map(({ from, to }) => `rounds ${from} to ${to} are a loop`),
   )
-  return `What took how long, over ${took(ms)} and ${rounds} rounds${loops.length === 0 ? '' : `; ${loops.slice(0, 5).join(', ')}`}. The list below says the same in words.`
+  return `Durations over ${elapsed(ms)} and ${rounds} rounds${loops.length === 0 ? '' : `; ${loops.slice(0, 5).join(', ')}`}. The list below has the same as text.`
 }
 
-/** The newest round that began at this time. */
+/** The newest round that had begun at this time. */
 function roundAt(turns: ShownTurn[], time: number): { turn: number; round: number } | undefined {
   let found: { turn: number; round: number } | undefined
   for (const [turn, { rounds }] of turns.entries())

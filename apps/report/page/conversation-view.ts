@@ -1,5 +1,5 @@
-// One conversation: the top, the time axis, the list, and what ties them together. What is open,
-// chosen and looked for is kept here and nowhere else.
+// One conversation: the top, the time axis, the list, and the connections between them. This module
+// alone keeps the open rows, the selection and the search.
 
 import { type Chart, chart } from './chart.ts'
 import type { RecordTable, ReportData, ReportIndex, ShownRound, ShownTurn } from './data.ts'
@@ -14,12 +14,12 @@ import { hasWords, isOfKind, type Kind, wordsIn } from './search.ts'
 import { exchange, summary } from './summary.ts'
 import { toolbar } from './toolbar.ts'
 
-/** `leave` undoes what it has done outside of its node. */
+/** `leave` removes its effects outside of its node. */
 export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
 
-/** Rounds of a page on paper whose details are printed too. */
+/** The limit of rounds on paper with printed details. */
 const printedDetailsMax = 60
-/** As wide as the lanes are on a sheet of A4 or letter. */
+/** The width of the lanes on a sheet of A4 or letter. */
 const paperPixels = 640
 
 export function conversationView(
@@ -47,7 +47,7 @@ export function conversationView(
       : chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
   const list = roundList(build)
   const tools = toolbar({
-    onKind: (chosen) => find(chosen, words),
+    onKind: (newKind) => find(newKind, words),
     onQuery: (query) => find(kind, wordsIn(query)),
   })
 
@@ -62,9 +62,9 @@ export function conversationView(
     tools.found(isSearched ? rows.filter((row) => row.kind === 'round').length : undefined)
   }
 
-  function find(chosen: Kind, wanted: string[]): void {
-    kind = chosen
-    words = wanted
+  function find(newKind: Kind, newWords: string[]): void {
+    kind = newKind
+    words = newWords
     show()
   }
 
@@ -118,7 +118,7 @@ export function conversationView(
     )
   }
 
-  // ── Where somebody is ──
+  // ── Current position ──
 
   function choose(place: number): void {
     current = place
@@ -133,10 +133,10 @@ export function conversationView(
     head.scrollIntoView({ block: 'nearest' })
   }
 
-  function move(by: 1 | -1, wanted: (row: Row) => boolean = (row) => row.kind !== 'turn'): void {
+  function move(by: 1 | -1, accepts: (row: Row) => boolean = (row) => row.kind !== 'turn'): void {
     const rows = list.rows()
     for (let place = current + by; place >= 0 && place < rows.length; place += by)
-      if (wanted(rows[place] as Row)) return go(place)
+      if (accepts(rows[place] as Row)) return go(place)
   }
 
   function isRemarkable(row: Row): boolean {
@@ -171,7 +171,7 @@ export function conversationView(
     if (isShort)
       for (const [turn, { loops }] of turns.entries())
         for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
-    show(true) // all of it: paper does not say what was looked for
+    show(true) // everything: paper does not show the search
     list.fillAll()
     for (const [place, row] of list.rows().entries()) {
       const item =
@@ -230,14 +230,14 @@ function lastedOf({ askedAt, endedAt }: ShownRound, until: number): number {
   return askedAt === null ? 0 : (endedAt ?? until) - askedAt
 }
 
-/** What no turn tells: messages that opened none, records that a stage could not take. */
+/** Messages that opened no turn, and records that a stage could not process. */
 function troubles({
   timeline: { messages, troubles, unreadable },
 }: ReportData): HTMLElement | null {
   const lines = [
     ...troubles.map(
       ({ stage, reason, topic, partition, offset }) =>
-        `${stage} could not take a record: ${reason}${topic === null ? '' : ` (${topic}/${partition}/${offset})`}`,
+        `${stage} could not process a record: ${reason}${topic === null ? '' : ` (${topic}/${partition}/${offset})`}`,
     ),
     ...messages.map(
       ({ text, messageId, end }) =>

@@ -1,18 +1,18 @@
-// What a report holds for its page: the timeline of `weir inspect --json`, and what is found out
-// about it once, where the page is made. Everything that the page can find out by itself (spans of
-// time, differences, texts) is left to it, so that a page of thousands of rounds stays small.
+// The data of a report: the timeline of `weir inspect --json`, and the findings that are made once
+// with the page. The page itself derives spans, differences and texts, so that a page with
+// thousands of rounds stays small.
 
 import type { RoundTimeline, Timeline, TurnTimeline } from '../../history/inspect/timeline.ts'
 
-/** The index of the page: small, and read at once. */
+/** The index of the page. It is small and read at once. */
 export type ReportIndex = {
-  /** When the page was made, in milliseconds since 1970-01-01 UTC. */
+  /** The time at which the page was made, in milliseconds since 1970-01-01 UTC. */
   madeAt: number
-  /** Where the records were read, in words. */
+  /** The source of the records, as a text. */
   source: string
-  /** When the bundle that was read was made, in the same unit; null: it was the log itself. */
+  /** The time of the bundle's export, in the same unit. Null: the source is a log. */
   exportedAt: number | null
-  /** Names of the rules by which texts were taken out of it; null: none were. */
+  /** Names of the rules that redacted texts. Null: none did. */
   redaction: string | null
   /** The newest first. */
   conversations: IndexEntry[]
@@ -28,33 +28,33 @@ export type IndexEntry = {
   loopRounds: number
   tokens: number
   /**
-   * Turns that had not ended (of what is imported none: nothing of it runs), and turns whose
-   * beginning the log no longer has.
+   * Open turns, and turns whose beginning the log had deleted. An imported conversation has no open
+   * turns, because it does not run.
    */
   openTurns: number
   cutTurns: number
-  /** Of its first and its last record; null: nothing of it is known but its id. */
+  /** The times of its first and last record. Null: only its id is known. */
   from: number | null
   to: number | null
-  /** Its data are in the page, under this number; null: the page was full. */
+  /** The number of its data in the page. Null: the page was full. */
   place: number | null
 }
 
-/** In the order in which somebody wants to see them. */
+/** In the order of importance. */
 export const groups = ['loop', 'imported', 'unanswered', 'open', 'limited', 'answered'] as const
 /**
- * loop: the loop-detector stepped in, however it ended. imported: it would have, had it been there.
- * The others have no loop; which one tells the newest turn.
+ * loop: the loop-detector stepped in, with any end. imported: it would have stepped in. The
+ * others have no loop; the newest turn selects their group.
  */
 export type Group = (typeof groups)[number]
 
-/** good: answered. warning: answered in the end, or open. bad: anything else. */
+/** good: answered. warning: answered in the end, or open. bad: all others. */
 export type Tone = 'good' | 'warning' | 'bad'
 
-/** A piece of a sentence: words of ours, or `code`, which somebody else wrote. */
+/** A piece of a sentence: our own text, or `code`, which is foreign text. */
 export type Phrase = string | { code: string }
 
-/** One conversation, read when it is shown. */
+/** One conversation. The page reads it when it is shown. */
 export type ReportData = {
   timeline: Omit<Timeline, 'turns'> & { turns: ShownTurn[] }
   /** Null: a run of Weir wrote it. */
@@ -64,34 +64,33 @@ export type ReportData = {
   figures: Figures
   partition: number
   topicPrefix: string
-  /** Places of the records that are no turn's, in the table of records. */
+  /** Places of the records outside of turns, in the table of records. */
   records: Places
 }
 
 /**
- * Of a conversation out of a transcript: its times are made up, so none of them is shown, and Weir
- * was not in force. `wouldHave`: where it would have stepped in first, by its defaults; `turn`: by
- * place; null: nowhere.
+ * A conversation from a transcript. Its times are made up and not shown, and Weir was not in force.
+ * `wouldHave`: the first intervention by Weir's defaults; null: none. `turn`: by place.
  */
 export type Imported = {
   wouldHave: { turn: number; round: number; rung: string; rule: string; reason: string } | null
 }
 
 export type ShownTurn = Omit<TurnTimeline, 'rounds'> & {
-  /** The record that opened it is there; else the log had deleted it, and maybe more. */
+  /** The record that opened it exists. Otherwise the log had deleted it, and maybe more. */
   isWhole: boolean
-  /** Until when it is known: when it ended, or when the log was read. */
+  /** Its end, or the time at which the log was read. */
   until: number
   sentence: Phrase[]
   tone: Tone
   /** In the order of their rounds; they do not overlap. */
   loops: Loop[]
   rounds: ShownRound[]
-  /** Places of those records that are no round's. */
+  /** Places of its records outside of rounds. */
   records: Places
 }
 
-/** `offered`: how many tools. */
+/** `offered`: the number of tools. */
 export type ShownRound = Omit<RoundTimeline, 'offered'> & {
   offered: number
   /** By place in `calls`. */
@@ -101,18 +100,17 @@ export type ShownRound = Omit<RoundTimeline, 'offered'> & {
 }
 
 export type CallFindings = {
-  /** The arguments as the loop-detector compares them; null: they are as they were sent. */
+  /** The arguments in the form that the loop-detector compares. Null: they are unchanged. */
   canonical: string | null
   /**
-   * The call before it, in this turn, that is compared with it: the same call, else the newest of
+   * The earlier call in this turn to compare with: the same call, or otherwise the newest call of
    * the same tool.
    */
   previous: { round: number; ordinal: number; same: boolean } | null
 }
 
 /**
- * A run of rounds, from the first to the last, both in it. `rule`, `key`: of the intervention that
- * named it.
+ * A run of rounds, including `from` and `to`. `rule`, `key`: of the intervention that found it.
  */
 export type Loop = {
   from: number
@@ -123,7 +121,7 @@ export type Loop = {
   tokens: number
 }
 
-/** How far something had come back, before the round and after it. `what`: readable, bounded. */
+/** A repeat count before and after the round. `what`: the repeated thing, readable and bounded. */
 export type StreakChange = {
   rule: string
   what: string
@@ -136,8 +134,8 @@ export type Figures = {
   rounds: number
   loopRounds: number
   /**
-   * From the beginning of each turn to its end, summed up; and of the rounds in loops. 0 of what is
-   * imported.
+   * The sum of the durations of all turns, and of the rounds in loops. 0 for an imported
+   * conversation.
    */
   ms: number
   loopMs: number
@@ -146,21 +144,21 @@ export type Figures = {
   loopTokens: number
   calls: number
   /**
-   * Calls that were started (of what is imported: that have a result of their tool), and calls that
-   * were stopped before they could be.
+   * Calls that were started, and calls that were stopped before. In an imported conversation, a
+   * call with a result counts as started.
    */
   ran: number
   stopped: number
 }
 
-/** From the first place to the last, which is not in it. */
+/** From the first place to the last, exclusive. */
 export type Places = [from: number, to: number]
 
 /**
- * Raw records, each field once however many records have it: a response stands in five of them. A
- * row is [topic, offset, time, id, type, ...fields]: topic and type by their number, fields by
- * their number in `values`, in the order in which `types` names them; id '' where it has none; type
- * -1: it could not be decoded, -2: it is left out, because the page would have become too large.
+ * Raw records. Equal values are stored once: a response is in five records. A row is
+ * [topic, offset, time, id, type, ...fields]. Topic and type are numbers. Fields are numbers in
+ * `values`, in the order of `types`. The id is '' if there is none. Type -1: the record could not
+ * be decoded. Type -2: it is left out, because the page would be too large.
  */
 export type RecordTable = {
   topics: string[]

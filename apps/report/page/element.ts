@@ -1,12 +1,11 @@
-// The one way in which anything comes into the page. Texts become text nodes, with everything
-// unseen in them shown as its number: what a model, a tool or a user wrote is never markup, hides
-// nothing and turns nothing round (PAGE-HTML-1 of page-html.ts).
+// The only way to add content to the page. Texts become text nodes, with invisible characters shown
+// as numbers. So foreign text is never markup, hides nothing and reverses nothing (PAGE-HTML-1).
 
 import { printableLines } from '../../terminal/printable.ts'
 
 export type Child = Node | string | null | undefined | false | Child[]
 
-/** `on`: listeners. Anything else is an attribute; false and undefined: not set. */
+/** `on`: listeners. All other keys are attributes; false and undefined: not set. */
 type Props = {
   class?: string
   on?: Record<string, (event: Event) => void>
@@ -40,12 +39,12 @@ function visible(text: string): string {
 }
 
 /**
- * Most texts have nothing in them that could be unseen, and looking closely at each costs more than
- * all the rest of a row.
+ * Most texts cannot have invisible characters. To check each character costs more than the rest of
+ * a row.
  */
 const isPlain = /^[\n\x20-\x7e]*$/
 
-/** In place of all that was in it. */
+/** Replaces the content. */
 export function fill(node: Element, ...children: Child[]): void {
   node.replaceChildren()
   append(node, children)

@@ -1,4 +1,4 @@
-// Guards in the words of `weir inspect`, as elements: its page for a terminal, put on this one.
+// Guards as `weir inspect` shows them: its page for a terminal, as elements.
 
 import type { Page } from '../../history/inspect/page.ts'
 import { printGuard } from '../../history/inspect/print-guard.ts'

@@ -1,4 +1,4 @@
-// The help of the page: its keys and its marks.
+// The help of the page: keys and marks.
 
 import { element } from './element.ts'
 import { icon } from './icons.ts'
@@ -10,8 +10,8 @@ const keys: [string, string][] = [
   ['Enter', 'opens and closes it'],
   ['n, p', 'the next intervention or failure, the one before'],
   ['/', 'search'],
-  ['Escape', 'closes what is open, ends the search'],
-  ['?', 'this'],
+  ['Escape', 'closes open rows, ends the search'],
+  ['?', 'this help'],
 ]
 
 const laneWords = {
@@ -35,15 +35,15 @@ export function helpDialog(): HTMLDialogElement {
     element(
       'p',
       {},
-      'An agent works in rounds: the model is asked, it answers with text or with calls of tools, the calls are checked and run, and it is asked again. Weir stands in between, and this is its log.',
+      'An agent works in rounds. Each round sends a request to the model, which answers with text or with tool calls. Weir checks and runs the calls, and the next round begins. This is the log of Weir.',
     ),
     element('h3', {}, 'Keys'),
     element(
       'dl',
       { class: 'pairs' },
-      keys.map(([key, what]) => [
+      keys.map(([key, action]) => [
         element('dt', {}, element('kbd', {}, key)),
-        element('dd', {}, what),
+        element('dd', {}, action),
       ]),
     ),
     element('h3', {}, 'Lanes of time'),
@@ -64,7 +64,7 @@ export function helpDialog(): HTMLDialogElement {
     element(
       'p',
       {},
-      'A zigzag line: here the scale is broken. What is left out stands above it, in amber.',
+      'A zigzag line: the scale is broken here. The text above, in amber, shows the length of the gap.',
     ),
     element('h3', {}, 'Marks'),
     element(

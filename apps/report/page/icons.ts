@@ -1,5 +1,4 @@
-// The marks as small drawings, so that they look the same in every font, in every theme and on
-// paper.
+// The marks as small drawings. They look the same in every font and theme, and on paper.
 
 import { element, graphic } from './element.ts'
 import type { Mark, MarkName } from './tones.ts'
@@ -24,8 +23,8 @@ const drawings: Record<MarkName, string> = {
 const made = new Map<string, HTMLElement>()
 
 /**
- * `named`: with its word for whoever does not see it. A copy of one that was made before, because a
- * page has thousands of them.
+ * `named`: adds its word for screen readers. Returns a copy of a prepared node, because a page has
+ * thousands of them.
  */
 export function icon(mark: Mark, named = true): HTMLElement {
   const key = JSON.stringify([mark, named])

@@ -1,7 +1,6 @@
-// The index of a page that holds several conversations: those that were caught in a loop first, the
-// uneventful ones last.
+// The index of a page with several conversations: those with a loop first, uneventful ones last.
 
-import { count, instant, took } from '../../terminal/quantities.ts'
+import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { type Group, groups, type IndexEntry, type ReportIndex } from './data.ts'
 import { element, graphic } from './element.ts'
 import { originLine } from './origin.ts'
@@ -59,16 +58,16 @@ function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
   const found = groups.filter((group) => shown.has(group))
   const [only] = found
   const parts = found.map((group) => `${shown.get(group)?.length} ${inShort[group]}`)
-  const told = found.reduce((sum, group) => sum + (shown.get(group)?.length ?? 0), 0)
-  if (told < all)
-    return `${count(all, 'conversation')}; of the newest ${told}, which are in this page: ${parts.join(', ')}.`
+  const listedHere = found.reduce((sum, group) => sum + (shown.get(group)?.length ?? 0), 0)
+  if (listedHere < all)
+    return `${count(all, 'conversation')}; of the newest ${listedHere}, which are in this page: ${parts.join(', ')}.`
   return found.length === 1 && only !== undefined
     ? `${count(all, 'conversation')}, all of them ${inShort[only]}.`
     : `${count(all, 'conversation')}: ${parts.join(', ')}.`
 }
 
 /**
- * The order within is the newest first, but for loops: there those that had no answer come first.
+ * Newest first. In the group of loops, conversations without an answer come first.
  */
 function groupNode(group: Group, entries: IndexEntry[]): HTMLElement | null {
   if (entries.length === 0) return null
@@ -85,7 +84,7 @@ function groupNode(group: Group, entries: IndexEntry[]): HTMLElement | null {
 function entryNode(entry: IndexEntry): HTMLElement {
   const { conversation, sentence, tone, turns, from, to, place, openTurns, cutTurns, group } = entry
   const lasted =
-    from === null || to === null ? '' : `, ${instant(from).slice(0, 19)} UTC, ${took(to - from)}`
+    from === null || to === null ? '' : `, ${instant(from).slice(0, 19)} UTC, ${elapsed(to - from)}`
   return element(
     'li',
     { class: tone },
@@ -102,7 +101,7 @@ function entryNode(entry: IndexEntry): HTMLElement {
   )
 }
 
-/** What share of its rounds was a loop, to be compared from line to line. */
+/** The share of its rounds in loops, to compare between lines. */
 function sizeNode({ rounds, loopRounds, tokens }: IndexEntry): HTMLElement {
   const part = (100 * loopRounds) / Math.max(1, rounds)
   return element(

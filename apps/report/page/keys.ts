@@ -1,5 +1,4 @@
-// Keys that work anywhere on the page. What is typed into a field, or together with a modifier, is
-// none of ours.
+// Keys that work anywhere on the page. Ignores keys in a text field or with a modifier.
 
 export type Actions = {
   next: () => void
@@ -11,7 +10,7 @@ export type Actions = {
   clear: () => boolean
 }
 
-/** Gives what undoes it. */
+/** Returns a function that removes the listener. */
 export function bindKeys(actions: Actions): () => void {
   const byKey: Record<string, () => void> = {
     j: actions.next,

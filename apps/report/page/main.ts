@@ -1,5 +1,5 @@
-// The beginning of the page's script: reads the data and shows the conversation that the address
-// names, or the index.
+// The start of the page's script: reads the data and shows the index, or the conversation in the
+// address.
 
 import { conversationView, type View } from './conversation-view.ts'
 import type { RecordTable, ReportData, ReportIndex } from './data.ts'

@@ -1,20 +1,20 @@
-// What is different in the arguments of two calls: member by member where both are JSON objects,
-// else word by word. Pure.
+// The differences between the arguments of two calls: by member if both are JSON objects, otherwise
+// by word. Pure.
 
 import { type WordPiece, wordDiff } from './word-diff.ts'
 
 export type ArgumentDiff = {
-  /** Members that both have with the same value. */
+  /** The number of members with the same value in both. */
   unchanged: number
   members: MemberDiff[]
 }
 
-/** `path`: as `user.tags[0]`; '' for the text as a whole. `pieces`: of a change. */
+/** `path`: as in `user.tags[0]`; '' for the whole text. `pieces`: of a change. */
 export type MemberDiff =
   | { kind: 'added' | 'removed'; path: string; text: string }
   | { kind: 'changed'; path: string; pieces: WordPiece[] }
 
-/** Members that are looked at; a longer text is compared as a text. */
+/** The limit of members; a larger object is compared as a text. */
 const membersMax = 500
 
 export function argumentDiff(before: string, after: string): ArgumentDiff {
@@ -37,8 +37,8 @@ export function argumentDiff(before: string, after: string): ArgumentDiff {
 }
 
 /**
- * By path, in the order of the text; a text as it is, any other value as JSON. Undefined: no JSON
- * object, or one with too many members.
+ * By path, in the order of the text. Strings as they are, other values as JSON. Undefined: not a
+ * JSON object, or one with too many members.
  */
 function membersOf(raw: string): Map<string, string> | undefined {
   const members = new Map<string, string>()

@@ -1,10 +1,10 @@
-// The first line of a page: whose page it is, and where what it shows was read, and when.
+// The first line of a page: its name, and the source and time of its records.
 
 import { instant } from '../../terminal/quantities.ts'
 import type { ReportIndex } from './data.ts'
 import { type Child, element } from './element.ts'
 
-/** `about`: what this page shows. */
+/** `about`: the name of the shown conversation; empty for the index. */
 export function originLine(
   { madeAt, source, exportedAt, redaction, conversations }: ReportIndex,
   ...about: Child[]

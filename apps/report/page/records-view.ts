@@ -1,7 +1,7 @@
-// Raw records of a round or a turn, with where each stands in the log. The table of records is
-// parsed when the first of them is wanted.
+// Raw records of a round or a turn, with their places in the log. The table of records is parsed
+// when its first record is shown.
 
-import { count, took } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
 import type { Places, RecordTable, ReportData } from './data.ts'
 import { element, fill } from './element.ts'
 import { quote } from './words.ts'
@@ -10,7 +10,7 @@ export type RecordsView = {
   block(data: ReportData, places: Places): HTMLElement | null
 }
 
-/** More are shown when they are asked for: a long stream has thousands of parts. */
+/** The number of records to show at once: a long stream has thousands of parts. */
 const shownMax = 60
 
 /** `read`: parses the table. */
@@ -64,9 +64,7 @@ function recordNode(
   const address = `${topicPrefix}${table.topics[Number(topic)]}/${partition}/${offset}`
   const word =
     shape?.type ??
-    (type === -2
-      ? 'left out: the page would have become too large'
-      : 'cannot be decoded by this Weir')
+    (type === -2 ? 'left out: the page would be too large' : 'cannot be decoded by this Weir')
   const late = Number(time) - base
   const node = element(
     'details',
@@ -79,7 +77,7 @@ function recordNode(
       element(
         'span',
         { class: 'faint digits' },
-        imported !== null ? '' : late < 0 ? `−${took(-late)}` : `+${took(late)}`,
+        imported !== null ? '' : late < 0 ? `−${elapsed(-late)}` : `+${elapsed(late)}`,
       ),
     ),
   )

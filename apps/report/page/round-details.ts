@@ -1,12 +1,12 @@
-// What an opened round shows: what the model was shown and said, its calls, guards, the
-// loop-detector, times, raw records.
+// The details of an opened round: the request, the response, calls, guards, the loop-detector,
+// times, raw records.
 
 import type {
   AttemptTimeline,
   InterventionTimeline,
   ResponseTimeline,
 } from '../../history/inspect/timeline.ts'
-import { count, instant, took } from '../../terminal/quantities.ts'
+import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { callDetails } from './call-details.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from './data.ts'
 import { type Child, element } from './element.ts'
@@ -39,15 +39,11 @@ export function roundDetails(
   const troubled = attempts.filter(({ end }) => end !== 'answer')
   const main = [
     callsLeft === 0 &&
-      element(
-        'p',
-        { class: 'warning' },
-        'Text only: the model was asked once more and could not call a tool.',
-      ),
+      element('p', { class: 'warning' }, 'Text only: a last request to the model, without tools.'),
     nudge !== null && block('Shown to the model at the top of this request', quote(nudge, 'shown')),
     troubled.length > 0 &&
       block('Attempts', element('ol', { class: 'attempts' }, attempts.map(attemptLine))),
-    response !== null && said(response),
+    response !== null && responseBlocks(response),
     failure !== null &&
       block(
         'No response',
@@ -89,10 +85,12 @@ function attemptLine({
   failure,
 }: AttemptTimeline): HTMLElement {
   const ran =
-    startedAt !== null && endedAt !== null ? ` after ${took(Math.max(0, endedAt - startedAt))}` : ''
+    startedAt !== null && endedAt !== null
+      ? ` after ${elapsed(Math.max(0, endedAt - startedAt))}`
+      : ''
   if (failure !== null) {
     const next = failure.retryable
-      ? `; another could follow after ${took(failure.retryAfterMs)}`
+      ? `; another could follow after ${elapsed(failure.retryAfterMs)}`
       : '; no other could help'
     return element(
       'li',
@@ -103,14 +101,14 @@ function attemptLine({
   const words = {
     answer: `answered${ran}`,
     unused: `answered${ran}, when another one was the answer already`,
-    abandoned: 'was given up: it was told to stop, or its process went away',
-    open: firstPartAt === null ? 'runs; nothing has come yet' : 'runs; the model is speaking',
+    abandoned: 'abandoned: it was stopped, or its process ended',
+    open: firstPartAt === null ? 'running, no output yet' : 'running, the model is writing',
     failed: 'failed',
   }
   return element('li', {}, words[end])
 }
 
-function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): Child[] {
+function responseBlocks({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): Child[] {
   const isOdd = stop !== 'end' && stop !== 'calls'
   return [
     reasoning !== null &&
@@ -124,7 +122,7 @@ function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): C
             )
           : quote(reasoning.text, 'thought'),
       ),
-    text !== '' && block('The model said', quote(text)),
+    text !== '' && block('Text of the model', quote(text)),
     textCalls !== null &&
       block(
         textCalls.fault === null
@@ -142,7 +140,7 @@ function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): C
   ]
 }
 
-/** Of the ladder that it climbs. */
+/** The rungs of the ladder of interventions. */
 const rungWords = {
   nudge: 'the model is warned in its next request',
   text_only: 'the next round has no tools',
@@ -181,7 +179,7 @@ function interventionBlock({
       'dl',
       { class: 'pairs' },
       pair('Rule', `${rule}, version ${ruleVersion}`),
-      key !== '' && pair('What came back', code(key)),
+      key !== '' && pair('Repeated', code(key)),
       rounds !== '' && pair('Judged by', `rounds ${rounds}`),
       failure !== null && pair('Class', failure),
     ),
@@ -214,10 +212,10 @@ function streakBlock(streaks: StreakChange[]): HTMLElement {
   const head = element(
     'tr',
     {},
-    ['What', 'Rounds', 'The model is'].map((title) => element('th', { scope: 'col' }, title)),
+    ['Repeated', 'Rounds', 'The model is'].map((title) => element('th', { scope: 'col' }, title)),
   )
   return block(
-    'What came back, before this round and after it',
+    'Repeat counts before and after this round',
     element('table', { class: 'streaks' }, element('thead', {}, head), element('tbody', {}, rows)),
   )
 }
@@ -234,7 +232,7 @@ function timesBlock(round: ShownRound, until: number): HTMLElement {
       lanes.flatMap((lane) =>
         parts[lane] === 0
           ? []
-          : [pair(lane, element('span', { class: `swatch ${lane}` }), took(parts[lane]))],
+          : [pair(lane, element('span', { class: `swatch ${lane}` }), elapsed(parts[lane]))],
       ),
       pair(
         'Over',
@@ -242,7 +240,7 @@ function timesBlock(round: ShownRound, until: number): HTMLElement {
           ? 'not yet'
           : askedAt === null
             ? instant(endedAt)
-            : `after ${took(Math.max(0, endedAt - askedAt))}`,
+            : `after ${elapsed(Math.max(0, endedAt - askedAt))}`,
       ),
       round.cancelledAt !== null && pair('Cancelled', instant(round.cancelledAt)),
       round.offered > 0 && pair('Tools offered', String(round.offered)),

@@ -1,18 +1,18 @@
-// The list of all rounds. Rows stand in chunks, and a chunk is filled when it comes near the
-// window: so thousands of rounds cost what a few dozen do.
-// ROUND-LIST-1. A row that is not open is exactly as high as the style says, so that a chunk that
-//     is not filled has the height that it will have.
+// The list of all rounds. Rows are grouped in chunks, and a chunk is filled when it comes near the
+// window. So thousands of rounds cost as much as a few dozen.
+// ROUND-LIST-1. A closed row has exactly the height in the style. So an empty chunk has its final
+//     height.
 
 import { element, fill } from './element.ts'
 import type { Row } from './rows.ts'
 
 export type RoundList = {
   node: HTMLElement
-  /** In place of all rows that were there. */
+  /** Replaces all rows. */
   show(rows: Row[]): void
-  /** The rows that are there, by their places. */
+  /** The present rows, by place. */
   rows(): Row[]
-  /** Brings a row into the window, filled, and gives its node. */
+  /** Fills a row, scrolls to it and returns its node. */
   reach(place: number): HTMLElement | undefined
   /** Fills everything, for paper. */
   fillAll(): void
@@ -21,8 +21,8 @@ export type RoundList = {
 const chunkRows = 20
 const marginPixels = 1200
 /**
- * Rows that are made in one frame of scrolling: as many come in when somebody scrolls fast, and
- * twice as many can be seen as a halt.
+ * Rows to make in one frame of scrolling. Fast scrolling needs this many, and twice as many would
+ * be a visible pause.
  */
 const rowsPerFrame = 10
 
@@ -55,7 +55,7 @@ export function roundList(build: (row: Row) => HTMLElement): RoundList {
     })
   }
 
-  /** `most`: rows; those that are left come with the next frames. */
+  /** `most`: the limit of rows; the others come in the next frames. */
   function fillChunk(chunk: HTMLElement, most = chunkRows): void {
     const first = chunks.indexOf(chunk) * chunkRows
     const rows = shown.slice(first, first + chunkRows)

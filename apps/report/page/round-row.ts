@@ -1,7 +1,7 @@
 // One row of the list: a turn, a folded loop, or a round.
 
 import { printable } from '../../terminal/printable.ts'
-import { count, second, took } from '../../terminal/quantities.ts'
+import { count, elapsed, second } from '../../terminal/quantities.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
 import { icon } from './icons.ts'
@@ -11,15 +11,15 @@ import { marksOfRound } from './tones.ts'
 import { code, phrases } from './words.ts'
 
 /**
- * Characters of a text that a row can show at its widest, alone or beside another; the rest would
- * be laid out and never seen.
+ * Limits of characters in a row, for a text alone or beside another. Longer texts would be laid out
+ * but never seen.
  */
 const charactersMax = 160
 const besideMax = 90
-/** As many as have room; of more, one less and their number. */
+/** The number of marks with room. If there are more, the last place shows their number. */
 const marksMax = 4
 
-/** The head of a row, which opens it. */
+/** The head of a row; it opens the row. */
 export function rowHead(
   { timeline: { turns }, imported }: ReportData,
   row: Row,
@@ -99,18 +99,18 @@ function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean):
       { class: 'loop-rule' },
       `${rule}${rungs === 0 ? '' : `, ${count(rungs, 'intervention')}`}`,
     ),
-    element('span', { class: 'took' }, took(ms)),
+    element('span', { class: 'took' }, elapsed(ms)),
   )
 }
 
-/** `slowestMs` null: no time of it is known. */
+/** `slowestMs` null: the round has no known times. */
 function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number | null): HTMLElement {
   const { askedAt, endedAt, calls } = round
   const marks = marksOfRound(round)
   const begins =
     askedAt === null || slowestMs === null
       ? ''
-      : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
+      : `+${elapsed(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
   return element(
     'button',
     { type: 'button', class: 'head round-head', 'aria-expanded': 'false', 'data-row': '' },
@@ -126,7 +126,7 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number | null)
     element(
       'span',
       { class: calls.length > 0 ? 'what two' : 'what' },
-      whatOf(round, flagsOf(round)),
+      contentOf(round, flagsOf(round)),
     ),
     slowestMs === null
       ? element('span', { class: 'time-bar' })
@@ -136,12 +136,12 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number | null)
       { class: 'took' },
       askedAt === null || endedAt === null
         ? 'open'
-        : slowestMs !== null && took(Math.max(0, endedAt - askedAt)),
+        : slowestMs !== null && elapsed(Math.max(0, endedAt - askedAt)),
     ),
   )
 }
 
-/** What follows from an intervention. */
+/** The effects of an intervention. */
 const rungWords = { nudge: 'warned', text_only: 'then text only', end: 'turn ended' } as const
 
 function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
@@ -156,7 +156,7 @@ function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
   )
 }
 
-function whatOf(
+function contentOf(
   { calls, response, failure, note }: ShownRound,
   flags: HTMLElement | null,
 ): Child[] {
@@ -195,9 +195,7 @@ function silentWords({
   return element(
     'span',
     { class: 'came' },
-    response.reasoning === null
-      ? 'neither text nor a call'
-      : 'thinking, and neither text nor a call',
+    response.reasoning === null ? 'no text and no call' : 'only thinking, no text and no call',
   )
 }
 
@@ -206,7 +204,7 @@ function cut(text: string, max = charactersMax): string {
   return printable(text.length > max ? `${text.slice(0, max)}…` : text)
 }
 
-/** The same of a text for people, in which a line end means no more than a blank. */
+/** As `cut`, for texts of people, in which a line end is just a blank. */
 function flowing(text: string, max = charactersMax): string {
   return cut(
     text
@@ -217,7 +215,7 @@ function flowing(text: string, max = charactersMax): string {
   )
 }
 
-/** Where the time of the round went, as long as the round took compared with the slowest one. */
+/** The round's time by lane. Its length is relative to the slowest round. */
 function timeBar(round: ShownRound, slowestMs: number, until: number): HTMLElement {
   const parts = shares(round, until)
   const sum = lanes.reduce((total, lane) => total + parts[lane], 0)

@@ -3,20 +3,19 @@
 import type { Loop, ReportData, ShownRound, ShownTurn } from './data.ts'
 
 /**
- * `turn`, `round`, `loop`: places in the data. `loop` of a round: the one that it is in, shown one
- * by one; -1: none.
+ * `turn`, `round`, `loop`: places in the data. `loop` of a round: its unfolded loop; -1: none.
  */
 export type Row =
   | { kind: 'turn'; turn: number }
   | { kind: 'loop'; turn: number; loop: number; isOpen: boolean }
   | { kind: 'round'; turn: number; round: number; loop: number }
 
-/** Shorter runs are shown round by round. */
+/** Shorter runs are never folded. */
 export const foldedMin = 3
 
 export type Wanted = {
   isOpen: (turn: number, loop: number) => boolean
-  /** Undefined: every round. Else nothing is folded, because what is looked for may be anywhere. */
+  /** Undefined: every round. Otherwise nothing is folded, because a match may be anywhere. */
   matches?: ((round: ShownRound, turn: ShownTurn) => boolean) | undefined
 }
 
@@ -67,8 +66,8 @@ export function lengthOf({ from, to }: Loop): number {
 }
 
 /**
- * Loops are in order and do not overlap, so the first one that does not end before it is the only
- * one that can hold it.
+ * Loops are in order and do not overlap. So only the first one that ends at or after a round can
+ * contain it.
  */
 function loopAt({ loops }: ShownTurn, { round }: ShownRound): number {
   let low = 0

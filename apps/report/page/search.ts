@@ -1,4 +1,4 @@
-// Which rounds somebody wants to see: by what became of them, and by a text. Pure.
+// Selects the rounds to show: by their result and by a text. Pure.
 
 import type { ShownRound } from './data.ts'
 
@@ -24,7 +24,7 @@ export function isOfKind(round: ShownRound, kind: Kind): boolean {
   }
 }
 
-/** Whether each word stands somewhere in the round, in whatever case. */
+/** True: the round contains each word, in upper or lower case. */
 export function hasWords(round: ShownRound, words: string[]): boolean {
   return (
     words.length === 0 ||

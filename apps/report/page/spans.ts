@@ -1,4 +1,4 @@
-// What took how long in a turn: spans of time in five lanes. Pure.
+// The spans of time in a turn, in five lanes. Pure.
 
 import type {
   AttemptTimeline,
@@ -11,7 +11,7 @@ export const lanes = ['model', 'checks', 'guards', 'tools', 'waits'] as const
 export type Lane = (typeof lanes)[number]
 
 /**
- * `round` 0: the turn's own. `tone`: bad, it failed or stopped something; shadow, nothing waited
+ * `round` 0: the turn itself. `tone`: bad, it failed or stopped something; shadow, nothing waited
  * for it.
  */
 export type Span = {
@@ -23,10 +23,10 @@ export type Span = {
   label: string
 }
 
-/** Shorter waits are none that anybody would look for. */
+/** Shorter waits are not interesting. */
 const waitMsMin = 20
 
-/** `until`: where the spans of what is still open end. */
+/** `until`: the end of open spans. */
 export function spansOf(turn: ShownTurn, until: number): Span[] {
   const { messageAt, startedAt, rounds } = turn
   const queued = messageAt === null ? [] : wait(messageAt, startedAt, 0, 'for the turn to begin')
@@ -52,7 +52,7 @@ export function spansOfRound(round: ShownRound, until: number): Span[] {
   return spans
 }
 
-/** Milliseconds of a round by lane, for the small bar of its row: what overlaps counts once. */
+/** Milliseconds of a round by lane, for the small bar of its row. Overlapping spans count once. */
 export function shares(round: ShownRound, until: number): Record<Lane, number> {
   const sums = { model: 0, checks: 0, guards: 0, tools: 0, waits: 0 }
   const ends: Partial<Record<Lane, number>> = {}
@@ -78,8 +78,8 @@ function span(
   return to < from ? [] : [{ lane, from, to, round, tone, label }]
 }
 
-function wait(from: number, to: number, round: number, what: string): Span[] {
-  return to - from < waitMsMin ? [] : span('waits', from, to, round, `waits ${what}`)
+function wait(from: number, to: number, round: number, reason: string): Span[] {
+  return to - from < waitMsMin ? [] : span('waits', from, to, round, `waits ${reason}`)
 }
 
 function modelSpans({ round, attempts }: ShownRound, askedAt: number, end: number): Span[] {
@@ -111,7 +111,7 @@ function attemptLabel({ failure }: AttemptTimeline, index: number): string {
   return index === 0 ? 'model' : `attempt ${index + 1}`
 }
 
-/** When the calls were let go; null: none was. */
+/** The time at which calls were cleared. Null: none was. */
 function clearedIn(calls: CallTimeline[]): number | null {
   const cleared = calls.flatMap(({ verdict }) => (verdict.kind === 'cleared' ? [verdict.at] : []))
   return cleared[0] ?? null

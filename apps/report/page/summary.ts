@@ -1,7 +1,7 @@
-// The top of a report: why it ended, what share was a loop, what it cost; and for each turn what
-// was asked and what was answered.
+// The top of a report: the end, the share of loops, the cost. For a report of one turn also the
+// message and the reply.
 
-import { second, took } from '../../terminal/quantities.ts'
+import { elapsed, second } from '../../terminal/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
 import { originLine } from './origin.ts'
@@ -37,30 +37,29 @@ export function summary(
   )
 }
 
-/** What a reader would take for the whole, and is not. */
+/** A note that the beginning is missing. Otherwise a reader would expect the whole turn. */
 function missing(turns: ShownTurn[]): HTMLElement | null {
   const cut = turns.flatMap(({ isWhole }, index) => (isWhole ? [] : [index + 1]))
   if (cut.length === 0) return null
   const which =
     turns.length === 1 ? 'this turn' : `${cut.length === 1 ? 'turn' : 'turns'} ${cut.join(', ')}`
   const first = turns.length === 1 ? turns[0]?.rounds[0]?.round : undefined
-  const from =
-    first === undefined || first === 1 ? '' : ` The first round that is here is round ${first}.`
+  const from = first === undefined || first === 1 ? '' : ` The first round here is round ${first}.`
   return element(
     'p',
     { class: 'missing', role: 'note' },
     element('b', {}, `The beginning of ${which} is missing: `),
-    `the log had deleted it before it was read.${from} Rounds, times and tokens are those of what is left.`,
+    `the log had deleted it.${from} Rounds, times and tokens cover only the rest.`,
   )
 }
 
-/** What its records do not say, and what Weir would have said to it. */
+/** A note on imported conversations: no times, and the intervention that Weir would have raised. */
 function importedNote({ wouldHave }: Imported): HTMLElement {
   const judged: Child[] =
     wouldHave === null
-      ? ['By its defaults it would not have stepped in']
+      ? ['By its defaults Weir would not have stepped in']
       : [
-          `By its defaults it would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): `,
+          `By its defaults Weir would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): `,
           code(wouldHave.reason),
         ]
   return element(
@@ -69,7 +68,7 @@ function importedNote({ wouldHave }: Imported): HTMLElement {
     element('b', {}, 'Imported from a transcript; its times are made up: '),
     'only its order counts, and no time is shown. Weir was not in force here. ',
     judged,
-    '. weir judge, and weir replay --set with other thresholds, tell what it would have done.',
+    '. To try other thresholds: weir judge, or weir replay --set.',
   )
 }
 
@@ -95,7 +94,7 @@ function figuresOfImported(
       `Weir was not in force; it would${wouldHave === null ? ' not' : ''} have stepped in`,
       wouldHave !== null,
     ),
-    figure('Rounds', number(rounds), 'in their order; nobody knows how long they took'),
+    figure('Rounds', number(rounds), 'in their order; their durations are unknown'),
     figure('Tokens', number(tokens), counted),
     figure('Tool calls', number(calls), calls === 0 ? 'the model called no tool' : results),
   ]
@@ -121,7 +120,7 @@ function figuresOf(figures: Figures, turns: ShownTurn[]): HTMLElement {
         : `${number(loopRounds)} of ${number(rounds)} ${rounds === 1 ? 'round' : 'rounds'}`,
       loopRounds > 0,
     ),
-    figure('Time', took(ms), loopRounds === 0 ? time : `${took(loopMs)} of it in the loop`),
+    figure('Time', elapsed(ms), loopRounds === 0 ? time : `${elapsed(loopMs)} of it in the loop`),
     figure(
       'Tokens',
       number(tokens),
@@ -157,7 +156,7 @@ function figure(name: string, value: string, about: string, isBad = false): HTML
   )
 }
 
-/** What was said on both sides, of a report of one turn; of several it stands in their rows. */
+/** The message and the reply, if the report has one turn. Several turns have them in their rows. */
 export function exchange({ timeline: { turns } }: ReportData): HTMLElement | null {
   const [turn] = turns
   if (turn === undefined || turns.length > 1) return null
@@ -165,17 +164,17 @@ export function exchange({ timeline: { turns } }: ReportData): HTMLElement | nul
   const isFallback = turn.end !== null && turn.end.outcome !== 'answered'
   return element(
     'section',
-    { class: 'exchange', 'aria-label': 'What was said' },
+    { class: 'exchange', 'aria-label': 'Message and reply' },
     element(
       'div',
       {},
-      element('h2', {}, 'The user asked'),
+      element('h2', {}, 'Message of the user'),
       quote(turn.text ?? '(its text is no longer in the log)'),
     ),
     element(
       'div',
       {},
-      element('h2', {}, isFallback ? 'The user got the fallback' : 'The user got'),
+      element('h2', {}, isFallback ? 'Reply to the user (the fallback)' : 'Reply to the user'),
       reply === null ? element('p', { class: 'faint' }, 'nothing yet') : quote(reply),
     ),
   )

@@ -1,33 +1,33 @@
-// What is written above the time axis: the time of day where a turn begins, the time since then,
-// and how much is left out where the scale is broken. Pure.
+// The texts above the time axis: the time of day at the beginning of a turn, the time since then,
+// and the length of each break in the scale. Pure.
 
 import { isMarked, type Piece, placeOf, xOf } from './axis.ts'
 
-/** `x`: where it points; `at`: where its text begins. */
+/** `x`: the marked position. `at`: the beginning of its text. */
 export type Tick = { kind: 'begin' | 'since' | 'gap'; x: number; at: number; text: string }
 
-/** Room that is kept between two texts. */
+/** Space between two texts. */
 const apartPixels = 7
-/** Of a digit in the font of the axis, a little generous. */
+/** Generous width of a digit in the font of the axis. */
 const characterPixels = 6.4
 
 const steps = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5,
   36e5, 72e5, 216e5, 864e5,
 ]
-/** Between two lines of the axis. */
+/** Space between two lines of the axis. */
 const stepPixelsMin = 74
 
 /**
- * `begins`: when each turn began. No two texts touch, and what does not fit is left out: gaps and
- * beginnings come before times between them.
+ * `begins`: the beginning of each turn. Texts never touch; some are left out. Gaps and beginnings
+ * have priority over the times between them.
  */
 export function ticksOf(pieces: Piece[], begins: number[], width: number): Tick[] {
   const placed: Tick[] = []
-  const place = (tick: Omit<Tick, 'at'>, wanted: number): boolean => {
+  const place = (tick: Omit<Tick, 'at'>, ideal: number): boolean => {
     const length = tick.text.length * characterPixels
-    const at = Math.max(0, Math.min(wanted, width - length))
-    if (tick.kind === 'since' && at < wanted) return false
+    const at = Math.max(0, Math.min(ideal, width - length))
+    if (tick.kind === 'since' && at < ideal) return false
     if (
       placed.some(
         (other) => at < endOf(other) + apartPixels && other.at < at + length + apartPixels,
@@ -63,8 +63,8 @@ function endOf({ at, text }: Tick): number {
 }
 
 /**
- * Where the scale is broken, a wide loop has steps of its own. A turn is looked for only in the
- * pieces that it is in: thousands have twice as many.
+ * A wide loop has its own steps if the scale is broken. A turn is searched only in its own pieces:
+ * thousands of turns have twice as many pieces.
  */
 function sinceOf(pieces: Piece[], begins: number[]): Omit<Tick, 'at'>[] {
   const plain = stepOf(pieces.filter(({ isToScale }) => isToScale))
@@ -100,8 +100,8 @@ function timeOfDay(at: number): string {
 }
 
 /**
- * With the day, where there is room for it and it is another one than that of the turn before. The
- * first one stands on the page's head.
+ * With the day, if there is room for it and it differs from the day of the turn before. The page's
+ * head has the first day.
  */
 function laterTimes(at: number, before: number): string[] {
   const day = new Date(at).toISOString().slice(0, 10)
@@ -111,7 +111,7 @@ function laterTimes(at: number, before: number): string[] {
     : [`${day} ${timeOfDay(at)}`, `${day.slice(5)} ${timeOfDay(at)}`, timeOfDay(at)]
 }
 
-/** As exact as the step, so that no two read alike. */
+/** As exact as the step, so no two texts are equal. */
 function since(ms: number, step: number): string {
   if (step < 100 && ms < 1000) return `+${ms} ms`
   if (step < 1000 && ms < 6e4)
@@ -130,7 +130,7 @@ function since(ms: number, step: number): string {
   return `+${parts.filter((part) => part !== false).join(' ')}`
 }
 
-/** How long, in one unit: `45 s`, `3 min`, `26 h`, `12 d`. */
+/** A duration in one unit: `45 s`, `3 min`, `26 h`, `12 d`. */
 export function brief(ms: number): string {
   const [size, unit] =
     ms < 1e3

@@ -1,4 +1,4 @@
-// What a call or a round came to, in a word, a mark and a tone: the same everywhere on the page.
+// The result of a call or a round as a word, a mark and a tone, the same everywhere on the page.
 // Colour is never the only sign.
 
 import type { ResultStatus } from '../../../shared/contract/messages.ts'
@@ -37,7 +37,7 @@ export function markOfCall({ result }: Pick<CallTimeline, 'result'>): Mark {
   return result === null ? open : statuses[result.status]
 }
 
-/** The mark of each call; of a round without calls the one of what came instead. */
+/** The mark of each call. A round without calls has the mark of its response or failure. */
 export function marksOfRound({ calls, response, failure, endedAt }: ShownRound): Mark[] {
   if (calls.length > 0) return calls.map(markOfCall)
   if (failure !== null) return [{ name: 'alarm', tone: 'bad', word: 'no response' }]

@@ -1,4 +1,4 @@
-// The bar above the list: which rounds are shown, a search, how many were found.
+// The bar above the list: the selection of rounds, a search, the number of matches.
 
 import { count } from '../../terminal/quantities.ts'
 import { element, fill } from './element.ts'
@@ -6,14 +6,14 @@ import { type Kind, kinds } from './search.ts'
 
 export type Toolbar = {
   node: HTMLElement
-  /** Undefined: all are shown. */
+  /** Undefined: show all. */
   found(rounds: number | undefined): void
   focus(): void
-  /** Shows all again. False: that was so already. */
+  /** Shows all again. False: all were shown already. */
   clear(): boolean
 }
 
-/** Typing goes on while a search over thousands of rounds would be under way. */
+/** Waits while the user types: a search over thousands of rounds would block typing. */
 const quietMs = 120
 
 export function toolbar({

@@ -1,11 +1,10 @@
-// Two texts, word by word. Pure.
+// The difference of two texts, word by word. Pure.
 
-/** same: in both. removed: in the first only. added: in the second only. */
+/** same: in both. removed: only in the first. added: only in the second. */
 export type WordPiece = { kind: 'same' | 'removed' | 'added'; text: string }
 
 /**
- * Beyond so many pairs of words the middle is shown as replaced: the table that is filled has one
- * cell for each.
+ * With more pairs of words, the middle counts as replaced: the table has one cell per pair.
  */
 const cellsMax = 1_000_000
 
@@ -39,7 +38,7 @@ function put(pieces: WordPiece[], kind: WordPiece['kind'], words: string[]): voi
   else pieces.push({ kind, text: words.join('') })
 }
 
-/** The longest common subsequence, by the usual table, walked from its beginning. */
+/** The longest common subsequence, by the usual table, from its beginning. */
 function middle(pieces: WordPiece[], a: string[], b: string[]): void {
   const columns = b.length + 1
   if (a.length * columns > cellsMax) {

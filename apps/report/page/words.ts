@@ -1,4 +1,4 @@
-// Small pieces of text and markup that several parts of the page use.
+// Small texts and elements that several parts of the page use.
 
 import { printable } from '../../terminal/printable.ts'
 import type { Phrase } from './data.ts'
@@ -8,18 +8,17 @@ export function phrases(sentence: Phrase[]): Child[] {
   return sentence.map((phrase) => (typeof phrase === 'string' ? phrase : code(phrase.code)))
 }
 
-/** On one line: a line end in it is shown as such. */
+/** On one line, with visible line ends. */
 export function code(text: string, kind = ''): HTMLElement {
   return element('code', { class: kind }, printable(text))
 }
 
 /**
- * Texts beyond this are cut until somebody wants all of them: a browser lays out all that it is
- * given.
+ * Longer texts are cut until the user opens them: a browser lays out all text on the page.
  */
 const quotedCharactersMax = 4_000
 
-/** Text that somebody else wrote, with its own lines. */
+/** Foreign text with its own line breaks. */
 export function quote(text: string, kind = ''): HTMLElement {
   const block = element(
     'pre',

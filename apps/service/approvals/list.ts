@@ -8,7 +8,7 @@ import { withLog } from '../../history/open-log.ts'
 import { argumentLines } from '../../terminal/argument-lines.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
-import { second, took } from '../../terminal/quantities.ts'
+import { second, elapsed } from '../../terminal/quantities.ts'
 
 /** `json`: one WaitingApproval (services/approval/approvals.ts) per line. */
 export async function listApprovals(
@@ -38,6 +38,6 @@ function print(
   for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}\n`)
   out.write(
-    `    since ${second(since)}; rejected in ${took(Math.max(0, until - now))} without a decision, at ${second(until)}\n`,
+    `    since ${second(since)}; rejected in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
   )
 }

@@ -10,7 +10,7 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable, printableLines } from '../../terminal/printable.ts'
-import { count, took } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
 
 /**
  * `file`: JSON, an ApprovalSettings (services/approval/registration.ts). Throws `settings.invalid`,
@@ -31,7 +31,7 @@ export async function approvalRules(
   })
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(
-    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${took(deadlineMs)} for weir approve\n`,
+    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir approve\n`,
   )
   if (wasOff)
     out.write(

@@ -4,7 +4,7 @@
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { removeGuard, switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { withKnownRegistry } from '../../history/registry.ts'
+import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 
 /** `tools`: registered patterns; default: all. Throws `guard.unknown`. */
@@ -15,7 +15,7 @@ export async function setGuardMode(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const guard = await withKnownRegistry(settings, (registry) =>
+  const guard = await withExistingRegistry(settings, (registry) =>
     switchGuard(registry, name, mode, tools),
   )
   for (const { pattern, mode } of guard.tools)
@@ -30,7 +30,7 @@ export async function removeRegisteredGuard(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  await withKnownRegistry(settings, (registry) => removeGuard(registry, name))
+  await withExistingRegistry(settings, (registry) => removeGuard(registry, name))
   out.write(
     `${printable(name)} is removed; rounds that wait for it already wait until its deadline\n`,
   )

@@ -6,7 +6,7 @@ import { policyKey, unknownKey } from '../../../shared/agents/policy/entries.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { effective } from '../../history/effective.ts'
-import { withKnownRegistry, withRegistry } from '../../history/registry.ts'
+import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { differencesOf, type PolicyDifference, printDifferences } from './difference.ts'
 import { type Change, changed, checkAgent } from './named-agent.ts'
@@ -56,7 +56,7 @@ export async function unsetPolicy(
     if (known === undefined) throw new WeirError('usage', `'${printable(key)}' ${unknownKey(key)}`)
     return known
   })
-  const differences = await withKnownRegistry(settings, async (registry) => {
+  const differences = await withExistingRegistry(settings, async (registry) => {
     if (removed.length === 0 && !(await isReadable(registry))) {
       await removePolicy(registry, agent)
       return []

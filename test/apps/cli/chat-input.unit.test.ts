@@ -16,20 +16,20 @@ async function all(input: ChatInput): Promise<string[]> {
 }
 
 describe('a piped chat', () => {
-  it('has a message on each line', async () => {
+  it('has one message per line', async () => {
     expect(await all(piped('one\ntw', 'o\r\n\nthree'))).toEqual(['one', 'two', '', 'three'])
   })
 
-  it('has whole characters where they come in two pieces', async () => {
+  it('joins a character that arrives in two pieces', async () => {
     const bytes = Buffer.from('größer\n')
     expect(await all(piped(bytes.subarray(0, 3), bytes.subarray(3)))).toEqual(['größer'])
   })
 
-  it('refuses what is no UTF-8', async () => {
+  it('rejects input that is not UTF-8', async () => {
     await expect(all(piped(Buffer.from([0xff, 0x0a])))).rejects.toMatchObject({ code: 'usage' })
   })
 
-  it('ends when it is closed, also while a message is waited for', async () => {
+  it('ends when it is closed, even while a message is pending', async () => {
     const input = createChatInput({ input: new PassThrough(), errors })
     const next = input.next()
     input.close()

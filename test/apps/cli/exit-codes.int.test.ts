@@ -1,5 +1,4 @@
-// One rule for a file that cannot be used, whichever command was given it (TERMINAL-ENDING-1 and
-// TERMINAL-ENDING-2 of apps/terminal/ending.ts).
+// One rule for unusable files in all commands (TERMINAL-ENDING-1, TERMINAL-ENDING-2).
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,7 +32,7 @@ async function run(...args: string[]): Promise<{ code: number | null; errors: st
   return { code, errors }
 }
 
-describe('a bundle that was cut', () => {
+describe('a truncated bundle', () => {
   it.each([
     [['inspect', 'cut.weir']],
     [['report', 'cut.weir', '-o', 'new.html']],
@@ -42,7 +41,7 @@ describe('a bundle that was cut', () => {
     [['judge', 'cut.weir']],
     [['replay', 'cut.weir']],
   ])(
-    'ends weir %j with 2, and leaves nothing',
+    'makes weir %j end with 2 and leaves no file',
     async (args) => {
       expect(await run(...args)).toEqual({
         code: 2,
@@ -54,7 +53,7 @@ describe('a bundle that was cut', () => {
   )
 })
 
-describe('a bundle beside flags that name a log', () => {
+describe('a bundle beside flags that select a log', () => {
   const bundle = bundleFile('i3-no-termination')
   it.each([
     [['inspect', bundle, '--data-folder', 'd'], '--data-folder'],
@@ -69,7 +68,7 @@ describe('a bundle beside flags that name a log', () => {
     [['conversations', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
     [['tail', 'activity', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
   ])(
-    'ends weir %j with 2, and says which to leave out',
+    'makes weir %j end with 2 and names the flags to leave out',
     async (args, flags) => {
       const words = `leave out ${flags} to read the bundle, or the bundle to read the log`
       expect(await run(...args)).toEqual({ code: 2, errors: expect.stringContaining(words) })
@@ -78,7 +77,7 @@ describe('a bundle beside flags that name a log', () => {
   )
 })
 
-describe('a folder that cannot be used', () => {
+describe('an unusable folder', () => {
   it.each([
     [['inspect', 'c', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
     [['report', '-o', 'new.html', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
@@ -94,7 +93,7 @@ describe('a folder that cannot be used', () => {
       'there.html/new.weir cannot be written',
     ],
   ])(
-    'ends weir %j with 2',
+    'makes weir %j end with 2',
     async (args, words) => {
       expect(await run(...args)).toEqual({ code: 2, errors: expect.stringContaining(words) })
     },
@@ -102,7 +101,7 @@ describe('a folder that cannot be used', () => {
   )
 })
 
-it('ends with 1 for a conversation that is not there, and says where the others are listed', async () => {
+it('an unknown conversation ends a command with 1, and the error names the command that lists all', async () => {
   expect(await run('inspect', bundleFile('i3-no-termination'), 'quite-another')).toEqual({
     code: 1,
     errors: expect.stringMatching(
@@ -111,7 +110,7 @@ it('ends with 1 for a conversation that is not there, and says where the others 
   })
 }, 120_000)
 
-it('ends with 2 for a flipped byte, for a file that is there already, and for trouble where 1 is an answer', async () => {
+it('a flipped byte or an existing file ends a command with 2, and so does a failure if 1 is an answer', async () => {
   const results = await Promise.all([
     run('inspect', 'flipped.weir'),
     run('report', bundleFile('i3-no-termination'), '-o', 'there.html'),
@@ -129,7 +128,7 @@ it('ends with 2 for a flipped byte, for a file that is there already, and for tr
   ])
 }, 120_000)
 
-it('is told by --help, of the command too', async () => {
+it('--help of weir and of each command lists the exit codes', async () => {
   const said = async (...args: string[]) => {
     const child = spawn(weir, [...args, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
     let text = ''
@@ -138,9 +137,9 @@ it('is told by --help, of the command too', async () => {
   }
   expect(await said()).toContain('Exit codes: 0 done, or the answer is yes.')
   expect(await said('inspect')).toContain(
-    'Exit codes: 0 done; 1 there is no such conversation, or trouble; 2 flags,',
+    'Exit codes: 0 done; 1 no such conversation, or failed; 2 unusable flags,',
   )
   expect(await said('judge')).toContain(
-    'Exit codes: 0 all are as labelled, or none has a label; 1 one is not; 2 trouble, also bad usage.',
+    'Exit codes: 0 all match their labels, or none has a label; 1 one is not; 2 failed, also bad usage.',
   )
 }, 120_000)

@@ -1,5 +1,4 @@
-// `weir demo --data-folder`: the log of what was played is kept, and takes the place of no other
-// one.
+// `weir demo --data-folder` keeps the demo's log, and never replaces another one.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const settings = readSettings({ partitions: '1', logLevel: 'silent' }, {})
 
-it('keeps the turn in the folder that was named, and says how to look at it', async () => {
+it('the demo keeps its turn in the named folder, and prints how to inspect it', async () => {
   const { stream, text } = output()
   await runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
   expect(text()).toMatch(
@@ -44,7 +43,7 @@ it('keeps the turn in the folder that was named, and says how to look at it', as
   }
 })
 
-it('plays nothing where there is a log already, and leaves that as it is', async () => {
+it('the demo refuses a folder with a log, and leaves that log unchanged', async () => {
   writeFileSync(logFileIn(folder), 'mine')
   const { stream, text } = output()
   const refused = runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)

@@ -1,12 +1,12 @@
-// How much there is to read is known before the first record of many stretches, so the time that is
-// left is that of all of them.
+// The progress knows the number of records in all partitions before the first one. So its remaining
+// time covers all of them.
 
 import { expect, it } from '@jest/globals'
 import { withBundle } from '../../../apps/history/open-log.ts'
 import { scanAll } from '../../../apps/history/scan.ts'
 import { bundleFile } from '../replay/bundled-log.ts'
 
-it('expects all of it at once', async () => {
+it('a scan of several partitions expects all records before the first one', async () => {
   await withBundle(bundleFile('i3-no-termination'), async (log) => {
     const told: string[] = []
     const progress = {

@@ -97,7 +97,11 @@ describe('a guard in a replay', () => {
       /round 1 of turn 0 of conversation i3-no-termination: judge threw: no idea/,
     ],
     ['loops for ever', 'for (;;);', /round 1 of .*: judge took longer than 1000 ms/],
-    ['answers nonsense', 'return { verdicts: "none" }', /round 1 of .*: its verdicts are not an array/],
+    [
+      'answers nonsense',
+      'return { verdicts: "none" }',
+      /round 1 of .*: its verdicts are not an array/,
+    ],
     [
       'ends its process',
       'if (round.round === 3) process.exit(3); return pass(state, round)',

@@ -1,4 +1,4 @@
-// A conversation in which model, tool and user write what a page might obey.
+// A conversation in which model, tool and user write text that a page might obey.
 
 import type { Logged } from '../../../apps/history/inspect/logged.ts'
 import { conversationLog, exec, response, result } from '../history/inspect/conversation-log.ts'
@@ -19,7 +19,7 @@ export const hostileTexts = [
 export function hostileConversation(): Logged[] {
   const all = hostileTexts.join('\n')
   const log = conversationLog()
-  const said = response({
+  const reply = response({
     text: all,
     calls: [exec({ id: all, name: hostileTexts[1] ?? '', raw: all })],
     stop: 'calls',
@@ -30,9 +30,9 @@ export function hostileConversation(): Logged[] {
   log.ask(1, { nudge: all })
   log.attempt(1)
   log.attemptFailed(1, 'a0')
-  log.answer(1, said)
-  log.check(1, said)
-  log.clear(1, said.calls)
+  log.answer(1, reply)
+  log.check(1, reply)
+  log.clear(1, reply.calls)
   log.claim(1, { owner: all })
   log.start(1)
   log.outcome(1, ended)
@@ -47,7 +47,7 @@ export function hostileConversation(): Logged[] {
     text: all,
     class: null,
   } as const
-  log.conclude(1, said, [ended], { ...intervention, evidence: [{ round: 1, ordinal: 0 }] })
+  log.conclude(1, reply, [ended], { ...intervention, evidence: [{ round: 1, ordinal: 0 }] })
   log.end(all, { outcome: 'failed', reason: all })
   return log.records
 }

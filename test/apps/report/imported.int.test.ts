@@ -1,5 +1,5 @@
-// The page of an imported transcript: nothing that is made up is told as if it had happened, and
-// what Weir would have done is told as such.
+// The page of an imported transcript. It shows no made-up fact as real, and marks Weir's
+// hypothetical intervention as such.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,13 +47,13 @@ async function reported(messages: Said[]): Promise<ReportData> {
   return JSON.parse(data)
 }
 
-const told = ({ sentence }: ReportData) =>
+const sentenceText = ({ sentence }: ReportData) =>
   sentence.map((phrase: Phrase) => (typeof phrase === 'string' ? phrase : phrase.code)).join('')
 
 const looping = ['a', 'b', 'c', 'd'].flatMap((id) => [calling(id, 'npm test'), failing(id)])
 
 describe('the report of an imported transcript', () => {
-  it('tells no time, which calls have a result, and where Weir would have stepped in', async () => {
+  it('has no times, but the calls with a result and the round at which Weir would have stepped in', async () => {
     const talk = [
       user('hello'),
       assistant('Hi.'),
@@ -62,13 +62,12 @@ describe('the report of an imported transcript', () => {
       assistant('I cannot.'),
     ]
     const data = await reported(talk)
-    expect(told(data)).toBe(
+    expect(sentenceText(data)).toBe(
       'Both turns ended with an answer. Weir would have stepped in after round 3 of turn 2.',
     )
-    expect(data.timeline.turns.map((turn) => told({ ...data, ...turn } as ReportData))).toEqual([
-      'The agent answered after 1 round.',
-      'The agent answered after 5 rounds.',
-    ])
+    expect(
+      data.timeline.turns.map((turn) => sentenceText({ ...data, ...turn } as ReportData)),
+    ).toEqual(['The agent answered after 1 round.', 'The agent answered after 5 rounds.'])
     expect(data.figures).toMatchObject({ ms: 0, rounds: 6, calls: 4, ran: 4, stopped: 0 })
     expect(data.imported).toEqual({
       wouldHave: {
@@ -78,7 +77,7 @@ describe('the report of an imported transcript', () => {
     })
   })
 
-  it('says that Weir would have let it go where it would, and of how a turn was left no more than the transcript does', async () => {
+  it('shows that Weir would not have stepped in, and how the transcript left a turn', async () => {
     const data = await reported([
       user('look'),
       calling('a', 'ls'),
@@ -88,13 +87,15 @@ describe('the report of an imported transcript', () => {
     ])
     expect(data.imported).toEqual({ wouldHave: null })
     expect(data.figures).toMatchObject({ calls: 2, ran: 1 })
-    expect(data.timeline.turns.map((turn) => told({ ...data, ...turn } as ReportData))).toEqual([
+    expect(
+      data.timeline.turns.map((turn) => sentenceText({ ...data, ...turn } as ReportData)),
+    ).toEqual([
       'The transcript goes on to the next message in round 2, without an answer.',
       'The transcript ends in round 1, without an answer.',
     ])
   })
 
-  it('stands in the index under what Weir would have done, else under how it was left, and not among those that run', async () => {
+  it("is in the index under Weir's hypothetical intervention or the end of the transcript, and never as open", async () => {
     const group = async (messages: Said[]) => {
       await reported(messages)
       const [, index = ''] =
@@ -111,7 +112,7 @@ describe('the report of an imported transcript', () => {
   })
 
   inBrowser(
-    'shows that it is one at its top, and neither an axis of time nor how long anything took',
+    'is marked as imported at its top, without an axis of time and without durations',
     async () => {
       await reported([user('fix the tests'), ...looping, assistant('I cannot.')])
       const browser = await openChromium(program ?? '')
@@ -123,7 +124,7 @@ describe('the report of an imported transcript', () => {
         const text = await browser.evaluate<string>('document.querySelector("#page").innerText')
         expect(text).toContain('Imported from a transcript; its times are made up')
         expect(text).toContain('Weir would have stepped in after round 3.')
-        expect(text).toContain('By its defaults it would have stepped in by identical-failure@')
+        expect(text).toContain('By its defaults Weir would have stepped in by identical-failure@')
         expect(text).toContain('all of them have a result')
         expect(text).not.toContain('no loop was found')
         expect(text).not.toMatch(/\d (?:ms|s)\b/)

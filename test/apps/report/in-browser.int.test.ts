@@ -1,4 +1,4 @@
-// The page in a real browser, where the machine has a Chromium; elsewhere these are skipped, and
+// The page in a real browser. Without a Chromium on the machine, these tests are skipped and
 // reported as such.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,10 +57,10 @@ const focused = () =>
     'document.activeElement.closest(".row")?.dataset.place ?? document.activeElement.type',
   )
 
-/** Resolves as soon as this is so in the page. */
+/** Resolves as soon as the expression is true in the page. */
 const until = (isSo: string) =>
   browser.evaluate(
-    `new Promise((done) => { const look = () => ((${isSo}) ? done(null) : setTimeout(look, 10)); look() })`,
+    `new Promise((done) => { const check = () => ((${isSo}) ? done(null) : setTimeout(check, 10)); check() })`,
   )
 
 inBrowser('the page in a browser', () => {
@@ -104,7 +104,7 @@ inBrowser('the page in a browser', () => {
     expect(browser.complaints).toEqual([])
   })
 
-  it('goes from row to row with j and k, opens and closes with Enter, and unfolds a loop', async () => {
+  it('moves from row to row with j and k, opens and closes with Enter, and unfolds a loop', async () => {
     await browser.open(fileOf('keys', { c: longConversation(12, 5) }))
     for (const key of ['j', 'j', 'k', 'j']) await press(key)
     expect(await focused()).toBe('2')
@@ -122,7 +122,7 @@ inBrowser('the page in a browser', () => {
     expect(await focused()).toBe('8')
   })
 
-  it('finds rounds, says how many, and shows all again with Escape', async () => {
+  it('finds rounds, shows their number, and shows all again with Escape', async () => {
     await press('/')
     expect(await focused()).toBe('search')
     await browser.send('Input.insertText', { text: 'file-3.ts' })
@@ -134,7 +134,7 @@ inBrowser('the page in a browser', () => {
     expect(await browser.evaluate('document.querySelector("dialog").open')).toBe(true)
   })
 
-  it('fills rows only where somebody looks, and all of them for paper', async () => {
+  it('fills only visible rows, and all of them for paper', async () => {
     await browser.open(fileOf('long', { c: longConversation(1_000, 0) }))
     const rows = () => browser.evaluate<number>('document.querySelectorAll(".round-row").length')
     expect(await rows()).toBeLessThan(200)
@@ -145,7 +145,7 @@ inBrowser('the page in a browser', () => {
     expect(await rows()).toBe(1_000)
   })
 
-  it('makes few rows in one frame, so that none is late while somebody scrolls', async () => {
+  it('makes few rows per frame, so that none is late while the user scrolls', async () => {
     await browser.open(fileOf('scrolled', { c: longConversation(400, 0) }))
     const most = await browser.evaluate(`new Promise((done) => {
       let most = 0
@@ -161,7 +161,7 @@ inBrowser('the page in a browser', () => {
     expect(most).toBe(10)
   })
 
-  it('shows a folded loop as one block of the time axis, as wide as it lasted, and its rounds when it is opened', async () => {
+  it('shows a folded loop as one block of the axis, as wide as its duration, and its rounds once opened', async () => {
     await browser.open(fileOf('axis', { c: longConversation(20, 10) }))
     const loop = 'document.querySelector(".lanes .fold.loop")'
     expect(await browser.evaluate(`${loop}.querySelector("text").textContent`)).toMatch(
@@ -176,7 +176,7 @@ inBrowser('the page in a browser', () => {
     ).toMatch(/^round 20, /)
   })
 
-  it('draws as much of the time axis as there is room for, however many turns there are, and answers a click on it', async () => {
+  it('limits the time axis to the available room with many turns, and reacts to a click on it', async () => {
     await browser.open(
       fileOf('turns', { c: inTurns(Array.from({ length: 1_000 }, answeredTurn), 5_000) }),
     )
@@ -194,15 +194,15 @@ inBrowser('the page in a browser', () => {
     expect(await focused()).toBe('1999')
   })
 
-  it('keeps a text in its row, however long it is, and the mark beside it in sight', async () => {
+  it('keeps a text of any length inside its row, with the mark beside it visible', async () => {
     const log = conversationLog()
-    const said = response({ text: 'It is a long story, and it goes on and on. '.repeat(20) })
+    const reply = response({ text: 'It is a long story, and it goes on and on. '.repeat(20) })
     log.begin()
     log.ask(1, { callsLeft: 0 })
-    log.answer(1, said)
-    log.check(1, said)
-    log.conclude(1, said)
-    log.end(said.text)
+    log.answer(1, reply)
+    log.check(1, reply)
+    log.conclude(1, reply)
+    log.end(reply.text)
     for (const width of [390, 800, 1200]) {
       await browser.send('Emulation.setDeviceMetricsOverride', {
         width,
@@ -217,20 +217,20 @@ inBrowser('the page in a browser', () => {
     }
   })
 
-  it('says what is missing, where the log had deleted the beginning', async () => {
+  it('shows that the log had deleted the beginning', async () => {
     const left = longConversation(9, 0).filter(
       ({ message }) =>
         message?.type !== 'user-message' && !(message && 'round' in message && message.round < 4),
     )
     await browser.open(fileOf('cut', { c: left }))
     expect(await browser.evaluate('document.querySelector(".missing").textContent')).toBe(
-      'The beginning of this turn is missing: the log had deleted it before it was read. The first round that is here is round 4. Rounds, times and tokens are those of what is left.',
+      'The beginning of this turn is missing: the log had deleted it. The first round here is round 4. Rounds, times and tokens cover only the rest.',
     )
     await browser.open(fileOf('whole', { c: longConversation(9, 0) }))
     expect(await browser.evaluate('document.querySelector(".missing")')).toBeNull()
   })
 
-  it('fits a narrow window, opened rows too', async () => {
+  it('fits into a narrow window, including opened rows', async () => {
     await browser.send('Emulation.setDeviceMetricsOverride', {
       width: 390,
       height: 800,
@@ -248,7 +248,7 @@ inBrowser('the page in a browser', () => {
     ).toHaveLength(1)
   })
 
-  it('shows an index of several conversations, those caught in a loop first, and each by its address', async () => {
+  it('shows an index of several conversations, loops first, and each conversation by its address', async () => {
     await browser.open(
       fileOf('several', { one: longConversation(3, 0), two: longConversation(8, 5) }),
     )

@@ -17,12 +17,12 @@ function entryOf(records: Logged[]) {
 
 function spoken(end: Parameters<ReturnType<typeof conversationLog>['end']> | undefined): Logged[] {
   const log = conversationLog()
-  const said = response({ text: 'done' })
+  const reply = response({ text: 'done' })
   log.begin()
   log.ask(1)
-  log.answer(1, said)
-  log.check(1, said)
-  log.conclude(1, said)
+  log.answer(1, reply)
+  log.check(1, reply)
+  log.conclude(1, reply)
   if (end !== undefined) log.end(...end)
   return log.records
 }
@@ -52,7 +52,7 @@ describe('a conversation in the index of a page', () => {
   })
 
   const failed = () => spoken(['', { outcome: 'failed', reason: 'gone', class: 'provider' }])
-  const asked = () => {
+  const begun = () => {
     const log = conversationLog()
     log.begin()
     return log.records
@@ -62,13 +62,13 @@ describe('a conversation in the index of a page', () => {
     ['answered', [failed(), spoken(['done'])]],
     ['limited', [failed(), spoken(['done', { cap: 'rounds' }])]],
     ['open', [failed(), spoken(undefined)]],
-    ['open', [failed(), asked().slice(0, 1)]],
+    ['open', [failed(), begun().slice(0, 1)]],
     ['unanswered', [spoken(['done']), failed()]],
   ] as const)('is %s by its newest turn, with the mark of the worst', (group, turns) => {
     expect(entryOf(inTurns([...turns]))).toMatchObject({ group, tone: 'bad' })
   })
 
-  it('is a loop first of all, however it ended', () => {
+  it('is a loop before anything other, with any end', () => {
     const records = longConversation(8, 5)
     expect(entryOf(records)).toMatchObject({
       group: 'loop',
@@ -79,7 +79,7 @@ describe('a conversation in the index of a page', () => {
     expect(entryOf(records.slice(0, -2))).toMatchObject({ group: 'loop', openTurns: 1 })
   })
 
-  it('says of how many turns the log had no longer got the beginning', () => {
+  it('shows the number of turns with a deleted beginning', () => {
     expect(
       entryOf(spoken(['done']).filter(({ topic }) => topic !== 'conversation-events')),
     ).toMatchObject({ cutTurns: 1 })

@@ -1,4 +1,4 @@
-// The records of a conversation with many rounds, most of them honest work, and a loop at its end.
+// The records of a conversation with many rounds: mostly honest work, with a loop at the end.
 
 import type { Logged } from '../../../apps/history/inspect/logged.ts'
 import {
@@ -9,7 +9,7 @@ import {
   result,
 } from '../history/inspect/conversation-log.ts'
 
-/** One turn; `looping`: how many of the rounds, at the end, are the same failing call. */
+/** One turn. `looping`: the number of last rounds with the same failing call. */
 export function longConversation(rounds: number, looping: number): Logged[] {
   const log = conversationLog({ conversation: 'long' })
   log.begin({ text: 'Please go through all of the files.' })
@@ -21,7 +21,7 @@ export function longConversation(rounds: number, looping: number): Logged[] {
           command: `sed -n ${round},${round + 40}p src/file-${round % 97}.ts`,
           reason: 'the next part',
         })
-    const said = response({
+    const reply = response({
       attempt: `a${round}`,
       text: round % 7 === 0 ? 'I go on with the next part.' : '',
       calls: [exec({ id: `toolu_${round}`, raw })],
@@ -40,11 +40,11 @@ export function longConversation(rounds: number, looping: number): Logged[] {
           ).join('\n'),
         })
     log.ask(round)
-    log.attempt(round, said.attempt)
-    log.part(round, said.attempt, `thinking of part ${round}`)
-    log.answer(round, said)
-    log.check(round, said)
-    log.clear(round, said.calls)
+    log.attempt(round, reply.attempt)
+    log.part(round, reply.attempt, `thinking of part ${round}`)
+    log.answer(round, reply)
+    log.check(round, reply)
+    log.clear(round, reply.calls)
     log.claim(round)
     log.start(round)
     log.outcome(round, ended)
@@ -56,7 +56,7 @@ export function longConversation(rounds: number, looping: number): Logged[] {
     ]
     log.conclude(
       round,
-      said,
+      reply,
       [ended],
       loops && round > rounds - looping + 2
         ? { ...nudge, key: 'exec({"command":"make"})', evidence }

@@ -1,5 +1,5 @@
-// What a conversation of very many turns costs: what is counted is how often a piece of the axis is
-// looked at, which tells the same on every machine.
+// The cost of a conversation with very many turns. It counts the reads of the axis's pieces, so the
+// result is the same on every machine.
 
 import { describe, expect, it } from '@jest/globals'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
@@ -31,7 +31,7 @@ function axisOf(turns: number, kind: Fold['kind'] = 'idle') {
   return { begins, pieces: piecesOf(0, turns * everyMs, folds, { width: 1_000, rounds: turns }) }
 }
 
-/** How often `act` looks at when a piece begins or ends. */
+/** The number of reads of a piece's beginning or end by `act`. */
 function looksOf(pieces: Piece[], act: (watched: Piece[]) => void): number {
   let looks = 0
   const watched = pieces.map((piece) => ({
@@ -50,7 +50,7 @@ function looksOf(pieces: Piece[], act: (watched: Piece[]) => void): number {
 }
 
 describe('the axis of very many turns', () => {
-  it('is drawn for twice as many turns at little more than twice the cost', () => {
+  it('costs little more than twice as much for twice as many turns', () => {
     const cost = (turns: number) => {
       const { begins, pieces } = axisOf(turns)
       return looksOf(pieces, (watched) => ticksOf(watched, begins, 1_000))
@@ -58,7 +58,7 @@ describe('the axis of very many turns', () => {
     expect(cost(2_000)).toBeLessThan(2.5 * cost(1_000))
   })
 
-  it('marks the pauses between them only while there is room for the marks, and says when turns began', () => {
+  it('marks pauses only while there is room, and still shows the beginnings of turns', () => {
     const kinds = (turns: number) => {
       const { begins, pieces } = axisOf(turns)
       const ticks = ticksOf(pieces, begins, 1_000)
@@ -73,12 +73,12 @@ describe('the axis of very many turns', () => {
     expect(kinds(1_000).begins).toBeGreaterThan(10)
   })
 
-  it('finds where a time is by halves', () => {
+  it('uses binary search to find a time', () => {
     const { pieces } = axisOf(2_000)
     expect(looksOf(pieces, (watched) => xOf(watched, 1_500 * everyMs))).toBeLessThan(20)
   })
 
-  it('knows what is in a folded loop, up to its edges and no further', () => {
+  it('has the exact edges of a folded loop', () => {
     const { pieces } = axisOf(2_000, 'loop')
     const [from, to] = [900 * everyMs + turnMs, 901 * everyMs]
     const folded = ([begin, end]: [number, number]) => isFolded(pieces, { from: begin, to: end })
@@ -102,7 +102,7 @@ describe('the axis of very many turns', () => {
 })
 
 describe('the timeline of very many turns', () => {
-  it('is told for twice as many turns at little more than twice the cost', () => {
+  it('costs little more than twice as much for twice as many turns', () => {
     const cost = (turns: number) => {
       let looks = 0
       const records = inTurns(Array.from({ length: turns }, answeredTurn)).map(

@@ -43,7 +43,7 @@ const ownTags = new Set([
 ])
 
 describe('the file of a report', () => {
-  it('has no markup but its own, whatever texts are in it', () => {
+  it('has only its own markup, with any texts in it', () => {
     expect(scripts.map(({ attributes }) => attributes.trim())).toEqual([
       'type="application/json" id="index"',
       'type="application/json" id="data-0"',
@@ -56,7 +56,7 @@ describe('the file of a report', () => {
     for (const { text } of scripts.slice(0, 3)) expect(text).not.toMatch(/[<>&]/)
   })
 
-  it('gives back every text as it was', () => {
+  it('returns every text unchanged', () => {
     const data = JSON.parse(scripts[1]?.text ?? '')
     const call = data.timeline.turns[0].rounds[0].calls[0]
     for (const text of hostileTexts) {
@@ -65,11 +65,11 @@ describe('the file of a report', () => {
     }
   })
 
-  it('has no character that is unseen or turns text round', () => {
+  it('has no invisible character and none that reverses text', () => {
     expect(html).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
   })
 
-  it('lets run its own script and style only, and lets nothing be loaded or sent', () => {
+  it('permits only its own script and style, and no loading or sending', () => {
     const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(html) ?? []
     const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? ''
     const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
@@ -79,7 +79,7 @@ describe('the file of a report', () => {
     expect(html).not.toMatch(/(?:src|href)="(?!#)|@import|url\(/)
   })
 
-  it('has a script that a browser can read, with nothing of TypeScript or modules left in it', () => {
+  it('has a script that a browser can read, without TypeScript or modules', () => {
     const { text = '' } = scripts[3] ?? {}
     expect(() => new Script(text)).not.toThrow()
     expect(text).not.toMatch(/^\s*(?:import|export)\b/m)
@@ -90,7 +90,7 @@ describe('the sources of the page', () => {
   const folder = join(import.meta.dirname, '../../../apps/report/page')
   const sources = readdirSync(folder).filter((name) => name.endsWith('.ts'))
 
-  it.each(sources)('make text of data, never markup or code: %s', (name) => {
+  it.each(sources)('turn data into text, never into markup or code: %s', (name) => {
     const source = readFileSync(join(folder, name), 'utf8')
     expect(source).not.toMatch(
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|DOMParser|createContextualFragment|srcdoc|eval\(|new Function/,

@@ -1,5 +1,5 @@
-// Words and numbers of the page that somebody takes elsewhere (to paper, to the command line), in a
-// real browser where the machine has one.
+// Texts and numbers of the page that users copy to paper or to the command line, in a real browser
+// if the machine has one.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-report-words-'))
 const file = join(folder, 'page.html')
 let browser: Browser
 
-/** `listed`: conversations that are named only. */
+/** `listed`: conversations without data in the page. */
 async function open(shown: Logged[][], listed: string[] = []): Promise<void> {
   const reports = shown.map((records) =>
     reportData(timelineOf('c', records, { reasoning: true }), records, {
@@ -54,7 +54,7 @@ inBrowser('the page', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('has all rounds on paper, whatever is looked for, and what is looked for again afterwards', async () => {
+  it('has all rounds on paper despite a search, and the search result again afterwards', async () => {
     await open([longConversation(12, 5)])
     await browser.evaluate(`document.querySelector('input[value="interventions"]').click()`)
     const rows = () => browser.evaluate<number>('document.querySelectorAll(".round-row").length')
@@ -86,7 +86,7 @@ inBrowser('the page', () => {
     },
   )
 
-  it('tells of each turn the number that the command line knows it by', async () => {
+  it('shows the number of each turn that the command line uses', async () => {
     await open([inTurns([answeredTurn(), answeredTurn()])])
     const heads = '[...document.querySelectorAll(".turn-head h2")].map((one) => one.textContent)'
     expect(await browser.evaluate(heads)).toEqual([
@@ -95,17 +95,17 @@ inBrowser('the page', () => {
     ])
   })
 
-  it('writes the address of a record as weir replay does', async () => {
+  it('writes the address of a record in the form of weir replay', async () => {
     await open([answeredTurn()])
     await browser.evaluate('document.querySelector(".round-head").click()')
     await browser.evaluate('document.querySelector(".round-row .records summary").click()')
     await browser.evaluate(
-      `new Promise((done) => { const look = () => (document.querySelector('.round-row .address') ? done(null) : setTimeout(look, 10)); look() })`,
+      `new Promise((done) => { const check = () => (document.querySelector('.round-row .address') ? done(null) : setTimeout(check, 10)); check() })`,
     )
     expect(await text('.round-row .address')).toMatch(/^weir\.[a-z-]+\/2\/\d+$/)
   })
 
-  it('says at its top of how many conversations it tells, where others are only named', async () => {
+  it('shows the number of its conversations if others are only listed', async () => {
     await open([answeredTurn(), answeredTurn()], ['x', 'y', 'z'])
     expect(await text('h1')).toBe(
       '5 conversations; of the newest 2, which are in this page: 2 answered.',

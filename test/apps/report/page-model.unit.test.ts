@@ -1,4 +1,4 @@
-// What the page finds out by itself: rows, spans, the axis, differences, search.
+// The data that the page derives: rows, spans, the axis, differences, search.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ const never = () => false
 describe('the rows', () => {
   const data = dataOf(10, 5)
 
-  it('fold a loop into one, and show its rounds when it is opened', () => {
+  it('fold a loop into one row, and show its rounds once opened', () => {
     expect(rowsOf(data, { isOpen: never }).map(({ kind }) => kind)).toEqual([
       'turn',
       'round',
@@ -41,7 +41,7 @@ describe('the rows', () => {
     expect(open.at(-1)).toEqual({ kind: 'round', turn: 0, round: 9, loop: 0 })
   })
 
-  it('fold nothing that is looked for, and leave out turns in which nothing was found', () => {
+  it('fold nothing during a search, and leave out turns without a match', () => {
     expect(
       rowsOf(data, { isOpen: never, matches: ({ round }) => round >= 9 }).map(({ kind }) => kind),
     ).toEqual(['turn', 'round', 'round'])
@@ -52,7 +52,7 @@ describe('the rows', () => {
 describe('a search', () => {
   const [turn] = dataOf(10, 5).timeline.turns
 
-  it('finds each of its words, in whatever case, anywhere in a round', () => {
+  it('finds all of its words anywhere in a round, in upper or lower case', () => {
     const found = (query: string) =>
       turn?.rounds.filter((round) => hasWords(round, wordsIn(query))).map(({ round }) => round)
     expect(found('FILE-3.ts')).toEqual([3])
@@ -61,7 +61,7 @@ describe('a search', () => {
     expect(found('absent')).toEqual([])
   })
 
-  it('finds rounds by what became of them', () => {
+  it('finds rounds by their results', () => {
     const found = (kind: Parameters<typeof isOfKind>[1]) =>
       turn?.rounds.filter((round) => isOfKind(round, kind)).length
     expect([found('all'), found('stopped'), found('failed'), found('interventions')]).toEqual([
@@ -73,7 +73,7 @@ describe('a search', () => {
 describe('spans of time', () => {
   const [turn] = dataOf(3, 0).timeline.turns
 
-  it('say which lane had which part of a round', () => {
+  it('assign each part of a round to its lane', () => {
     const own = spansOf(turn!, 1e9).filter(({ round }) => round === 2)
     expect(own.map(({ lane, tone }) => `${lane} ${tone}`)).toEqual([
       'model plain',
@@ -98,32 +98,32 @@ describe('the axis', () => {
   const widths = (pieces: ReturnType<typeof piecesOf>) =>
     pieces.map(({ width }) => Math.round(width))
 
-  it('gives a folded loop the width of the time that it took', () => {
+  it('gives a folded loop the width of its duration', () => {
     const pieces = piecesOf(0, 1_000, [fold(100, 800)], { width: 1_000, rounds: 3 })
     expect(widths(pieces)).toEqual([100, 700, 200])
     expect(pieces.every(({ isToScale }) => isToScale)).toBe(true)
     expect(Math.round(timeAt(pieces, 850))).toBe(850)
   })
 
-  it('gives a loop less, and says so, where the rounds around it could not be told apart', () => {
+  it('gives a loop less and marks it if the rounds around it would merge', () => {
     const pieces = piecesOf(0, 1_000_000, [fold(100, 999_900)], { width: 1_000, rounds: 4 })
     expect(widths(pieces)).toEqual([52, 896, 52])
     expect(pieces.map(({ isToScale }) => isToScale)).toEqual([true, false, true])
     expect(Math.round(xOf(pieces, 50))).toBe(26)
   })
 
-  it('gives a loop more, and says so, where it could not be seen', () => {
+  it('gives a loop more and marks it if it would be invisible', () => {
     const pieces = piecesOf(0, 1_000_000, [fold(500_000, 500_010)], { width: 1_000, rounds: 4_000 })
     expect(widths(pieces)).toEqual([482, 36, 482])
     expect(pieces[1]?.isToScale).toBe(false)
   })
 
-  it('leaves out what nobody wants to look at, however long it was', () => {
+  it('leaves out uninteresting time of any length', () => {
     const pieces = piecesOf(0, 9e8, [fold(1_000, 9e8 - 1_000, 'idle')], { width: 1_000, rounds: 4 })
     expect(widths(pieces)).toEqual([477, 46, 477])
   })
 
-  it('fills its width without gaps, whatever is folded', () => {
+  it('fills its width without gaps, with any folds', () => {
     const folds = fc.array(
       fc
         .tuple(fc.nat(1000), fc.nat(1000), fc.constantFrom<Fold['kind']>('loop', 'idle'))
@@ -144,7 +144,7 @@ describe('the axis', () => {
     )
   })
 
-  it('says the time of day where a turn begins, and thereafter how long ago that was', () => {
+  it('shows the time of day where a turn begins, and then the time since', () => {
     const begin = Date.UTC(2026, 10, 22, 9, 59, 58)
     const texts = (to: number, begins = [begin]) =>
       ticksOf(piecesOf(begin, begin + to, [], { width: 900, rounds: 3 }), begins, 900).map(
@@ -159,7 +159,7 @@ describe('the axis', () => {
     expect(texts(2 * 864e5, [begin, begin + 864e5])).toContain('2026-11-23 09:59:58')
   })
 
-  it('says how much is left out where the scale is broken', () => {
+  it('shows the length of each break in the scale', () => {
     const pieces = piecesOf(0, 96e6, [fold(1_000, 95e6, 'idle')], { width: 900, rounds: 3 })
     expect(ticksOf(pieces, [0, 95e6], 900).filter(({ kind }) => kind === 'gap')).toMatchObject([
       { text: '26 h' },
@@ -173,7 +173,7 @@ describe('the axis', () => {
     ])
   })
 
-  it('has texts that differ from each other, do not touch and are not cut', () => {
+  it('has different texts that neither touch nor are cut', () => {
     for (const to of [700, 1_500, 9_000, 61_000, 5e6, 9e8]) {
       const ticks = ticksOf(
         piecesOf(0, to, [fold(to / 3, to / 2)], { width: 900, rounds: 5 }),
@@ -201,7 +201,7 @@ describe('the axis', () => {
 })
 
 describe('the difference of two calls', () => {
-  it('is told member by member, whatever their order', () => {
+  it('is shown by member, in any order', () => {
     const before = '{"path":"a.ts","edit":{"from":1,"text":"let x = 1"},"old":true}'
     const after = '{"edit":{"text":"let y = 1","from":1},"path":"a.ts","tags":["new"]}'
     expect(argumentDiff(before, after)).toEqual({
@@ -223,7 +223,7 @@ describe('the difference of two calls', () => {
     })
   })
 
-  it('is told word by word where one is no JSON object', () => {
+  it('is shown by word if one is not a JSON object', () => {
     expect(argumentDiff('{"a": 1', '{"a": 2')).toMatchObject({
       unchanged: 0,
       members: [{ kind: 'changed', path: '' }],
@@ -231,7 +231,7 @@ describe('the difference of two calls', () => {
     expect(argumentDiff('', '')).toEqual({ unchanged: 1, members: [] })
   })
 
-  it('gives back both texts, piece by piece, whatever they are', () => {
+  it('contains both texts, piece by piece, for any texts', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '{', '🦊', '\n'), maxLength: 60 })
     fc.assert(
       fc.property(text, text, (before, after) => {
@@ -244,7 +244,7 @@ describe('the difference of two calls', () => {
     )
   })
 
-  it('says that a middle of many words was replaced, instead of filling a table without bound', () => {
+  it('replaces a middle of many words instead of filling a table without limit', () => {
     const words = (word: string) =>
       Array.from({ length: 3_000 }, (_, index) => `${word}${index}`).join(' ')
     expect(wordDiff(`x ${words('a')} y`, `x ${words('b')} y`).map(({ kind }) => kind)).toEqual([

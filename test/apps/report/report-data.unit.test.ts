@@ -12,7 +12,7 @@ describe('the data of a report', () => {
   const { data, records } = made(longConversation(12, 6))
   const turn = data.timeline.turns[0]!
 
-  it('hold a loop as one run, from the first round that it came back in, though evidence names the newest only', () => {
+  it('have a loop as one run from its first repetition, although evidence names only the newest rounds', () => {
     expect(turn.loops).toMatchObject([
       { from: 7, to: 12, rule: 'identical-failure', key: 'exec({"command":"make"})' },
     ])
@@ -25,13 +25,13 @@ describe('the data of a report', () => {
     })
   })
 
-  it('name for each call the one before it that it is compared with', () => {
+  it('name for each call the earlier call to compare it with', () => {
     expect(turn.rounds[0]?.found[0]).toEqual({ canonical: null, previous: null })
     expect(turn.rounds[4]?.found[0]?.previous).toEqual({ round: 4, ordinal: 0, same: false })
     expect(turn.rounds[8]?.found[0]?.previous).toEqual({ round: 8, ordinal: 0, same: true })
   })
 
-  it('tell how far a streak had come before and after a round, by the fold of the loop-detector', () => {
+  it('have the repeat count before and after a round, by the fold of the loop-detector', () => {
     const streak = turn.rounds[9]?.streaks.find(
       ({ rule, what }) => rule === 'identical-failure' && what.startsWith('exec('),
     )
@@ -39,7 +39,7 @@ describe('the data of a report', () => {
     expect(turn.rounds[2]?.streaks).toEqual([])
   })
 
-  it('hold every record once, under its round or its turn, with its content', () => {
+  it('have every record once, under its round or its turn, with its content', () => {
     const [from, to] = turn.rounds[0]!.records
     const types = records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)
     expect(types).toEqual(
@@ -64,25 +64,25 @@ describe('the data of a report', () => {
     expect(response).toMatchObject({ attempt: 'a1', calls: [{ name: 'exec' }] })
   })
 
-  it('hold what several records have in common once', () => {
+  it('store values that several records share once', () => {
     const texts = records.values.map((value) => JSON.stringify(value))
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  it('show arguments as the detector compares them only where they were sent otherwise', () => {
+  it('show arguments in the form of the detector only if they differ from the sent ones', () => {
     const log = conversationLog()
     const calls = [exec({ raw: '{"command": ""}' }), exec({ ordinal: 1, raw: '{"command":"ls"}' })]
-    const said = response({ calls, stop: 'calls' })
+    const reply = response({ calls, stop: 'calls' })
     log.begin()
     log.ask(1)
-    log.check(1, said)
-    log.conclude(1, said, [result(), result({ ordinal: 1 })])
+    log.check(1, reply)
+    log.conclude(1, reply, [result(), result({ ordinal: 1 })])
     const found = made(log.records).data.timeline.turns[0]?.rounds[0]?.found
     expect(found?.map(({ canonical }) => canonical)).toEqual(['{}', null])
     expect(found?.map(({ previous }) => previous)).toEqual([null, null])
   })
 
-  it('tell of a turn that was not over for how long it had run when the log was read, and of another when it ended', () => {
+  it('limit an open turn by the time of the read, and others by their end', () => {
     const log = conversationLog()
     log.begin()
     log.ask(1)
@@ -98,14 +98,14 @@ describe('the data of a report', () => {
     expect(until(startedAt + 90_000).figures.ms).toBe(log.records.at(-1)!.time - startedAt)
   })
 
-  it('put a message under the turn that answers it', () => {
+  it('assign a message to the turn that answers it', () => {
     const [from, to] = data.timeline.turns[0]!.records
     expect(
       records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type),
     ).toContain('user-message')
   })
 
-  it('are told as far as they go where the detector cannot take a record', () => {
+  it('go as far as possible if the detector cannot process a record', () => {
     const records = longConversation(4, 0)
     const broken = records.find(
       ({ message }) => message?.type === 'round-checked' && message.round === 3,

@@ -1,5 +1,4 @@
-// What the command says of the page that it made, of a log that lacks something; and of a bundle of
-// it.
+// The output of the command for an incomplete log, and for a bundle of it.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +21,7 @@ const settings = readSettings({ dataFolder: folder }, {})
 const page = join(folder, 'report.html')
 const file = join(folder, 'incident.weir')
 
-async function told(conversation: string | undefined, bundle?: string): Promise<string> {
+async function outputOf(conversation: string | undefined, bundle?: string): Promise<string> {
   const { stream, text } = output()
   await report(
     {
@@ -35,7 +34,7 @@ async function told(conversation: string | undefined, bundle?: string): Promise<
   return text()
 }
 
-describe('weir report of a log that lacks something', () => {
+describe('weir report of an incomplete log', () => {
   beforeAll(async () => {
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     await bus.ensureTopics(topicSpecs('weir.', 1))
@@ -91,29 +90,26 @@ describe('weir report of a log that lacks something', () => {
   it.each([
     ['the log', undefined],
     ['a bundle of it', file],
-  ])(
-    'says of %s which turns had not ended, and of which the beginning is gone',
-    async (_, bundle) => {
-      expect(await told('open', bundle)).toMatch(
-        /: 1 conversation, 0 rounds, \d+ kB; 1 turn had not ended\. Open it in a browser\.\n$/,
-      )
-      expect(readFileSync(page, 'utf8')).toContain(
-        'Still running when the log was read: nothing was asked of the model yet',
-      )
-      expect(await told('cut', bundle)).toMatch(
-        /: 1 conversation, 1 round, \d+ kB; the log no longer has the beginning of 1 turn\. Open/,
-      )
-      expect(readFileSync(page, 'utf8')).toContain('"isWhole":false')
-    },
-  )
+  ])('of %s names the open turns and those with a deleted beginning', async (_, bundle) => {
+    expect(await outputOf('open', bundle)).toMatch(
+      /: 1 conversation, 0 rounds, \d+ kB; 1 turn had not ended\. Open it in a browser\.\n$/,
+    )
+    expect(readFileSync(page, 'utf8')).toContain(
+      'Still running when the log was read: no request to the model yet',
+    )
+    expect(await outputOf('cut', bundle)).toMatch(
+      /: 1 conversation, 1 round, \d+ kB; the log no longer has the beginning of 1 turn\. Open/,
+    )
+    expect(readFileSync(page, 'utf8')).toContain('"isWhole":false')
+  })
 
-  it('leaves out conversations of which nothing is left but that they were, and says how many', async () => {
-    expect(await told(undefined)).toMatch(
+  it('leaves out conversations with only their activity left, and shows their number', async () => {
+    expect(await outputOf(undefined)).toMatch(
       /: 2 conversations, .*; of 1 older conversation nothing is left to show\. Open it in a browser\.\n$/,
     )
     expect(readFileSync(page, 'utf8')).not.toContain('gone')
-    await expect(told('gone')).rejects.toThrow(
-      'of the conversation gone only its activity is left: its other records were deleted',
+    await expect(outputOf('gone')).rejects.toThrow(
+      'the conversation gone has only its activity left: its other records were deleted',
     )
   })
 })
@@ -139,27 +135,24 @@ describe('weir report of an imported transcript', () => {
         },
       ],
     ],
-  ])(
-    'does not take the time of importing for that of a turn that ends open, %s',
-    async (_, more) => {
-      const bundle = join(folder, 'transcript.weir')
-      let now = Date.now()
-      jest.spyOn(systemClock, 'now').mockImplementation(() => {
-        now += 3_600_000
-        return now
-      })
-      writeFileSync(file, JSON.stringify([text('user', 'hello'), ...more]))
-      await importTranscript(
-        file,
-        { format: 'anthropic', output: bundle, force: true },
-        output().stream,
-      )
-      await told(undefined, bundle)
-      const [, data = ''] =
-        /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
-      const { figures, timeline } = JSON.parse(data)
-      expect(timeline.turns.at(-1).end).toBeNull()
-      expect(figures.ms).toBeLessThan(1_000)
-    },
-  )
+  ])('does not use the time of the import as the end of an open turn, %s', async (_, more) => {
+    const bundle = join(folder, 'transcript.weir')
+    let now = Date.now()
+    jest.spyOn(systemClock, 'now').mockImplementation(() => {
+      now += 3_600_000
+      return now
+    })
+    writeFileSync(file, JSON.stringify([text('user', 'hello'), ...more]))
+    await importTranscript(
+      file,
+      { format: 'anthropic', output: bundle, force: true },
+      output().stream,
+    )
+    await outputOf(undefined, bundle)
+    const [, data = ''] =
+      /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+    const { figures, timeline } = JSON.parse(data)
+    expect(timeline.turns.at(-1).end).toBeNull()
+    expect(figures.ms).toBeLessThan(1_000)
+  })
 })

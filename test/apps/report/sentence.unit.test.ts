@@ -20,7 +20,7 @@ type End = Omit<
   'type' | 'conversation' | 'turn' | 'messageId' | 'totals'
 >
 
-function told(records: Logged[]): { sentence: string; tone: string } {
+function summaryOf(records: Logged[]): { sentence: string; tone: string } {
   const { sentence, tone } = reportData(
     timelineOf('c', records, { reasoning: false }),
     records,
@@ -34,7 +34,7 @@ function told(records: Logged[]): { sentence: string; tone: string } {
   }
 }
 
-/** A round whose only call is refused, or runs. */
+/** A round with one call that is rejected, or runs. */
 function round(log: Log, number: number, raw: string, intervention = false): void {
   const said = response({ calls: [exec({ raw })], stop: 'calls' })
   const refused = result({
@@ -95,29 +95,29 @@ function begun(): Log {
 }
 
 describe('the sentence at the top of a report', () => {
-  it('tells of an answer what it took', () => {
+  it('shows the cost of an answer', () => {
     const log = begun()
     speak(log, 1, 'done')
     finish(log, 1, {})
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence: 'The agent answered after 1 round and 3.0 s; it cost 15 tokens in all.',
       tone: 'good',
     })
   })
 
-  it('tells of an answer that came once a loop was stopped, and what share the loop was', () => {
+  it('shows an answer after a stopped loop, and the share of the loop', () => {
     const log = begun()
     for (const number of [1, 2, 3]) round(log, number, '{}', number === 3)
     speak(log, 4, 'which command?')
     finish(log, 4, {})
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence:
         'The agent answered after 4 rounds and 3.0 s, once Weir had stopped a loop: the model kept making the same failing call, exec({}); 3 of 4 rounds (75 %) were that loop, and it cost 60 tokens in all.',
       tone: 'good',
     })
   })
 
-  it('tells of a loop that did not stop', () => {
+  it('shows a loop that did not stop', () => {
     const log = begun()
     for (const number of [1, 2, 3, 4]) round(log, number, '{}', number >= 3)
     finish(log, 4, {
@@ -125,9 +125,9 @@ describe('the sentence at the top of a report', () => {
       reason: 'exec({}) failed in 4 rounds',
       class: 'no_progress',
     })
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence:
-        'Ended without an answer after 4 rounds and 3.0 s: the model kept making the same failing call, exec({}), and did not stop when it was asked to; 4 of 4 rounds (100 %) were that loop, and it cost 60 tokens in all.',
+        'Ended without an answer after 4 rounds and 3.0 s: the model kept making the same failing call, exec({}), and did not stop after the interventions; 4 of 4 rounds (100 %) were that loop, and it cost 60 tokens in all.',
       tone: 'bad',
     })
   })
@@ -137,24 +137,24 @@ describe('the sentence at the top of a report', () => {
     ['calls', 'the turn reached its limit on tool calls'],
     ['wall', 'the turn reached its limit on time'],
     ['tokens', 'the turn reached its limit on tokens'],
-  ] as const)('tells of a budget of %s that was used up', (cap, words) => {
+  ] as const)('shows an exhausted budget of %s', (cap, words) => {
     const log = begun()
     round(log, 1, '{"command":1}')
     finish(log, 1, { outcome: 'capped', reason: 'a limit', class: 'budget', cap })
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence: `Ended without an answer after 1 round and 3.0 s: ${words}; it cost 15 tokens in all.`,
       tone: 'bad',
     })
   })
 
-  it('tells of an answer in the last response that a budget allowed, and of one that was cut', () => {
+  it('shows an answer in the last permitted response, and a truncated answer', () => {
     const log = begun()
     speak(log, 1, 'so far')
     finish(log, 1, {
       cap: 'rounds',
       reason: 'the model answered in its last response; the limit on rounds was reached',
     })
-    const { sentence, tone } = told(log.records)
+    const { sentence, tone } = summaryOf(log.records)
     expect(sentence).toContain(
       'The agent answered after 1 round and 3.0 s, in the last response that it was allowed: its limit on model rounds was reached',
     )
@@ -166,13 +166,13 @@ describe('the sentence at the top of a report', () => {
       reason:
         "the model answered; its reply was cut at the agent's or the model's limit on output tokens",
     })
-    expect(told(short.records)).toMatchObject({
+    expect(summaryOf(short.records)).toMatchObject({
       sentence: expect.stringContaining('; its answer was cut short'),
       tone: 'warning',
     })
   })
 
-  it("tells of a provider's failure, in its words", () => {
+  it('shows the failure of a provider in its own words', () => {
     const log = begun()
     log.ask(1)
     finish(log, 1, {
@@ -180,23 +180,23 @@ describe('the sentence at the top of a report', () => {
       reason: 'the provider answered 529: overloaded',
       class: 'transient',
     })
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence:
         "Ended without an answer after 1 round and 3.0 s: the model's provider failed, for now (the provider answered 529: overloaded).",
       tone: 'bad',
     })
   })
 
-  it('shows no more of what others wrote than a sentence can hold, and cuts no character', () => {
+  it('shortens foreign texts without splitting a character', () => {
     const log = begun()
     log.ask(1)
     finish(log, 1, { outcome: 'failed', reason: '🦊'.repeat(5_000), class: 'transient' })
-    expect(told(log.records).sentence).toBe(
+    expect(summaryOf(log.records).sentence).toBe(
       `Ended without an answer after 1 round and 3.0 s: the model's provider failed, for now (${'🦊'.repeat(160)}…).`,
     )
   })
 
-  it('tells of a failure inside of Weir, and where', () => {
+  it('shows a failure inside Weir and its stage', () => {
     const log = begun()
     log.ask(1)
     log.write('conversation-events', {
@@ -208,12 +208,12 @@ describe('the sentence at the top of a report', () => {
       reason: 'a bug',
     } as Message)
     finish(log, 1, { outcome: 'failed', reason: 'internal failure', class: 'internal' })
-    expect(told(log.records).sentence).toBe(
-      'Ended without an answer after 1 round and 3.0 s: something failed inside of Weir (executor: a bug).',
+    expect(summaryOf(log.records).sentence).toBe(
+      'Ended without an answer after 1 round and 3.0 s: something failed inside Weir (executor: a bug).',
     )
   })
 
-  it('tells of a cancel, and which tool was at work', () => {
+  it('shows a cancel and the running tool', () => {
     const log = begun()
     const said = response({ calls: [exec()], stop: 'calls' })
     log.ask(1)
@@ -223,17 +223,17 @@ describe('the sentence at the top of a report', () => {
     log.claim(1)
     log.start(1)
     finish(log, 1, { outcome: 'cancelled', reason: 'the client cancelled it', class: 'cancelled' })
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence:
         'Cancelled by the client after 1 round and 3.0 s; the last tool that ran was exec; it cost 15 tokens in all.',
       tone: 'warning',
     })
   })
 
-  it('tells what a turn waits for that is still open', () => {
+  it('shows the reason why an open turn waits', () => {
     const log = begun()
     log.ask(1)
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence: 'Still running when the log was read, in round 1: it waits for the model.',
       tone: 'warning',
     })
@@ -241,12 +241,12 @@ describe('the sentence at the top of a report', () => {
     log.answer(1, said)
     log.check(1, said)
     log.clear(1, said.calls)
-    expect(told(log.records).sentence).toBe(
+    expect(summaryOf(log.records).sentence).toBe(
       'Still running when the log was read, in round 1: it waits for exec; it cost 15 tokens so far.',
     )
   })
 
-  it('tells of several turns how many were answered, and of the newest that was not', () => {
+  it('shows the number of answered turns, and the newest turn without an answer', () => {
     const log = begun()
     speak(log, 1, 'done')
     finish(log, 1, {})
@@ -265,14 +265,14 @@ describe('the sentence at the top of a report', () => {
     } as const
     const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
     log.write('activity', { type: 'turn-finished', ...second, ...failed, totals }, { at: 9_400 })
-    expect(told(log.records)).toEqual({
+    expect(summaryOf(log.records)).toEqual({
       sentence:
         "1 of 2 turns ended with an answer; turn 2: ended without an answer after 400 ms, before the model was asked: the model's provider failed (gone); it cost 15 tokens in all.",
       tone: 'bad',
     })
   })
 
-  it('counts only what is left of a turn whose beginning is gone, and says so', () => {
+  it('counts only the rest of a turn with a deleted beginning, and notes that', () => {
     const log = begun()
     for (const number of [1, 2, 3, 4]) round(log, number, '{}', number >= 3)
     finish(log, 4, {
@@ -284,12 +284,12 @@ describe('the sentence at the top of a report', () => {
       ({ message }) =>
         message?.type !== 'user-message' && !(message && 'round' in message && message.round < 2),
     )
-    expect(told(left).sentence).toContain(
+    expect(summaryOf(left).sentence).toContain(
       '; 3 of the 3 rounds that are left (100 %) were that loop, and what is left of it cost 45 tokens.',
     )
   })
 
-  it('says so where no turn has begun', () => {
-    expect(told([]).sentence).toBe('No turn has begun in this conversation.')
+  it('notes that no turn has begun', () => {
+    expect(summaryOf([]).sentence).toBe('No turn has begun in this conversation.')
   })
 })

@@ -1,13 +1,13 @@
-// The records of a conversation with several turns, each as a log of its own has them.
+// The records of a conversation with several turns, each written as a separate log.
 
 import type { Logged } from '../../../apps/history/inspect/logged.ts'
 import { conversationLog, response } from '../history/inspect/conversation-log.ts'
 
-/** A turn has the number of the record that opened it. */
+/** A turn has the offset of its opening record as its number. */
 const recordsPerTurn = 10
 const turnMs = 100
 
-/** One behind the other, with a pause between two. */
+/** In sequence, with a pause between two turns. */
 export function inTurns(turns: Logged[][], pauseMs = 0): Logged[] {
   return turns.flatMap((records, place) => {
     const turn = place * recordsPerTurn
@@ -27,15 +27,15 @@ export function inTurns(turns: Logged[][], pauseMs = 0): Logged[] {
   })
 }
 
-/** Of one round, which answers. */
+/** A turn of one round with an answer. */
 export function answeredTurn(): Logged[] {
   const log = conversationLog()
-  const said = response({ text: 'done' })
+  const reply = response({ text: 'done' })
   log.begin()
   log.ask(1)
-  log.answer(1, said)
-  log.check(1, said)
-  log.conclude(1, said)
+  log.answer(1, reply)
+  log.check(1, reply)
+  log.conclude(1, reply)
   log.end('done')
   return log.records
 }

@@ -4,7 +4,7 @@ import { argumentLines } from '../../../apps/terminal/argument-lines.ts'
 import { columnsOf } from '../../../apps/terminal/word-wrap.ts'
 
 describe('arguments that a person decides about', () => {
-  it('stand under an indent, however wide the terminal is', () => {
+  it('have an indent at any width of the terminal', () => {
     expect(argumentLines('{"env":"prod", "n":1}', 80)).toEqual(['    {"env":"prod", "n":1}'])
     expect(argumentLines('{"env":"prod", "n":1}', Number.POSITIVE_INFINITY)).toEqual([
       '    {"env":"prod", "n":1}',
@@ -12,12 +12,12 @@ describe('arguments that a person decides about', () => {
     expect(argumentLines('{\n  "a": 1\n}', 80)).toEqual(['    {', '      "a": 1', '    }'])
   })
 
-  it('are broken where a line is full, also in the middle of a word', () => {
+  it('are broken where a line is full, even inside a word', () => {
     expect(argumentLines('rm -r /etc /home', 14)).toEqual(['    rm -r /etc', '  ↪ ␣/home'])
     expect(argumentLines('漢字漢字', 9)).toEqual(['    漢字', '  ↪ 漢字'])
   })
 
-  it('show blanks that stand together, or at the end of a line', () => {
+  it('show blanks that are consecutive or at the end of a line', () => {
     expect(argumentLines('rm   x  ', 80)).toEqual(['    rm␣␣␣x␣␣'])
     expect(argumentLines('ab    cd', 8)).toEqual(['    ab␣␣', '  ↪ ␣␣cd'])
     expect(argumentLines('ab\t\u00a0\u3000␣\r', 80)).toEqual([
@@ -25,7 +25,7 @@ describe('arguments that a person decides about', () => {
     ])
   })
 
-  it('that differ are shown as different lines, and none is wider than the terminal', () => {
+  it('differ in their lines if their texts differ, and no line is wider than the terminal', () => {
     const alphabet = fc.constantFrom(' ', ' ', 'a', '"', '\n', '␣', '漢', '\u00a0')
     const text = fc.string({ unit: alphabet, maxLength: 40 })
     fc.assert(
@@ -38,7 +38,7 @@ describe('arguments that a person decides about', () => {
     )
   })
 
-  it('that differ in one blank, or a line end, at a break are shown as different lines', () => {
+  it('differ in their lines if one blank or line end at a break differs', () => {
     expect(argumentLines('abcdefgh\nij', 12)).not.toEqual(argumentLines('abcdefghij', 12))
     for (let blanks = 1; blanks < 30; blanks += 1) {
       const padded = (count: number) => argumentLines(`{"path":"xx${' '.repeat(count)}y"}`, 20)

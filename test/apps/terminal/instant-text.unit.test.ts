@@ -15,7 +15,7 @@ describe('a time on the command line', () => {
     ['1.5h ago', now - 5_400_000],
     ['90 s ago', now - 90_000],
     ['2d ago', now - 172_800_000],
-  ])('%s is understood', (text, time) => {
+  ])('can be %s', (text, time) => {
     expect(instantOf(text, now)).toBe(time)
   })
 
@@ -29,7 +29,7 @@ describe('a time on the command line', () => {
     '-5m ago',
     '10y ago',
     '2026-07-29T10:12:03Zx',
-  ])('%j is none', (text) => {
+  ])('cannot be %j', (text) => {
     expect(instantOf(text, now)).toBeUndefined()
   })
 })

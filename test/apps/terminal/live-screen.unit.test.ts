@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { createScreen, type Screen } from '../../../apps/terminal/live-screen.ts'
 
-/** A stream that keeps what is written. */
+/** A stream that records its output. */
 function stream(fields: { isTTY?: boolean; columns?: number; getColorDepth?: () => number }) {
   const written: string[] = []
   const out = {
@@ -20,7 +20,7 @@ const faint = { text: '  exec running', tone: 'faint' } as const
 const plain = (text: string) => ({ text, tone: 'plain' }) as const
 const clear = '\r\u001b[K'
 
-/** What a terminal shows in the end: of each line, what came after it was last taken back. */
+/** The final content of a terminal: of each line, the text after its last erasure. */
 const shown = (text: string) =>
   text
     .split('\n')
@@ -28,7 +28,7 @@ const shown = (text: string) =>
     .join('\n')
 
 describe('a terminal', () => {
-  it('has a live line, that what happened takes the place of', () => {
+  it('has a live line that the next event replaces', () => {
     const { out, text } = terminal()
     const screen = createScreen(out, {})
     screen.live(plain('exec running'))
@@ -38,14 +38,14 @@ describe('a terminal', () => {
     expect(shown(text())).toBe('exec ok\n')
   })
 
-  it('writes only what is new of a live line that grows', () => {
+  it('writes only the new part of a growing live line', () => {
     const { out, text } = terminal()
     const screen = createScreen(out, {})
-    for (const said of ['I wi', 'I will', 'I will', 'other']) screen.live(plain(said))
+    for (const text of ['I wi', 'I will', 'I will', 'other']) screen.live(plain(text))
     expect(text()).toBe(`I will${clear}other`)
   })
 
-  it('keeps the live line below what is printed', () => {
+  it('keeps the live line below the printed text', () => {
     const { out, text } = terminal()
     const screen = createScreen(out, {})
     screen.live(plain('exec running'))
@@ -53,7 +53,7 @@ describe('a terminal', () => {
     expect(shown(text())).toBe('a warning\nexec running')
   })
 
-  it('has lines that end before its last column, and not too long ones', () => {
+  it('has lines that end before its last column and are not too long', () => {
     const columns = (of: number | undefined) =>
       createScreen(stream({ isTTY: true, ...(of && { columns: of }) }).out, {}).layout().columns
     expect([columns(80), columns(60), columns(500), columns(5), columns(undefined)]).toEqual([
@@ -61,7 +61,7 @@ describe('a terminal', () => {
     ])
   })
 
-  it('shows colours, unless it has none; with NO_COLOR, Node says so', () => {
+  it('shows colours if it has them; with NO_COLOR, Node forbids them', () => {
     const coloured = terminal()
     createScreen(coloured.out, {}).show([faint])
     expect(coloured.text()).toBe('\u001b[2m  exec running\u001b[22m\n')
@@ -70,7 +70,7 @@ describe('a terminal', () => {
     expect(bare.text()).toBe('  exec running\n')
   })
 
-  it('that is dumb has neither a live line nor wrapped lines', () => {
+  it('has neither a live line nor wrapped lines if it is dumb', () => {
     const screen = createScreen(terminal().out, { TERM: 'dumb' })
     expect(screen.layout()).toEqual({ columns: Number.POSITIVE_INFINITY, isLive: false })
   })
@@ -92,7 +92,7 @@ describe('a pipe', () => {
     expect(piped.text()).toBe('  exec running\n')
   })
 
-  it('gets text in pieces, and what is printed on lines of its own', () => {
+  it('gets text in pieces, and printed texts on separate lines', () => {
     screen.show([{ ...plain('half a '), isOpen: true }])
     screen.print('{"level":40}\n')
     screen.show([{ ...plain('line'), isOpen: true }, plain('')])

@@ -8,16 +8,16 @@ const piped = (...chunks: (string | Uint8Array)[]) =>
 const nothing = piped()
 
 describe('the text of a message', () => {
-  it('is the argument, as it is', async () => {
+  it('is the unchanged argument', async () => {
     expect(await readMessageText('  list the files \n', nothing)).toBe('  list the files \n')
   })
 
-  it('is standard input where there is no argument, or a dash, without its last line end', async () => {
+  it('is standard input without its last line end, if there is no argument or a dash', async () => {
     expect(await readMessageText(undefined, piped('one\n', 'two\n'))).toBe('one\ntwo')
     expect(await readMessageText('-', piped('one\r\n\r\n'))).toBe('one\r\n')
   })
 
-  it('is whole where a character comes in two pieces', async () => {
+  it('keeps a character that arrives in two pieces', async () => {
     const bytes = Buffer.from('größer')
     expect(await readMessageText('-', piped(bytes.subarray(0, 3), bytes.subarray(3)))).toBe(
       'größer',
@@ -28,7 +28,7 @@ describe('the text of a message', () => {
     expect(await readMessageText('-', piped('\ufeffhello'))).toBe('hello')
   })
 
-  it('is asked for at a terminal', async () => {
+  it('is required at a terminal', async () => {
     const terminal = Object.assign(piped('typed'), { isTTY: true })
     await expect(readMessageText(undefined, terminal)).rejects.toMatchObject({
       code: 'usage',
@@ -39,14 +39,14 @@ describe('the text of a message', () => {
   it.each([
     ['an empty argument', ''],
     ['a blank one', ' \n\t'],
-  ])('is refused: %s', async (_, argument) => {
+  ])('cannot be %s', async (_, argument) => {
     await expect(readMessageText(argument, nothing)).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining('empty or blank'),
     })
   })
 
-  it('is refused: nothing on standard input', async () => {
+  it('cannot be empty on standard input', async () => {
     await expect(readMessageText(undefined, piped())).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining('empty or blank'),
@@ -57,14 +57,14 @@ describe('the text of a message', () => {
     ['a stray byte', Buffer.from([0x61, 0xff, 0x62]), 'byte 2 is 0xff'],
     ['an end in the middle of a character', Buffer.from([0x61, 0xc3]), 'byte 2 is 0xc3'],
     ['an encoded surrogate', Buffer.from([0xed, 0xa0, 0x80]), 'byte 1 is 0xed'],
-  ])('is refused: %s', async (_, bytes, where) => {
+  ])('cannot have %s', async (_, bytes, where) => {
     await expect(readMessageText('-', piped(bytes))).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining(where),
     })
   })
 
-  it('is refused over its limit, and taken up to it', async () => {
+  it('can have as many bytes as the limit, and not more', async () => {
     const most = 'x'.repeat(limits.userMessageBytesMax)
     expect(await readMessageText('-', piped(most, '\n'))).toBe(most)
     await expect(readMessageText('-', piped(most, 'x'))).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('the text of a message', () => {
     await expect(readMessageText(`${most}x`, nothing)).rejects.toMatchObject({ code: 'usage' })
   })
 
-  it('is not read to its end where it has none', async () => {
+  it('is read only up to its limit', async () => {
     const endless = new Readable({
       read() {
         this.push(Buffer.alloc(65_536, 'x'))

@@ -6,12 +6,12 @@ const stream = (fields: { isTTY: boolean; columns?: number }) =>
   Object.assign(new Writable(), fields) as unknown as NodeJS.WriteStream
 const pipe = stream({ isTTY: false })
 
-it('there is no colour where the output is piped', () => {
+it('piped output has no colour', () => {
   expect(painted(pipe, 'bad', 'failed')).toBe('failed')
 })
 
 describe('columns', () => {
-  it('are 80 where nobody says, those of the terminal elsewhere, and never more than reads well', () => {
+  it('are 80 by default and those of the terminal if there is one, within a readable limit', () => {
     expect(columnsOfOutput(pipe)).toBe(80)
     expect(columnsOfOutput(stream({ isTTY: true, columns: 60 }))).toBe(60)
     expect(columnsOfOutput(stream({ isTTY: true, columns: 132 }))).toBe(100)

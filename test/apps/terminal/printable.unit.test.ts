@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { printable, printableJson, printableLines } from '../../../apps/terminal/printable.ts'
 
-describe('text of others on a terminal', () => {
+describe('foreign text on a terminal', () => {
   it.each([
     ['\u001b[2J', '\\u{1b}[2J', 'a control sequence'],
     ['\u009b31m', '\\u{9b}31m', 'one of eight bits'],
@@ -14,23 +14,23 @@ describe('text of others on a terminal', () => {
     ['a\u2028b', 'a\\u{2028}b', 'other line ends'],
     ['\ud83d', '\\u{d83d}', 'half a character'],
     ['\u{e0041}', '\\u{e0041}', 'a tag'],
-  ])('%j is shown as %s: %s', (text, shown) => {
+  ])('shows %j as %s: %s', (text, shown) => {
     expect(printable(text)).toBe(shown)
   })
 
   it.each(['plain text', 'Grüße, 日本語, עברית', '👍🏽 👩‍👩‍👧 🏳️‍🌈', ''])(
-    '%s stays as it is',
+    'keeps %s unchanged',
     (text) => {
       expect(printable(text)).toBe(text)
     },
   )
 
-  it('has its own lines, with tabs as spaces', () => {
+  it('keeps its lines, with tabs as spaces', () => {
     expect(printableLines('one\r\n\ttwo\n\nthree\n')).toEqual(['one', '  two', '', 'three'])
     expect(printableLines('')).toEqual([''])
   })
 
-  it('as JSON is the same value, and nothing that a terminal obeys', () => {
+  it('keeps its value as JSON, without control characters', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (texts) => {
         const json = printableJson(texts)

@@ -1,16 +1,16 @@
-// How far a long reading has come, in words.
+// The progress of a long read as a text.
 
 import { describe, expect, it } from '@jest/globals'
 import { progressText } from '../../../apps/terminal/progress.ts'
 
 describe('progress', () => {
-  it('says how much is done, how quickly, and what is left', () => {
+  it('shows the finished part, the rate and the remaining time', () => {
     expect(progressText({ done: 120_000, expected: 1_000_000, ms: 3_000 })).toBe(
       'reading the log: 120000 of 1000000 records, 40000 a second, 22 s left',
     )
   })
 
-  it('says bytes in the unit that fits', () => {
+  it('shows bytes in a fitting unit', () => {
     const words = { doing: 'reading a.jsonl', what: 'byte' }
     const MiB = 1024 * 1024
     expect(progressText({ done: 120 * MiB, expected: 1536 * MiB, ms: 4_000 }, words)).toBe(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { hearingSilence, noticeOf } from '../../../apps/terminal/silence.ts'
+import { noticeOf, watchForSilence } from '../../../apps/terminal/silence.ts'
 import type { Turn } from '../../../client/turn.ts'
 import type { TurnEvent } from '../../../client/turn-events.ts'
 import { stageNames } from '../../../shared/contract/topology.ts'
@@ -7,7 +7,7 @@ import { manualClock } from '../../support/manual-clock.ts'
 
 const waiting: TurnEvent = { type: 'turn-waiting', conversation: 'c' }
 
-/** A turn whose events come when the test says so. */
+/** A turn with events under the control of the test. */
 function scripted() {
   const events: ReturnType<typeof Promise.withResolvers<IteratorResult<TurnEvent>>>[] = []
   const turn = {
@@ -41,56 +41,56 @@ async function readAll(turn: Turn): Promise<void> {
   for await (const _ of turn);
 }
 
-describe('who waits for a turn', () => {
-  it('is told of silence once, and whether anything was heard before', async () => {
+describe('the watch for silence', () => {
+  it('reports silence once, and whether an event came before', async () => {
     const clock = manualClock(0)
     const script = scripted()
-    const told: boolean[] = []
+    const reports: boolean[] = []
     const reading = readAll(
-      hearingSilence(script.turn, clock, async (heard) => void told.push(heard)),
+      watchForSilence(script.turn, clock, async (hadEvents) => void reports.push(hadEvents)),
     )
     clock.advance(4_900)
     await script.event()
     clock.advance(4_900)
-    expect(told).toEqual([])
+    expect(reports).toEqual([])
     clock.advance(200)
-    expect(told).toEqual([true])
+    expect(reports).toEqual([true])
     await script.event()
     clock.advance(60_000)
     await script.end()
     await reading
-    expect(told).toEqual([true])
+    expect(reports).toEqual([true])
   })
 
-  it('is told when nothing was ever heard, and nothing after the end', async () => {
-    const told: boolean[] = []
-    const silent = async (heard: boolean) => void told.push(heard)
+  it('reports silence without any event, and reports none after the end', async () => {
+    const reports: boolean[] = []
+    const silent = async (hadEvents: boolean) => void reports.push(hadEvents)
     const [clock, script] = [manualClock(0), scripted()]
-    const listening = readAll(hearingSilence(script.turn, clock, silent))
+    const listening = readAll(watchForSilence(script.turn, clock, silent))
     clock.advance(5_000)
-    expect(told).toEqual([false])
+    expect(reports).toEqual([false])
     await script.end()
     await listening
 
     const ended = scripted()
-    const reading = readAll(hearingSilence(ended.turn, clock, silent))
+    const reading = readAll(watchForSilence(ended.turn, clock, silent))
     await ended.end()
     await reading
     clock.advance(60_000)
-    expect(told).toEqual([false])
+    expect(reports).toEqual([false])
   })
 })
 
 describe('the notice', () => {
-  it('names what nobody runs and how to run it', () => {
+  it('names the missing stages and the command that starts them', () => {
     expect(noticeOf(['validator', 'executor'], true)).toBe(
-      'nothing was heard for 5 s: nobody runs validator, executor. weir up --stages validator,executor does. Still waiting; Ctrl-C cancels',
+      'no event for 5 s: no process runs validator, executor. Start it: weir up --stages validator,executor. Still waiting; Ctrl-C cancels',
     )
-    expect(noticeOf([...stageNames], false)).toMatch(/: no stage runs\. weir up starts them\./)
+    expect(noticeOf([...stageNames], false)).toMatch(/: no stage runs\. Start them: weir up\./)
     expect(noticeOf(undefined, false)).toMatch(/Do the stages run\?/)
   })
 
-  it('is left out where all run and only something takes its time', () => {
+  it('is left out if all stages run and only a step is slow', () => {
     expect(noticeOf([], true)).toBeUndefined()
     expect(noticeOf([], false)).toMatch(/though all stages run/)
   })

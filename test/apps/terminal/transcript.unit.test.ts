@@ -26,7 +26,7 @@ const text = (piece: string): TurnEvent => ({ type: 'text-delta', ...place, text
 const reasoning: TurnEvent = { type: 'reasoning-delta', ...place, text: 'hm' }
 const reset: TurnEvent = { type: 'text-reset', ...place }
 
-/** Events a second apart. */
+/** Events, a second apart. */
 function play(
   events: TurnEvent[],
   layout: Layout,
@@ -36,9 +36,9 @@ function play(
   let now = 0
   for (const event of events) {
     now += 1_000
-    const heard = transcribe(transcript, event, layout, now)
-    transcript = heard.transcript
-    lines.push(...heard.lines)
+    const shown = transcribe(transcript, event, layout, now)
+    transcript = shown.transcript
+    lines.push(...shown.lines)
   }
   return { transcript, lines, now }
 }
@@ -46,7 +46,7 @@ function play(
 const linesOf = (events: TurnEvent[], layout = screen) =>
   play(events, layout).lines.map(({ text }) => text)
 
-/** What a pipe gets, byte for byte. */
+/** The output of a pipe, byte for byte. */
 const piped = (events: TurnEvent[]) =>
   play(events, pipe)
     .lines.map(({ text, isOpen }) => `${text}${isOpen ? '' : '\n'}`)
@@ -57,8 +57,8 @@ function live(events: TurnEvent[], laterMs = 0): string | undefined {
   return liveLine(transcript, screen.columns, now + laterMs)?.text
 }
 
-describe('what happened in a turn', () => {
-  it('is told line by line', () => {
+describe('the events of a turn', () => {
+  it('are shown line by line', () => {
     const events = [
       ...[
         turnStarted(),
@@ -79,7 +79,7 @@ describe('what happened in a turn', () => {
     ])
   })
 
-  it('says of a rejected call why', () => {
+  it('include the reason of a rejected call', () => {
     expect(play([callRejected("missing required field 'command'")], screen).lines).toEqual([
       {
         text: "  exec rejected before execution: missing required field 'command'",
@@ -121,7 +121,7 @@ describe('what happened in a turn', () => {
     ])
   })
 
-  it('shows an intervention as such, and that the model was told', () => {
+  it('include an intervention and the request that shows it to the model', () => {
     const events = [
       interventionRaised('cycle', 'of a rule in shadow', true),
       interventionRaised('identical-failure', 'exec({}) failed in 3 rounds'),
@@ -133,7 +133,7 @@ describe('what happened in a turn', () => {
     ])
   })
 
-  it('shows a round without tools', () => {
+  it('include a round without tools', () => {
     expect(linesOf([roundStarted(5, { callsLeft: 0 }) as TurnEvent])).toEqual([
       '  the model is asked once more, and cannot call a tool',
     ])
@@ -161,14 +161,14 @@ describe('what happened in a turn', () => {
     expect(linesOf([turnFinished(fields)])[0]).toBe(line)
   })
 
-  it('breaks lines at 80 columns, and shows where one goes on', () => {
+  it('are broken at 80 columns, with a deeper indent for the rest', () => {
     const lines = linesOf([callRejected('word '.repeat(30).trim())])
     expect(lines).toHaveLength(3)
     for (const line of lines) expect(line.length).toBeLessThan(80)
     expect(lines[1]).toMatch(/^ {4}word/)
   })
 
-  it('shows control characters of names and reasons as what they are', () => {
+  it('show control characters of names and reasons as visible text', () => {
     expect(linesOf([callRejected('\u001b[2Jgone\nexec ok', 'ex\u0007ec')])).toEqual([
       '  ex\\u{7}ec rejected before execution: \\u{1b}[2Jgone\\nexec ok',
     ])
@@ -176,52 +176,52 @@ describe('what happened in a turn', () => {
 })
 
 describe('text on a screen', () => {
-  it('comes in whole lines, and the one that is not full is live', () => {
+  it('comes in whole lines, with the unfinished line as the live one', () => {
     const events = [text('one\ntwo '), text('and three')]
     expect(linesOf(events)).toEqual(['one'])
     expect(live(events)).toBe('two and three')
   })
 
-  it('is wrapped as it comes', () => {
+  it('is wrapped while it arrives', () => {
     const events = ['word '.repeat(10), 'word '.repeat(10)].map(text)
     expect(linesOf(events)).toEqual(['word '.repeat(16).trim()])
     expect(live(events)).toBe('word '.repeat(4))
   })
 
-  it('ends before the next thing happens', () => {
+  it('ends before the next event', () => {
     expect(linesOf([text('half a li'), toolStarted()])).toEqual(['half a li'])
   })
 
-  it('has no terminal codes in it, also where they come in pieces', () => {
+  it('has no terminal codes, even if they arrive in pieces', () => {
     const { transcript, lines } = play([text('a\u001b'), text('[31mred\u009b2J\n')], screen)
     expect([...lines.map((line) => line.text), transcript.rest].join('')).toBe(
       'a\\u{1b}[31mred\\u{9b}2J',
     )
   })
 
-  it('has line ends and emoji that come in two pieces', () => {
+  it('keeps line ends and emoji that arrive in two pieces', () => {
     expect(linesOf([text('one\r'), text('\ntwo\n')])).toEqual(['one', 'two'])
     expect(linesOf([text('👩\u200d'), text('🚀\n')])).toEqual(['👩\u200d🚀'])
   })
 
-  it('is void where the answer broke off', () => {
+  it('is void after the response broke off', () => {
     const { transcript, lines } = play([text('half an ans'), reset, text('whole')], screen)
     expect(lines.map((line) => line.text)).toEqual([
       'half an ans',
-      '  this answer broke off, and what it said is void: the model is asked again',
+      '  this response broke off and is void: another request to the model',
     ])
-    expect(transcript.said).toBe('whole')
+    expect(transcript.streamedText).toBe('whole')
   })
 
-  it('is kept as it was said, one round at a time, to compare with the reply', () => {
+  it('is kept as streamed, one round at a time, to compare with the reply', () => {
     expect(
       play([text('first\u001b'), roundStarted(2), text('one'), text('\ttwo')], screen).transcript
-        .said,
+        .streamedText,
     ).toBe('one\ttwo')
   })
 })
 
-it('a call that waits for a person is shown with its exact arguments, between what is said of it', () => {
+it('a call that waits for a person has its exact arguments between the rule and the commands', () => {
   const call = {
     ordinal: 0,
     name: 'rm',
@@ -239,7 +239,7 @@ it('a call that waits for a person is shown with its exact arguments, between wh
 })
 
 describe('text in a pipe', () => {
-  it('is passed on as it comes, and what happens stands on lines of its own', () => {
+  it('arrives unchanged, with events on separate lines', () => {
     const events = [
       roundStarted(),
       text('one\ntw'),
@@ -257,23 +257,23 @@ describe('text in a pipe', () => {
 
   it('is not wrapped', () => expect(piped([text('word '.repeat(50))])).toBe('word '.repeat(50)))
 
-  it('says when a tool starts, because there is no live line', () => {
+  it('shows the start of a tool, because there is no live line', () => {
     expect(piped([toolStarted() as TurnEvent])).toBe('  exec started\n')
   })
 })
 
 describe('the live line', () => {
   it('is empty until something is known', () => expect(live([])).toBeUndefined())
-  it('says that the model is asked, and for how long', () =>
+  it('shows the wait for the model and its duration', () =>
     expect(live([roundStarted()], 2_500)).toBe('  waiting for the model, 2.5 s'))
-  it('says minutes where there are some', () =>
+  it('shows minutes if there are any', () =>
     expect(live([roundStarted()], 185_000)).toBe('  waiting for the model, 3 min 5 s'))
-  it('says that the model thinks', () =>
+  it('shows that the model thinks', () =>
     expect(live([roundStarted(), reasoning], 500)).toBe('  the model is thinking, 0.5 s'))
-  it('says that the model writes where no text is to be seen', () =>
+  it('shows that the model writes while no text is visible', () =>
     expect(live([text('one\n')])).toBe('  the model is writing, 0.0 s'))
 
-  it('shows a tool from its start to its end, and no longer', () => {
+  it('shows a tool from its start to its end', () => {
     expect(live([toolStarted()], 12_345)).toBe('  exec running, 12 s')
     expect(live([toolStarted(), callFinished()])).toBeUndefined()
     expect(live([toolStarted(0), toolStarted(1, { name: 'fetch' }), callFinished(0)])).toBe(
@@ -281,17 +281,17 @@ describe('the live line', () => {
     )
   })
 
-  it('shows tools that run side by side, each name once, and the longest time', () => {
+  it('shows parallel tools, each name once, with the longest time', () => {
     expect(live([toolStarted(0), toolStarted(1), toolStarted(2, { name: 'fetch' })])).toBe(
       '  exec, fetch running, 2.0 s',
     )
   })
 
-  it('never shows a call that was rejected as running', () => {
+  it('never shows a rejected call as running', () => {
     expect(live([roundStarted(), callRejected('no')])).toBe('  waiting for the model, 1.0 s')
   })
 
-  it('says that an earlier turn is waited for', () => {
+  it('shows the wait for an earlier turn', () => {
     expect(live([{ type: 'turn-waiting', conversation: 'c' }])).toBe(
       '  waiting for an earlier turn of this conversation, 0.0 s',
     )
@@ -301,5 +301,5 @@ describe('the live line', () => {
     expect(live([toolStarted(0, { name: 'x'.repeat(100) })])?.length).toBe(screen.columns)
   })
 
-  it('is gone at the end', () => expect(live([toolStarted(), turnFinished()])).toBeUndefined())
+  it('is empty at the end', () => expect(live([toolStarted(), turnFinished()])).toBeUndefined())
 })

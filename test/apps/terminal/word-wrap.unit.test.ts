@@ -11,9 +11,9 @@ describe('columns', () => {
     ['🎉', 2],
     ['한국', 4],
     ['ñandú', 5],
-  ])('counts %j as %d', (text, columns) => expect(columnsOf(text)).toBe(columns))
+  ])('of %j are %d', (text, columns) => expect(columnsOf(text)).toBe(columns))
 
-  it('cuts a text to as many, with an ellipsis in the last one', () => {
+  it('limit a text, with an ellipsis in the last one', () => {
     expect(cutToColumns('abcdef', 6)).toBe('abcdef')
     expect(cutToColumns('abcdefg', 6)).toBe('abcde…')
     expect(cutToColumns('漢字漢字', 6)).toBe('漢字…')
@@ -25,7 +25,7 @@ describe('a wrapped text', () => {
     expect(wrapped('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']))
   it('fills a line to its last column', () =>
     expect(wrapped('aaaa bbbbb cc', 10)).toEqual(['aaaa bbbbb', 'cc']))
-  it('indents what goes on', () =>
+  it('indents continued lines', () =>
     expect(wrapped('  the quick brown fox', 12, '    ')).toEqual([
       '  the quick',
       '    brown',
@@ -37,17 +37,17 @@ describe('a wrapped text', () => {
     expect(wrapped('      code here', 12)).toEqual(['      code', 'here']))
   it('breaks wide characters by their columns', () =>
     expect(wrapped('漢字漢字漢字', 5)).toEqual(['漢字', '漢字', '漢字']))
-  it('breaks a word that is longer than a line behind an indent that is not blank', () =>
+  it('breaks a word longer than a line after an indent that is not blank', () =>
     expect(wrapped('> abcdefgh', 5, '> ')).toEqual(['> abc', '> def', '> gh']))
-  it('comes to an end however narrow the line is', () => {
+  it('ends at any width', () => {
     expect(wrapped('abc d', 1, '> ')).toEqual(['a', '> b', '> c', '> d', '> '])
     expect(wrapped('漢字', 1)).toEqual(['漢', '字', ''])
     expect(wrapped('ab   ', 1, '    ')).toEqual(['a', '    b', '    '])
   })
-  it('is one line where there is no bound', () =>
+  it('is one line without a limit', () =>
     expect(wrapped('the quick brown fox', Number.POSITIVE_INFINITY)).toHaveLength(1))
 
-  it('has no line that is too long, and every word', () => {
+  it('has all words and no line that is too long', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -64,8 +64,8 @@ describe('a wrapped text', () => {
   })
 })
 
-describe('a line that grows', () => {
-  it('gives the lines that are full, and keeps the rest', () => {
+describe('a growing line', () => {
+  it('returns the full lines and keeps the rest', () => {
     const first = flow('', 'the quick br', 10)
     expect(first).toEqual({ lines: ['the quick'], rest: 'br' })
     expect(flow(first.rest, 'own fox jumps', 10)).toEqual({ lines: ['brown fox'], rest: 'jumps' })

@@ -16,8 +16,8 @@ import {
   importTranscript,
 } from '../../../apps/transcripts/import-transcript.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
-import { refoldLog } from '../../support/refold-log.ts'
 import { output } from '../../support/output.ts'
+import { refoldLog } from '../../support/refold-log.ts'
 
 let folder: string
 let bundle: string

@@ -18,10 +18,10 @@ import { type TopicName, topicSpecs, topics } from '../../../../shared/contract/
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
-import { refoldLog } from '../../../support/refold-log.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
 import { type Pipeline, type PipelineOptions, withPipeline } from '../../../support/pipeline.ts'
+import { refoldLog } from '../../../support/refold-log.ts'
 import { always, call, says, script, text } from '../../../support/script.ts'
 
 let folder: string

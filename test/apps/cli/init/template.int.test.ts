@@ -1,4 +1,4 @@
-// The files that `weir init` writes, before anybody has changed them.
+// The files of `weir init`, unchanged.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,8 +14,8 @@ const environment = {
   PATH: process.env.PATH,
 }
 
-describe('what weir init writes', () => {
-  it('is an agent that can be used, with a program and a module as tools', () => {
+describe('the files of weir init', () => {
+  it('are a usable agent, with a program and a module as tools', () => {
     const agent = loadAgents(join(template, 'agent.yaml'), environment).get('starter')
     expect(agent?.model).toEqual({
       provider: 'anthropic',
@@ -29,7 +29,7 @@ describe('what weir init writes', () => {
     ])
   })
 
-  it('has a tool behind a URL that can be used when its # are taken away', () => {
+  it('contain a tool behind a URL that works once its # are removed', () => {
     const lines = file('agent.yaml').split('\n')
     const first = lines.findIndex((line) => line.includes('# - name: search_tickets'))
     const text = lines.map((line, i) => (i < first ? line : line.replace('# ', ''))).join('\n')

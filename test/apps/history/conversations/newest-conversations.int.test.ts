@@ -24,7 +24,7 @@ const progress = { expect() {}, read() {}, end() {} }
 let hasIndex = true
 const log = () => ({ bus, topicPrefix: 'weir.', partitions, hasIndex, progress })
 
-/** Each a millisecond later than what was written before. */
+/** Each record is a millisecond later than the one before. */
 async function write(
   topic: TopicName,
   message: Message & { conversation: string },
@@ -118,7 +118,7 @@ describe.each([
     hasIndex = isIndexed
   })
 
-  it('come in the order of their last activity, over all partitions, with turns and tokens of the whole conversation', async () => {
+  it('are sorted by their last activity across partitions, with turns and tokens of the whole conversation', async () => {
     for (const conversation of ['a', 'b', 'c', 'd', 'a']) {
       const turn = await begin(conversation)
       await entry(conversation, turn, 1)
@@ -138,7 +138,7 @@ describe.each([
     expect(await newestIds(log(), 2)).toEqual(['a', 'd'])
   })
 
-  it('count a round once, however often it was written, and none that was taken away', async () => {
+  it('count each round once despite repeated records, and ignore deleted rounds', async () => {
     for (const conversation of ['written twice', 'forgotten']) {
       const turn = await begin(conversation)
       await entry(conversation, turn, 1)
@@ -165,7 +165,7 @@ describe.each([
     ])
   })
 
-  it('are open until their last turn has its end, whatever was refused meanwhile and whatever came late', async () => {
+  it('are open until their last turn ends, despite refused messages and late records', async () => {
     const open = await begin('open')
     await finish('open', open + 1, { messageId: 'm2', outcome: 'failed', class: 'transient' })
     const over = await begin('over')
@@ -193,7 +193,7 @@ describe.each([
     ])
   })
 
-  it('tell what became of the message where no turn ever began', async () => {
+  it('show the end of the message if no turn ever began', async () => {
     await finish('refused', 0, { outcome: 'failed', class: 'deterministic', reason: 'too large' })
     expect(await newestConversations(log(), 10)).toEqual([
       {
@@ -209,7 +209,7 @@ describe.each([
     ])
   })
 
-  it('do not claim to know an end that is no longer in the log', async () => {
+  it('have an unknown end if it is no longer in the log', async () => {
     await entry('old', 7, 0)
     await write('activity', {
       type: 'call-rejected',
@@ -225,7 +225,7 @@ describe.each([
     ])
   })
 
-  it('cost what is shown, not what is there', async () => {
+  it('cost as much as the shown number, not as the whole log', async () => {
     for (let i = 0; i < 1_000; i += 1) await finish(`c${i}`, 0)
     let read = 0
     const counting: Bus = {

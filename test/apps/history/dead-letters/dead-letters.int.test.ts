@@ -1,5 +1,4 @@
-// Dead letters of a real run: bytes and messages that nobody could take, looked at and written
-// again.
+// Dead letters of a real run: bytes and messages that no stage could process, shown and retried.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -44,8 +43,8 @@ const hello = encode(userMessage({ conversation: 'c', messageId: 'm1', text: 'he
 const outcome = encode({ type: 'turn-ended', conversation: 'c', turn: 0 })
 
 /**
- * Three letters in partition 0: of a message in a wrong partition, of bytes, of what a stage wrote.
- * `without`: a topic that there is none of.
+ * Three letters in partition 0: of a message in a wrong partition, of bytes, of a stage's record.
+ * `without`: a topic to leave out.
  */
 async function write({
   without,
@@ -123,14 +122,14 @@ async function shown(place: string): Promise<ShownLetter> {
 async function retried(
   places: string[],
   options: RetryOptions = { yes: true },
-): Promise<{ code: number; told: string }> {
+): Promise<{ code: number; output: string }> {
   const { stream, text } = output()
   const code = await retryDeadLetters(places, options, settings(), {
     input: Readable.from([]),
     out: stream,
     errors: stream,
   })
-  return { code, told: text() }
+  return { code, output: text() }
 }
 
 async function inInbox(): Promise<string[]> {
@@ -153,7 +152,7 @@ async function inInbox(): Promise<string[]> {
 }
 
 describe('weir dead-letters', () => {
-  it('lists them with where each record stood and why nobody took it, all or some', async () => {
+  it('lists all or some letters, each with the place of its record and the reason', async () => {
     await write()
     expect(
       (await listed()).map(({ place, code, conversation }) => [place, code, conversation]),
@@ -166,7 +165,7 @@ describe('weir dead-letters', () => {
     await expect(listed({ code: 'codec.bad-fame' })).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(
-        /no error is called so\. Did you mean codec\.bad-frame\? Those of most letters are codec\.bad-frame, .*runtime\.assertion/,
+        /unknown code 'codec\.bad-fame' \(--code\)\. Did you mean codec\.bad-frame\? Most letters have one of codec\.bad-frame, .*runtime\.assertion/,
       ),
     })
     await expect(listed({ stage: 'executer' })).rejects.toMatchObject({
@@ -179,11 +178,11 @@ describe('weir dead-letters', () => {
     const { stream, text } = output()
     await listDeadLetters({ code: 'codec.bad-frame' }, settings(), stream)
     expect(text()).toContain(
-      `conversation could not take weir.conversation-events/${elsewhere}/8 of x: codec.bad-frame`,
+      `conversation could not process weir.conversation-events/${elsewhere}/8 of x: codec.bad-frame`,
     )
   })
 
-  it('shows the record, or its bytes, and whether it can be written again', async () => {
+  it('shows the record or its bytes, and whether it can be written again', async () => {
     await write()
     expect(await shown('0/0')).toMatchObject({
       message: { type: 'user-message', text: 'hello' },
@@ -194,8 +193,8 @@ describe('weir dead-letters', () => {
       message: null,
       base64: Buffer.from('no record').toString('base64'),
     })
-    expect((await shown('0/1')).retry).toContain('it still cannot be read')
-    expect((await shown('0/2')).retry).toContain('a turn-ended is not written from outside')
+    expect((await shown('0/1')).retry).toContain('it still cannot be decoded')
+    expect((await shown('0/2')).retry).toContain('only a stage writes a turn-ended')
     await expect(shown('0/7')).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining('there is no dead letter 0/7'),
@@ -206,22 +205,22 @@ describe('weir dead-letters', () => {
     })
   })
 
-  it('writes a message once more, to the partition of its conversation, and never a second time', async () => {
+  it('writes a message once more to the partition of its conversation, and never a second time', async () => {
     await write()
     expect(await retried(['0/0'])).toEqual({
       code: 0,
-      told: `0/0: written again, as conversation-events/${home}/0\n`,
+      output: `0/0: written again, as conversation-events/${home}/0\n`,
     })
     expect(await inInbox()).toEqual([Buffer.from(hello).toString('base64')])
-    expect((await retried(['0/0'])).told).toContain('was written again before')
+    expect((await retried(['0/0'])).output).toContain('already written again')
     expect(await inInbox()).toHaveLength(1)
   })
 
-  it('refuses what would be of no use, and goes on with the others', async () => {
+  it('refuses useless records, and continues with the others', async () => {
     await write()
-    const { code, told } = await retried([], { all: true, yes: true })
+    const { code, output } = await retried([], { all: true, yes: true })
     expect(code).toBe(1)
-    expect(told.split('\n').map((line) => line.slice(0, 16))).toEqual([
+    expect(output.split('\n').map((line) => line.slice(0, 16))).toEqual([
       '0/0: written aga',
       '0/1: not written',
       '0/2: not written',
@@ -229,7 +228,7 @@ describe('weir dead-letters', () => {
     ])
   })
 
-  it('refuses what was read from a topic that is gone, and goes on with the others', async () => {
+  it('refuses a record of a deleted topic, and continues with the others', async () => {
     const approvals = 'weir.approvals'
     const about = {
       topic: approvals,
@@ -252,15 +251,15 @@ describe('weir dead-letters', () => {
         },
       ],
     })
-    const { code, told } = await retried(['0/3', '0/0'])
+    const { code, output } = await retried(['0/3', '0/0'])
     expect(code).toBe(1)
-    expect(told).toMatch(
+    expect(output).toMatch(
       /^0\/3: not written: there is no topic weir\.approvals.*\n0\/0: written again, as .*\n$/,
     )
     expect(await inInbox()).toHaveLength(1)
   })
 
-  it('asks first, and where nobody can be asked it wants to be told', async () => {
+  it('asks for confirmation, and needs --yes without a terminal', async () => {
     await write()
     await expect(retried(['0/0'], {})).rejects.toMatchObject({
       code: 'usage',
@@ -272,7 +271,7 @@ describe('weir dead-letters', () => {
 })
 
 describe('the dead letters of the guide on postmortems', () => {
-  it('come about as it says, and one of them can be written again', async () => {
+  it('arise as described, and one of them can be written again', async () => {
     const readme = readFileSync(
       new URL('../../../../docs/guides/postmortems.md', import.meta.url),
       'utf8',
@@ -311,7 +310,7 @@ describe('the dead letters of the guide on postmortems', () => {
     ])
     expect(await retried([], { all: true, yes: true })).toMatchObject({
       code: 1,
-      told: expect.stringMatching(
+      output: expect.stringMatching(
         /0\/0: not written: .*\n0\/1: written again, as conversation-events\/3\//,
       ),
     })

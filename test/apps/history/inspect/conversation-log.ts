@@ -1,4 +1,4 @@
-// Records of one conversation by hand, as the topics would hold them.
+// Hand-made records of one conversation, as in the topics.
 
 import type { Logged } from '../../../../apps/history/inspect/logged.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
@@ -71,7 +71,7 @@ export const nudge: Intervention = {
   evidence: [{ round: 1, ordinal: 0 }],
 }
 
-/** A log that is written line by line; each line is a millisecond later unless it says when. */
+/** A log for one line at a time. Each line is a millisecond later, unless a time is given. */
 export function conversationLog({
   conversation = 'c',
   policy = defaultPolicy,
@@ -157,8 +157,8 @@ export function conversationLog({
       write('model-deltas', { type: 'part', ...place(round), attempt, i: 0, events: [event] })
     },
 
-    answer(round: number, said: Response) {
-      const { attempt, stop, finish } = said
+    answer(round: number, reply: Response) {
+      const { attempt, stop, finish } = reply
       const answered = {
         attempt,
         parts: 1,
@@ -177,7 +177,7 @@ export function conversationLog({
         ...judged,
         failure: null,
       })
-      const folded = { response: said, failure: null, declarations: [declaration], ...judged }
+      const folded = { response: reply, failure: null, declarations: [declaration], ...judged }
       write('rounds-proposed', {
         type: 'round-proposed',
         ...place(round),
@@ -188,11 +188,11 @@ export function conversationLog({
 
     check(
       round: number,
-      said: Response,
+      reply: Response,
       rejections: Extract<Message, { type: 'round-checked' }>['rejections'] = [],
     ) {
       const checked = {
-        response: said,
+        response: reply,
         failure: null,
         rejections,
         declarations: [declaration],
@@ -267,17 +267,17 @@ export function conversationLog({
 
     conclude(
       round: number,
-      said: Response,
+      reply: Response,
       results: CallResult[] = [],
       intervention: Intervention | null = null,
     ) {
-      const outcome = { response: said, failure: null, results, intervention, policy }
+      const outcome = { response: reply, failure: null, results, intervention, policy }
       write('conversation-events', { type: 'round-outcome', ...place(round), ...outcome })
       write('history', {
         type: 'history-entry',
         ...place(round),
         user: null,
-        response: said,
+        response: reply,
         results,
         nudge: null,
         note: null,

@@ -42,15 +42,15 @@ function guard(
   }
 }
 
-/** A round with two calls that is cleared at 2000. */
+/** A round with two calls, cleared at 2000. */
 function guardedRound(...guards: GuardInForce[]) {
   const log = conversationLog()
-  const said = response({ calls, stop: 'calls' })
+  const reply = response({ calls, stop: 'calls' })
   log.begin()
   log.ask(1)
   log.attempt(1)
-  log.answer(1, said)
-  log.check(1, said)
+  log.answer(1, reply)
+  log.check(1, reply)
   const policy = { ...defaultPolicy, guards }
   log.write(
     'rounds-cleared',
@@ -110,7 +110,7 @@ const pageIn = ({ records }: ReturnType<typeof guardedRound>) =>
     .join('\n')
 
 describe('the guards of a round', () => {
-  it('are told with what each said, how long it took, and whose word stopped a call', () => {
+  it('are shown with their verdicts, durations, and the verdict that stopped a call', () => {
     const log = guardedRound(guard('shell'), guard('watcher', 'shadow'))
     log.says('shell', [pass(0), reject(1)], 2_040)
     log.counts('shell', 'verdicts', [pass(0), reject(1)], 2_045)
@@ -142,13 +142,13 @@ describe('the guards of a round', () => {
       },
     ])
     const page = pageIn(log)
-    expect(page).toMatch(/guard +shell 2: answered after 40 ms, of which it judged 3 ms/)
+    expect(page).toMatch(/guard +shell 2: answered after 40 ms, of which 3 ms judging/)
     expect(page).toContain('call 1: rejected (removes); this stopped it')
     expect(page).toMatch(/guard +watcher 2, a shadow: answered after/)
     expect(page).toContain('call 0: would have been rejected (removes)')
   })
 
-  it('are told when they are silent, late, or have let calls through', () => {
+  it('are shown as silent, as late, or with the calls that they let through', () => {
     const silent = guardedRound(guard('shell', 'enforce', 'allow'))
     silent.counts(
       'shell',
@@ -160,7 +160,7 @@ describe('the guards of a round', () => {
       { answer: 'silent', tookMs: null, calls: [{ verdict: 'pass' }, { verdict: 'pass' }] },
     ])
     expect(pageIn(silent)).toContain(
-      'did not answer within 5.0 s; 2 calls went on without its word',
+      'did not answer within 5.0 s; 2 calls went on without its verdict',
     )
     silent.says('shell', [reject(0), pass(1)], 9_000)
     expect(roundIn(silent)?.guards).toMatchObject([
@@ -168,7 +168,7 @@ describe('the guards of a round', () => {
     ])
   })
 
-  it('are told as those that a round waits for', () => {
+  it('are shown as those that a round waits for', () => {
     const log = guardedRound(guard('approval'))
     expect(roundIn(log)?.guards).toMatchObject([
       { name: 'approval', answer: 'none', calls: [{ verdict: null }, { verdict: null }] },
@@ -176,7 +176,7 @@ describe('the guards of a round', () => {
     expect(pageIn(log)).toContain('waits for guard approval')
   })
 
-  it('are told with the person who decided, when and after how long, or that nobody has yet', () => {
+  it('are shown with the person who decided and the delay, or as undecided', () => {
     const log = guardedRound({ ...guard('approval'), rules: '[]' })
     const calls = [0, 1].map((ordinal) => ({
       ...{
@@ -225,7 +225,7 @@ describe('the guards of a round', () => {
     expect(pageIn(log)).toContain('call 1: waits for a person (production) as id-1')
   })
 
-  it('are nobody where none was in force for its tools', () => {
+  it('are absent if none was in force for its tools', () => {
     expect(
       roundIn(guardedRound({ ...guard('other'), tools: [{ pattern: 'pay', mode: 'enforce' }] }))
         ?.guards,

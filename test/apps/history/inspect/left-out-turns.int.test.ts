@@ -1,5 +1,5 @@
-// A bundle of the newer turns of a conversation has the history of those before, because requests
-// read it: nobody takes that for a turn.
+// A bundle of the newer turns of a conversation has the history of older turns, because requests
+// read it. The commands must not show that history as turns.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ const page = join(folder, 'page.html')
 const settings = readSettings({ dataFolder: folder }, {})
 
 /**
- * The kept bundle, with the history of a turn before its only one: all of it once more, under an
+ * The kept bundle, with the history of a turn before its only one: a copy of its history under an
  * earlier number.
  */
 async function withContext(): Promise<void> {
@@ -77,13 +77,13 @@ async function judged(bundle: string): Promise<string> {
   return text()
 }
 
-describe('a turn of which a bundle has the history only', () => {
-  it('is none to weir inspect, which says in one line that it is there', async () => {
-    const left = '\nLeft out of the bundle: 1 earlier turn, whose history is in it as context\n'
+describe('a turn with only its history in a bundle', () => {
+  it('is not shown by weir inspect, which reports it in one line', async () => {
+    const left = '\nNot in the bundle: 1 earlier turn, with only the history as context\n'
     expect(await inspected(file)).toBe(`${await inspected(bundleFile(name))}${left}`)
   })
 
-  it('is none to weir report', async () => {
+  it('is not shown by weir report', async () => {
     const { stream, text } = output()
     await report({ settings, bundle: file, options: { output: page } }, stream)
     expect(text()).not.toMatch(/not ended|beginning/)

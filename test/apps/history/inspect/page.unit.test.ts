@@ -11,7 +11,7 @@ function shown(log: Log, { full = false, reasoning = false, columns = 80 } = {})
   return `\n${lines.map(({ text }) => text).join('\n')}\n`
 }
 
-/** A turn whose first round has all that a round can have, and whose second is open. */
+/** A turn with a first round that has everything, and a second round that is open. */
 function busyTurn(): Log {
   const log = conversationLog()
   const calls = [
@@ -19,7 +19,7 @@ function busyTurn(): Log {
     exec({ ordinal: 1, raw: '', source: 'none', problem: 'no_arguments' }),
     exec({ ordinal: 2, raw: '{"a":', problem: 'invalid_json' }),
   ]
-  const said = response({
+  const reply = response({
     attempt: 'a2',
     text: 'I look.\nThen I tell.',
     reasoning: '[{"type":"thinking"}]',
@@ -46,8 +46,8 @@ function busyTurn(): Log {
   log.attemptFailed(1, 'a1')
   log.attempt(1, 'a2')
   log.part(1, 'a2', 'I should look.')
-  log.answer(1, said)
-  log.check(1, said, [
+  log.answer(1, reply)
+  log.check(1, reply, [
     {
       ordinal: 1,
       code: 'no_arguments',
@@ -68,7 +68,7 @@ function busyTurn(): Log {
   log.start(1)
   log.outcome(1, result({ text: 'a.txt\nb.txt' }))
   log.executed(1, [result({ text: 'a.txt\nb.txt' }), refused, broken])
-  log.conclude(1, said, [result({ text: 'a.txt\nb.txt' }), refused, broken], nudge)
+  log.conclude(1, reply, [result({ text: 'a.txt\nb.txt' }), refused, broken], nudge)
   log.ask(2, { nudge: nudge.text, callsLeft: 0 })
   log.attempt(2, 'a3')
   return log
@@ -94,17 +94,17 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
       | Then I tell.
     tokens    10 in, 5 out; stopped: calls, the provider says end_turn
     call 0    exec {"command":"ls"}
-      arguments came in pieces
+      arguments arrived in pieces
       try 1: claimed after 1 ms, started after 2 ms, ended (ok) after 3 ms
       ok after 40 ms
       | a.txt
       | b.txt
     call 1    exec
-      no byte of arguments came
+      no arguments arrived
       rejected before execution (no_arguments): no arguments came
       | missing 'command'
     call 2    exec {"a":
-      arguments came in pieces; they are not JSON
+      arguments arrived in pieces; they are not JSON
       rejected before execution (bad_arguments): the arguments are not valid
       JSON
       | not JSON
@@ -115,17 +115,17 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
       ended by  a success of the same operation, or a new change
 
   Round 2, after 21 ms
-    limited   text only: the model was asked once more and could not call a tool
+    limited   text only: a last request to the model, without tools
     shown     at the top of this request:
       | SYSTEM INTERVENTION
-    attempt 1 runs; nothing has come yet
+    attempt 1 running, no output yet
     open      waits for the model
 
   open: no end yet
 `)
   })
 
-  it('tells the policy where it changes, and apart from interventions what rules in shadow would have done', () => {
+  it('shows each change of the policy, and keeps shadow interventions apart', () => {
     const { version: _, ...content } = defaultPolicy
     const policy = policyOf({
       ...content,
@@ -133,12 +133,12 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
       shadowed: ['identical-failure'],
     })
     const log = conversationLog({ policy })
-    const said = response({ calls: [exec()] })
+    const reply = response({ calls: [exec()] })
     log.begin()
     for (const round of [1, 2]) {
       log.ask(round)
-      log.answer(round, said)
-      log.conclude(round, said, [result({ status: 'error' })])
+      log.answer(round, reply)
+      log.conclude(round, reply, [result({ status: 'error' })])
     }
     log.shadow(2, nudge)
     const page = shown(log)
@@ -150,15 +150,15 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
     expect(page).not.toContain('SYSTEM INTERVENTION')
   })
 
-  it('never has a line of more than 80 columns, or of what else is wanted', () => {
+  it('has no line longer than 80 columns or the given width', () => {
     const log = conversationLog()
-    const said = response({
+    const reply = response({
       text: `${'word '.repeat(100)}${'x'.repeat(500)} 日本語${'語'.repeat(100)}`,
     })
     log.begin({ text: 'x'.repeat(1_000) })
     log.ask(1)
-    log.answer(1, said)
-    log.conclude(1, said)
+    log.answer(1, reply)
+    log.conclude(1, reply)
     for (const columns of [40, 80, 100]) {
       const widths = shown(log, { columns, full: true })
         .split('\n')
@@ -167,7 +167,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
     }
   })
 
-  it('cuts long texts with a word about it, and shows all of them with --full', () => {
+  it('cuts long texts with a note, and shows all of them with --full', () => {
     const log = conversationLog()
     log.begin({ text: Array.from({ length: 20 }, (_, i) => `line ${i}`).join('\n') })
     expect(shown(log)).toContain(
@@ -180,27 +180,27 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
     expect(shown(long).length).toBeLessThan(1_000)
   })
 
-  it('shows what the model thought when it is asked for', () => {
+  it("shows the model's reasoning on request", () => {
     expect(shown(busyTurn(), { reasoning: true })).toContain(
       '    thinks    14 characters, 21 bytes as sent\n      | I should look.\n',
     )
   })
 
-  it('obeys nobody: what a terminal would obey is shown, wherever it comes from', () => {
+  it('shows all control characters as visible text, wherever they come from', () => {
     const evil = '\u001b]0;owned\u0007\u202e'
     const log = conversationLog()
     const call = exec({ name: `exec${evil}`, raw: `{"command":"${evil}"}` })
-    const said = response({ text: evil, calls: [call], finish: evil, stop: 'other' })
+    const reply = response({ text: evil, calls: [call], finish: evil, stop: 'other' })
     const failed = result({ status: 'error', text: evil, reason: evil })
     log.begin({ text: evil, messageId: evil })
     log.ask(1, { nudge: evil })
     log.attempt(1)
-    log.answer(1, said)
+    log.answer(1, reply)
     log.clear(1, [call])
     log.claim(1)
     log.outcome(1, failed)
     log.executed(1, [failed])
-    log.conclude(1, said, [failed], { ...nudge, key: evil, reason: evil, text: evil })
+    log.conclude(1, reply, [failed], { ...nudge, key: evil, reason: evil, text: evil })
     log.end(`${evil}!`, { messageId: evil, outcome: 'failed', reason: evil })
     const page = shown(log, { full: true })
     expect(page.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)

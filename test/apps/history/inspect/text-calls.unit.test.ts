@@ -8,13 +8,13 @@ const written = "{'name': 'exec', 'arguments': {'command': 'ls'}}"
 
 function shown(fields: Partial<Response>): string {
   const log = conversationLog()
-  const said = response(fields)
+  const reply = response(fields)
   log.begin({ text: 'List the files.' })
   log.ask(1)
   log.attempt(1, 'a1')
   log.part(1, 'a1', written, 'text')
-  log.answer(1, said)
-  log.check(1, said, [])
+  log.answer(1, reply)
+  log.check(1, reply, [])
   const { lines } = pageOf(timelineOf('c', log.records, { reasoning: false }), {
     columns: 100,
     full: false,
@@ -23,7 +23,7 @@ function shown(fields: Partial<Response>): string {
 }
 
 describe('calls that the model wrote as text', () => {
-  it('are shown with the text that they were, the dialect and what was repaired', () => {
+  it('are shown with their original text, the dialect and the repairs', () => {
     const calls = [exec({ source: 'text' })]
     const page = shown({
       calls,
@@ -35,14 +35,14 @@ describe('calls that the model wrote as text', () => {
     expect(page).toContain('the model wrote the call as text')
   })
 
-  it('that cannot run are shown as the text that they are, with the reason', () => {
+  it('are shown as plain text with the reason if they cannot run', () => {
     const page = shown({
       text: written,
       textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'" },
     })
     expect(page).toMatch(/says +\{'name': 'exec'/)
     expect(page.replaceAll(/\s+/g, ' ')).toContain(
-      "no call the text is written like a call (json), and could not be run: there is no tool 'exec'",
+      "no call the text looks like a call (json), and could not run: there is no tool 'exec'",
     )
   })
 })

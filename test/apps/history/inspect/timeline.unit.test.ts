@@ -6,7 +6,7 @@ import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'
 
-const told = (records: Logged[], reasoning = false): Timeline =>
+const timelineIn = (records: Logged[], reasoning = false): Timeline =>
   timelineOf('c', records, { reasoning })
 
 /** A turn of two rounds: a call that runs, then text. */
@@ -35,8 +35,8 @@ function wholeTurn() {
 }
 
 describe('the timeline of a turn', () => {
-  it('tells each round: attempts, what the model said, each call with its tries and result, and the end', () => {
-    const { state, turns, messages, troubles, unreadable } = told(wholeTurn().records)
+  it('has each round: attempts, the response, each call with its tries and result, and the end', () => {
+    const { state, turns, messages, troubles, unreadable } = timelineIn(wholeTurn().records)
     expect({ state, messages, troubles, unreadable }).toEqual({
       state: 'idle',
       messages: [],
@@ -119,12 +119,12 @@ describe('the timeline of a turn', () => {
     expect(second?.times).toEqual({ modelMs: 4, checksMs: 3, toolsMs: null })
   })
 
-  it('is the same whatever the order in which topics were read', () => {
+  it('does not depend on the order in which topics were read', () => {
     const { records } = wholeTurn()
-    expect(told(records.toReversed())).toEqual(told(records))
+    expect(timelineIn(records.toReversed())).toEqual(timelineIn(records))
   })
 
-  it('drops what was delivered twice, by the derived id', () => {
+  it('drops repeated deliveries by the derived id', () => {
     const log = conversationLog()
     log.begin()
     const failed = {
@@ -136,26 +136,26 @@ describe('the timeline of a turn', () => {
     } as const
     log.write('conversation-events', failed, { id: 'validator/0/3/1' })
     log.write('conversation-events', failed, { id: 'validator/0/3/1' })
-    expect(told(log.records).turns[0]?.failures).toEqual([
+    expect(timelineIn(log.records).turns[0]?.failures).toEqual([
       { at: 1004, stage: 'validator', reason: 'it threw' },
     ])
   })
 
-  it('tells something of any part of the records, and never throws', () => {
+  it('accepts any subset of the records, and never throws', () => {
     const { records } = wholeTurn()
     fc.assert(
       fc.property(fc.subarray(records), (some) => {
-        const { turns } = told(some)
+        const { turns } = timelineIn(some)
         return turns.length <= 1
       }),
       { numRuns: 200 },
     )
   })
 
-  it('is open until its end is there, and tells how far it came', () => {
+  it('is open until the record of its end exists, and shows its progress', () => {
     const { records } = wholeTurn()
     const until = (type: string) =>
-      told(records.slice(0, 1 + records.findIndex(({ message }) => message?.type === type)))
+      timelineIn(records.slice(0, 1 + records.findIndex(({ message }) => message?.type === type)))
     expect(until('turn-started')).toMatchObject({
       state: 'open',
       turns: [{ rounds: [], end: null }],
@@ -178,7 +178,7 @@ describe('the timeline of a turn', () => {
 })
 
 describe('attempts', () => {
-  it('tell why they failed, which one was the answer, and which were given up', () => {
+  it('have their failures, the one that was the answer, and the abandoned ones', () => {
     const log = conversationLog()
     log.begin()
     log.ask(1)
@@ -187,7 +187,7 @@ describe('attempts', () => {
     log.attemptFailed(1, 'a1')
     log.attempt(1, 'a2')
     log.answer(1, response({ attempt: 'a2' }))
-    expect(told(log.records).turns[0]?.rounds[0]?.attempts).toMatchObject([
+    expect(timelineIn(log.records).turns[0]?.rounds[0]?.attempts).toMatchObject([
       { attempt: 'lost', end: 'abandoned', endedAt: null },
       {
         ...{ attempt: 'a1', end: 'failed' },
@@ -202,29 +202,29 @@ describe('attempts', () => {
     ])
   })
 
-  it('tell the size of what the model thought, and the text only when it is asked for', () => {
+  it("have the size of the model's reasoning, and its text only on request", () => {
     const log = conversationLog()
-    const said = response({ reasoning: '[{"type":"thinking"}]' })
+    const reply = response({ reasoning: '[{"type":"thinking"}]' })
     log.begin()
     log.ask(1)
     log.part(1, 'a0', 'not the answer')
     log.part(1, 'a1', 'I should look.')
-    log.answer(1, said)
+    log.answer(1, reply)
     const reasoning = (isShown: boolean) =>
-      told(log.records, isShown).turns[0]?.rounds[0]?.response?.reasoning
+      timelineIn(log.records, isShown).turns[0]?.rounds[0]?.response?.reasoning
     expect(reasoning(false)).toEqual({ bytes: 21, characters: 14, text: null })
     expect(reasoning(true)).toEqual({ bytes: 21, characters: 14, text: 'I should look.' })
   })
 })
 
 describe('calls', () => {
-  it('that were rejected tell the code, the reason, and the text that the model reads, which may be a sharper one', () => {
+  it("have the code, the reason and the model's text of a rejection, which may be a stricter one", () => {
     const log = conversationLog()
-    const said = response({ calls: [exec({ raw: '', source: 'none', problem: 'no_arguments' })] })
+    const reply = response({ calls: [exec({ raw: '', source: 'none', problem: 'no_arguments' })] })
     log.begin()
     log.ask(1)
-    log.answer(1, said)
-    log.check(1, said, [
+    log.answer(1, reply)
+    log.check(1, reply, [
       {
         ordinal: 0,
         code: 'no_arguments',
@@ -233,10 +233,10 @@ describe('calls', () => {
         requiredFields: ['command'],
       },
     ])
-    log.conclude(1, said, [
+    log.conclude(1, reply, [
       result({ status: 'rejected', text: 'sharp', reason: 'no arguments came' }),
     ])
-    expect(told(log.records).turns[0]?.rounds[0]?.calls).toMatchObject([
+    expect(timelineIn(log.records).turns[0]?.rounds[0]?.calls).toMatchObject([
       {
         ...{ raw: '', source: 'none', problem: 'no_arguments', tries: [] },
         verdict: {
@@ -250,9 +250,9 @@ describe('calls', () => {
     ])
   })
 
-  it('that were left out tell why', () => {
+  it('have the reason if they were left out', () => {
     const log = conversationLog()
-    const said = response({ calls: [exec(), exec({ ordinal: 1 })] })
+    const reply = response({ calls: [exec(), exec({ ordinal: 1 })] })
     const skipped = result({
       ordinal: 1,
       status: 'skipped',
@@ -262,18 +262,18 @@ describe('calls', () => {
     })
     log.begin()
     log.ask(1)
-    log.answer(1, said)
-    log.check(1, said)
-    log.clear(1, said.calls, [skipped])
+    log.answer(1, reply)
+    log.check(1, reply)
+    log.clear(1, reply.calls, [skipped])
     expect(
-      told(log.records).turns[0]?.rounds[0]?.calls.map(({ verdict }) => verdict),
+      timelineIn(log.records).turns[0]?.rounds[0]?.calls.map(({ verdict }) => verdict),
     ).toMatchObject([
       { kind: 'cleared' },
       { kind: 'not-cleared', reason: 'over the limit of tool calls' },
     ])
   })
 
-  it('tell each try: the one that was lost with its process, and the one that ended', () => {
+  it('have each try: the one that was lost with its process, and the one that ended', () => {
     const log = conversationLog()
     log.begin()
     log.ask(1)
@@ -287,13 +287,13 @@ describe('calls', () => {
     log.start(1, { try: 2 })
     log.outcome(1, result(), { try: 2, owner: 'e2' })
     log.executed(1, [result()])
-    expect(told(log.records).turns[0]?.rounds[0]?.calls[0]?.tries).toMatchObject([
+    expect(timelineIn(log.records).turns[0]?.rounds[0]?.calls[0]?.tries).toMatchObject([
       { try: 1, owner: 'e1', end: 'lapsed', status: null },
       { try: 2, owner: 'e2', end: 'result', status: 'ok' },
     ])
   })
 
-  it('tell an outcome that came too late, and a try that was given back', () => {
+  it('have an outcome that came too late, and a try that was returned without a start', () => {
     const log = conversationLog()
     const unknown = result({
       status: 'outcome_unknown',
@@ -310,50 +310,50 @@ describe('calls', () => {
     log.claim(1, { try: 2 })
     log.executed(1, [unknown])
     log.outcome(1, result(), { try: 2 })
-    const [call] = told(log.records).turns[0]?.rounds[0]?.calls ?? []
+    const [call] = timelineIn(log.records).turns[0]?.rounds[0]?.calls ?? []
     expect(call?.tries.map(({ end }) => end)).toEqual(['given-back', 'late'])
     expect(call?.result).toMatchObject({ status: 'outcome_unknown' })
   })
 })
 
 describe('interventions', () => {
-  it('stand in the round that made them, and in the request that showed them', () => {
+  it('are in the round that raised them, and in the request that showed them', () => {
     const log = conversationLog()
-    const said = response({ calls: [exec()] })
+    const reply = response({ calls: [exec()] })
     log.begin()
     log.ask(1)
-    log.answer(1, said)
-    log.conclude(1, said, [result({ status: 'error' })], nudge)
+    log.answer(1, reply)
+    log.conclude(1, reply, [result({ status: 'error' })], nudge)
     log.ask(2, { nudge: nudge.text, callsLeft: 0 })
-    const rounds = told(log.records).turns[0]?.rounds
+    const rounds = timelineIn(log.records).turns[0]?.rounds
     expect(rounds).toMatchObject([
       { intervention: { ...nudge, at: 1009 } },
       { nudge: 'SYSTEM INTERVENTION', callsLeft: 0, intervention: null },
     ])
   })
 
-  it('are not what a rule in shadow would have done, which stands beside them', () => {
+  it('do not include those of rules in shadow, which are listed beside them', () => {
     const log = conversationLog()
-    const said = response({ calls: [exec()] })
+    const reply = response({ calls: [exec()] })
     log.begin()
     log.ask(1)
-    log.answer(1, said)
+    log.answer(1, reply)
     log.shadow(1, nudge)
-    log.conclude(1, said, [result({ status: 'error' })])
+    log.conclude(1, reply, [result({ status: 'error' })])
     const policy = { version: defaultPolicy.version, differs: {} }
-    expect(told(log.records).turns[0]?.rounds).toMatchObject([
+    expect(timelineIn(log.records).turns[0]?.rounds).toMatchObject([
       { policy, intervention: null, shadowed: [{ ...nudge, at: 1009 }] },
     ])
   })
 })
 
-describe('what a tool was declared as for those who judge', () => {
-  it('is told where anything was declared', () => {
+describe('the declaration of a tool for loop-detector and guards', () => {
+  it('is shown for each tool that has one', () => {
     const log = conversationLog()
     log.begin()
     log.ask(1)
     log.answer(1, response({ calls: [exec()] }))
-    const hintsIn = (records: Logged[]) => told(records).turns[0]?.rounds[0]?.hints
+    const hintsIn = (records: Logged[]) => timelineIn(records).turns[0]?.rounds[0]?.hints
     expect(hintsIn(log.records)).toEqual({})
     const hints = { mutates: false, ignoreFields: ['why'], loopKey: [], refusal: null }
     const declared = log.records.map((record): Logged => {
@@ -373,20 +373,20 @@ describe('what a tool was declared as for those who judge', () => {
   })
 })
 
-describe('what is no turn', () => {
-  it('tells messages that wait, and those that opened no turn', () => {
+describe('records outside of turns', () => {
+  it('include messages that wait, and those that opened no turn', () => {
     const log = conversationLog()
     log.begin()
-    const said = (messageId: string) => {
+    const writeMessage = (messageId: string) => {
       const [first] = log.records
       if (first?.message?.type === 'user-message')
         log.write('conversation-events', { ...first.message, messageId, text: messageId })
     }
-    said('refused')
+    writeMessage('refused')
     log.end('fallback', { turn: 1, messageId: 'refused', outcome: 'failed', reason: 'too many' })
-    said('waiting')
-    said('waiting')
-    const { state, messages } = told(log.records)
+    writeMessage('waiting')
+    writeMessage('waiting')
+    const { state, messages } = timelineIn(log.records)
     expect(state).toBe('open')
     expect(messages).toMatchObject([
       { messageId: 'refused', text: 'refused', end: { outcome: 'failed', reason: 'too many' } },
@@ -394,7 +394,7 @@ describe('what is no turn', () => {
     ])
   })
 
-  it('tells who asked to cancel, and that nothing more was to start', () => {
+  it('include a request to cancel and the cancel of a round', () => {
     const log = conversationLog()
     log.begin()
     log.ask(1)
@@ -411,12 +411,12 @@ describe('what is no turn', () => {
       expiresAt: 5_000,
     })
     log.end('fallback', { outcome: 'cancelled', reason: 'the client cancelled it' })
-    expect(told(log.records).turns).toMatchObject([
+    expect(timelineIn(log.records).turns).toMatchObject([
       { cancelRequestedAt: 1006, rounds: [{ cancelledAt: 1007 }], end: { outcome: 'cancelled' } },
     ])
   })
 
-  it('tells records that no stage could take, failures without a turn, and what cannot be decoded', () => {
+  it('include records that no stage could process, failures without a turn, and undecodable records', () => {
     const log = conversationLog()
     log.begin()
     const letter = {
@@ -437,7 +437,7 @@ describe('what is no turn', () => {
       reason: 'bad',
     })
     const damaged: Logged = { topic: 'activity', offset: 99, time: 1_100, message: undefined }
-    expect(told([...log.records, damaged])).toMatchObject({
+    expect(timelineIn([...log.records, damaged])).toMatchObject({
       unreadable: 1,
       troubles: [
         {

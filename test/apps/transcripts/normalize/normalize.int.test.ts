@@ -452,7 +452,7 @@ it('shows people the parts, the calls and how the response ended', async () => {
   call_piece        0 read c1 {"path":'x'}
   call 0    read {"path":'x'}
     may run
-    arguments came in pieces; they were mended (single-quotes)
+    arguments arrived in pieces; they were repaired (single-quotes)
     runs as   {"path":"x"}
   stopped   calls, the provider says tool_calls
 

@@ -1,12 +1,12 @@
-// A tool as a program. Arguments: JSON on standard input. Result: standard output. An error: its
-// words on standard error, and an exit code that is not 0. WEIR_IDEMPOTENCY_KEY is the same
-// whenever the same call is started again: pass it on to what must not be done twice.
+// A tool as a program. Arguments: JSON on standard input. Result: standard output. Error: a text on
+// standard error and an exit code other than 0. WEIR_IDEMPOTENCY_KEY stays the same if the same
+// call starts again: pass it to services that must not act twice.
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** The folder of agent.yaml; the model may look nowhere else. */
+/** The folder of agent.yaml. The model may not read outside it. */
 const root = await realpath(join(import.meta.dirname, '..'))
 
 try {

@@ -1,11 +1,11 @@
-// A tool as a module: its default export is called with the arguments. What it returns is the
-// result, what it throws is the error, both for the model. `idempotencyKey` is the same whenever
-// the same call is made again; `signal` aborts at the timeout and when the turn is cancelled.
+// A tool as a module: Weir calls its default export with the arguments. The model gets the return
+// value as the result, or the thrown error. `idempotencyKey` stays the same if the same call is
+// made again. `signal` aborts at the timeout and when the turn is cancelled.
 
 import { readFile, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 
-/** The folder of agent.yaml; the model may look nowhere else. */
+/** The folder of agent.yaml. The model may not read outside it. */
 const root = await realpath(join(import.meta.dirname, '..'))
 
 export default async function readLines({ file, lines = 200 }, { signal }) {

@@ -1,6 +1,6 @@
-// What `weir tail` was asked for: a topic, partitions of it, a stretch of time or offsets, and
-// which records. Judged before anything is opened, except for what only the log knows: how many
-// partitions there are.
+// The parsed arguments of `weir tail`: a topic, partitions, a range of time or offsets, and the
+// kinds of records. All are checked before the log is opened, but for the partition's number, which
+// only the log can confirm.
 
 import type { Offset } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard-registration.ts'
@@ -30,7 +30,7 @@ export type TailOptions = {
   until?: string
   limit?: string
   follow?: boolean
-  /** Looks into this file instead of the log that the settings name. */
+  /** Reads this file instead of the log that the settings name. */
   bundle?: string
 }
 
@@ -40,7 +40,7 @@ export type Start =
   | { kind: 'offset'; offset: Offset }
   | { kind: 'time'; time: Milliseconds }
 
-export type Wanted = {
+export type TailRequest = {
   topic: TopicName | GuardTopicName
   start: Start
   until: Milliseconds
@@ -52,16 +52,16 @@ export type Wanted = {
   follow: boolean
 }
 
-/** `topic`: with or without the prefix of topics. Throws `usage` with what would be taken. */
-export function wantedOf(
+/** `topic`: with or without the topic prefix. Throws `usage` with the accepted values. */
+export function tailRequestOf(
   topic: string,
   topicPrefix: string,
   options: TailOptions,
   now: Milliseconds,
-): Wanted {
+): TailRequest {
   const { conversation, type = [], partition, limit, until, follow = false } = options
   const name = topicNameOf(topic, topicPrefix)
-  const wanted = {
+  const request = {
     topic: name,
     start: startOf(options, now),
     until: until === undefined ? Number.POSITIVE_INFINITY : instantOfFlag('--until', until, now),
@@ -71,17 +71,17 @@ export function wantedOf(
     limit: limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', limit, 1),
     follow,
   }
-  if (wanted.start.kind === 'end' && !follow)
+  if (request.start.kind === 'end' && !follow)
     throw new WeirError('usage', '--from end without --follow shows nothing: give --follow too')
-  if (wanted.start.kind === 'offset' && conversation === undefined && partition === undefined)
+  if (request.start.kind === 'offset' && conversation === undefined && partition === undefined)
     throw new WeirError(
       'usage',
-      `--from ${wanted.start.offset} is an offset, and each partition has its own: name one with --partition`,
+      `--from ${request.start.offset} is an offset, and each partition has its own: name one with --partition`,
     )
-  return wanted
+  return request
 }
 
-/** Of which guard it is, only the log knows. */
+/** Accepts the topic of any guard: only the log knows the registered ones. */
 function topicNameOf(given: string, topicPrefix: string): TopicName | GuardTopicName {
   const names = Object.keys(topics) as TopicName[]
   const bare = given.startsWith(topicPrefix) ? given.slice(topicPrefix.length) : given
@@ -108,19 +108,19 @@ function typeNamed(given: string, topic: TopicName | GuardTopicName): MessageTyp
   const near = nearestName(given, types)
   const hint =
     elsewhere.length > 0
-      ? ` It stands in ${elsewhere.join(', ')}.`
+      ? ` ${elsewhere.join(', ')} has it.`
       : near === undefined
         ? ''
         : ` Did you mean ${near}?`
   throw new WeirError(
     'usage',
-    `--type is '${printable(given)}', which does not stand in ${topic}.${hint} Its types are ${types.join(', ')}`,
+    `--type is '${printable(given)}', which ${topic} does not have.${hint} Its types are ${types.join(', ')}`,
   )
 }
 
 function startOf({ from, since, follow = false }: TailOptions, now: Milliseconds): Start {
   if (from !== undefined && since !== undefined)
-    throw new WeirError('usage', '--from and --since both say where to begin: give one of them')
+    throw new WeirError('usage', '--from and --since both set the start: give one of them')
   if (since !== undefined) return { kind: 'time', time: instantOfFlag('--since', since, now) }
   if (from === undefined) return follow ? { kind: 'end' } : { kind: 'beginning' }
   if (from === 'beginning' || from === 'end') return { kind: from }
@@ -129,7 +129,7 @@ function startOf({ from, since, follow = false }: TailOptions, now: Milliseconds
   if (time !== undefined) return { kind: 'time', time }
   throw new WeirError(
     'usage',
-    `--from is '${printable(from)}'; must be beginning, end, an offset, or a time such as 2026-07-29T10:12:03Z or '10m ago'`,
+    `--from is '${printable(from)}': give beginning, end, an offset, or a time such as 2026-07-29T10:12:03Z or '10m ago'`,
   )
 }
 
@@ -138,16 +138,18 @@ function wholeNumber(flag: string, text: string, minimum: number): number {
   if (number >= minimum) return number
   throw new WeirError(
     'usage',
-    `${flag} is '${printable(text)}'; must be a whole number from ${minimum}`,
+    `${flag} is '${printable(text)}': give a whole number from ${minimum}`,
   )
 }
 
 /**
- * The partitions to look at, of the `count` that the topic has: the one that is named, or that of
- * the conversation. A dead letter stands where its record stood, which may have been the wrong
- * partition.
+ * The partitions to read, of the `count` that the topic has: the named one, or the conversation's.
+ * A dead letter has the partition of its record, which may be the wrong one.
  */
-export function partitionsOf({ topic, conversation, partition }: Wanted, count: number): number[] {
+export function partitionsOf(
+  { topic, conversation, partition }: TailRequest,
+  count: number,
+): number[] {
   if (partition !== undefined && partition >= count)
     throw new WeirError(
       'usage',
@@ -159,8 +161,8 @@ export function partitionsOf({ topic, conversation, partition }: Wanted, count: 
   return Array.from({ length: count }, (_, number) => number)
 }
 
-/** Whether a record with this key is the conversation's. */
-export function isOfConversation({ topic, conversation }: Wanted, key: string): boolean {
+/** True: a record with this key belongs to the conversation. */
+export function isOfConversation({ topic, conversation }: TailRequest, key: string): boolean {
   if (conversation === undefined) return true
   return topic === 'history' ? key.startsWith(historyPrefix(conversation)) : key === conversation
 }

@@ -1,5 +1,4 @@
-// The records of a conversation that somebody named, or an error that offers what they may have
-// meant.
+// The records of a conversation. If there is none, the error offers similar ids.
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -12,14 +11,17 @@ import type { Logged } from './logged.ts'
 import { recordsOf } from './recorded.ts'
 
 /**
- * Among these, the newest, an id is looked for that somebody may have meant: a typing error is no
- * reason to walk through all of the log.
+ * The number of newest ids to compare with a misspelt one. A typing error must not read the whole
+ * log.
  */
 const idsLookedThrough = 1_000
 const idsOffered = 3
 
-/** As recordsOf, never empty. Throws `conversation.unknown`. */
-export async function knownRecords(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
+/** As recordsOf, but never empty. Throws `conversation.unknown`. */
+export async function existingRecords(
+  conversation: ConversationId,
+  log: OpenLog,
+): Promise<Logged[]> {
   const records = await recordsOf(conversation, log)
   if (records.length === 0) throw await unknown(conversation, log)
   return records
@@ -30,19 +32,19 @@ async function unknown(conversation: ConversationId, log: OpenLog): Promise<Weir
   if (ids.includes(conversation))
     return new WeirError(
       'conversation.unknown',
-      `of the conversation ${printable(conversation)} only its activity is left: its other records were deleted`,
+      `the conversation ${printable(conversation)} has only its activity left: its other records were deleted`,
     )
   const near = nearestOf(conversation, ids)
   const offered = near.length > 0 ? near : ids.slice(0, idsOffered)
   const list = offered.map((id) => printable(id)).join(', ')
-  const what = `there is no conversation ${printable(conversation)}`
+  const fault = `there is no conversation ${printable(conversation)}`
   if (ids.length === 0)
-    return new WeirError('conversation.unknown', `${what}, and no other one either`)
+    return new WeirError('conversation.unknown', `${fault}, and the log has no other one either`)
   return new WeirError(
     'conversation.unknown',
     near.length > 0
-      ? `${what}; did you mean ${list}?`
-      : `${what}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
+      ? `${fault}; did you mean ${list}?`
+      : `${fault}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
   )
 }
 
