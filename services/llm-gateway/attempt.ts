@@ -379,7 +379,7 @@ const cutOff: Failed = {
   kind: 'failed',
   code: 'provider.stream',
   class: 'transient',
-  reason: 'the stream ended before the provider said why the model stopped',
+  reason: 'the stream ended before the provider reported why the model stopped',
   retryable: true,
   retryAfterMs: null,
 }

@@ -71,11 +71,11 @@ async function settled(): Promise<void> {
 /** Moves the clock and writes a record, from which the gateway learns the log's time. */
 async function pass(ms: number): Promise<void> {
   clock.advance(ms)
-  await hear()
+  await learnLogTime()
   await settled()
 }
 
-async function hear(): Promise<void> {
+async function learnLogTime(): Promise<void> {
   await bus.append([
     toRecord({
       topic: 'model-requests',
@@ -166,9 +166,9 @@ describe('the history of a conversation', () => {
   })
 
   it('is read a bounded number of keys at a time, and again only an hour after a pass', async () => {
-    const asked: { after?: string | undefined; limit: number }[] = []
+    const reads: { after?: string | undefined; limit: number }[] = []
     const keys: Bus['keys'] = (table) => {
-      asked.push({ after: table.after, limit: table.limit })
+      reads.push({ after: table.after, limit: table.limit })
       return bus.keys(table)
     }
     await put(
@@ -179,11 +179,11 @@ describe('the history of a conversation', () => {
     )
     await start({ over: { keys } })
     for (let step = 0; step < 20; step += 1) await pass(stepMs)
-    expect(asked.map(({ limit }) => limit)).toEqual([keysMax, keysMax, keysMax, keysMax])
+    expect(reads.map(({ limit }) => limit)).toEqual([keysMax, keysMax, keysMax, keysMax])
     await pass(everyMs - 20 * stepMs)
-    expect(asked).toHaveLength(4)
+    expect(reads).toHaveLength(4)
     await pass(20 * stepMs)
-    expect(asked).toHaveLength(5)
+    expect(reads).toHaveLength(5)
   })
 
   it('stays for now if the table cannot be read or written, and the gateway continues', async () => {

@@ -65,7 +65,7 @@ function world(
 ) {
   const clock = manualClock(1000)
   const written: { to: Port; message: Message }[] = []
-  const asked: ProviderRequest[] = []
+  const requests: ProviderRequest[] = []
   const aborted: boolean[] = []
   const logged: string[] = []
   let go = (): void => undefined
@@ -74,8 +74,8 @@ function world(
   let ids = 0
 
   const provider: Provider = {
-    async *stream(request, signal, heard) {
-      const n = asked.push(request) - 1
+    async *stream(request, signal, onBytes) {
+      const n = requests.push(request) - 1
       aborted.push(false)
       signal.addEventListener('abort', () => (aborted[n] = true))
       for (const step of script) {
@@ -83,7 +83,7 @@ function world(
         else if (step === 'wait') {
           await new Promise<void>((resolve) => {
             go = () => {
-              heard()
+              onBytes()
               resolve()
             }
           })
@@ -117,7 +117,7 @@ function world(
     context,
   )
   return {
-    ...{ clock, written, asked, aborted, logged, performer },
+    ...{ clock, written, requests, aborted, logged, performer },
     types: () => written.map(({ message }) => message.type),
     go: () => go(),
     holdWrites: (holds: boolean) => (holdsWrites = holds),
@@ -198,11 +198,11 @@ describe('an attempt', () => {
     const slow = world()
     slow.holdWrites(true)
     await run(slow)
-    expect(slow.asked).toEqual([])
+    expect(slow.requests).toEqual([])
     slow.holdWrites(false)
     slow.acknowledge()
     await settled()
-    expect(slow.asked).toHaveLength(1)
+    expect(slow.requests).toHaveLength(1)
   })
 
   it('finishes only after all its parts are acknowledged', async () => {
@@ -271,8 +271,8 @@ describe('an attempt', () => {
       callsLeft: 0,
       tools: tools.map(({ declaration }) => toolRef(declaration)),
     }
-    const { asked } = await run(world(), task(0, request))
-    expect(asked).toEqual([
+    const { requests } = await run(world(), task(0, request))
+    expect(requests).toEqual([
       {
         nudge: 'Stop that.',
         textOnly: true,
@@ -308,11 +308,11 @@ describe('an attempt', () => {
 
   it('does not offer a tool that its own agent file declares in another form, because that file defines the command', async () => {
     const changed = toolRef(tool('read', { description: 'something else' }).declaration)
-    const { asked, logged } = await run(
+    const { requests, logged } = await run(
       world(),
       task(0, { tools: [changed, toolRef(tool('write').declaration)] }),
     )
-    expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['write'])
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['write'])
     expect(logged.join('')).toContain('not offered')
   })
 
@@ -355,7 +355,7 @@ describe('the guards in force', () => {
   ])('prevent the call of a model if one of them %s', async (_, policies) => {
     const refused = await run(world([finished], { context: { policies } }))
     expect(failureIn(refused)).toMatchObject({ retryable: true })
-    expect(refused.asked).toEqual([])
+    expect(refused.requests).toEqual([])
   })
 })
 
@@ -375,14 +375,14 @@ describe('no attempt', () => {
       retryable: true,
       reason: expect.stringContaining('5/2'),
     })
-    expect(none.asked).toEqual([])
+    expect(none.requests).toEqual([])
   })
 
   it('is made with a history of more bytes than a request may have, because it cannot shrink', async () => {
     const history = async () => [userSays('x'.repeat(limits.historyBytesMax + 1))]
     const heavy = await run(world([], { context: { history } }))
     expect(failureIn(heavy)).toMatchObject({ class: 'context_full', retryable: false })
-    expect(heavy.asked).toEqual([])
+    expect(heavy.requests).toEqual([])
   })
 
   it("is made if the operator's limits cannot be read", async () => {
@@ -416,7 +416,7 @@ describe('no attempt', () => {
   it('is made after the round has expired, because the tick reports that', async () => {
     const late = await run(world(), task(0, { expiresAt: 1000 }))
     expect(late.written).toEqual([])
-    expect(late.asked).toEqual([])
+    expect(late.requests).toEqual([])
   })
 
   it('is made if the round expires while the start is being written', async () => {
@@ -428,7 +428,7 @@ describe('no attempt', () => {
     late.acknowledge()
     await settled()
     expect(late.types()).toEqual(['attempt-started'])
-    expect(late.asked).toEqual([])
+    expect(late.requests).toEqual([])
   })
 })
 
@@ -576,14 +576,14 @@ describe('a task', () => {
     const failing = await run(world([unavailable]))
     await run(failing)
     await run(failing)
-    expect(failing.asked).toHaveLength(1)
+    expect(failing.requests).toHaveLength(1)
   })
 
   it('is followed by the next one that is wanted', async () => {
     const failing = await run(world([unavailable]))
     failing.performer.reconcile('u', [])
     await run(failing, task(1))
-    expect(failing.asked).toHaveLength(2)
+    expect(failing.requests).toHaveLength(2)
     expect(failing.messages('attempt-failed').map(({ attempt }) => attempt)).toEqual(['id1', 'id2'])
   })
 
@@ -628,7 +628,7 @@ describe('closing', () => {
       closing.clock.advance(60_000)
       await settled()
       expect(closing.types()).toEqual(['attempt-started'])
-      expect(closing.asked).toHaveLength(1)
+      expect(closing.requests).toHaveLength(1)
     },
   )
 
@@ -663,14 +663,14 @@ describe('a bus that fails for good', () => {
       const given = await run(world(script, { context: { write } }))
       expect(given.logged.join('')).toContain('the bus gave up')
       await run(given)
-      expect(given.asked.length).toBeLessThanOrEqual(1)
+      expect(given.requests.length).toBeLessThanOrEqual(1)
       await given.performer.close('lost')
     },
   )
 })
 
 describe('the streams of a process', () => {
-  const ask = (busy: World, ...conversations: string[]) => {
+  const start = (busy: World, ...conversations: string[]) => {
     for (const conversation of conversations)
       busy.performer.reconcile(conversation, [task(0, { conversation })])
   }
@@ -679,7 +679,7 @@ describe('the streams of a process', () => {
 
   it('are bounded in number, and waiting attempts are served in order', async () => {
     const busy = world(['wait', finished], { streams: 2 })
-    ask(busy, 'a', 'b', 'c', 'd')
+    start(busy, 'a', 'b', 'c', 'd')
     await settled()
     expect(started(busy)).toEqual(['a', 'b'])
     busy.go() // ends b's
@@ -692,7 +692,7 @@ describe('the streams of a process', () => {
 
   it('are free for others once an attempt is no longer wanted, waiting or not', async () => {
     const busy = world(['hang'], { streams: 1 })
-    ask(busy, 'a', 'b', 'c')
+    start(busy, 'a', 'b', 'c')
     await settled()
     busy.performer.reconcile('b', [])
     busy.performer.reconcile('a', [])
@@ -703,12 +703,12 @@ describe('the streams of a process', () => {
 
   it('return from an attempt that failed, or could not be written', async () => {
     const failing = world([unavailable], { streams: 1 })
-    ask(failing, 'a', 'b')
+    start(failing, 'a', 'b')
     await settled()
     expect(started(failing)).toEqual(['a', 'b'])
     const write: PerformerContext['write'] = () => Promise.reject(new Error('the bus gave up'))
     const broken = world([finished], { streams: 1, context: { write } })
-    ask(broken, 'a', 'b')
+    start(broken, 'a', 'b')
     await settled()
     expect(broken.logged.filter((line) => line.includes('the bus gave up'))).toHaveLength(2)
   })

@@ -160,8 +160,8 @@ describe('the policy in force', () => {
   it('cannot be known if another record is in its place, so no round runs', async () => {
     const limits = { type: 'operator-limits' as const, caps: defaultPolicy.caps }
     const strange = { policy: async () => limits, policies: async () => [] }
-    const asked = { agent: 'coder', own: defaultPolicy, log: { warn: () => {} } }
-    expect(await policyInForce(strange, asked)).toMatch(
+    const options = { agent: 'coder', own: defaultPolicy, log: { warn: () => {} } }
+    expect(await policyInForce(strange, options)).toMatch(
       /the policy 'policy:\*' is a operator-limits; remove it/,
     )
   })

@@ -73,10 +73,10 @@ async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
 /** A call in the notation of the fixtures: arguments if it runs, a reason if it does not. */
 function outcomeOf(call: Call, { rejections }: RoundChecked): Record<string, unknown> {
   const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)
-  const said = { id: call.id, name: call.name }
+  const head = { id: call.id, name: call.name }
   return rejection === undefined
-    ? { ...said, args: JSON.parse(argumentText(call)) }
-    : { ...said, reason: call.problem, raw: call.raw }
+    ? { ...head, args: JSON.parse(argumentText(call)) }
+    : { ...head, reason: call.problem, raw: call.raw }
 }
 
 function expectedOf({
@@ -89,11 +89,11 @@ function expectedOf({
   kind,
   input_text: input,
 }: ExpectedCall): Record<string, unknown> {
-  const said = { id: id ?? expect.any(String), name }
-  if (kind === 'custom') return { ...said, reason: 'free_text', raw: input }
+  const head = { id: id ?? expect.any(String), name }
+  if (kind === 'custom') return { ...head, reason: 'free_text', raw: input }
   return executable === false
-    ? { ...said, reason: reason ?? expect.any(String), raw: raw ?? expect.any(String) }
-    : { ...said, args }
+    ? { ...head, reason: reason ?? expect.any(String), raw: raw ?? expect.any(String) }
+    : { ...head, args }
 }
 
 whereFixturesAre.each([1 << 20, 1024, 64])('in pieces of %i bytes over HTTP', (pieceBytes) => {
@@ -108,16 +108,18 @@ whereFixturesAre.each([1 << 20, 1024, 64])('in pieces of %i bytes over HTTP', (p
       expect(unsafe).toEqual([])
       expect(calls).toEqual(stream.calls.map(expectedOf))
 
-      const said = (kind: PartEvent['kind']) =>
+      const textOf = (kind: PartEvent['kind']) =>
         events.flatMap((event) => (event.kind === kind ? [event.text] : [])).join('')
       expect(error ?? '').toContain(stream.error?.message.slice(0, 80) ?? '')
       if (stream.finish !== undefined && error === undefined)
         expect(finish).toBe(stream.finish ?? '')
       const { text, refusal = '' } = stream
-      if (text !== undefined) expect(said('text').slice(0, Math.max(text.length, 1))).toBe(text)
-      expect(said('refusal').slice(0, Math.max(refusal.length, 1))).toBe(refusal)
+      if (text !== undefined) expect(textOf('text').slice(0, Math.max(text.length, 1))).toBe(text)
+      expect(textOf('refusal').slice(0, Math.max(refusal.length, 1))).toBe(refusal)
       if (stream.hasReasoning !== undefined)
-        expect(said('reasoning') !== '' || said('reasoning_block') !== '').toBe(stream.hasReasoning)
+        expect(textOf('reasoning') !== '' || textOf('reasoning_block') !== '').toBe(
+          stream.hasReasoning,
+        )
     },
   )
 })

@@ -8,11 +8,11 @@ import { connect } from '../../../services/llm-gateway/providers/providers.ts'
 import { chunk, sse } from '../../support/provider-streams.ts'
 import { agentOf, apiKey, readToEnd } from './samples.ts'
 
-type Asked = { path: string; headers: IncomingHttpHeaders; body: string }
+type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 type Place = {
   server: Server
   url: string
-  asked: Asked[]
+  requests: Received[]
   answer: (path: string) => { status: number; location?: string; body?: string }
 }
 
@@ -32,10 +32,10 @@ afterEach(async () => {
 })
 
 async function place(): Promise<Place> {
-  const asked: Asked[] = []
+  const requests: Received[] = []
   const server = createServer(async (request, response) => {
     const path = request.url ?? ''
-    asked.push({ path, headers: request.headers, body: (await request.toArray()).join('') })
+    requests.push({ path, headers: request.headers, body: (await request.toArray()).join('') })
     const { status, location, body = '' } = here.answer(path)
     const type = status === 200 ? 'text/event-stream' : 'text/html'
     response
@@ -44,7 +44,7 @@ async function place(): Promise<Place> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const here: Place = { server, url, asked, answer: () => ({ status: 200 }) }
+  const here: Place = { server, url, requests, answer: () => ({ status: 200 }) }
   return here
 }
 
@@ -78,7 +78,7 @@ describe.each(apis)('a redirect of a server of %s', (api) => {
       model.answer = () => ({ status, location: `${stranger.url}/v1?key=${apiKey}` })
       stranger.answer = () => ({ status: 200, body: answers[api] })
       const { events, ending } = await ask()
-      expect([model.asked.length, stranger.asked.length, events]).toEqual([1, 0, []])
+      expect([model.requests.length, stranger.requests.length, events]).toEqual([1, 0, []])
       expect(ending).toMatchObject({ code: 'provider.refused', class: 'refused', retryable: false })
       expect(ending).toMatchObject({
         reason: `the provider redirects to ${stranger.url} (HTTP ${status}), which is not followed: correct model.baseUrl in the agent file`,
@@ -96,8 +96,8 @@ describe.each(apis)('a redirect of a server of %s', (api) => {
       events: [{ kind: 'text', text: 'Hello' }],
       ending: { kind: 'finished', stop: 'end' },
     })
-    expect(model.asked.map(({ path }) => path).slice(1)).toEqual(['/second', '/third'])
-    const [first, , third] = model.asked
+    expect(model.requests.map(({ path }) => path).slice(1)).toEqual(['/second', '/third'])
+    const [first, , third] = model.requests
     expect(third).toEqual({ ...first, path: '/third' })
     expect(JSON.stringify(first?.headers)).toContain(apiKey)
 
@@ -106,7 +106,7 @@ describe.each(apis)('a redirect of a server of %s', (api) => {
         ? { status: 307, location: stranger.url }
         : { status: 307, location: '/second' }
     expect((await ask()).ending).toMatchObject({ kind: 'failed', class: 'refused' })
-    expect(stranger.asked).toEqual([])
+    expect(stranger.requests).toEqual([])
   })
 
   it('in a loop fails the attempt', async () => {
@@ -116,6 +116,6 @@ describe.each(apis)('a redirect of a server of %s', (api) => {
       class: 'refused',
       retryable: false,
     })
-    expect(model.asked).toHaveLength(6)
+    expect(model.requests).toHaveLength(6)
   })
 })

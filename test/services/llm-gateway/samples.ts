@@ -103,7 +103,7 @@ export async function readToEnd(
   provider: Provider,
   options: {
     signal?: AbortSignal
-    heard?: () => void
+    onBytes?: () => void
     history?: HistoryEntry[]
     tools?: Declaration[]
   } = {},
@@ -119,7 +119,7 @@ export async function readToEnd(
   for await (const item of provider.stream(
     request,
     options.signal ?? new AbortController().signal,
-    options.heard ?? (() => {}),
+    options.onBytes ?? (() => {}),
   )) {
     if (item.kind === 'events')
       events.push(...item.events.filter(({ kind }) => kind !== 'provider_said'))

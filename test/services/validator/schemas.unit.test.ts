@@ -197,7 +197,7 @@ describe('arguments that break the schema', () => {
 
   it('need words and lookups only for reported errors', () => {
     let worded = 0
-    let looked = 0
+    let lookups = 0
     const errors = Array.from({ length: 1_000 }, (_, n) => ({
       ...{ keyword: 'additionalProperties', instancePath: '', schemaPath: '' },
       get params() {
@@ -205,7 +205,7 @@ describe('arguments that break the schema', () => {
         return { additionalProperty: `pathh${n}` }
       },
       get parentSchema() {
-        looked += 1
+        lookups += 1
         return { properties: { path: {} } }
       },
     }))
@@ -216,7 +216,7 @@ describe('arguments that break the schema', () => {
     })
     expect(refusal?.alsoWrong).toEqual([1, 2, 3, 4, 5].map((n) => `unknown field 'pathh${n}'`))
     expect(refusal?.notes).toEqual(["Did you mean 'path'?", "Accepted fields: 'path'."])
-    expect(looked).toBeLessThan(10)
+    expect(lookups).toBeLessThan(10)
     expect(worded).toBeLessThan(50)
   })
 })

@@ -191,7 +191,7 @@ describe('every dialect', () => {
   it.each(texts)(
     '$dialect finds no call in prose, in a quote, or in a fence with prose around it: $text',
     ({ text }) => {
-      for (const spoken of [
+      for (const quoted of [
         `See:\n${text}`,
         `${text}\nThat is how it is written.`,
         `> ${text}`,
@@ -199,7 +199,7 @@ describe('every dialect', () => {
         `"${text}"`,
         `- ${text}`,
       ])
-        expect(recovered(spoken)).toBeUndefined()
+        expect(recovered(quoted)).toBeUndefined()
     },
   )
 

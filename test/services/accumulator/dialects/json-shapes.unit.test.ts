@@ -37,7 +37,7 @@ describe('the shapes of incident I2, in their priority', () => {
     ['a tool with its arguments beside it', text({ tool: 'file_write', arguments: write })],
     ['a name and a tool: the name wins', text({ tool: 'search', name: 'file_write', ...write })],
     ['blanks around it', `\n\n  ${text({ name: 'file_write', arguments: write })}  \n`],
-  ])('include %s', (_, spoken) => expect(calls(spoken)).toEqual(written))
+  ])('include %s', (_, visible) => expect(calls(visible)).toEqual(written))
 
   it('give several calls of one text in their order, also without an array around them', () => {
     const both = [
@@ -79,8 +79,8 @@ describe('the shapes of incident I2, in their priority', () => {
   })
 
   it('keep a written id, and leave a missing one empty', () => {
-    const ids = (spoken: string) => {
-      const recovery = recovered(spoken)
+    const ids = (visible: string) => {
+      const recovery = recovered(visible)
       return recovery?.kind === 'calls' ? recovery.calls.map(({ id }) => id) : undefined
     }
     expect(ids(text({ id: 'c1', name: 'now', arguments: {} }))).toEqual(['c1'])
@@ -127,8 +127,8 @@ describe('repairs', () => {
       `{"name": "search", "arguments": {"query": "a\\d"}}`,
       ['bad-escape'],
     ],
-  ])('fix %s and are named', (_, spoken, repairs) =>
-    expect(recovered(spoken)).toMatchObject({ kind: 'calls', repairs }),
+  ])('fix %s and are named', (_, visible, repairs) =>
+    expect(recovered(visible)).toMatchObject({ kind: 'calls', repairs }),
   )
 
   it('are refused for an ambiguous escape, by the same rule as for arguments', () => {
@@ -151,8 +151,8 @@ describe('repairs', () => {
     ['an object', '{"name": "search", "arguments": {"query": "a"}'],
     ['an array', '[{"name": "search", "arguments": {"query": "a"}}'],
     ['a number', '{"name": "search", "arguments": {"query": "a", "limit": 1.}}'],
-  ])('never close %s that is open, and the model learns why', (_, spoken) =>
-    expect(why(spoken)).toBe('it is not valid JSON'),
+  ])('never close %s that is open, and the model learns why', (_, visible) =>
+    expect(why(visible)).toBe('it is not valid JSON'),
   )
 })
 
@@ -271,7 +271,7 @@ describe('texts that only look like calls', () => {
     ['a call in a string', text(text({ name: 'now', arguments: {} }))],
     ['a call inside data', text({ example: { name: 'now', arguments: {} } })],
     ['nothing', ' \n '],
-  ])('stay text: %s', (_, spoken) => expect(recovered(spoken)).toBeUndefined())
+  ])('stay text: %s', (_, visible) => expect(recovered(visible)).toBeUndefined())
 
   it('stay text if no tool was offered', () => {
     expect(recovered(text({ name: 'now', arguments: {} }), [])).toBeUndefined()

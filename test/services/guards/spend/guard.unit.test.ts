@@ -198,7 +198,7 @@ describe('an invalid amount', () => {
     [0.1 + 0.2, 'it has more digits than a JSON number holds exactly'],
     ['12.5', 'it is a text, not a JSON number'],
   ])('is a number of %p', (value, expected) =>
-    expect(said(amountOf(value, 'number', 2))).toBe(expected),
+    expect(unitsOrFault(amountOf(value, 'number', 2))).toBe(expected),
   )
 
   test.each<[JsonValue, string]>([
@@ -217,10 +217,10 @@ describe('an invalid amount', () => {
     ['9'.repeat(40), 'it has more than 18 digits'],
     [12.5, 'it is a number, not a text such as "12.50"'],
   ])('is a decimal text of %p', (value, expected) =>
-    expect(said(amountOf(value, 'decimal-text', 2))).toBe(expected),
+    expect(unitsOrFault(amountOf(value, 'decimal-text', 2))).toBe(expected),
   )
 
-  function said(amount: ReturnType<typeof amountOf>): string {
+  function unitsOrFault(amount: ReturnType<typeof amountOf>): string {
     return 'fault' in amount ? amount.fault : textOfUnits(amount.units, 2)
   }
 })

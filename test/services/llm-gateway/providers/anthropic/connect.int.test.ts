@@ -343,12 +343,12 @@ describe('a connection', () => {
 
 describe('the response', () => {
   it('reports bytes for its headers and for every piece of its body', async () => {
-    let heard = 0
+    let reads = 0
     const body = `: keep-alive\n\n${sse('ping', '{"type":"ping"}')}${text('hi')}${end}`
     await readToEnd(connectAnthropic(agentOf(), answering(body, { pieceBytes: 10 })), {
-      heard: () => (heard += 1),
+      onBytes: () => (reads += 1),
     })
-    expect(heard).toBeGreaterThan(Math.floor(body.length / 10) - 10)
+    expect(reads).toBeGreaterThan(Math.floor(body.length / 10) - 10)
   })
 })
 

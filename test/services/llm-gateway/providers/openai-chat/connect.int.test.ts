@@ -369,10 +369,10 @@ describe('a connection', () => {
 
 describe('the response', () => {
   it('reports bytes for its headers and for every piece of its body', async () => {
-    let heard = 0
+    let reads = 0
     const body = `: keep-alive\n\n${text('hi')}${end}`
-    await askOf(answering(body, { pieceBytes: 10 }), { heard: () => (heard += 1) })
-    expect(heard).toBeGreaterThan(Math.floor(body.length / 10) - 10)
+    await askOf(answering(body, { pieceBytes: 10 }), { onBytes: () => (reads += 1) })
+    expect(reads).toBeGreaterThan(Math.floor(body.length / 10) - 10)
   })
 
   const json = (body: string) => async () =>

@@ -112,7 +112,7 @@ describe('a request', () => {
       }).then(async (url) =>
         readToEnd(connectOpenaiResponses(agentAt(url)), {
           signal: stop.signal,
-          heard: () => setImmediate(() => stop.abort()),
+          onBytes: () => setImmediate(() => stop.abort()),
         }),
       )
     })
