@@ -22,9 +22,9 @@ import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
-// A toy stage in the gateway's place: a request opens a unit and counts failed attempts in place, a
-// cancel closes it and says the count. It throws, after having changed its state, on an attempt
-// whose reason is 'throw'; a tick moves its due unless the count is 13.
+// A toy stage in the gateway's place. A request opens a unit and counts failed attempts in place,
+// and a cancel closes it and writes the count. It changes its state and then throws on an attempt
+// whose reason is 'throw'. A tick moves its due unless the count is 13.
 type Count = { request: ModelRequest; failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | AttemptStarted | Tick
 
@@ -132,7 +132,7 @@ function watched(see: (record: Received<In>) => void): Stage<Count, In> {
   }
 }
 
-/** An inbox of messages as they stand in the log: those with an id are derived. */
+/** An inbox of messages as in the log: those with an id are derived. */
 function inbox(
   ...messages: (Message | { id: string; message: Message } | Partial<StoredRecord>)[]
 ): StoredRecord[] {
@@ -175,7 +175,7 @@ async function run(records: StoredRecord[], from = 0, marks: Marks = {}) {
 }
 
 describe('the fold', () => {
-  it('writes what the reducer wrote under an id made of stage, partition, offset of the input and n', async () => {
+  it("writes the reducer's records under an id of stage, partition, offset of the input and n", async () => {
     const { written } = await run(
       inbox({ id: id(7), message: request }, { id: id(8), message: cancel() }),
     )
@@ -196,7 +196,7 @@ describe('the fold', () => {
     expect(folded.units.size).toBe(0)
   })
 
-  it('takes records of one input in the order of n', async () => {
+  it('applies records of one input in the order of n', async () => {
     const records = inbox({ id: id(7, 1), message: request }, { id: id(7, 0), message: cancel() })
     expect((await run(records)).folded.units.size).toBe(1)
   })
@@ -220,7 +220,7 @@ describe('the fold', () => {
     expect(folded.position(5)).toEqual({ done: 5, from: 2, marks: { 'conversation/0': [7, 0] } })
   })
 
-  it('comes to the same state from the committed position as from the beginning', async () => {
+  it('reaches the same state from the committed position as from the beginning', async () => {
     const records = inbox(
       { id: id(3), message: cancel({ turn: 5 }) },
       { id: id(7), message: request },
@@ -252,7 +252,7 @@ describe('the fold', () => {
     expect(folded.position(3)).toMatchObject({ from: 1, marks: { 'conversation/0': [7, 0] } })
   })
 
-  it('opens no unit in another partition than the conversation has, where the same would run a second time', async () => {
+  it("opens no unit outside the conversation's partition, where it would run a second time", async () => {
     const open = async (partition: number) => {
       const readBack = async function* () {}
       const folded = createFold({
@@ -299,7 +299,7 @@ describe('the fold', () => {
     expect(times).toEqual([500, 500, 700])
   })
 
-  it('tells the reducer the offset of the record before in the unit, whatever that did', async () => {
+  it('passes the offset of the previous record of the unit to the reducer, after any kind of record', async () => {
     const seen: unknown[] = []
     const watching = watched((record) => seen.push(record.previous))
     const folded = createFold({
@@ -343,7 +343,7 @@ describe('a unit that begins anew', () => {
     return folded
   }
 
-  it("does so only if its carried names the unit's last record, and a tick that came too early is one", async () => {
+  it("does so only if its carried names the unit's last record, even if that is an early tick", async () => {
     const own = (offset: number) => `conversation/0/${offset}/9`
     const records = inbox(
       says('m1'),
@@ -389,7 +389,7 @@ describe('a tick', () => {
     expect(written).toEqual([])
   })
 
-  it('that leaves the unit due is an error of the reducer and fails the turn', async () => {
+  it("that leaves the unit due is a reducer's error and fails the turn", async () => {
     const records = inbox(
       { id: id(7), message: request },
       ...new Array(13).fill(failedWith('x')),
@@ -411,7 +411,7 @@ describe('a tick', () => {
 })
 
 describe('a record that makes the reducer throw', () => {
-  it('fails the turn from the state before it, though the reducer had changed that state in place', async () => {
+  it('fails the turn from the state before it, even if the reducer changed that state in place', async () => {
     const { messages, folded } = await run(
       inbox({ id: id(7), message: request }, failedWith('x'), failedWith('throw')),
     )
@@ -429,7 +429,7 @@ describe('a record that makes the reducer throw', () => {
     expect(folded.units.size).toBe(0)
   })
 
-  it('leaves the other units as they are', async () => {
+  it('does not change the other units', async () => {
     const other = modelRequest({ turn: 9 })
     const { folded } = await run(
       inbox({ id: id(7), message: other }, { id: id(8), message: request }, failedWith('throw')),
@@ -437,7 +437,7 @@ describe('a record that makes the reducer throw', () => {
     expect([...folded.units.keys()]).toEqual(['c/9/1'])
   })
 
-  it('fails the turn too when what it wrote is over the limit of a record', async () => {
+  it('also fails the turn if an output exceeds the size limit of a record', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('too large')))
     expect(messages[1]).toMatchObject({
       type: 'turn-failed',
@@ -446,14 +446,14 @@ describe('a record that makes the reducer throw', () => {
     expect(messages[2]).toMatchObject({ type: 'dead-letter', code: 'bus.record-too-large' })
   })
 
-  it('fails the turn too when it wrote to a port that is not its own', async () => {
+  it('also fails the turn if an output goes to a port of another stage', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('not mine')))
     expect(messages[2]).toMatchObject({
       reason: expect.stringContaining('may not write attempt-failed to its port activity'),
     })
   })
 
-  it('answers the same when it is folded again', async () => {
+  it('has the same outputs when it is folded again', async () => {
     const records = inbox({ id: id(7), message: request }, failedWith('throw'), {
       id: id(8),
       message: modelRequest({ turn: 4 }),
@@ -462,7 +462,7 @@ describe('a record that makes the reducer throw', () => {
   })
 })
 
-describe('a record that cannot be taken', () => {
+describe('a record that cannot be applied', () => {
   const cases: [string, Partial<StoredRecord>, string][] = [
     ['is no message at all', { value: Buffer.from('garbage') }, 'codec.bad-frame'],
     [
@@ -509,7 +509,7 @@ describe('a record that cannot be taken', () => {
     },
   )
 
-  it('moves no mark, so that what a stranger wrote under an id hides nothing', async () => {
+  it("moves no mark, so a stranger's record under an id hides no other record", async () => {
     const { folded } = await run(
       inbox({ value: Buffer.from('garbage'), id: id(999) }, { id: id(7), message: request }),
     )
@@ -526,7 +526,7 @@ describe('a record that cannot be taken', () => {
 })
 
 describe('a unit that outlives many records that made its reducer throw', () => {
-  it('is folded again without running into the earlier ones: what is done grows with their number, not with its power', async () => {
+  it('is folded again in time linear in their number', async () => {
     let reacted = 0
     const surviving: Stage<Count, In> = {
       ...watched(() => {
@@ -550,6 +550,7 @@ describe('a unit that outlives many records that made its reducer throw', () => 
     })
     for (const record of records) await folded.take(record)
     expect(folded.units.get('c/0/1')?.state.failed).toBe(1)
-    expect(reacted).toBeLessThanOrEqual(12 + 10) // each record once, and the opening one again for each that threw
+    // each record once, and the opening one again for each that threw
+    expect(reacted).toBeLessThanOrEqual(12 + 10)
   })
 })

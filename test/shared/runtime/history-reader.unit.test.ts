@@ -47,7 +47,7 @@ function reader(bytesMax = 1_000_000) {
 }
 
 describe('a history', () => {
-  it('is read whole at first, in order, and up to the entry that was asked for', async () => {
+  it('is first read as a whole, in order, up to the requested entry', async () => {
     for (const [turn, round] of [
       [7, 1],
       [0, 1],
@@ -61,7 +61,7 @@ describe('a history', () => {
     expect(asked).toEqual(['list'])
   })
 
-  it('is asked for one entry in the next round, and for none in another attempt of the same', async () => {
+  it('is read for one entry in the next round, and for none in a further attempt', async () => {
     const read = reader()
     put(0, 0)
     await read(0, 0)
@@ -71,7 +71,7 @@ describe('a history', () => {
     expect(asked).toEqual(['list', 'get ["c",0,1]'])
   })
 
-  it('is read whole again in a new turn, and where a round was left out', async () => {
+  it('is read as a whole again in a new turn, and after a skipped round', async () => {
     const read = reader()
     put(0, 0)
     await read(0, 0)
@@ -87,7 +87,7 @@ describe('a history', () => {
     expect(asked.filter((each) => each === 'list')).toHaveLength(4)
   })
 
-  it('that does not come is undefined, and what is remembered stays as it was', async () => {
+  it('is undefined if it does not arrive, and the cache does not change', async () => {
     const read = reader()
     expect(await read(0, 0)).toBeUndefined()
     put(0, 0)
@@ -97,7 +97,7 @@ describe('a history', () => {
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
   })
 
-  it('is handed out as a list that its reader may change', async () => {
+  it('is returned as a list that its reader may change', async () => {
     put(0, 0)
     const read = historyReader({
       bus: { list: async () => [...table.values()] } as unknown as Bus,
@@ -111,15 +111,16 @@ describe('a history', () => {
   })
 })
 
-describe('what is remembered', () => {
-  it('is bounded: the conversation that was asked for longest ago is read again', async () => {
+describe('the cache of histories', () => {
+  it('is bounded: the least recently requested conversation is read again', async () => {
     for (const conversation of ['a', 'b', 'c']) put(0, 0, 'x'.repeat(1000), conversation)
     const read = reader(2_500)
     for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await read(0, 0, conversation)
-    expect(asked).toEqual(Array.from({ length: 5 }, () => 'list')) // a, b, c, then a and b again: what was only looked at is not newer for that
+    // a, b, c, then a and b again: a cache hit does not make an entry newer
+    expect(asked).toEqual(Array.from({ length: 5 }, () => 'list'))
   })
 
-  it('is nothing of a history that is over the bound by itself', async () => {
+  it('does not hold a history that exceeds the bound', async () => {
     put(0, 0, 'x'.repeat(1000))
     const read = reader(100)
     expect(await read(0, 0)).toHaveLength(1)

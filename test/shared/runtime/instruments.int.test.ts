@@ -1,5 +1,5 @@
-// What the runtime tells whoever measures it: once, when it is acknowledged, and nothing of what
-// was done before.
+// The runtime's reports to its instruments: once for each step, on its acknowledgement, and none
+// for work before the assignment.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -17,8 +17,8 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
 /**
- * A request opens a unit and says so; a cancel closes it; it is due a second after it opened, and
- * moves by ten.
+ * A request opens a unit and reports it; a cancel closes it. It is due a second after it opened,
+ * and then every ten seconds.
  */
 const toy: Stage<{ due: number }, ModelRequest | Cancel | Tick, string> = {
   name: 'llm-gateway',
@@ -125,7 +125,7 @@ async function derived(offset: number, message: Message): Promise<void> {
 }
 
 describe('instruments', () => {
-  it('hear of each step with what was read and what it led to', async () => {
+  it('get each step with its input and its outputs', async () => {
     await start()
     await derived(1, modelRequest())
     await derived(2, cancel())
@@ -135,7 +135,7 @@ describe('instruments', () => {
     ])
   })
 
-  it('hear nothing of what was done before the assignment but that it was read', async () => {
+  it('get only the reads of records from before the assignment', async () => {
     await start({ measured: false })
     await derived(1, modelRequest())
     await subscription?.close()
@@ -151,7 +151,7 @@ describe('instruments', () => {
     expect(steps).toEqual([{ read: [0], outputs: [], written: 0 }])
   })
 
-  it('see the open units, the oldest first with its time, and whether the state has caught up', async () => {
+  it('see the open units, the oldest first with its time, and the restored state', async () => {
     await derived(1, modelRequest({ conversation: 'c' }))
     clock.advance(500)
     await start()
@@ -164,7 +164,7 @@ describe('instruments', () => {
     expect(partition?.units.size).toBe(1)
   })
 
-  it('hear of ticks and of what a performer writes, when it is acknowledged', async () => {
+  it("get ticks and a performer's records when they are acknowledged", async () => {
     await start()
     await derived(1, modelRequest())
     const release = Promise.withResolvers<void>()
@@ -183,7 +183,7 @@ describe('instruments', () => {
     ])
   })
 
-  it('hear of the end of an assignment', async () => {
+  it('get the end of an assignment', async () => {
     await start()
     expect(closings).toBe(0)
     await subscription?.close()

@@ -24,8 +24,8 @@ import { runStage } from '../../../shared/runtime/run-stage.ts'
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
-// A toy in the gateway's place: a request opens a unit that wants one task and is due after a
-// second; each failed attempt changes the task; a cancel closes it with a word.
+// A toy in the gateway's place. A request opens a unit with one task, due after a second. Each
+// failed attempt changes the task, and a cancel closes the unit with a text.
 type Open = { failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | Tick
 
@@ -163,7 +163,7 @@ afterEach(async () => {
 })
 
 describe('a partition', () => {
-  it('whose log ends with what is no record has caught up when the bus is past that', async () => {
+  it('whose log ends with invalid bytes has caught up when the bus is past them', async () => {
     const { bus, clock } = await start()
     const reconciled: string[] = []
     const reader = readPartition({
@@ -187,7 +187,7 @@ describe('a partition', () => {
 })
 
 describe('a performer', () => {
-  it('is asked for what an open unit wants, and for nothing more when it closed', async () => {
+  it('gets the tasks of an open unit, and none after it closed', async () => {
     const { reconciled } = await start()
     await harness.derived(1, modelRequest())
     await harness.observed(attemptFailed)
@@ -214,7 +214,7 @@ describe('a performer', () => {
     ])
   })
 
-  it('acts after a restart though nothing came since', async () => {
+  it('acts after a restart even without new records', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.stop()
@@ -240,7 +240,7 @@ describe('a performer', () => {
     expect(harness.closedHow).toEqual(['shutdown'])
   })
 
-  it('writes to the ports of its stage only', async () => {
+  it('writes only to the ports of its stage', async () => {
     await start()
     const [context] = harness.contexts
     await context?.write('self', [attemptFailed])
@@ -289,7 +289,7 @@ describe('a restart', () => {
     expect(await harness.read('model-deltas')).toHaveLength(1)
   })
 
-  it('knows what the unit knew', async () => {
+  it('restores the state of the unit', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.observed(attemptFailed)
@@ -303,7 +303,7 @@ describe('a restart', () => {
     ])
   })
 
-  it('on a commit beyond the log stops the stage and says why', async () => {
+  it('from a commit beyond the log stops the stage with the reason', async () => {
     await start()
     await harness.stop()
     const bus = await openEmbeddedBus({ file: ':memory:', clock: harness.clock })
@@ -355,7 +355,7 @@ describe('a tick', () => {
     expect(await ticks()).toHaveLength(3)
   })
 
-  it('waits until the bus has taken or refused the one before, however long that takes', async () => {
+  it('waits until the bus has accepted or rejected the previous one, without a limit', async () => {
     harness = new Harness()
     await harness.open()
     await harness.derived(1, modelRequest())
@@ -381,7 +381,7 @@ describe('a tick', () => {
     expect(await ticks()).toHaveLength(1)
   })
 
-  it('of one of many units may come a little later, so that not all are looked through for each', async () => {
+  it('of one of many units may come a little later, which avoids a scan of all units', async () => {
     await start()
     const units = 200
     for (let turn = 0; turn < units; turn += 1) {
@@ -399,7 +399,7 @@ describe('a tick', () => {
     expect(looks.size).toBeLessThan(units * 0.6)
   })
 
-  it('of a unit that was overdue while nobody ran is written after catching up', async () => {
+  it('of a unit that became overdue without a running stage is written after catching up', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.stop()
@@ -411,7 +411,7 @@ describe('a tick', () => {
     expect(await ticks()).toHaveLength(1)
   })
 
-  it('is not written any more after the stage was closed', async () => {
+  it('is not written after the stage closed', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.subscription?.close()

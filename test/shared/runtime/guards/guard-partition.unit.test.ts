@@ -22,7 +22,7 @@ const inForce: GuardInForce = {
   ],
 }
 
-/** Says how many calls of the conversation it saw before. */
+/** Its verdict contains the number of earlier calls of the conversation. */
 const counter: Guard<number> = {
   ...{
     name: 'counter',
@@ -83,7 +83,7 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
   }
 }
 
-/** The records as they stand in the log, from offset 0 on, one second apart. */
+/** The records as in the log, from offset 0 on, one second apart. */
 function logOf(...messages: Message[]): StoredRecord[] {
   return messages.map((message, offset) => ({
     ...{
@@ -125,7 +125,7 @@ const textsOf = (verdicts: GuardVerdict[]) =>
   )
 
 describe('a guard on its partition', () => {
-  it('answers each round that it is in force in, under an id made of the place of the round', async () => {
+  it("answers each round in which it is in force, under an id of the round's position", async () => {
     const { read } = reader(counter)
     const { outputs, verdicts } = await read(logOf(cleared(['pay', 'exec', 'look'])))
     expect(outputs).toMatchObject([
@@ -145,7 +145,7 @@ describe('a guard on its partition', () => {
     expect(textsOf(verdicts)).toEqual(['0: 0 before, 2: 0 before'])
   })
 
-  it('is not asked of what is decided, or is not its tool, or where it is not in force', async () => {
+  it('gets no decided call, no call of another tool, and no round without it in force', async () => {
     const decided = [
       { ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 },
     ]
@@ -165,7 +165,7 @@ describe('a guard on its partition', () => {
     expect(outputs).toEqual([])
   })
 
-  it('remembers each conversation, and judges no round twice', async () => {
+  it('keeps a memory for each conversation, and judges no round twice', async () => {
     const { read } = reader(counter)
     const log = logOf(
       cleared(['pay', 'pay']),
@@ -179,7 +179,7 @@ describe('a guard on its partition', () => {
     ])
   })
 
-  it('knows after a restart what it knew before, and says nothing again', async () => {
+  it('restores its memory after a restart, and repeats no answer', async () => {
     const log = logOf(
       cleared(['pay']),
       cleared(['look'], { round: 2 }),
@@ -196,7 +196,7 @@ describe('a guard on its partition', () => {
     expect(textsOf((await second.read(log.slice(2))).verdicts)).toEqual(['0: 3 before'])
   })
 
-  it('folds from nowhere when it remembers nothing, and forgets what has been idle for long', async () => {
+  it('needs no earlier record without memory, and drops long idle conversations', async () => {
     const stateless: Guard = {
       ...(counter as unknown as Guard),
       judge: (_, { calls }) => ({
@@ -218,7 +218,7 @@ describe('a guard on its partition', () => {
     ).toMatchObject({ from: 3 })
   })
 
-  it('goes on with what is left when retention has deleted what it remembered', async () => {
+  it('continues with the remaining records if retention deleted its earlier ones', async () => {
     const committed = { offset: 8, metadata: JSON.stringify({ from: 1, marks: {} }) }
     const { partition, lines } = reader(counter, { committed, begin: 5 })
     expect(partition.position).toBe(5)
@@ -269,7 +269,7 @@ describe('a guard on its partition', () => {
       /its state has 70002 bytes/,
     ],
   ])(
-    'rejects the calls of a round when it answers with %s, and says so in the log',
+    'rejects the calls of a round if it answers with %s, and logs the reason',
     async (_, answer, evidence) => {
       const { read, lines } = reader({
         ...(counter as unknown as Guard),
@@ -283,7 +283,7 @@ describe('a guard on its partition', () => {
     },
   )
 
-  it('rejects the calls of a round that the guard has changed, as it was before', async () => {
+  it('rejects the original calls of a round if the guard changed the round', async () => {
     const emptying: Guard = {
       ...(counter as unknown as Guard),
       judge(_, round) {
@@ -295,7 +295,7 @@ describe('a guard on its partition', () => {
     expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable' }])
   })
 
-  it('answers within bounds when it says 100 MB', async () => {
+  it('answers within the limits if its text has 100 MB', async () => {
     const huge = Buffer.alloc(100 * 1024 * 1024, 'x').toString('latin1')
     const wordy: Guard = {
       ...(counter as unknown as Guard),
@@ -318,7 +318,7 @@ describe('a guard on its partition', () => {
     )
   })
 
-  it('keeps what it remembers when it throws or loops for ever in between', async () => {
+  it('keeps its memory if it throws or loops for ever in between', async () => {
     const moody: Guard<number> = {
       ...counter,
       judge(seen, round) {
@@ -341,7 +341,7 @@ describe('a guard on its partition', () => {
     )
   })
 
-  it('gives a round its time once more when the process stood still in it, and not for ever', async () => {
+  it('gives a round its time once more after a pause of the process, but only once', async () => {
     const nothing = new Int32Array(new SharedArrayBuffer(4))
     let tries = 0
     const still: Guard<number> = {
@@ -358,7 +358,7 @@ describe('a guard on its partition', () => {
     expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
   })
 
-  it('gives a round all of its time when others took of it', async () => {
+  it('gives a round its whole time even if other rounds delayed it', async () => {
     let tries = 0
     const slowedDown: Guard<number> = {
       ...counter,
