@@ -1,9 +1,12 @@
-// The tests run as ES modules on the Node of the checkout (see the Makefile): the loader and the
-// node:sqlite of production.
+// The tests run as ES modules on the Node of the checkout (see the Makefile), with the loader and
+// the node:sqlite of production.
 
 import { availableParallelism } from 'node:os'
 
-/** WEIR_TEST_TIER=unit, int or e2e runs one tier. Without it, jest runs every test that its arguments match. */
+/**
+ * WEIR_TEST_TIER=unit, int or e2e runs one tier. Without it, jest runs every test that matches its
+ * arguments.
+ */
 const tier = process.env.WEIR_TEST_TIER ?? '*'
 
 /**
@@ -37,13 +40,13 @@ export default {
       },
     ],
   },
-  // The shared Kafka broker of a run: started by the first test that asks for it, never by these.
+  // The shared Kafka broker of a run. The first test that needs it starts it, not this setup.
   globalSetup: '<rootDir>/test/support/kafka/run-setup.ts',
   globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   moduleNameMapper: { '^fast-check$': '<rootDir>/test/support/seeded-fast-check.ts' },
   maxWorkers: tier === 'unit' ? cores : Math.min(cores, processTestWorkersMax),
-  // Against hanging for ever, no measure of speed: what takes a second takes half a minute on a
-  // machine that has twenty times too much to do.
+  // A limit against hangs, not a measure of speed: on an overloaded machine a second can become
+  // half a minute.
   testTimeout: 120_000,
 }

@@ -1,4 +1,4 @@
-// Makes dist/, what the npm package runs. `npm pack` starts it (prepack in package.json), in a
+// Makes dist/, the code of the npm package. `npm pack` starts it (prepack in package.json), in a
 // checkout with everything installed. A package cannot run the sources as a checkout does: Node
 // strips no types below node_modules.
 
@@ -17,12 +17,13 @@ const { status } = spawnSync(
   { stdio: 'inherit' },
 )
 if (status !== 0) process.exit(1)
-rmSync(join(dist, 'schemas'), { recursive: true, force: true }) // generates what is compiled already; of it only types are used
+// its compiled output exists already, and only its types are in use
+rmSync(join(dist, 'schemas'), { recursive: true, force: true })
 dropUnused(join(dist, 'client', 'weir.d.ts'))
 
-// Whatever else lies among the sources is read at run time: the template of `weir init`, the schema
-// of agent files, the tool of the demo, and the page of `weir report`, whose script goes as it is,
-// because it is only text until a browser has it.
+// All other files of the sources are read at run time. They are the template of `weir init`, the
+// schema of agent files, the tool of the demo, and the page of `weir report`. The page's script is
+// copied unchanged: it is only text until a browser loads it.
 const page = join(root, 'apps', 'report', 'page', sep)
 for (const folder of ['apps', 'client', 'services', 'shared'])
   cpSync(join(root, folder), join(dist, folder), {
@@ -32,8 +33,8 @@ for (const folder of ['apps', 'client', 'services', 'shared'])
 cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
 
 /**
- * Of the declarations those stay that the public one speaks of: the others are of no use to
- * anybody, and half of all files.
+ * Keeps only the declarations that the public one refers to. The others are half of all files and
+ * of no use.
  */
 function dropUnused(entry: string): void {
   const used = new Set([entry])

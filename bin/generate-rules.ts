@@ -1,4 +1,5 @@
-// Generator: writes the texts about rules, thresholds and providers into the two files that must stand on disk. Editors and `weir init` use the agent file's schema.
+// Generator: writes the texts about rules, thresholds and providers into the two files that must be
+// on disk. Editors and `weir init` use the agent file's schema.
 //
 //   node bin/generate-rules.ts             writes both files
 //   node bin/generate-rules.ts --check     writes nothing; exit code 1 names each file that differs
@@ -15,7 +16,10 @@ import { thresholds } from '../shared/contract/thresholds.ts'
 
 export type RuleFile = { path: string; text: string; generated: string }
 
-/** Both files as they stand under `root`, and as the records of rules and thresholds want them. */
+/**
+ * Both files under `root`: their text now, and the text that the records of rules and thresholds
+ * require.
+ */
 export function ruleFiles(root: string): RuleFile[] {
   const fileOf = (path: string, generate: (text: string) => string): RuleFile => {
     const text = readFileSync(join(root, path), 'utf8')
@@ -64,8 +68,8 @@ function propertiesOf(section: object): [string, Property][] {
 }
 
 /**
- * The schema with these properties in the mapping of that name. `endsAt`: a property of the mapping
- * before which they end; it stays. `indent`: of the mapping's own line.
+ * The schema with these properties in the mapping of that name. `endsAt`: the next property of the
+ * mapping, which stays. `indent`: of the mapping's own line.
  */
 function withProperties(
   schema: string,
@@ -85,7 +89,7 @@ function withProperties(
   return schema.slice(0, from) + lines.join(',\n') + schema.slice(to)
 }
 
-/** As the formatter prints it: lists stand on one line. */
+/** In the formatter's style: lists are on one line. */
 function printed(name: string, property: Property, margin: string): string {
   const members = Object.entries(property).map(([key, value]) => {
     const text = JSON.stringify(value).replaceAll('","', '", "')

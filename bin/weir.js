@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The commands of the npm package, `weir` and `weir-agents`; bin/weir is the one of a checkout. It
-// is plain JavaScript that imports nothing but what every Node.js has, so that one that is too old
-// can say so.
+// The commands of the npm package, `weir` and `weir-agents`. bin/weir is the command of a checkout.
+// This file is plain JavaScript and imports only modules of every Node.js version: an old one can
+// then print a clear error.
 
 import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
@@ -17,18 +17,17 @@ if (isOlder(process.versions.node, needed))
   )
 if (!existsSync(program)) fail('this is a checkout, which has no compiled code: run its bin/weir.')
 
-// node:sqlite announces itself as experimental on some versions; this silences that kind of warning
-// and no other.
+// node:sqlite announces itself as experimental on some versions. This suppresses that kind of
+// warning and no other.
 const { emitWarning } = process
 process.emitWarning = (warning, ...kind) => {
   if (kind[0] !== 'ExperimentalWarning') emitWarning.call(process, warning, ...kind)
 }
 
-// What Node compiled once it need not compile again: two thirds of a start. Where nothing can be
-// written, nothing is kept. Not in the folder for temporary files, which is Node's own choice:
-// others may write there, and what is kept is run. Not for services: Node writes what it keeps when
-// it ends, hundreds of files, and a fleet that is stopped together would wait for the disk for
-// longer than it is given.
+// The compile cache saves two thirds of the start. Without a writable folder nothing is stored. The
+// folder is not Node's default, the one for temporary files: other users may write there, and
+// cached code is executed. Services do not use it: Node writes hundreds of files at exit. A fleet
+// that stops together would wait for the disk beyond its time limit.
 const [command, subcommand] = process.argv.slice(2)
 const isService = command === 'up' || (command === 'guard' && subcommand === 'run')
 const cache = isService ? undefined : cacheFolder()
@@ -48,7 +47,7 @@ function isOlder(version, minimum) {
   return major < leastMajor || (major === leastMajor && minor < leastMinor)
 }
 
-/** Undefined for a user who has no home. */
+/** Undefined for a user without a home folder. */
 function cacheFolder() {
   try {
     return process.env.XDG_CACHE_HOME || join(homedir(), '.cache')

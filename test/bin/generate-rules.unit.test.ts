@@ -1,5 +1,4 @@
-// The files that are generated from the records of rules and thresholds stand in the tree as they
-// would be generated now.
+// The files generated from the records of rules and thresholds are up to date in the tree.
 
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
@@ -11,7 +10,7 @@ describe('the files that rules generate', () => {
   const files = ruleFiles(fileURLToPath(new URL('../..', import.meta.url)))
 
   for (const { path, text, generated } of files)
-    it(`${path} equals its records; run \`make schemas\` if it does not`, () => {
+    it(`${path} equals its records (if not, run \`make schemas\`)`, () => {
       expect(text).toBe(generated)
     })
 

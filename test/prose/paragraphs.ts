@@ -1,5 +1,5 @@
 // The paragraphs of a Markdown text, or of the comments and test titles of a source. List items,
-// headings and cells of tables are paragraphs too. Code blocks and front matter are none.
+// headings and table cells are paragraphs too. Code blocks and front matter are left out.
 
 import { parseSync, Visitor } from 'oxc-parser'
 

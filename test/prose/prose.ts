@@ -1,6 +1,6 @@
-// The prose lint: finds the sentences of a text that break the rules of our voice (CONTRIBUTING.md).
-// Reads Markdown, and the comments and test titles of a source. Code spans and quoted texts are
-// names or somebody's data: each counts as one word, and no rule looks inside.
+// The prose lint: finds the sentences of a text that break the rules of our voice
+// (CONTRIBUTING.md). It reads Markdown, and the comments and test titles of a source. A code span
+// or a quoted text counts as one word, and no rule applies inside it.
 
 import { type Kind, paragraphsOf } from './paragraphs.ts'
 
@@ -10,7 +10,7 @@ const maxWords = 30
 
 /** A pattern that no sentence may contain, with the rule to print. */
 const banned: [rule: string, pattern: RegExp][] = [
-  // Left are "what-if", and "shows what it does", where a noun would say less.
+  // Two uses stay: "what-if", and "shows what it does", where a noun would be less clear.
   [
     'no clause with "what" as subject or object',
     /(?<!\bshows? (?=what (?:it|you|the|Weir|would)\b))\bwhat\b(?!-)/i,
@@ -85,7 +85,10 @@ function maskedText(text: string): string {
     .replace(/https?:\/\/\S+/g, mask)
 }
 
-/** A sentence ends at a stop before a blank and a beginning; not at "e.g." and the like. */
+/**
+ * A sentence ends at a full stop before a blank and a capital or a mark, but not after "e.g." and
+ * the like.
+ */
 function sentencesOf(text: string): { sentence: string; offset: number }[] {
   const ends = [...text.matchAll(/[.!?]["')*_`\]]*(?=\s+(?:\*\*|["'(*_`[]*[\p{Lu}\p{N}x`]))/gu)]
     .filter(

@@ -1,4 +1,4 @@
-// The changes that two versions of a schema allow. Our own schemas have no other change.
+// The allowed changes between two versions of a schema, and a check that ours have no other.
 
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// The generator: how it reads and refuses schemas, the types that it writes, and the changes of the
-// lock.
+// The schema generator: reading schemas, rejected schemas, the types in its output, and the changes
+// of the lock.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ const usage = {
 }
 
 describe('reading', () => {
-  it('resolves references by name in any order: spelled out where they come first, named afterwards', () => {
+  it('resolves references by name in any order: defined at their first use, named afterwards', () => {
     const response = record('Response', [
       { name: 'usage', type: 'weir.Usage', doc: 'now' },
       { name: 'before', type: ['null', 'Usage'], doc: 'before', default: null },
@@ -396,7 +396,7 @@ describe('the lock', () => {
     ])
   })
 
-  it('refuses to lose a released message', () => {
+  it('rejects the loss of a released message', () => {
     expect(() => evolve([released], parseSchemas([]))).toThrow(
       /^tick.avsc is gone, but schema 1 of it is released: records with it may exist/,
     )

@@ -1,4 +1,4 @@
-// A bundle as a file: what is refused, with which word, and what the bus over a whole one gives.
+// A bundle as a file: the reasons to refuse one, and the bus over a valid one.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -98,7 +98,9 @@ async function opened(see: (bundle: Bundle) => Promise<void>): Promise<void> {
   }
 }
 
-/** Whoever changes a bundle on purpose can seal it again; that is not what the seal is for. */
+/**
+ * Anyone who changes a bundle on purpose can seal it again: the seal is no protection against that.
+ */
 function changed(change: (bytes: Buffer) => void): void {
   const content = Buffer.from(readFileSync(file).subarray(0, -trailerBytes))
   change(content)
@@ -112,7 +114,7 @@ const refusal = () => openBundle(file, systemClock).then(() => undefined)
 
 describe('a bundle', () => {
   it('neither creates nor reads files beside it, so its folder may be read-only', async () => {
-    changed((bytes) => bytes.fill(2, 18, 20)) // as if a tool had set it to a write-ahead log
+    changed((bytes) => bytes.fill(2, 18, 20)) // as if a tool had changed it to a write-ahead log
     writeFileSync(`${file}-wal`, 'of somebody else')
     await opened(async ({ facts }) => {
       expect(facts.records).toBe(8)
@@ -190,7 +192,7 @@ describe('a bundle', () => {
       'other tables',
     ],
     ['a number of partitions that cannot be', 'partitions3', 'partitions-', 'partitions'],
-  ])('is refused with %s, whoever sealed it', async (_, from, to, words) => {
+  ])('is refused with %s, even with a valid seal', async (_, from, to, words) => {
     changed((bytes) => {
       const at = bytes.indexOf(from)
       expect(at).toBeGreaterThan(0)
@@ -256,7 +258,8 @@ describe('a bundle', () => {
   })
 
   it('is refused when a newer Weir made it', async () => {
-    changed((bytes) => bytes.writeUInt32BE(bundleFormat + 1, 60)) // where SQLite keeps user_version
+    // the place of SQLite's user_version
+    changed((bytes) => bytes.writeUInt32BE(bundleFormat + 1, 60))
     await expect(refusal()).rejects.toMatchObject({
       code: 'bundle.newer-version',
       message: expect.stringContaining(`has format ${bundleFormat + 1}`),
@@ -318,7 +321,7 @@ describe('a bundle', () => {
     })
   })
 
-  it('is told apart from other files', async () => {
+  it('is distinguished from other files', async () => {
     writeFileSync(file, 'no bundle')
     expect(isBundle(file)).toBe(false)
     await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid' })

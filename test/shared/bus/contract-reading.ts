@@ -1,4 +1,4 @@
-// The part of the bus contract about reading beside the stages: following a topic, and tables.
+// The part of the bus contract about reads outside of stages: following a topic, and tables.
 // contract.ts runs it.
 
 import { expect, test } from '@jest/globals'

@@ -1,5 +1,5 @@
-// The part of the bus contract about groups: what a reader is told, in which order, and what is
-// durable when. contract.ts runs it; what both need is there.
+// The part of the bus contract about groups: the calls to a reader, their order, and the durability
+// of each step. contract.ts runs it. contract-world.ts has the shared helpers.
 
 import { expect, test } from '@jest/globals'
 
@@ -16,7 +16,7 @@ import {
 const numbers = (count: number, name = '') => Array.from({ length: count }, (_, n) => `${name}${n}`)
 
 export function subscriptionContract(world: World, { keeps }: ContractOptions): void {
-  /** What the next owner of the group's partition 0 is told. */
+  /** The call that the next owner of the group's partition 0 gets. */
   async function nextAssignment(bus: Bus, group: string, topic: string): Promise<Assignment> {
     const recording = await subscribeRecording(bus, {
       group,
@@ -207,7 +207,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     })
     await world.say(inbox, ['a'])
     await allAcknowledged(recording, 1)
-    await Promise.all(readable) // what is read of a broker is read a moment later
+    await Promise.all(readable) // a broker returns records a moment later
     await world.say(inbox, ['b'])
     await allAcknowledged(recording, 2)
     await recording.subscription.close()

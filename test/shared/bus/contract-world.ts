@@ -1,25 +1,25 @@
-// What the tests of the bus contract share: the bus that they are given, and short ways to write
-// and read records.
+// Helpers of the bus contract's tests: the bus under test, and short ways to write and read
+// records.
 
 import { randomUUID } from 'node:crypto'
 
 import type { Bus, RecordToAppend, StoredRecord, TopicKind } from '../../../shared/contract/bus.ts'
 import { bytesOf, textOf } from './recording-readers.ts'
 
-/** One bus over storage of its own, or over names that no other test uses. */
+/** One bus over separate storage, or over names that no other test uses. */
 export type OpenedBus = {
   bus: Bus
-  /** Closes the bus and opens it again on what it had stored. Absent where nothing is stored. */
+  /** Closes the bus and opens it again on its storage. Absent without storage. */
   reopen?: (() => Promise<Bus>) | undefined
-  /** Closes what is open and removes what was stored. */
+  /** Closes all buses and removes the storage. */
   dispose(): Promise<void>
 }
 
-/** What a test of the contract is given. */
+/** The arguments of a contract test. */
 export type World = {
   bus: Bus
   reopen(): Promise<Bus>
-  /** Makes a topic with a name of its own. */
+  /** Creates a topic with a unique name. */
   topic(kind: TopicKind, partitions?: number): Promise<string>
   /** Appends texts to one partition, one record each. */
   say(topic: string, texts: string[], partition?: number): Promise<void>
@@ -27,7 +27,7 @@ export type World = {
 
 export type ContractOptions = { keeps: boolean }
 
-/** A record as a test wants it, with a text as its value. */
+/** A short form of a record, with a text as its value. */
 export function record(
   topic: string,
   text: string,
@@ -36,7 +36,7 @@ export function record(
   return { topic, partition, key, value: bytesOf(text) }
 }
 
-/** A name that no other test uses, also not on a broker that outlives the test. */
+/** A name that no other test uses, also on a broker that outlives the test. */
 export function newName(kind: string): string {
   return `${kind}-${randomUUID()}`
 }
@@ -46,7 +46,7 @@ export async function readAll(bus: Bus, topic: string, partition = 0): Promise<S
   return bus.read({ topic, partition, from: 0, limit: end + 1 })
 }
 
-/** Reads until the end, and puts what it reads into `into` as texts. */
+/** Reads until the end, and adds each value to `into` as text. */
 export async function collect(
   batches: AsyncIterable<StoredRecord[]>,
   into: string[],

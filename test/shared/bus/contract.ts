@@ -1,6 +1,6 @@
-// What every bus must do: port.ts as tests. The embedded bus and Kafka pass the same suite, so it
-// assumes nothing beyond the port: partitions may be assigned after subscribe() resolves, batches
-// may be of any size, deliveries may repeat where BUS-3 lets them.
+// The contract of every bus: port.ts as tests. The embedded bus and Kafka pass the same suite, so
+// it assumes only the port. Partitions may be assigned after subscribe() resolves, batches may have
+// any size, and deliveries may repeat within BUS-3.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
@@ -19,7 +19,7 @@ import {
 import { textOf } from './recording-readers.ts'
 
 /**
- * Declares the suite for one bus. `keeps: false`: what it stores does not survive a reopening, and
+ * Declares the suite for one bus. `keeps: false`: its storage does not survive a reopening, and
  * those tests are left out.
  */
 export function busContract(

@@ -1,4 +1,4 @@
-// What the embedded bus makes of SQLite's result codes.
+// The errors of the embedded bus for SQLite's result codes.
 
 import { expect, test } from '@jest/globals'
 

@@ -1,5 +1,5 @@
-// What the embedded bus does with files: who may write, what a killed process leaves behind, what
-// is refused, who may read beside the writer.
+// The files of the embedded bus: the one writer, the state after a killed process, refused files,
+// and readers beside the writer.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -67,7 +67,7 @@ async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<Bus> {
   return bus
 }
 
-/** Starts a process that writes the log (writing-process.ts), and waits until it has it open. */
+/** Starts a process that writes the log (writing-process.ts), and waits until it has opened it. */
 async function startWriter({ calls }: { calls: number }): Promise<Writer> {
   const child = spawn(
     process.execPath,
@@ -147,7 +147,10 @@ describe('one writing process', () => {
 })
 
 describe('a killed process', () => {
-  /** What must be so after any end of a writing process. Answers the calls that are in the log. */
+  /**
+   * Checks the state that must hold after any end of a writing process. Returns the calls in the
+   * log.
+   */
   async function expectWhole(bus: Bus): Promise<Map<string, number>> {
     const calls = new Map<string, number>()
     for (const partition of [0, 1]) {
@@ -158,13 +161,14 @@ describe('a killed process', () => {
       for (const records of [inbox, copy])
         expect(records.map(({ offset }) => offset)).toEqual(records.map((_, n) => n))
       for (const { key } of inbox) calls.set(key, (calls.get(key) ?? 0) + 1)
-      // Outputs and commit are one transaction: what is committed is copied, once.
+      // Outputs and commit are one transaction: each committed record is copied once.
       const bundle = await commitOf(bus, partition)
       expect(copy.map(({ id }) => id)).toEqual(
         inbox.slice(0, bundle).map(({ offset }) => `copier/${partition}/${offset}/0`),
       )
     }
-    expect([...calls.values()].every((records) => records === 10)).toBe(true) // each call is one transaction
+    // each call is one transaction
+    expect([...calls.values()].every((records) => records === 10)).toBe(true)
     return calls
   }
 
@@ -319,7 +323,7 @@ describe('a folder without rights', () => {
     chmodSync(closedFolder, 0o755)
   })
 
-  /** Root may write anywhere, so the test is somebody else for a moment. */
+  /** Root may write anywhere, so the test changes its user for a moment. */
   async function withoutRootRights(work: () => Promise<void>): Promise<void> {
     const isRoot = process.geteuid?.() === 0
     if (isRoot) process.seteuid?.(65534)

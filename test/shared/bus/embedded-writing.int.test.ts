@@ -1,5 +1,5 @@
-// How the embedded bus writes and runs its readers, beyond what the contract asks of every bus: one
-// transaction, failed writes, slow readers, retention.
+// The writes and readers of the embedded bus beyond the contract: one transaction, failed writes,
+// slow readers, retention.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -61,7 +61,7 @@ async function say(name: string, texts: string[], partition = 0): Promise<void> 
   await bus.append(texts.map((text) => record(name, text, { partition })))
 }
 
-/** Several turns of the event loop: whatever was asked for has happened. */
+/** Several turns of the event loop: all pending work is done. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -237,7 +237,7 @@ describe('a disk that is full', () => {
   test('rejects an append as retryable, and accepts it when there is room again', async () => {
     const inbox = await topic()
     await bus.append([big(inbox, 'a')])
-    limitPages(1) // SQLite takes it as: no page more than there are
+    limitPages(1) // SQLite's meaning: no page more than now
     await expect(bus.append([big(inbox, 'b'), big(inbox, 'c')])).rejects.toMatchObject({
       code: 'bus.full',
       retryable: true,
@@ -405,7 +405,7 @@ describe('the queue', () => {
     await expect(bus.append([some])).rejects.toMatchObject({ code: 'bus.full', retryable: true })
     await first
     await bus.append([some])
-    await bus.append([{ ...some, value: new Uint8Array(5000) }]) // alone it may be longer
+    await bus.append([{ ...some, value: new Uint8Array(5000) }]) // a single one may be longer
     expect(await readAll(bus, inbox)).toHaveLength(3)
   })
 
@@ -436,7 +436,7 @@ describe('time', () => {
 })
 
 describe('retention', () => {
-  /** An hour passes, so retention has looked. */
+  /** Advances an hour, so retention has run. */
   async function anHour(): Promise<void> {
     clock.advance(hourMs)
     for (let turn = 0; turn < 5; turn += 1) await settle()
@@ -523,7 +523,7 @@ describe('retention', () => {
     await open()
     await anHour()
     expect(await begins(name)).toEqual([1])
-    await say(name, ['c']) // others go on: from here the group is too long away
+    await say(name, ['c']) // others go on: from here the group is away for too long
     await anHour()
     expect(await begins(name)).toEqual([2])
   })

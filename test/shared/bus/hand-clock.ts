@@ -1,13 +1,13 @@
-// A clock that a test moves by hand. Timers fire only in advance().
+// A manual clock for tests. Timers fire only in advance().
 
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type HandClock = Clock & {
-  /** Moves both clocks on and fires what is due, earliest first, each at its own time. */
+  /** Advances both clocks and fires the due timers, earliest first, each at its own time. */
   advance(ms: Milliseconds): void
   /** Sets the wall clock, also back. */
   setWall(now: Milliseconds): void
-  /** The delays of the timers that wait, as they were asked for. */
+  /** The requested delays of the pending timers. */
   waiting(): Milliseconds[]
 }
 

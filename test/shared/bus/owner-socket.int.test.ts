@@ -83,7 +83,7 @@ const registrations = (bus: Bus) =>
   bus.list({ topic: 'weir.policies', partition: 0, prefix: guardKeyPrefix })
 const keysOf = (records: StoredRecord[]) => records.map(({ key }) => key)
 
-/** Rejects when `work` takes so long that it must wait for somebody. */
+/** Rejects if `work` runs so long that it must be waiting. */
 async function soon<T>(work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const alarm = setTimeout(() => reject(new Error('it waits for somebody')), 20_000)
@@ -154,7 +154,8 @@ describe('a process beside the one that writes the data folder', () => {
     ).toBe('it is asked')
     child.kill('SIGKILL')
     await once(child, 'exit')
-    expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(true) // nobody answers there
+    // no process answers there
+    expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(true)
     expect(await embeddedKind.openBesideWriter(settingsIn(root), log)).toBeUndefined()
     const next = await beside()
     await next.append([registrationRecord])
@@ -173,7 +174,7 @@ describe('a process beside the one that writes the data folder', () => {
     await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2)])
     expect(keysOf(await registrations(outside))).toEqual(['guard:shell'])
     await outside.close()
-    expect((await beside()).provesFormerOwnersDead).toBe(true) // it has given it back
+    expect((await beside()).provesFormerOwnersDead).toBe(true) // it has released the lock
   })
 
   it('sends its request to the next owner if the first has ended', async () => {
@@ -196,7 +197,7 @@ describe('a process beside the one that writes the data folder', () => {
     await once(child.stdout, 'data')
     const asking = requestFromOwner(join(root, 'weir.db'), {})
     child.kill('SIGKILL')
-    execFileSync('sleep', ['0.3']) // it is dead before this process looks at its socket
+    execFileSync('sleep', ['0.3']) // it is dead before this process connects to its socket
     await expect(asking).rejects.toMatchObject({
       code: 'bus.unreachable',
       retryable: true,
@@ -206,7 +207,7 @@ describe('a process beside the one that writes the data folder', () => {
 })
 
 describe('a reader beside the one that writes the data folder', () => {
-  /** A hundred times as quick as the real one. */
+  /** A hundred times as fast as the real one. */
   const quick: Clock = {
     now: () => systemClock.now(),
     monotonic: () => systemClock.monotonic() * 100,
@@ -450,7 +451,7 @@ describe('the process that writes the data folder', () => {
       'a number that is none',
       { type: 'guard-topic', topicPrefix: 'weir.', guard: 'g', partitions: 'two', retentionMs: 1 },
     ],
-  ])('says what is wrong with %s', async (_, request) => {
+  ])('reports the problem of %s', async (_, request) => {
     await owner()
     await expect(requestFromOwner(file(), request)).rejects.toMatchObject({
       code: 'message.invalid',

@@ -1,5 +1,4 @@
-// Readers that write down everything that a bus does with them, for the contract suite and the
-// tests of one bus.
+// Readers that record all calls of a bus, for the contract suite and the tests of one bus.
 
 import type {
   Assignment,
@@ -12,8 +11,8 @@ import type {
 import { waitMaxMs } from '../../support/wait-limit.ts'
 
 /**
- * What happened to one partition, in order. `read`: with the offsets; `acknowledged`, `closed`: as
- * it was called.
+ * The events of one partition, in order. `read`: with the offsets. `acknowledged`, `closed`: with
+ * the arguments of the call.
  */
 export type Happening =
   | { what: 'assigned' }
@@ -30,7 +29,7 @@ export type RecordedPartition = {
 export type Recording = {
   subscription: Subscription
   partitions: Map<number, RecordedPartition>
-  /** All records of all partitions so far, in the order in which they were handed over. */
+  /** All records of all partitions so far, in the order of their delivery. */
   records: StoredRecord[]
   values(): string[]
 }
@@ -38,9 +37,9 @@ export type Recording = {
 export type RecordingOptions = {
   group: string
   topic: string
-  /** Where to begin; default: the commit's offset, or the begin of the partition. */
+  /** The start position. Default: the commit's offset, or the begin of the partition. */
   position?: (assignment: Assignment) => number
-  /** What a batch leads to; default: nothing but a commit behind it. */
+  /** The step for a batch. Default: only a commit after it. */
   step?: (records: StoredRecord[], assignment: Assignment) => Step | Promise<Step>
   acknowledged?: (assignment: Assignment) => void
   closed?: (assignment: Assignment) => Promise<void>
@@ -89,7 +88,7 @@ export async function subscribeRecording(bus: Bus, options: RecordingOptions): P
   return { subscription, partitions, records, values: () => records.map(textOf) }
 }
 
-/** The commit that says that all of `batch` is done. */
+/** The commit after all of `batch`. */
 export function commitBehind(
   batch: StoredRecord[],
   metadata = '',
@@ -106,7 +105,7 @@ export function textOf({ value }: { value: Uint8Array | null }): string {
   return value === null ? 'null' : new TextDecoder().decode(value)
 }
 
-/** Waits until something is so. A test that waits in vain ends with what it waited for. */
+/** Waits for a condition. On a timeout the error names the condition. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + waitMaxMs; !(await isSo()); ) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`)

@@ -1,8 +1,9 @@
-// A process of its own that writes a log, for the tests that lock it out, read beside it and kill
-// it. Run as: writing-process.ts <file> <calls> It appends calls of ten records, five to each
-// partition of `inbox`, and a stage copies them to `copy`. Each call whose append was acknowledged
-// is told on standard output, a line each; `open` before the first, `done` after the last. Then it
-// stays until it is killed.
+// A separate process that writes a log. Tests lock it out, read beside it and kill it. Run as:
+// writing-process.ts <file> <calls>
+//
+// It appends calls of ten records, five to each partition of `inbox`, and a stage copies them to
+// `copy`. Standard output gets a line for each acknowledged call, with `open` before the first and
+// `done` after the last. Then it runs until it is killed.
 
 import { writeSync } from 'node:fs'
 
@@ -51,7 +52,7 @@ for (let call = 0; call < Number(calls); call += 1) {
 tell('done')
 setInterval(() => {}, 60_000)
 
-/** At once, past all buffers: what is told before a SIGKILL was told. */
+/** At once, without buffers: a SIGKILL cannot lose a printed line. */
 function tell(line: string): void {
   writeSync(1, `${line}\n`)
 }

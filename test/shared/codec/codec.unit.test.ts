@@ -1,5 +1,4 @@
-// The codec against every schema in the lock, against bytes from anywhere, and against avsc as it
-// comes from its authors.
+// The codec against every schema in the lock, against arbitrary bytes, and against unmodified avsc.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -41,7 +40,7 @@ const part: Part = {
   ],
 }
 
-/** Of each property, for each of forty types. */
+/** For each property and each of forty types. */
 const numRuns = 40
 
 describe.each(newest)('a $type', ({ id, type, schema }) => {
@@ -70,7 +69,7 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
       wrapUnions: 'never',
       omitRecordMethods: true,
     })
-    // Not beyond 2^52: there avsc loses the lowest bit of a negative long.
+    // At most 2^52: beyond that avsc loses the lowest bit of a negative long.
     fc.assert(
       fc.property(messageOf(type, schema, 2 ** 52), (message) => {
         const body = encode(message).subarray(headerBytes)
@@ -165,7 +164,7 @@ describe('decode', () => {
 })
 
 describe('false lengths', () => {
-  // A part up to its events, in 13 bytes; then what an attacker claims.
+  // A part up to its events, in 13 bytes, then the false claim of an attacker.
   const upToEvents = [...bytesOf('c'), ...varint(1n), ...varint(1n), ...bytesOf('a'), ...varint(0n)]
 
   it.each([
@@ -652,8 +651,8 @@ function primitiveOf(name: string, longMax: number): fc.Arbitrary<unknown> {
 }
 
 /**
- * Takes a piece of up to twelve bytes and flips it, sets it to extremes, repeats it, removes it, or
- * lets the record end there.
+ * Changes up to twelve bytes: flips, sets to extremes, repeats or removes them, or ends the record
+ * there.
  */
 const damage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc
   .array(
@@ -750,7 +749,7 @@ function bytesOf(value: string): number[] {
   return [...varint(BigInt(bytes.length)), ...bytes]
 }
 
-/** Zigzag, written the slow and obvious way: what ours is compared with. */
+/** Zigzag, written in the slow and obvious way, for comparison with ours. */
 function varint(value: bigint): number[] {
   let rest = value >= 0n ? value * 2n : -value * 2n - 1n
   const bytes: number[] = []

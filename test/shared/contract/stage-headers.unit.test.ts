@@ -1,5 +1,5 @@
 // The header of each reducer against the topology: the topic that the stage reads and the records
-// that it writes. A reader starts there, so a stale line costs more than a missing one.
+// that it writes. Readers start there, so a stale line does more harm than a missing one.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -13,8 +13,8 @@ function headerOf(stage: StageName): string {
 }
 
 /**
- * `type to topic` for each record of a `Writes:` sentence, in which lists of types are followed by
- * their topics: "Writes: a and b to x and y, c to z."
+ * `type to topic` for each record of a `Writes:` sentence. In it, lists of types precede their
+ * topics: "Writes: a and b to x and y, c to z."
  */
 function writesIn(header: string): string[] {
   const [, sentence = ''] = /Writes: (.*?)\.(?: |$)/.exec(header) ?? []

@@ -1,5 +1,5 @@
-// Folders on a file system that makes none, where Node's own way would never come back, and on one
-// that does.
+// New folders on a normal file system, and on one that cannot create any, where Node's own call
+// never returns.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

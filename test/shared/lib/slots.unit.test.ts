@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSlots } from '../../../shared/lib/slots.ts'
 
-/** Takes places in the name of `who`, and remembers who got one and how to give it back. */
+/** Requests a slot in the name of `who`. Records each grant and its release function. */
 function guests(count: number) {
   const slots = createSlots(count)
   const seated: string[] = []

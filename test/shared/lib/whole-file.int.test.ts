@@ -1,5 +1,5 @@
-// A file is there as a whole or not at all, and takes the place of no other one that nobody gave
-// up.
+// A file exists as a whole or not at all. It replaces only a file that the user gave up with
+// `force`.
 
 import {
   mkdtempSync,
@@ -54,12 +54,13 @@ describe('a file that is written whole', () => {
   })
 
   it('does not exist if writing it fails', async () => {
-    await expect(writeWhole(file, failing(), { force: false })).rejects.toBe(noMore) // a mistake of ours, which no other place mends
+    // a mistake of ours, which no other path can fix
+    await expect(writeWhole(file, failing(), { force: false })).rejects.toBe(noMore)
     expect(readdirSync(folder)).toEqual([])
   })
 
   it('leaves no unfinished file when a signal ends the process', async () => {
-    const somebody = (): void => {} // who decides how the process ends: here, not at all
+    const somebody = (): void => {} // this handler decides the process's end, and keeps it alive
     process.on('SIGTERM', somebody)
     const left: string[][] = []
     function* interrupted(): Generator<string> {
@@ -132,7 +133,8 @@ describe('a file that is written whole', () => {
       code: 'output.unwritable',
       message: full,
     })
-    const unreadable = refusal(file, sqliteError('disk I/O error', 10 | (2 << 8))) // with SQLite's extended code
+    // with SQLite's extended code
+    const unreadable = refusal(file, sqliteError('disk I/O error', 10 | (2 << 8)))
     expect(unreadable).toMatchObject({
       message: expect.stringContaining('(disk I/O error): name a place where this user may write'),
     })
@@ -148,7 +150,7 @@ function systemError(code: string, errno: number): Error {
   return Object.assign(new Error(code), { code, errno })
 }
 
-/** As node:sqlite throws it. */
+/** In the form of node:sqlite's errors. */
 function sqliteError(message: string, errcode: number): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
 }

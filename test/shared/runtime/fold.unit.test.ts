@@ -22,9 +22,9 @@ import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
-// A toy stage in the gateway's place. A request opens a unit, which counts failed attempts. A
-// cancel closes it and reports the count. The reducer changes its state and then throws on an
-// attempt whose reason is 'throw'. A tick moves its due unless the count is 13.
+// A toy stage in the gateway's place. A request opens a unit and counts failed attempts in place,
+// and a cancel closes it and writes the count. It changes its state and then throws on an attempt
+// whose reason is 'throw'. A tick moves its due unless the count is 13.
 type Count = { request: ModelRequest; failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | AttemptStarted | Tick
 
@@ -132,7 +132,7 @@ function watched(see: (record: Received<In>) => void): Stage<Count, In> {
   }
 }
 
-/** An inbox of messages as records. Messages with an id are derived. */
+/** An inbox of messages as in the log: those with an id are derived. */
 function inbox(
   ...messages: (Message | { id: string; message: Message } | Partial<StoredRecord>)[]
 ): StoredRecord[] {
@@ -175,7 +175,7 @@ async function run(records: StoredRecord[], from = 0, marks: Marks = {}) {
 }
 
 describe('the fold', () => {
-  it('gives an output an id made of stage, partition, offset of the input and n', async () => {
+  it("writes the reducer's records under an id of stage, partition, offset of the input and n", async () => {
     const { written } = await run(
       inbox({ id: id(7), message: request }, { id: id(8), message: cancel() }),
     )
@@ -299,7 +299,7 @@ describe('the fold', () => {
     expect(times).toEqual([500, 500, 700])
   })
 
-  it("gives the reducer the offset of the unit's previous record, also if that had no effect", async () => {
+  it('passes the offset of the previous record of the unit to the reducer, after any kind of record', async () => {
     const seen: unknown[] = []
     const watching = watched((record) => seen.push(record.previous))
     const folded = createFold({
@@ -343,7 +343,7 @@ describe('a unit that begins anew', () => {
     return folded
   }
 
-  it("begins only if its carried names the unit's last record, which may be an early tick", async () => {
+  it("does so only if its carried names the unit's last record, even if that is an early tick", async () => {
     const own = (offset: number) => `conversation/0/${offset}/9`
     const records = inbox(
       says('m1'),
@@ -389,7 +389,7 @@ describe('a tick', () => {
     expect(written).toEqual([])
   })
 
-  it('that leaves the unit due is an error of the reducer and fails the turn', async () => {
+  it("that leaves the unit due is a reducer's error and fails the turn", async () => {
     const records = inbox(
       { id: id(7), message: request },
       ...new Array(13).fill(failedWith('x')),
@@ -429,7 +429,7 @@ describe('a record that makes the reducer throw', () => {
     expect(folded.units.size).toBe(0)
   })
 
-  it('leaves the other units as they are', async () => {
+  it('does not change the other units', async () => {
     const other = modelRequest({ turn: 9 })
     const { folded } = await run(
       inbox({ id: id(7), message: other }, { id: id(8), message: request }, failedWith('throw')),
@@ -437,7 +437,7 @@ describe('a record that makes the reducer throw', () => {
     expect([...folded.units.keys()]).toEqual(['c/9/1'])
   })
 
-  it('fails the turn also if its output is over the limit of a record', async () => {
+  it('also fails the turn if an output exceeds the size limit of a record', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('too large')))
     expect(messages[1]).toMatchObject({
       type: 'turn-failed',
@@ -446,7 +446,7 @@ describe('a record that makes the reducer throw', () => {
     expect(messages[2]).toMatchObject({ type: 'dead-letter', code: 'bus.record-too-large' })
   })
 
-  it("fails the turn also if its output goes to another stage's port", async () => {
+  it('also fails the turn if an output goes to a port of another stage', async () => {
     const { messages } = await run(inbox({ id: id(7), message: request }, failedWith('not mine')))
     expect(messages[2]).toMatchObject({
       reason: expect.stringContaining('may not write attempt-failed to its port activity'),
@@ -509,7 +509,7 @@ describe('a record that cannot be applied', () => {
     },
   )
 
-  it('moves no mark, so a forged id hides no later record', async () => {
+  it("moves no mark, so a stranger's record under an id hides no other record", async () => {
     const { folded } = await run(
       inbox({ value: Buffer.from('garbage'), id: id(999) }, { id: id(7), message: request }),
     )
@@ -526,7 +526,7 @@ describe('a record that cannot be applied', () => {
 })
 
 describe('a unit that outlives many records that made its reducer throw', () => {
-  it('is folded again without the earlier ones, so the work is linear in their number', async () => {
+  it('is folded again in time linear in their number', async () => {
     let reacted = 0
     const surviving: Stage<Count, In> = {
       ...watched(() => {
@@ -550,6 +550,7 @@ describe('a unit that outlives many records that made its reducer throw', () => 
     })
     for (const record of records) await folded.apply(record)
     expect(folded.units.get('c/0/1')?.state.failed).toBe(1)
-    expect(reacted).toBeLessThanOrEqual(12 + 10) // each record once, and the first again for each failed one
+    // each record once, and the opening one again for each that threw
+    expect(reacted).toBeLessThanOrEqual(12 + 10)
   })
 })

@@ -47,7 +47,7 @@ function reader(bytesMax = 1_000_000) {
 }
 
 describe('a history', () => {
-  it('is read whole at first, in order, up to the requested entry', async () => {
+  it('is first read as a whole, in order, up to the requested entry', async () => {
     for (const [turn, round] of [
       [7, 1],
       [0, 1],
@@ -61,7 +61,7 @@ describe('a history', () => {
     expect(reads).toEqual(['list'])
   })
 
-  it('is read by one entry in the next round, and not at all in another attempt of a round', async () => {
+  it('is read for one entry in the next round, and for none in a further attempt', async () => {
     const read = reader()
     put(0, 0)
     await read(0, 0)
@@ -71,7 +71,7 @@ describe('a history', () => {
     expect(reads).toEqual(['list', 'get ["c",0,1]'])
   })
 
-  it('is read whole again in a new turn, and after a skipped round', async () => {
+  it('is read as a whole again in a new turn, and after a skipped round', async () => {
     const read = reader()
     put(0, 0)
     await read(0, 0)
@@ -87,7 +87,7 @@ describe('a history', () => {
     expect(reads.filter((each) => each === 'list')).toHaveLength(4)
   })
 
-  it('is undefined if its entry does not arrive, and the cache stays', async () => {
+  it('is undefined if it does not arrive, and the cache does not change', async () => {
     const read = reader()
     expect(await read(0, 0)).toBeUndefined()
     put(0, 0)
@@ -97,7 +97,7 @@ describe('a history', () => {
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
   })
 
-  it('is a list that its reader may change', async () => {
+  it('is returned as a list that its reader may change', async () => {
     put(0, 0)
     const read = historyReader({
       bus: { list: async () => [...table.values()] } as unknown as Bus,
@@ -112,15 +112,15 @@ describe('a history', () => {
 })
 
 describe('the cache of histories', () => {
-  it('is bounded, and the conversation that was read longest ago is read again', async () => {
+  it('is bounded: the least recently requested conversation is read again', async () => {
     for (const conversation of ['a', 'b', 'c']) put(0, 0, 'x'.repeat(1000), conversation)
     const read = reader(2_500)
     for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await read(0, 0, conversation)
-    // a, b, c, then a and b again, because a hit does not make an entry newer
+    // a, b, c, then a and b again: a cache hit does not make an entry newer
     expect(reads).toEqual(Array.from({ length: 5 }, () => 'list'))
   })
 
-  it('keeps no history that is over the bound by itself', async () => {
+  it('does not hold a history that exceeds the bound', async () => {
     put(0, 0, 'x'.repeat(1000))
     const read = reader(100)
     expect(await read(0, 0)).toHaveLength(1)

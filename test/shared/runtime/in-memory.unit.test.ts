@@ -9,7 +9,7 @@ import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 const cancelled: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
 const ended: Message = { type: 'turn-ended', conversation: 'c', turn: 1 }
 
-/** Writes the end of a turn for each message, or throws. */
+/** Writes the end of a turn for each message, and throws on request. */
 function sender(fails = false): Stage<never, Message> {
   return {
     name: 'conversation',

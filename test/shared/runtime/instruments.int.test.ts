@@ -1,5 +1,5 @@
-// The instruments get each step once, when it is acknowledged. They get no outputs of records that
-// were done before the assignment.
+// The runtime's reports to its instruments: once for each step, on its acknowledgement, and none
+// for work before the assignment.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -17,8 +17,8 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
 /**
- * A request opens a unit and reports it. A cancel closes it. A unit is due a second after it
- * opened, and a tick moves that by ten seconds.
+ * A request opens a unit and reports it; a cancel closes it. It is due a second after it opened,
+ * and then every ten seconds.
  */
 const toy: Stage<{ due: number }, ModelRequest | Cancel | Tick, string> = {
   name: 'llm-gateway',
@@ -125,7 +125,7 @@ async function derived(offset: number, message: Message): Promise<void> {
 }
 
 describe('instruments', () => {
-  it('get each step with its records and outputs', async () => {
+  it('get each step with its input and its outputs', async () => {
     await start()
     await derived(1, modelRequest())
     await derived(2, cancel())
@@ -135,7 +135,7 @@ describe('instruments', () => {
     ])
   })
 
-  it('get records that were done before the assignment, without outputs', async () => {
+  it('get only the reads of records from before the assignment', async () => {
     await start({ measured: false })
     await derived(1, modelRequest())
     await subscription?.close()
@@ -151,7 +151,7 @@ describe('instruments', () => {
     expect(steps).toEqual([{ read: [0], outputs: [], written: 0 }])
   })
 
-  it('see the open units, the oldest first with its time, and whether the state has caught up', async () => {
+  it('see the open units, the oldest first with its time, and the restored state', async () => {
     await derived(1, modelRequest({ conversation: 'c' }))
     clock.advance(500)
     await start()

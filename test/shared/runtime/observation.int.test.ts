@@ -1,5 +1,5 @@
-// A performer's observation that cannot be written is retried while that can help. Then the stage
-// stops with an error.
+// A performer's observation that cannot be written: it is retried while that can help. Then the
+// stage reports that it cannot continue.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -15,7 +15,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 
-/** Does nothing. */
+/** Has no effect. */
 const idle: Stage<never, ModelRequest | Tick, string> = {
   name: 'llm-gateway',
   unit: () => '',
@@ -45,7 +45,7 @@ let clock: ManualClock
 let bus: Bus
 let subscription: Subscription
 let context: PerformerContext
-/** Errors that the next appends throw, in turn. */
+/** Errors of the next appends, in order. */
 let errors: Error[]
 let appends: number
 
@@ -79,7 +79,7 @@ afterEach(async () => {
   await bus.close()
 })
 
-/** Moves time on until nobody waits, and returns the waits. */
+/** Advances time until no wait is pending, and returns the waits. */
 async function passTime(): Promise<number[]> {
   const waits: number[] = []
   let since = clock.now()
@@ -96,7 +96,7 @@ async function passTime(): Promise<number[]> {
 }
 
 describe('an observation that cannot be written', () => {
-  it('is retried after doubling waits, and written once when there is room again', async () => {
+  it('is retried after waits that double, and is written once when there is room again', async () => {
     errors = [full, full, full]
     const writing = context.write('self', [observation])
     expect(await passTime()).toEqual([200, 400, 800])
@@ -104,7 +104,7 @@ describe('an observation that cannot be written', () => {
     expect(await bus.ends('model-requests')).toMatchObject([{ end: 1 }])
   })
 
-  it('stops the stage after the last try, and the write rejects', async () => {
+  it('fails after the last retry: the write is rejected, and the stage cannot continue', async () => {
     errors = new Array(limits.observationTriesMax).fill(full)
     const refused = expect(context.write('self', [observation])).rejects.toBe(full)
     await passTime()
@@ -113,7 +113,7 @@ describe('an observation that cannot be written', () => {
     expect(appends).toBe(limits.observationTriesMax)
   })
 
-  it('stops the stage at once if a retry cannot help', async () => {
+  it('fails at once if no retry can help', async () => {
     const hopeless = new WeirError('bus.not-a-database', 'it is damaged')
     errors = [hopeless]
     await expect(context.write('self', [observation])).rejects.toBe(hopeless)

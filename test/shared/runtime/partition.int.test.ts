@@ -24,8 +24,8 @@ import { runStage } from '../../../shared/runtime/run-stage.ts'
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
-// A toy stage in the gateway's place. A request opens a unit that wants one task and is due after a
-// second. Each failed attempt changes the task, and a cancel closes the unit with an output.
+// A toy in the gateway's place. A request opens a unit with one task, due after a second. Each
+// failed attempt changes the task, and a cancel closes the unit with a text.
 type Open = { failed: number; due: number }
 type In = ModelRequest | Cancel | AttemptFailed | Tick
 
@@ -163,7 +163,7 @@ afterEach(async () => {
 })
 
 describe('a partition', () => {
-  it('has caught up when the bus has passed offsets without records at the end of the log', async () => {
+  it('whose log ends with invalid bytes has caught up when the bus is past them', async () => {
     const { bus, clock } = await start()
     const reconciled: string[] = []
     const reader = readPartition({
@@ -214,7 +214,7 @@ describe('a performer', () => {
     ])
   })
 
-  it('acts after a restart even without a new record', async () => {
+  it('acts after a restart even without new records', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.stop()
@@ -240,7 +240,7 @@ describe('a performer', () => {
     expect(harness.closedHow).toEqual(['shutdown'])
   })
 
-  it('writes to the ports of its stage only', async () => {
+  it('writes only to the ports of its stage', async () => {
     await start()
     const [context] = harness.contexts
     await context?.write('self', [attemptFailed])
@@ -303,7 +303,7 @@ describe('a restart', () => {
     ])
   })
 
-  it('stops the stage with the reason if the commit is beyond the log', async () => {
+  it('from a commit beyond the log stops the stage with the reason', async () => {
     await start()
     await harness.stop()
     const bus = await openEmbeddedBus({ file: ':memory:', clock: harness.clock })
@@ -355,7 +355,7 @@ describe('a tick', () => {
     expect(await ticks()).toHaveLength(3)
   })
 
-  it('waits until the previous one is written or rejected, however long that takes', async () => {
+  it('waits until the bus has accepted or rejected the previous one, without a limit', async () => {
     harness = new Harness()
     await harness.open()
     await harness.derived(1, modelRequest())
@@ -381,7 +381,7 @@ describe('a tick', () => {
     expect(await ticks()).toHaveLength(1)
   })
 
-  it('may be late if there are many units, so a scan of all does not run for each', async () => {
+  it('of one of many units may come a little later, which avoids a scan of all units', async () => {
     await start()
     const units = 200
     for (let turn = 0; turn < units; turn += 1) {
@@ -399,7 +399,7 @@ describe('a tick', () => {
     expect(looks.size).toBeLessThan(units * 0.6)
   })
 
-  it('is written after catching up for a unit that came due while nobody ran', async () => {
+  it('of a unit that became overdue without a running stage is written after catching up', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.stop()
@@ -411,7 +411,7 @@ describe('a tick', () => {
     expect(await ticks()).toHaveLength(1)
   })
 
-  it('is not written after the stage was closed', async () => {
+  it('is not written after the stage closed', async () => {
     await start()
     await harness.derived(1, modelRequest())
     await harness.subscription?.close()

@@ -1,4 +1,4 @@
-// A folder of agent files for tests, and what loading them complains about.
+// A folder of agent files for tests, and the errors from loading them.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { WeirError } from '../../../../shared/lib/errors.ts'
 
 export type Folder = { path: string; remove(): void }
 
-/** `files`: by name, which may have folders in it. Programs are those that begin with #!. */
+/** `files`: by name, which may contain folders. A file that begins with #! becomes a program. */
 export function agentFolder(files: Record<string, string | Uint8Array>): Folder {
   const path = mkdtempSync(join(tmpdir(), 'weir-agents-'))
   for (const [name, content] of Object.entries(files)) {
@@ -23,7 +23,7 @@ export function agentFolder(files: Record<string, string | Uint8Array>): Folder 
   return { path, remove: () => rmSync(path, { recursive: true }) }
 }
 
-/** As the validator does it, whose judgement counts. */
+/** Compiles as the validator does, because its verdict counts. */
 export function checkSchema(schema: string): string | undefined {
   const compiled = compiledSchema(schema)
   return compiled.kind === 'unusable' ? compiled.reason : undefined
@@ -43,8 +43,8 @@ type Given = {
 }
 
 /**
- * The lines of the error, without its title and without the folder's path. `load`: which file or
- * folder; default: all of it.
+ * The lines of the error, without its title and without the folder's path. `load`: the file or
+ * folder to load. Default: the whole folder.
  */
 export function mistakesIn({
   files,

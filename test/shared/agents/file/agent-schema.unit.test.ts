@@ -1,5 +1,4 @@
-// agent.schema.json is what editors complete from and what files are checked by, so what it says
-// must be what Weir does.
+// Editors and the loader use agent.schema.json, so it must describe Weir's real behaviour.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -26,7 +25,7 @@ const schema: Schema = JSON.parse(
   ),
 )
 
-/** The part under keys of objects; `[]` is what a list has in it. */
+/** The part under keys of objects. `[]` stands for the items of a list. */
 function at(...path: string[]): Schema {
   return path.reduce<Schema>(
     (part, key) => (key === '[]' ? part.items : part.properties?.[key]) ?? {},
@@ -43,10 +42,10 @@ describe('the schema of agent files', () => {
     expect(new Ajv({ strict: false }).validateSchema(schema)).toBe(true)
   })
 
-  it('says the defaults that are in force', () => {
+  it('states the defaults that apply', () => {
     const { fallback, attempts, stallMs, policy } = defaultSettings
     const { tokens, ...caps } = policy.caps
-    expect(tokens).toBe(null) // so the schema says none
+    expect(tokens).toBe(null) // so the schema has no default
     expect(at('fallback').default).toBe(fallback)
     expect(at('attempts').default).toBe(attempts)
     expect(at('stallMs').default).toBe(stallMs)
@@ -61,7 +60,7 @@ describe('the schema of agent files', () => {
     expect(defaultsOf(Object.keys(toolDefaults), 'tools', '[]')).toEqual(toolDefaults)
   })
 
-  it('says the ceilings that no setting may lift', () => {
+  it('states the limits that no setting may raise', () => {
     expect(at('caps', 'rounds').maximum).toBe(limits.turnRoundsMax)
     expect(at('caps', 'calls').maximum).toBe(limits.turnCallsMax)
     expect(at('caps', 'wallMs').maximum).toBe(limits.turnWallMsMax)
@@ -75,7 +74,7 @@ describe('the schema of agent files', () => {
     expect(at('tools', '[]', 'http', 'outputBytesMax').maximum).toBe(limits.resultBytesMax)
   })
 
-  it('describes every key and refuses every other', () => {
+  it('describes every key and rejects every other', () => {
     const look = (part: Schema, path: string): string[] => [
       ...(part.description === undefined ? [`${path} has no description`] : []),
       ...(part.properties !== undefined && part.additionalProperties !== false

@@ -1,4 +1,4 @@
-// Whatever stands in a file, loading it ends in an agent or in a list of mistakes.
+// Loading any file, with any content, ends in an agent or in a list of mistakes.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ tools:
     http: { url: "http://h", headers: { X-Key: "\${A}" } }
 `
 
-/** Undefined: it can be used. */
+/** Undefined: the file is valid. */
 function complaintAbout(content: string | Uint8Array, name: string): string | undefined {
   const file = join(folder.path, name)
   writeFileSync(file, content)
@@ -81,8 +81,8 @@ const cut = fc.record({
   ),
 })
 
-describe('a file of which some parts were replaced', () => {
-  it('is used or refused, and no variable is shown', () => {
+describe('a file with replaced parts', () => {
+  it('is accepted or refused, and no variable is shown', () => {
     fc.assert(
       fc.property(fc.array(cut, { minLength: 1, maxLength: 3 }), (cuts) => {
         const text = cuts.reduce(
@@ -95,12 +95,12 @@ describe('a file of which some parts were replaced', () => {
     )
   })
 
-  it('is used as it was written', () => {
+  it('is accepted without a change', () => {
     expect(complaintAbout(right, 'a.yaml')).toBe(undefined)
   })
 })
 
-it('refuses any JSON that is no agent, and any bytes', () => {
+it('is refused with any JSON that is no agent, and with any bytes', () => {
   fc.assert(
     fc.property(fc.json(), (json) => expect(complaintAbout(json, 'a.json')).toBeDefined()),
     { numRuns: 100 },

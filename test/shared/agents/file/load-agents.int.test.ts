@@ -9,7 +9,7 @@ const model = 'model: { provider: anthropic, name: some-model, maxOutputTokens: 
 const least = `system: Help.\n${model}\n`
 
 describe('an agent file', () => {
-  it('needs no more than instructions and a model; the rest has defaults', () => {
+  it('needs only instructions and a model; the rest has defaults', () => {
     expect(loaded({ 'a.yaml': least }).agent).toEqual({
       name: 'a',
       system: 'Help.',
@@ -19,7 +19,7 @@ describe('an agent file', () => {
     })
   })
 
-  it('says everything about an agent', () => {
+  it('can set everything about an agent', () => {
     const files = {
       'a.yaml': `
 # yaml-language-server: $schema=../agent.schema.json
@@ -191,7 +191,7 @@ tools:
     })
   })
 
-  it('may change one setting and keeps the default policy otherwise', () => {
+  it('can change one setting and keeps the rest of the default policy', () => {
     const { settings } = loaded({ 'a.yaml': `${least}caps: { rounds: 3 }\n` }).agent
     expect(settings.policy).toEqual({
       ...defaultPolicy,
@@ -200,21 +200,21 @@ tools:
     })
   })
 
-  it('has the default policy, under its version, where it says what holds anyway', () => {
+  it('has the default policy, with its version, if it only repeats defaults', () => {
     const { settings } = loaded({
       'a.yaml': `${least}caps: { calls: 100, rounds: 25 }\ntoolTries: 3\n`,
     }).agent
     expect(settings.policy).toEqual(defaultPolicy)
   })
 
-  it('runs commands in its own folder where it names no other', () => {
+  it('runs commands in its own folder if it names no other', () => {
     const tool =
       "tools: [{ name: t, description: d, schema: { type: object }, command: ['./t.sh'] }]\n"
     const { agent, path } = loaded({ 'a.yaml': least + tool, 't.sh': '#!/bin/sh\n' })
     expect(agent.tools[0]?.run).toEqual({ kind: 'command', argv: ['./t.sh'], cwd: path })
   })
 
-  it('may be called by a path that is relative to the working folder', () => {
+  it('can be given by a path relative to the working folder', () => {
     const folder = agentFolder({ 'a.yaml': `systemFile: p.md\n${model}\n`, 'p.md': 'Help.' })
     const before = process.cwd()
     try {
@@ -242,7 +242,7 @@ describe('the key of a model', () => {
     ).toBe('usual')
   })
 
-  it('is never sent to another server unless the file says so', () => {
+  it('is never sent to another server unless the file allows it', () => {
     const elsewhere = 'provider: anthropic, baseUrl: "http://localhost:1"'
     expect(loaded(withModel(elsewhere)).agent.model.apiKey).toBe('')
     expect(
@@ -291,13 +291,13 @@ describe('a folder of agents', () => {
     ])
   })
 
-  it('has no two agents of one name', () => {
+  it('cannot have two agents of one name', () => {
     expect(mistakesIn({ files: { 'a.yaml': least, 'b.yaml': `name: a\n${least}` } })).toEqual([
       'b.yaml:1:7 name: is "a", the name of the agent in a.yaml already; give it another',
     ])
   })
 
-  it('has to be there, and an agent in it', () => {
+  it('must exist and contain an agent', () => {
     expect(mistakesIn({ files: {}, load: 'nowhere' })).toEqual(['nowhere:1:1: does not exist'])
     expect(mistakesIn({ files: { 'agent.txt': least } })).toEqual([
       '.:1:1: has no agent file in it; must have at least one file that ends in .yaml, .yml or .json',
@@ -309,7 +309,7 @@ describe('a folder of agents', () => {
 })
 
 describe('secrets', () => {
-  it('are shown by no mistake, whether the file or the environment holds them', () => {
+  it('are in no message, whether the file or the environment holds them', () => {
     const secret = 'hunter2-hunter2'
     const text = `
 name: x
@@ -349,7 +349,7 @@ tools:
     expect(mistakes.join('\n')).not.toContain(secret)
   })
 
-  it('are not shown where the file is no YAML either', () => {
+  it('are in no message of a file that is no YAML either', () => {
     const mistakes = mistakesIn({
       files: {
         'a.yaml':
@@ -360,7 +360,7 @@ tools:
     expect(mistakes.join('\n')).not.toContain('hunter2')
   })
 
-  it('are replaced once: what a variable holds is not looked at again', () => {
+  it("are replaced once: a variable's value is not expanded again", () => {
     const { agent } = loaded(
       {
         'a.yaml': `system: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1, baseUrl: "http://h/\${A}" }\n`,
@@ -371,7 +371,7 @@ tools:
   })
 })
 
-it('works from any folder whose programs PATH has', () => {
+it('works from any folder whose programs are in PATH', () => {
   const tool = `tools: [{ name: t, description: d, schema: { type: object }, command: [${JSON.stringify(process.execPath.split('/').at(-1))}] }]\n`
   expect(
     mistakesIn({
@@ -381,7 +381,7 @@ it('works from any folder whose programs PATH has', () => {
   ).toEqual([])
 })
 
-it('wants no key, no program and no file but those of declarations of who only sends messages', () => {
+it('needs no key, no program and no file beyond the declarations for a client', () => {
   const text = `
 systemFile: not-here.md
 model: { provider: anthropic, name: some-model, maxOutputTokens: 1000, baseUrl: "\${NOT_SET}" }

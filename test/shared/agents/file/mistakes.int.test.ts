@@ -1,4 +1,4 @@
-// Every kind of mistake in an agent file, with the whole of what is said about it.
+// Every kind of mistake in an agent file, with its whole message.
 
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -15,7 +15,7 @@ const files = {
   'broken.json': '{"type": }',
 }
 
-/** Of a file that is right but for these lines, which begin in its third. */
+/** In a file that is valid without these lines. They begin in its third line. */
 function of(lines: string, given: NodeJS.ProcessEnv = environment): string[] {
   return mistakesIn({
     files: { ...files, 'a.yaml': `${top}${lines}\n` },
@@ -24,7 +24,7 @@ function of(lines: string, given: NodeJS.ProcessEnv = environment): string[] {
   })
 }
 
-/** Of a tool that is right but for this. It stands in the fourth line, from column 5. */
+/** In a tool that is valid otherwise. It is in the fourth line, from column 5. */
 function ofTool(
   rest: string,
   schema = 'schema: { type: object }',
@@ -35,7 +35,7 @@ function ofTool(
   )
 }
 
-/** Of a file that is nothing but this. */
+/** In a file with only this content. */
 function ofFile(content: string | Uint8Array, name = 'a.yaml'): string[] {
   return mistakesIn({ files: { ...files, [name]: content }, load: name })
 }
@@ -115,14 +115,14 @@ describe('the text of the file', () => {
     expect(ofFile(content)).toEqual(expected)
   })
 
-  it('gives each key once', () => {
+  it('may give each key only once', () => {
     expect(of('attempts: 1\nsystem: y\ncaps: { rounds: 1, rounds: 2 }')).toEqual([
       'a.yaml:4:1 system: is given twice, first in line 1; keep one',
       'a.yaml:5:20 caps.rounds: is given twice, first in line 5; keep one',
     ])
   })
 
-  it('may repeat a part by alias, but not one that is not there, nor the part in itself, nor without end', () => {
+  it('may repeat a part by alias, but not a missing part, a part inside itself, or too many parts', () => {
     const bomb = ['x'.repeat(9), ...'abcd'].map(
       (_, level) =>
         `    k${level}: &k${level} [${Array.from({ length: 9 }, () => (level === 0 ? '1' : `*k${level - 1}`)).join(', ')}]`,
@@ -140,7 +140,7 @@ describe('the text of the file', () => {
     ])
   })
 
-  it('is not nested without end', () => {
+  it('may not be nested too deeply', () => {
     expect(ofFile(`system: ${'['.repeat(20_000)}`)[0]).toMatch(
       /^a\.yaml:1:\d+: is nested deeper than 136 levels$/,
     )
@@ -149,7 +149,7 @@ describe('the text of the file', () => {
     ])
   })
 
-  it('is JSON where its name says so', () => {
+  it('must be JSON if its name ends in .json', () => {
     expect(ofFile('{"system": "x",\n "name": a}', 'a.json')).toEqual([
       'a.json:2:10: is not JSON from here on',
     ])
@@ -162,7 +162,7 @@ describe('the text of the file', () => {
     ).toEqual(['a.json:2:1 system: is given twice, first in line 1; keep one'])
   })
 
-  it('is UTF-8, and not too long', () => {
+  it('must be UTF-8, and not too long', () => {
     expect(ofFile(Buffer.from('# \u00e9\n# x\nsystem: \u00e9\n', 'latin1'))).toEqual([
       'a.yaml:1:1: is not UTF-8; save it as UTF-8',
     ])
@@ -177,7 +177,7 @@ describe('the text of the file', () => {
     ])
   })
 
-  it('is shown in a line each, at most a hundred of them', () => {
+  it('has one line for each mistake, at most a hundred', () => {
     const lines = of(Array.from({ length: 150 }, (_, i) => `k${i}: 1`).join('\n'))
     expect(lines).toHaveLength(101)
     expect(lines.at(-1)).toBe('and 50 more')
@@ -283,7 +283,7 @@ describe('an agent', () => {
     ])
   })
 
-  it('is not told of what follows from another mistake', () => {
+  it('has no message for a consequence of another mistake', () => {
     const model = 'model: { provider: anthropic, name: m, maxOutputTokens: 1, apiKey: sk-1 }'
     expect(
       mistakesIn({
@@ -301,7 +301,7 @@ describe('an agent', () => {
     ])
   })
 
-  it('takes its name from the file only if that can be one', () => {
+  it('gets its name from the file only if that is a valid name', () => {
     expect(ofFile(top, 'My Agent.yaml')).toEqual([
       'My Agent.yaml:1:1 name: is missing, and the file\'s name "My Agent" cannot stand in; must be 1 to 64 of a-z, 0-9 and -',
     ])
@@ -313,7 +313,7 @@ describe('an agent', () => {
     ['folder', 'is no file'],
     ['blank.md', 'is blank'],
     ['latin1.md', 'is not UTF-8; save it as UTF-8'],
-  ])('has its instructions in a file that is there: not %j', (file, why) => {
+  ])('must have its instructions in an existing file, not in %j', (file, why) => {
     const content = `systemFile: ${file}\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1 }\n`
     expect(ofFile(content)).toEqual([`a.yaml:1:13 systemFile: refers to "${file}", which ${why}`])
   })
@@ -435,7 +435,7 @@ describe('a tool', () => {
     ])
   })
 
-  it('has a name of its own', () => {
+  it('must have a unique name', () => {
     const tool = (name: string) =>
       `  - { name: ${name}, description: d, schema: { type: object }, ${run} }\n`
     expect(of(`tools:\n${tool('a')}${tool('b')}${tool('a')}${tool('a b')}${tool('a')}`)).toEqual([
@@ -493,7 +493,7 @@ describe('a tool', () => {
   })
 })
 
-describe('the fields that a tool names for its judges', () => {
+describe('the fields that a tool names for rules and guards', () => {
   const listing =
     'schema: { type: object, properties: { url: { type: string }, reason: { type: string } } }'
   const deep = `schema: ${JSON.stringify({
@@ -588,7 +588,7 @@ describe('the fields that a tool names for its judges', () => {
         'tools[0].ignoreFields[0]: is ""; must be the name of a field, or a JSON pointer of at most 256 characters',
       ],
     ],
-  ])('are those of its schema: %s, %s', (schema, hints, expected) => {
+  ])('must be those of its schema: %s, %s', (schema, hints, expected) => {
     expect(ofTool(`command: [./there.sh], ${hints}`, schema)).toEqual(expected)
   })
 })

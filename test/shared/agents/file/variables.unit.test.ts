@@ -16,7 +16,7 @@ describe('a text with variables', () => {
     expect(expand(text, environment)).toEqual({ ...nothing, text: expected })
   })
 
-  it('becomes nothing where a variable is not set or empty; each is named once', () => {
+  it('becomes undefined if a variable is not set or empty, and names each one once', () => {
     expect(expand(`\${X}\${A}\${Y}\${X}\${EMPTY}`, environment)).toEqual({
       ...nothing,
       text: undefined,
@@ -25,7 +25,7 @@ describe('a text with variables', () => {
     })
   })
 
-  it('takes nothing that the environment only inherits', () => {
+  it('ignores inherited properties of the environment', () => {
     expect(expand(`\${toString}\${__proto__}`, environment).unset).toEqual([
       'toString',
       '__proto__',
@@ -33,13 +33,13 @@ describe('a text with variables', () => {
   })
 
   it.each([`\${}`, `\${A`, `\${A B}`, `\${1}`, `\${A:-x}`, `\${\${A}}`])(
-    'becomes nothing where %j names no variable',
+    'becomes undefined if %j names no variable',
     (text) => {
       expect(expand(text, environment)).toEqual({ ...nothing, text: undefined, malformed: true })
     },
   )
 
-  it('is known from one without', () => {
+  it('differs from a text without variables', () => {
     expect([`\${A}`, `$\${A}`, '$A', `\${}`].map(hasVariable)).toEqual([true, false, false, false])
   })
 })

@@ -17,12 +17,12 @@ describe('the key of a threshold', () => {
     'caps.wallM',
     'rule.same-answ',
     'rule.identical-succes',
-  ])('%s is none, although letters at its end would make it one', (given) => {
+  ])('%s is invalid, although its prefix is valid', (given) => {
     expect(policyKey(given)).toBe(undefined)
   })
 })
 
-describe('a key that there is none of', () => {
+describe('an unknown key', () => {
   it.each([
     [
       'loop.identicalFailur',
@@ -38,7 +38,7 @@ describe('a key that there is none of', () => {
     ],
     ['retries', 'names no threshold; there are loop.identicalFailures, '],
     ['rule.cycel', 'names no rule; did you mean rule.cycle? There are rule.identical-failure, '],
-  ])('%s is told what is near, or what there is beside it', (given, words) => {
+  ])('%s is reported with the nearest names, or with all names of its group', (given, words) => {
     expect(unknownKey(given).slice(0, words.length)).toBe(words)
   })
 })

@@ -1,5 +1,5 @@
-// A broker that is killed, paused, or never lets us in: what was acknowledged stays, order holds,
-// and work goes on afterwards.
+// A broker that is killed, paused, or rejects every login. Acknowledged records remain, order
+// holds, and work continues afterwards.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Logger, pino } from 'pino'
@@ -27,8 +27,7 @@ afterAll(() => broker?.stop())
 const world = kafkaWorld(async () => broker)
 
 /**
- * Sessions end, and rebalances go on without who does not answer; but not because a machine is
- * busy.
+ * Sessions end and rebalances go on without a silent member, but never because of a busy machine.
  */
 const shortTimes = { sessionMs: 5_000, rebalanceMs: 8_000 }
 
@@ -37,9 +36,7 @@ function capturedLog(): { log: Logger; lines: string[] } {
   return { log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }), lines }
 }
 
-/**
- * Appends numbers one after the other, a stage copies them to `copy`, and both go on until stop().
- */
+/** Appends numbers one after the other, and a stage copies them to `copy`, until stop(). */
 async function load(
   bus: Bus,
 ): Promise<{ inbox: string; copy: string; written: string[]; stop(): Promise<void> }> {
@@ -77,7 +74,7 @@ async function load(
   }
 }
 
-/** Repeats may be there; without them it must be what was written, in order. */
+/** Repeats are allowed. Without them the copy must equal the input, in order. */
 function withoutRepeats(texts: string[]): string[] {
   let last = -1
   return texts.filter((text) => {

@@ -1,5 +1,5 @@
-// What a client.properties says is what a broker accepts: one broker, a listener for each way to
-// log in.
+// A broker accepts the logins of a client.properties: one broker, with a listener for each kind of
+// login.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import type { Broker } from '../../../support/kafka/broker-options.ts'
 import { type Certificates, makeCertificates } from '../../../support/kafka/certificates.ts'
 
 const password = 'p"a\\s;s=1'
-const quoted = 'p\\\\"a\\\\\\\\s;s=1' // as it stands in a .properties file, in a login module
+const quoted = 'p\\\\"a\\\\\\\\s;s=1' // as in the login module of a .properties file
 const plainModule = 'org.apache.kafka.common.security.plain.PlainLoginModule'
 const scramModule = 'org.apache.kafka.common.security.scram.ScramLoginModule'
 
@@ -110,7 +110,7 @@ describe('TLS', () => {
   })
 })
 
-/** How many brokers a client with these properties finds at a listener. */
+/** The number of brokers that a client with these properties finds at a listener. */
 async function nodes(listener: string, text: string): Promise<number> {
   const file = join(folder, 'client.properties')
   writeFileSync(file, text)

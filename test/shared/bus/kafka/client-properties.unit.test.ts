@@ -327,7 +327,7 @@ describe('readClientProperties rejects', () => {
 })
 
 describe('secrets', () => {
-  it('are in no message, whatever else is wrong', () => {
+  it('are in no message, with any mistake', () => {
     const secrets = ['hunter2', 'ONCE5qTzKEYPART0123', 's3cretName']
     const texts = [
       `sasl.jaas.config=${plainModule} required username="s3cretName" password="hunter2"`,
@@ -351,7 +351,7 @@ function readFile(text: string): ClientConfig {
   })
 }
 
-/** The message of the refusal; the file names no broker. */
+/** The message of the rejection. The file names no broker. */
 function refusal(text: string): string {
   writeFileSync(file, text)
   try {

@@ -48,7 +48,8 @@ describe('an error of a broker', () => {
       'Connection error: self-signed certificate',
       'DEPTH_ZERO_SELF_SIGNED_CERT',
     )
-    const unnamed = new Error('Broker not connected') // the broker went away while kafkajs looked for one to ask
+    // the broker disconnected while kafkajs looked for one
+    const unnamed = new Error('Broker not connected')
     const described = [lost, ended, unnamed, refused, untrusted].map((error) => [
       recoveryOf(error),
       asBusError(error, 'x').code,

@@ -1,5 +1,4 @@
-// Fetching against a cluster that is made up here: what a broker answers, and when, is the test's
-// to say.
+// Fetching against a scripted cluster: the test decides each answer of a broker and its time.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -24,7 +23,7 @@ type Asked = {
 let fetching: Fetching | undefined
 afterEach(() => fetching?.close())
 
-/** `asked`: the requests that wait for an answer, in order. */
+/** `asked`: the pending requests, in order. */
 function madeUpCluster(topics: Topic[]): {
   cluster: Cluster
   clock: HandClock

@@ -1,5 +1,5 @@
-// Buses, topics and an admin client on the broker of the test run, for the tests of what the Kafka
-// bus does beyond the contract.
+// Buses, topics and an admin client on the broker of the test run, for tests of the Kafka bus
+// beyond the contract.
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
@@ -15,14 +15,14 @@ export type KafkaWorld = {
   kafka: Kafka
   admin: Admin
   /**
-   * A bus that is closed after the test. It hears soon of what happens in its groups, and its
-   * sessions last however busy the machine is.
+   * A bus that is closed after the test. It sees changes of its groups soon, and its sessions last
+   * on a busy machine too.
    */
   open(options?: Partial<KafkaBusOptions>): Promise<Bus>
   topic(bus: Bus, kind?: TopicKind, partitions?: number): Promise<string>
 }
 
-/** To be called once in a test file, outside of tests. `broker`: another than the shared one. */
+/** Call it once in a test file, outside of tests. `broker`: another than the shared one. */
 export function kafkaWorld(
   broker: () => Promise<{ bootstrapServers: string }> = sharedBroker,
 ): KafkaWorld {
@@ -65,7 +65,7 @@ export function kafkaWorld(
   return world
 }
 
-/** A clock whose timers can be held back: a process that does not get to run. */
+/** A clock with timers that can be held back, as in a stalled process. */
 export function stoppableClock(): Clock & { stop(): void; go(): void } {
   let held: (() => void)[] | undefined
   return {

@@ -1,5 +1,4 @@
-// A connection whose other end is there and says nothing: a machine that was cut off, a process
-// that is stopped.
+// A connection to a silent peer: a machine that was cut off, or a stopped process.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'

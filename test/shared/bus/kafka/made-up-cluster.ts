@@ -1,5 +1,5 @@
-// A cluster for tests of one part of the bus: topics that the test changes, and links whose
-// questions the test answers.
+// A scripted cluster for tests of one part of the bus. The test changes its topics and answers the
+// requests on its links.
 
 import type { Cluster } from '../../../../shared/bus/kafka/cluster.ts'
 import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
@@ -14,8 +14,8 @@ export type Question = {
 }
 
 /**
- * `asked`: every question on any link, in order; `links`: every connection that was made; `over`:
- * what the cluster does otherwise.
+ * `asked`: every request on any link, in order. `links`: every connection. `over`: changes of the
+ * cluster's behaviour.
  */
 export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
   const clock = handClock()
@@ -69,7 +69,7 @@ async function after(act: () => void): Promise<void> {
   await turns()
 }
 
-/** Lets everything that does not wait for a test go on. */
+/** Runs all work that does not wait for a test. */
 export async function turns(): Promise<void> {
   for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

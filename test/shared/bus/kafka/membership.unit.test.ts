@@ -1,5 +1,5 @@
-// Membership where a real broker cannot be made to be slow at the right moment; the rest of it is
-// in rebalance.int.test.ts.
+// Membership in cases that need a slow broker at an exact moment. rebalance.int.test.ts has the
+// other cases.
 
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'

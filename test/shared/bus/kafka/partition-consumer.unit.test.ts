@@ -1,4 +1,4 @@
-// A consumer with a reader that writes down how it is called.
+// A consumer with a reader that records its calls.
 
 import { describe, expect, it } from '@jest/globals'
 import {
@@ -49,7 +49,7 @@ const record = (offset: number): StoredRecord => ({
   time: 1,
 })
 
-/** As fetching does: the place moves first. */
+/** As fetching does: the position moves first. */
 function give({ cursor }: PartitionConsumer, next: number, ...offsets: number[]): void {
   cursor.next = next
   if (offsets.length > 0) cursor.onRecords(offsets.map(record), next)

@@ -1,4 +1,4 @@
-// Members of one group that come, go and are taken for dead. Two buses in one process are two
+// Members of one group that join, leave or are considered dead. Two buses in one process are two
 // members.
 
 import { describe, expect, it } from '@jest/globals'
@@ -17,12 +17,11 @@ import { kafkaWorld, stoppableClock } from './kafka-world.ts'
 const world = kafkaWorld()
 
 /**
- * Of a member whose session is waited for: short, and long enough that it does not end by itself on
- * a busy machine.
+ * For a member whose session end the test awaits: short, but long enough to survive a busy machine.
  */
 const shortSessionMs = 4_000
 
-/** What it has now: partitions whose last reader was not closed. */
+/** Its current partitions: those whose last reader is not closed. */
 function held({ partitions }: Recording): number[] {
   return [...partitions]
     .flatMap(([partition, { happenings }]) =>
@@ -31,7 +30,7 @@ function held({ partitions }: Recording): number[] {
     .sort()
 }
 
-/** Counts how often each partition was assigned, which a Recording forgets. */
+/** Counts the assignments of each partition, which a Recording does not keep. */
 async function subscribeCounting(
   bus: Bus,
   options: RecordingOptions,
@@ -117,7 +116,7 @@ describe('a member that joins', () => {
 
 describe('a member that leaves', () => {
   it('releases its partitions at once, without a session timeout', async () => {
-    const times = { sessionMs: 300_000 } // far longer than this test may take
+    const times = { sessionMs: 300_000 } // far longer than this test may run
     const [one, two] = [await world.open({ times }), await world.open({ times })]
     const topic = await world.topic(one, 'log', 4)
     const group = newName('group')
@@ -155,15 +154,13 @@ describe('a member that the group dropped', () => {
     await second.subscription.close()
     clock.go()
     await until('the first is back', () => first.subscription.joined && held(first).length === 2)
-    // Also the partition that it had before: another has acted there since, so what it remembers of
-    // it is worth nothing.
+    // Also its earlier partition: another member has acted there since, so its memory is stale.
     expect(first.assigned.filter((partition) => partition === had)).toEqual([had, had])
     expect(first.partitions.get(had as number)?.assignment.committed?.offset).toBe(1)
     await other.append(
       [0, 1].map((partition) => record(topic, `later ${partition}`, { partition })),
     )
-    // What was read before it woke up is a zombie's, which the timers that stood still did not
-    // stop; no commit came of it.
+    // A zombie read these before it woke up, because its timers stood still. No commit followed.
     await until(
       'the first reads again',
       () => first.values().filter((text) => text.startsWith('later')).length === 2,

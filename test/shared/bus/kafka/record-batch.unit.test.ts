@@ -19,7 +19,7 @@ function record(
   return { topic: 't', partition: 3, key, value: text === null ? null : bytesOf(text), id }
 }
 
-/** A batch as it stands in a log: with its offset, and what else its header says. */
+/** A batch as in a log, with its offset and the other fields of its header. */
 function stored(
   batch: Buffer,
   header: {

@@ -1,5 +1,5 @@
-// What a broker refuses, and logs that are not what they were: each ends what cannot go on with its
-// reason, and nothing is skipped.
+// Records that a broker refuses, and logs with lost or foreign records. Each stops the affected
+// work with its reason, and nothing is skipped.
 
 import { randomUUID } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
@@ -27,10 +27,12 @@ import { kafkaWorld } from './kafka-world.ts'
 const world = kafkaWorld()
 const silent = pino({ level: 'silent' })
 
-/** A topic that takes only small records, which no plan of Weir's would make. */
+/** A topic for small records only, outside of Weir's plans. */
 const narrowTopic = () => topicWith({ 'max.message.bytes': '2000' })
 
-/** A topic that keeps batches as they were compressed, as Weir's own were planned once. */
+/**
+ * A topic that keeps batches as they were compressed, like Weir's own topics in an earlier plan.
+ */
 const keepingTopic = () =>
   topicWith({ 'message.timestamp.type': 'LogAppendTime', 'compression.type': 'producer' })
 
@@ -43,7 +45,9 @@ async function topicWith(config: Record<string, string>): Promise<string> {
   return topic
 }
 
-/** What a producer writes that compresses by a codec; `compress` takes the records of a batch. */
+/**
+ * The records of a producer that compresses with a codec. `compress` gets the records of a batch.
+ */
 async function produceCompressed(
   topic: string,
   texts: string[],
@@ -73,7 +77,7 @@ async function produceCompressed(
   await broker.connectionPool.pool[0]?.disconnect()
 }
 
-/** Snappy as Java's producers frame it, of one literal: nothing is made smaller. */
+/** Snappy as Java's producers frame it, as one literal: the data is not compressed. */
 function snappy(bytes: Buffer): Buffer {
   const length = Buffer.from([(bytes.length & 0x7f) | 0x80, bytes.length >> 7])
   const literal = Buffer.from([61 << 2, (bytes.length - 1) & 0xff, (bytes.length - 1) >> 8])
@@ -224,7 +228,8 @@ describe('records that retention deletes', () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     await bus.append(['a', 'b', 'c'].map((text) => record(topic, text)))
-    await world.admin.fetchTopicMetadata({ topics: [topic] }) // without, kafkajs's next call knows no leader
+    // otherwise kafkajs's next call knows no leader
+    await world.admin.fetchTopicMetadata({ topics: [topic] })
     await world.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] })
     expect(await bus.ends(topic)).toEqual([{ partition: 0, begin: 2, end: 3 }])
     expect((await bus.read({ topic, partition: 0, from: 0, limit: 10 })).map(textOf)).toEqual(['c'])
@@ -293,7 +298,7 @@ describe('records of others', () => {
     expect(recording.values()).toEqual([...texts, 'ours'])
   })
 
-  it('stop who reads them where the topic keeps them so, with what to set', async () => {
+  it('stop a reader if the topic keeps them so, and the error names the setting', async () => {
     const bus = await world.open()
     const topic = await keepingTopic()
     await produceCompressed(topic, ['a'.repeat(200)], 2, snappy)

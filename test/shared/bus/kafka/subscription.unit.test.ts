@@ -1,5 +1,5 @@
-// A subscription whose group changes at moments that a real broker cannot be made to meet; the rest
-// of it is in rebalance.int.test.ts.
+// A subscription whose group changes at moments that a real broker cannot reproduce.
+// rebalance.int.test.ts has the other cases.
 
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'

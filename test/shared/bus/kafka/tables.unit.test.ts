@@ -1,5 +1,4 @@
-// Tables over a topic that is made up here: what has been fetched of it, and when, is the test's to
-// say.
+// Tables over a scripted topic: the test decides which records are fetched, and when.
 
 import { afterEach, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -21,8 +20,8 @@ let close = (): void => {}
 afterEach(() => close())
 
 /**
- * `reach`: the topic has these records, as others wrote them; `fetch`: and they are here.
- * `confirmed`: how often the copy was.
+ * `reach`: the topic has these records, written by others. `fetch`: they are also fetched.
+ * `confirmed`: the number of confirmations of the copy.
  */
 function start() {
   const topic: StoredRecord[] = []

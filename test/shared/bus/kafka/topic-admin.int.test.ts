@@ -1,4 +1,4 @@
-// Topics on a real broker: created as planned, and told apart from those that are not.
+// Topics on a real broker: creation as planned, and reports of topics that differ.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
@@ -131,7 +131,7 @@ describe('differences', () => {
 
 let plans = 0
 
-/** All topics of Weir under a prefix of their own. */
+/** All topics of Weir under a separate prefix. */
 function newPlan(options: TopicPlanOptions = { replicationFactor: 1 }) {
   plans += 1
   const prefix = `plan-${process.pid}-${plans}.`

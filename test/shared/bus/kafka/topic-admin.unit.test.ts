@@ -1,5 +1,5 @@
-// What a single test broker cannot be made to say: partitions without a leader, rights that are
-// missing. kafkajs's admin is played, errors and all.
+// Cases that a single test broker cannot produce: partitions without a leader, missing permissions.
+// kafkajs's admin is a fake, with its errors.
 
 import { describe, expect, it } from '@jest/globals'
 import {
@@ -114,7 +114,7 @@ describe('creation', () => {
     [1, true],
     [3, false],
   ])(
-    'for which there are no brokers may be tried again where any broker would do: %d copies',
+    'without enough brokers is retryable only if any broker would do: %d copies',
     async (replicationFactor, retryable) => {
       const wanted = topicPlan(
         [{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }],

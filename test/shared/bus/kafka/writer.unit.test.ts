@@ -1,5 +1,5 @@
-// The writer against a cluster that is made up here; on a real broker it is tested by the contract
-// and by broker-away.int.test.ts.
+// The writer against a scripted cluster. The contract and broker-away.int.test.ts test it on a real
+// broker.
 
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -40,7 +40,8 @@ describe('the writer', () => {
     both.catch(() => {})
     await turns()
     expect(asked.map(({ node }) => node)).toEqual([2, 1])
-    await asked[1]?.fail(protocolError(topicAuthorizationFailed)) // the whole call has failed, and its second half waits behind the first call
+    // the whole call has failed, and its second half waits behind the first call
+    await asked[1]?.fail(protocolError(topicAuthorizationFailed))
     await expect(both).rejects.toMatchObject({ code: 'bus.unauthorized' })
 
     leaders[1] = undefined
@@ -77,7 +78,7 @@ describe('the writer', () => {
     clock.advance(2_999)
     await turns()
     expect(ended).toEqual(['waits: bus.unreachable no more', 'comes late: bus.unreachable no more'])
-    await writer.drained(10_000) // nobody waits any more
+    await writer.drained(10_000) // no write is pending any more
     writer.close()
   })
 

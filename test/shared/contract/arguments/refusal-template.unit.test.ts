@@ -1,4 +1,4 @@
-// The text of refusals as a tool's agent file words it.
+// The refusal texts that a tool's agent file defines.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'

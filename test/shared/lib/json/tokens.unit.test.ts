@@ -55,7 +55,7 @@ describe('nextMark', () => {
 })
 
 describe('spaceEnd', () => {
-  test('skips the four blanks of JSON and no other', () => {
+  test('skips the four blanks of JSON only', () => {
     expect(spaceEnd(' \t\r\n\u00a0', 0)).toBe(4)
   })
 })

@@ -22,7 +22,7 @@ const inForce: GuardInForce = {
   ],
 }
 
-/** Answers with the number of calls that it saw before in the conversation. */
+/** Its verdict contains the number of earlier calls of the conversation. */
 const counter: Guard<number> = {
   ...{
     name: 'counter',
@@ -83,7 +83,7 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
   }
 }
 
-/** The records of a log, from offset 0 on, one second apart. */
+/** The records as in the log, from offset 0 on, one second apart. */
 function logOf(...messages: Message[]): StoredRecord[] {
   return messages.map((message, offset) => ({
     ...{
@@ -125,7 +125,7 @@ const textsOf = (verdicts: GuardVerdict[]) =>
   )
 
 describe('a guard on its partition', () => {
-  it("answers each round in which it is in force, under an id made of the round's position", async () => {
+  it("answers each round in which it is in force, under an id of the round's position", async () => {
     const { read } = reader(counter)
     const { outputs, verdicts } = await read(logOf(cleared(['pay', 'exec', 'look'])))
     expect(outputs).toMatchObject([
@@ -145,7 +145,7 @@ describe('a guard on its partition', () => {
     expect(textsOf(verdicts)).toEqual(['0: 0 before, 2: 0 before'])
   })
 
-  it("does not see decided calls, other tools' calls, or rounds in which it is not in force", async () => {
+  it('gets no decided call, no call of another tool, and no round without it in force', async () => {
     const decided = [
       { ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 },
     ]
@@ -165,7 +165,7 @@ describe('a guard on its partition', () => {
     expect(outputs).toEqual([])
   })
 
-  it('keeps a state of each conversation, and judges no round twice', async () => {
+  it('keeps a memory for each conversation, and judges no round twice', async () => {
     const { read } = reader(counter)
     const log = logOf(
       cleared(['pay', 'pay']),
@@ -179,7 +179,7 @@ describe('a guard on its partition', () => {
     ])
   })
 
-  it('restores its state after a restart, and repeats no answer', async () => {
+  it('restores its memory after a restart, and repeats no answer', async () => {
     const log = logOf(
       cleared(['pay']),
       cleared(['look'], { round: 2 }),
@@ -196,7 +196,7 @@ describe('a guard on its partition', () => {
     expect(textsOf((await second.read(log.slice(2))).verdicts)).toEqual(['0: 3 before'])
   })
 
-  it('folds no old record when its memory is empty, and forgets idle conversations', async () => {
+  it('needs no earlier record without memory, and drops long idle conversations', async () => {
     const stateless: Guard = {
       ...(counter as unknown as Guard),
       judge: (_, { calls }) => ({
@@ -218,7 +218,7 @@ describe('a guard on its partition', () => {
     ).toMatchObject({ from: 3 })
   })
 
-  it('continues with the remaining records when retention has deleted the older ones', async () => {
+  it('continues with the remaining records if retention deleted its earlier ones', async () => {
     const committed = { offset: 8, metadata: JSON.stringify({ from: 1, marks: {} }) }
     const { partition, lines } = reader(counter, { committed, begin: 5 })
     expect(partition.position).toBe(5)
@@ -269,7 +269,7 @@ describe('a guard on its partition', () => {
       /its state has 70002 bytes/,
     ],
   ])(
-    'rejects the calls of a round when it answers with %s, and logs that',
+    'rejects the calls of a round if it answers with %s, and logs the reason',
     async (_, answer, evidence) => {
       const { read, lines } = reader({
         ...(counter as unknown as Guard),
@@ -283,7 +283,7 @@ describe('a guard on its partition', () => {
     },
   )
 
-  it('rejects the original calls of a round that the guard has changed', async () => {
+  it('rejects the original calls of a round if the guard changed the round', async () => {
     const emptying: Guard = {
       ...(counter as unknown as Guard),
       judge(_, round) {
@@ -295,7 +295,7 @@ describe('a guard on its partition', () => {
     expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable' }])
   })
 
-  it('answers within bounds when its texts have 100 MB', async () => {
+  it('answers within the limits if its text has 100 MB', async () => {
     const huge = Buffer.alloc(100 * 1024 * 1024, 'x').toString('latin1')
     const wordy: Guard = {
       ...(counter as unknown as Guard),
@@ -318,7 +318,7 @@ describe('a guard on its partition', () => {
     )
   })
 
-  it('keeps its state when it throws or loops for ever in between', async () => {
+  it('keeps its memory if it throws or loops for ever in between', async () => {
     const moody: Guard<number> = {
       ...counter,
       judge(seen, round) {
@@ -341,7 +341,7 @@ describe('a guard on its partition', () => {
     )
   })
 
-  it('gives a round its time a second time if the process stood still, but not for ever', async () => {
+  it('gives a round its time once more after a pause of the process, but only once', async () => {
     const nothing = new Int32Array(new SharedArrayBuffer(4))
     let tries = 0
     const still: Guard<number> = {
@@ -358,7 +358,7 @@ describe('a guard on its partition', () => {
     expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
   })
 
-  it('gives a round all of its time if others used up some', async () => {
+  it('gives a round its whole time even if other rounds delayed it', async () => {
     let tries = 0
     const slowedDown: Guard<number> = {
       ...counter,

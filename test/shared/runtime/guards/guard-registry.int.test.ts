@@ -50,13 +50,13 @@ const register = (fields: Partial<RegisterOptions> = {}) =>
 const written = async () => (await bus.ends('weir.policies'))[0]?.end
 
 describe('registering a guard', () => {
-  it('writes one record, however often it runs, and creates the topic', async () => {
+  it("writes one record for any number of registrations, and creates the guard's topic", async () => {
     for (let n = 0; n < 3; n += 1) await register()
     expect(await written()).toBe(1)
     expect(await bus.ends('weir.guard-verdicts.shell')).toHaveLength(1)
   })
 
-  it('prefers a mode for a pattern to the mode for all, and keeps the modes that it does not name', async () => {
+  it("prefers a pattern's mode to the mode for all, and keeps earlier modes by default", async () => {
     const modes = new Map([['bash', 'enforce' as const]])
     expect((await register({ modes })).tools).toEqual([
       { pattern: 'bash', mode: 'enforce' },
@@ -74,7 +74,7 @@ describe('registering a guard', () => {
     ).toEqual(['shadow', 'enforce'])
   })
 
-  it('refuses the name of another guard, unless it replaces that guard', async () => {
+  it('refuses a registered name, unless it replaces that guard', async () => {
     await register()
     for (const other of [
       { version: '2' },
@@ -103,7 +103,7 @@ describe('registering a guard', () => {
     expect(await written()).toBe(0)
   })
 
-  it('refuses one guard more than the limit, which no round could hold', async () => {
+  it('refuses a guard beyond the limit of guards in force', async () => {
     for (let n = 0; n < limits.guardsMax; n += 1)
       await register({ guard: { ...guard, name: `g${n}` } })
     await expect(register()).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('running a guard', () => {
     ])
   const answers = async () => (await bus.ends('weir.guard-verdicts.shell'))[0]?.end
 
-  it('gives the same answers under the same ids if two instances judge the same rounds', async () => {
+  it('gives the same answers under the same ids from two instances', async () => {
     await bus.ensureTopics([guardTopicSpec('weir.', 'shell', 1)])
     const rejecting: Guard = {
       ...guard,
@@ -197,7 +197,7 @@ describe('running a guard', () => {
     expect(first?.id).toBe('guard.shell/0/0/0')
   })
 
-  it('continues after its own answers, with its state, if the bus keeps no commit', async () => {
+  it('continues after its own answers with its memory, if the bus keeps no commit for it', async () => {
     const seen: unknown[] = []
     const counting: Guard<number> = {
       ...guard,
