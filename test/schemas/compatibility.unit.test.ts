@@ -1,4 +1,4 @@
-// What may change between two versions of a schema, and that nothing else has changed in ours.
+// The allowed changes between two versions of a schema. Our schemas have no other change.
 
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
