@@ -91,7 +91,7 @@ guard-verdicts.<guard> (log)
 `)
   })
 
-  it('gives every stage an inbox of its own', () => {
+  it('gives every stage its own inbox', () => {
     const inboxes = Object.values(stages).map((stage) => stage.inbox)
     expect(new Set(inboxes).size).toBe(inboxes.length)
   })
