@@ -15,9 +15,7 @@ export type CallTry = {
   try: number
 }
 
-/**
- * Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled.
- */
+/** Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled. */
 export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
     | { kind: 'claim'; agent: string; tool: string }
     | {
@@ -36,9 +34,7 @@ export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
       }
   )
 
-/**
- * Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived.
- */
+/** Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived. */
 export type VerdictTask = {
   kind: 'await-verdict'
   conversation: string

@@ -201,7 +201,7 @@ export const limits = {
   guardTextBytesMax: 4 * KiB,
   guardEvidenceBytesMax: 4 * KiB,
   /** Bytes of the interventions by all guards of a round together. */
-  guardWishesBytesMax: 16 * KiB,
+  guardInterventionsBytesMax: 16 * KiB,
   /**
    * Bytes of a guard's answer to a round that is copied for the executor. A longer answer is not
    * copied at all.
