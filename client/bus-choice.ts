@@ -19,7 +19,7 @@ export type KafkaBusChoice = {
 
 export type BusChoice = EmbeddedBusChoice | KafkaBusChoice
 
-/** How a program's choice and the settings become each other. */
+/** Translates a program's choice to settings, and back. */
 type Translation<Choice extends BusChoice> = {
   toFlags(choice: Choice): SettingFlagValues
   ofSettings(settings: Settings): Choice

@@ -1,5 +1,6 @@
 // The answer to a message that was sent before. A client that was killed sends its message again
-// under the same id. The conversation ignores the repeat, so this file looks up the end of the turn.
+// under the same id. The conversation ignores the repeat, so this file looks up the end of the
+// turn.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
 import { decode } from '../shared/codec/codec.ts'

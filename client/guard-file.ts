@@ -49,7 +49,7 @@ export function guardFile(given: string): string {
   const near = nearestFile(given) ?? (isPath ? undefined : nearestName(given, shipped))
   const meant = near === undefined ? '' : `; did you mean ${near}?`
   const fault = here?.isDirectory()
-    ? `${resolve(given)} is a folder, and a guard is a file`
+    ? `${resolve(given)} is a folder; a guard is a file`
     : `there is no file ${resolve(given)}`
   const ships = isPath
     ? ''
@@ -72,7 +72,7 @@ function nearestFile(given: string): string | undefined {
 
 export const moduleEndings = ['.ts', '.mts', '.js', '.mjs']
 
-/** Type declarations are no modules. */
+/** Type declarations are not modules. */
 export function isModule(file: string): boolean {
   return moduleEndings.includes(extname(file)) && !file.endsWith('.d.ts')
 }

@@ -38,9 +38,9 @@ export async function loadGuard(file: string, options?: unknown): Promise<Guard>
     )
   }
   if (!takesOptions && options !== undefined)
-    throw invalid('it takes no options: its default export is no function')
+    throw invalid('it accepts no options: its default export is not a function')
   if (typeof exported !== 'object' || exported === null)
-    throw invalid('its default export must be a guard, or a function that gives one')
+    throw invalid('its default export must be a guard, or a function that returns one')
   const unknown = keyFault(exported, guardKeys)
   if (unknown !== undefined)
     throw invalid(

@@ -66,7 +66,7 @@ export async function endsOnceAnswered(
   }
 }
 
-/** The partitions of the topics, whatever the settings are. Throws `bus.topic-missing`. */
+/** The number of partitions that the topics have. Throws `bus.topic-missing`. */
 export async function partitionCount(
   bus: Pick<Bus, 'ends' | 'clock'>,
   topicPrefix: string,
@@ -82,6 +82,6 @@ export async function partitionCount(
   if (count > 0) return count
   throw new WeirError(
     'bus.topic-missing',
-    `there is no topic ${topic}: create Weir's topics (weir topics create), or give their prefix (--topic-prefix, WEIR_TOPIC_PREFIX)`,
+    `there is no topic ${topic}: create Weir's topics (weir topics create), or set their prefix (--topic-prefix, WEIR_TOPIC_PREFIX)`,
   )
 }

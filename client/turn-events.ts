@@ -22,17 +22,15 @@ export type TextDelta = { type: 'text-delta'; text: string } & RoundId
 /** A piece of the model's reasoning, if the provider shows it. */
 export type ReasoningDelta = { type: 'reasoning-delta'; text: string } & RoundId
 
-/**
- * The model answers this round again: all text and reasoning of the round so far is void.
- */
+/** The model answers this round again: all text and reasoning of the round so far is void. */
 export type TextReset = { type: 'text-reset' } & RoundId
 
 /** An earlier turn of the conversation is not over. This one begins after it. */
 export type TurnWaiting = { type: 'turn-waiting'; conversation: ConversationId }
 
 /**
- * All events of a turn, distinguished by `type`. shared/contract/messages.ts describes the fields of
- * those that are records of the log.
+ * All events of a turn, distinguished by `type`. shared/contract/messages.ts describes the fields
+ * of those that are records of the log.
  */
 export type TurnEvent =
   | TurnWaiting
@@ -124,7 +122,7 @@ export function createTurnEvents(messageId: MessageId): TurnEvents {
   }
 
   function wait({ type, conversation }: Activity): TurnEvent[] {
-    if (isWaiting || type === 'turn-finished') return [] // a refused message also finishes, and the end of another turn is nothing to wait for
+    if (isWaiting || type === 'turn-finished') return [] // a refused message finishes too, and the end of another turn is no reason to wait
     isWaiting = true
     return [{ type: 'turn-waiting', conversation }]
   }

@@ -10,9 +10,9 @@ import { createEventQueue } from './event-queue.ts'
 import { createTurnEvents, type TurnEvent } from './turn-events.ts'
 
 /**
- * One message and its events. You can iterate the events once, up to and including
- * `turn-finished`. Leaving the loop early only stops listening. Text is streamed from the start of
- * the loop; all other events are kept from the start of the turn.
+ * One message and its events. You can iterate the events once, up to and including `turn-finished`.
+ * Leaving the loop early only stops listening. Text is streamed from the start of the loop; all
+ * other events are kept from the start of the turn.
  */
 export type Turn = AsyncIterable<TurnEvent> & {
   readonly conversation: ConversationId

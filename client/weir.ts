@@ -8,9 +8,17 @@ import type { Logger } from 'pino'
 import type { Approvals, DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
-import { providerNamed, providers } from '../services/llm-gateway/providers/providers.ts'
+import {
+  type ProviderName,
+  providerNamed,
+  providers,
+} from '../services/llm-gateway/providers/providers.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
-import type { Agents } from '../shared/agents/agents.ts'
+import type {
+  Agent as AgentOf,
+  Agents as AgentsOf,
+  Model as ModelOf,
+} from '../shared/agents/agents.ts'
 import { loadAgents as readAgentFiles } from '../shared/agents/file/load-agents.ts'
 import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
@@ -38,15 +46,7 @@ import { askTurn, type Turn } from './turn.ts'
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 export type { ApprovalSettings } from '../services/approval/registration.ts'
 export type { ApprovalRule } from '../services/approval/rules.ts'
-export type {
-  Agent,
-  Agents,
-  CommandTool,
-  HttpTool,
-  Model,
-  ModuleTool,
-  Tool,
-} from '../shared/agents/agents.ts'
+export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
 export type {
   Guard,
@@ -71,6 +71,12 @@ export type { Turn } from './turn.ts'
 export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } from './turn-events.ts'
 export { WeirError }
 
+/** `provider`: the name of a provider that this version knows. */
+export type Model = ModelOf<ProviderName>
+export type Agent = AgentOf<ProviderName>
+/** By name. */
+export type Agents = AgentsOf<ProviderName>
+
 export type WeirOptions = {
   /**
    * An agent file, a folder of them, or agents that the program made, by name. Stages that run
@@ -81,9 +87,9 @@ export type WeirOptions = {
   /** The place of the log. Default: a file in `dataFolder`. */
   bus?: BusChoice
   /**
-   * `here`: this process runs all stages. `elsewhere`: other processes run them (`weir up`); the end
-   * of this process stops no turn. Default: `here` on the embedded bus, which allows one process,
-   * and `elsewhere` on Kafka.
+   * `here`: this process runs all stages. `elsewhere`: other processes run them (`weir up`); the
+   * end of this process stops no turn. Default: `here` on the embedded bus, which allows one
+   * process, and `elsewhere` on Kafka.
    */
   stages?: 'here' | 'elsewhere'
   /**
@@ -96,7 +102,10 @@ export type WeirOptions = {
    * power loss at any moment. Default `normal`.
    */
   synchronous?: Settings['synchronous']
-  /** Partitions of every topic; fixed once the topics exist. Default 4; on Kafka, the topics' number. */
+  /**
+   * Partitions of every topic. Fixed once the topics exist. Default: 4; on Kafka, the topics'
+   * number.
+   */
   partitions?: number
   /**
    * The start of all topic names. Two Weirs with different prefixes can share a cluster, or a data
@@ -131,9 +140,7 @@ export type Question = {
   agent: string
   /** 1 byte to 1 MiB, not blank. */
   text: string
-  /**
-   * The conversation to continue or begin. At most 256 bytes. Default: a new one.
-   */
+  /** The conversation to continue or begin. At most 256 bytes. Default: a new one. */
   conversation?: ConversationId
   /**
    * Your id of the message. The same id in the same conversation is the same message, so a program
@@ -147,7 +154,7 @@ export type Question = {
 }
 
 export type Weir = {
-  /** The agents that you can ask. */
+  /** The agents that you can ask, by name. */
   readonly agents: Agents
   /**
    * Rejects when the stages of this process cannot go on: a full disk, a damaged file, a bug. Every
@@ -161,18 +168,19 @@ export type Weir = {
    */
   ask(question: Question): Turn
   /**
-   * Requests the end of a message's turn, even if another process asked. See Turn.cancel.
+   * Requests the end of a message's turn, even if another process sent the message. Resolves when
+   * the request is written. See Turn.cancel.
    */
   cancel(message: { conversation: ConversationId; messageId: MessageId }): Promise<void>
   /**
-   * The calls that wait for a person, in all conversations of this log, oldest first. The events
-   * of a turn name the turn's calls: `approval-pending`.
+   * The calls that wait for a person, in all conversations of this log, oldest first. The events of
+   * a turn name the turn's calls: `approval-pending`.
    */
   approvals(): Promise<WaitingApproval[]>
   /**
    * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person,
-   * unchecked; default: the user of this process. `hash`: of the arguments that the person saw;
-   * default: of the waiting ones. The outcome reports whether the decision counts: a second or a
+   * unchecked. Default: the user of this process. `hash`: of the arguments that the person saw.
+   * Default: of the waiting ones. The outcome reports whether the decision counts: a second or a
    * late one changes nothing. Throws `approval.unknown`, `approval.ambiguous`.
    */
   approve(id: string, decision?: { by?: string; hash?: string }): Promise<DecisionOutcome>
@@ -194,10 +202,9 @@ export type Weir = {
 export const Weir = { open }
 
 /**
- * Starts Weir in this process. Errors: `agent.invalid` (every mistake of the agent files, with line
- * and remedy), `settings.invalid` (options, or the client's properties), `bus.locked` (the data
- * folder is in use), `bus.topic-missing` (on Kafka, before `weir topics create`), and others of the
- * bus.
+ * Starts Weir in this process. Throws `agent.invalid` with every mistake of the agent files, and
+ * `settings.invalid` for options or the client's properties. `bus.locked`: the data folder is in
+ * use. `bus.topic-missing`: on Kafka, before `weir topics create`. Other errors come from the bus.
  */
 async function open(options: WeirOptions): Promise<Weir> {
   const settings = settingsOf(options)
@@ -261,7 +268,7 @@ async function runHere(
     throw error
   })
   const failed = Promise.race([stages.failed, guards.failed])
-  failed.catch(() => {}) // nobody may have read it: no unhandled rejection
+  failed.catch(() => {}) // it may have no reader: no unhandled rejection
   return {
     failed,
     async close() {

@@ -37,8 +37,7 @@ class SchemaError extends Error {
   override name = 'SchemaError'
 }
 
-// ---- Reading
-// -------------------------------------------------------------------------------------------------------------------
+// ---- Reading ----
 
 /**
  * Paths are relative to the folder of the schemas: `user-message.avsc` is a message,
@@ -109,7 +108,7 @@ function define(schemas: Schemas, file: string, json: unknown): NamedSchema {
   const name = fullName(named.name)
   if (!name.startsWith(`${namespace}.`) || (named.namespace ?? namespace) !== namespace) {
     throw new SchemaError(
-      `${file}: ${named.name} is not in the namespace ${namespace}. Write "namespace": "${namespace}".`,
+      `${file}: ${named.name} is not in the namespace ${namespace}. Set "namespace": "${namespace}".`,
     )
   }
   const twin = schemas.types.get(name)
@@ -130,9 +129,7 @@ function define(schemas: Schemas, file: string, json: unknown): NamedSchema {
       if (!/^[a-z][A-Za-z0-9]*$/.test(field.name))
         throw new SchemaError(`${place} is not in camelCase.`)
       if (typeof field.doc !== 'string' || field.doc.trim() === '') {
-        throw new SchemaError(
-          `${place} has no doc. Say what it means, in which unit, and who writes it.`,
-        )
+        throw new SchemaError(`${place} has no doc. Describe its meaning, its unit and its writer.`)
       }
       return { ...field, type: hoist(schemas, file, place, field.type) }
     })
@@ -144,7 +141,7 @@ function hoist(schemas: Schemas, file: string, place: string, schema: Schema): S
   if (typeof schema === 'string') return primitives.has(schema) ? schema : fullName(schema)
   if (Array.isArray(schema)) return schema.map((branch) => hoist(schemas, file, place, branch))
   if (typeof schema !== 'object' || schema === null)
-    throw new SchemaError(`${place} has the type ${brief(schema)}, which is no Avro type.`)
+    throw new SchemaError(`${place} has the type ${brief(schema)}, which is not an Avro type.`)
   if (schema.type === 'array')
     return { type: 'array', items: hoist(schemas, file, place, schema.items) }
   if (schema.type === 'map')
@@ -167,7 +164,7 @@ function addMessage(schemas: Schemas, path: string, schema: NamedSchema): void {
     )
   if (schema.name !== name)
     throw new SchemaError(
-      `${path} holds ${schema.name}, but its file name says ${name}. Rename one of them.`,
+      `${path} holds ${schema.name}, but its file name requires ${name}. Rename one of them.`,
     )
   if (schema.fields.some((field) => field.name === 'type')) {
     throw new SchemaError(
@@ -196,7 +193,7 @@ function checkReferences(schemas: Schemas, place: string, schema: Schema): void 
     const twice = kinds.find((kind, index) => kinds.indexOf(kind) !== index)
     if (twice !== undefined) {
       throw new SchemaError(
-        `${place} is a union with two branches that are both '${twice}' in JavaScript, so a value does not say which one it is. ` +
+        `${place} is a union with two branches that are both '${twice}' in JavaScript, so a value cannot show its branch. ` +
           'Use one record with an enum that tells them apart and fields that may be null.',
       )
     }
@@ -297,8 +294,7 @@ function brief(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 120)
 }
 
-// ---- TypeScript
-// ----------------------------------------------------------------------------------------------------------------
+// ---- TypeScript ----
 
 export function typescriptOf(schemas: Schemas): string {
   const messages = [...schemas.messages].sort(byKey)
@@ -424,8 +420,7 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : 1
 }
 
-// ---- Lock
-// ----------------------------------------------------------------------------------------------------------------------
+// ---- Lock ----
 
 /**
  * The lock after this change of the schemas. Released entries do not change (GENERATE-1). After
@@ -436,8 +431,8 @@ export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } 
   const gone = released.find(({ type }) => !schemas.messages.has(type))
   if (gone !== undefined) {
     throw new SchemaError(
-      `${gone.type}.avsc is gone, but schema ${gone.id} of it is released: records with it may exist. ` +
-        'Bring the file back; a message that nobody writes any more keeps its schema.',
+      `${gone.type}.avsc is missing, but its schema ${gone.id} is released: records with it may exist. ` +
+        'Restore the file. A message that no stage writes any more keeps its schema.',
     )
   }
   const drafts: LockEntry[] = []
@@ -480,8 +475,7 @@ export function lockText(lock: LockEntry[]): string {
   return `[\n${lock.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 }
 
-// ---- The command
-// ---------------------------------------------------------------------------------------------------------------
+// ---- The command ----
 
 export type Paths = { schemas: string; lock: string; messages: string }
 
@@ -489,7 +483,7 @@ export type Paths = { schemas: string; lock: string; messages: string }
 export function generate(paths: Paths, flags: string[], print: (line: string) => void): number {
   const unknown = flags.find((flag) => flag !== '--check' && flag !== '--release')
   if (unknown !== undefined) {
-    print(`${unknown} is no option. Use --check, --release, or none.`)
+    print(`unknown option ${unknown}. Options: --check, --release.`)
     return 1
   }
   const files = globSync('{*,types/*}.avsc', { cwd: paths.schemas }).map((path) => ({

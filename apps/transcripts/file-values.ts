@@ -61,7 +61,7 @@ export function sizeOf(file: string): number {
   if (!stat.isFile())
     throw new WeirError(
       'usage',
-      `${file} ${stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file'}`,
+      `${file} ${stat.isDirectory() ? 'is a folder; must be a file' : 'is not a regular file'}`,
     )
   return stat.size
 }

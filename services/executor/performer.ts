@@ -2,8 +2,8 @@
 // own inbox. Owns: the jobs of each unit. Does not own: any decision; the reducer decides (R4).
 // EXECUTOR-PERFORMER-1. A tool starts only from a claim that this owner sent and the log accepted,
 //     not cancelled, younger than startWithin on both clocks. A claim starts at most one tool.
-// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run the call, once for each (call, try).
-//     Its place comes back exactly once.
+// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run the call, once for each (call,
+//     try). Its place comes back exactly once.
 // EXECUTOR-PERFORMER-3. A claim that does not start is given back (an outcome without a result).
 //     Its tool then never starts.
 // EXECUTOR-PERFORMER-4. The end of a tool is always reported, also after the partition is lost: the
@@ -101,7 +101,9 @@ function performerOf(
     if (jobs.size === 0) units.delete(unit)
   }
 
-  /** The log has accepted this owner's claim: starts the tool, gives the claim back, or stops it. */
+  /**
+   * The log has accepted this owner's claim: starts the tool, gives the claim back, or stops it.
+   */
   function runOwn(jobs: Jobs, task: RunTask): void {
     const name = nameOf(task)
     const job = jobs.get(name)
@@ -152,7 +154,9 @@ function performerOf(
     )
   }
 
-  /** Ends a try that is over or another owner's: leaves the line, frees the place, stops the tool. */
+  /**
+   * Ends a try that is over or another owner's: leaves the line, frees the place, stops the tool.
+   */
   function drop(jobs: Jobs, name: string): void {
     const job = jobs.get(name)
     jobs.delete(name)

@@ -1,7 +1,7 @@
 // Executor: runs the calls of a cleared round and gives each exactly one result.
 // Reads: rounds-cleared.
-// Writes: round-executed to rounds-checked, approval-asked and approval-withdrawn to approvals,
-// calls-waiting, guard-verdict-given and call-finished to activity.
+// Writes: `round-executed` to rounds-checked, `approval-asked` and `approval-withdrawn` to approvals,
+// `calls-waiting`, `guard-verdict-given` and `call-finished` to activity.
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
 // a call counts as lost, the round's results.
 // Does not own: starting and stopping processes (performer.ts), fetching verdicts
@@ -11,8 +11,8 @@
 //     that claim (try, owner) is its outcome.
 // EXEC-2. A call is done once, and a round leaves as one record when all its calls are done (R5).
 //     Its results never deny a try that may have run (RESULTS-1).
-// EXEC-3. A claimed call is never skipped, whatever is cancelled or expires: its owner may be
-//     starting it now. Its outcome or its deadline decides.
+// EXEC-3. No cancel and no deadline of the round skips a claimed call: its owner may be starting it
+//     now. Its outcome or its deadline decides.
 // EXEC-4. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
 //     Time is append time (R2).
 // EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. A round that
@@ -132,7 +132,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     calls: [],
     guards: [],
     asked: [],
-    wishes: [],
+    interventions: [],
     ...counts,
   }
   turn.roundNewest = message.round
@@ -162,8 +162,8 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
 }
 
 /**
- * The declaration under which the call may run, or the reason why it never does. The last two checks
- * repeat the validator's: a call that cannot be judged does not run (R6).
+ * The declaration under which the call may run, or the reason why it never does. The last two
+ * checks repeat the validator's: a call that cannot be judged does not run (R6).
  */
 function admission(
   turn: Turn,
@@ -306,12 +306,19 @@ function retryOrFinish(
 function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
   for (const round of turn.rounds) records.push(...withdrawApproval(turn, round))
-  for (const { round, calls, callsLeft, wishes } of turn.rounds) {
+  for (const { round, calls, callsLeft, interventions } of turn.rounds) {
     if (callsLeft > 0) continue
     const results = calls.flatMap(({ phase }) => (phase.kind === 'done' ? [phase.result] : []))
     records.push({
       to: 'verdict',
-      message: { type: 'round-executed', conversation, turn: turn.turn, round, results, wishes },
+      message: {
+        type: 'round-executed',
+        conversation,
+        turn: turn.turn,
+        round,
+        results,
+        wishes: interventions,
+      },
     })
   }
   turn.rounds = turn.rounds.filter(({ callsLeft }) => callsLeft > 0)
@@ -334,9 +341,7 @@ function findCall(
   return round && open && { round, open, phase: open.phase }
 }
 
-/**
- * The next deadline of the call: of a guard, of its expiry, or of its claim.
- */
+/** The next deadline of the call: of a guard, of its expiry, or of its claim. */
 function deadlineOf(
   { expiresAt, policy, guards }: Round,
   { phase }: OpenCall,

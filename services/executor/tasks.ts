@@ -7,9 +7,7 @@ import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
 
-/**
- * Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled.
- */
+/** Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled. */
 export type ToolTask = TryId & { expiresAt: Milliseconds } & (
     | { kind: 'claim'; agent: string; tool: string }
     | {
@@ -28,9 +26,7 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
       }
   )
 
-/**
- * Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived.
- */
+/** Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived. */
 export type VerdictTask = RoundId & {
   kind: 'await-verdict'
   guard: string

@@ -16,9 +16,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
 import { bounded, bytesOf } from './results.ts'
 
-/**
- * An open turn: with a running round, between its rounds, or only a cancel to remember.
- */
+/** An open turn: with a running round, between its rounds, or only a cancel to remember. */
 export type Turn = TurnId & {
   cancelled: boolean
   /** Rounds of a turn arrive in order, so any other round is a repeat. */
@@ -29,18 +27,16 @@ export type Turn = TurnId & {
   closesAt: Milliseconds
 }
 
-/**
- * callsLeft: the unfinished calls. resultBytesLeft: the bound of their results together (R7).
- */
+/** callsLeft: the unfinished calls. resultBytesLeft: the bound of their results together (R7). */
 export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt'> & {
-  /** When it arrived. */
+  /** The append time of its round-cleared. */
   clearedAt: Milliseconds
   calls: OpenCall[]
   /** The guards that a call still waits for. */
   guards: AwaitedGuard[]
   /** Ordinals of the calls that wait for an answer of the approval guard. */
   asked: number[]
-  wishes: GuardWish[]
+  interventions: GuardWish[]
   callsLeft: number
   resultBytesLeft: number
 }
@@ -48,8 +44,8 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
 export type OpenCall = { call: Call; phase: Phase }
 
 /**
- * guards: the names of those without a verdict yet. lapsed: the deadline of an earlier try has
- * passed, so that try may have run. time: the append time of the claim.
+ * `guards`: the names of those without a verdict yet. `lapsed`: the deadline of an earlier try has
+ * passed, so that try may have run. `time`: the append time of the claim.
  */
 export type Phase =
   | { kind: 'waiting'; declaration: Declaration; guards: string[] }

@@ -1,4 +1,5 @@
-// The writes of a performer and all other work that its close() waits for. Owns: the work under way.
+// The writes of a performer and all other work that its close() waits for. Owns: the work under
+// way.
 
 import type { Message } from '../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'

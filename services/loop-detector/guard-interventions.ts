@@ -11,7 +11,10 @@ export function withGuardInterventions(
   round: number,
 ): Intervention | null {
   if (wishes.length === 0 || intervention?.rung === 'end') return intervention
-  const text = cutToBytes(wishes.map(({ text }) => text).join('\n\n'), limits.guardWishesBytesMax)
+  const text = cutToBytes(
+    wishes.map(({ text }) => text).join('\n\n'),
+    limits.guardInterventionsBytesMax,
+  )
   if (intervention !== null) return { ...intervention, text: `${intervention.text}\n\n${text}` }
   const guards = wishes.map(({ guard }) => guard).join(', ')
   const reasons = wishes.map(({ guard, reason }) => `${guard}: ${reason}`).join('; ')

@@ -1,6 +1,6 @@
-// An agent: its model, its tools and its settings, as gateway and executor hold them. Commands,
-// URLs and keys live here and never enter a record; a record names a tool by the hash of its
-// declaration, and who has no tool with that hash refuses.
+// An agent: its model, tools and settings, as gateway and executor hold them. Commands, URLs and
+// keys live here and never enter a record. A record names a tool by the hash of its declaration,
+// and a stage without a tool of that hash refuses the call.
 
 import { createHash, hash } from 'node:crypto'
 import type { AgentSettings, Declaration, Policy, ToolRef } from '../contract/messages.ts'
@@ -8,61 +8,55 @@ import { defaultsOf, thresholds } from '../contract/thresholds.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /**
- * A program that is started for each call: no shell; the arguments come as JSON on its standard
- * input.
+ * A program that is started for each call, without a shell. It reads the arguments as JSON on
+ * standard input.
  */
 export type CommandTool = {
   kind: 'command'
-  /** The program and its arguments, as execve takes them. */
+  /** The program and its arguments, as for execve. */
   argv: [string, ...string[]]
-  /**
-   * Where it runs; default: a folder of its own choice is not given, the executor's working folder
-   * is used.
-   */
+  /** The folder in which it runs. Default: the executor's working folder. */
   cwd?: string
-  /**
-   * Names of variables of the executor's environment that it may see. Nothing else is passed but
-   * PATH.
-   */
+  /** Names of variables of the executor's environment that it sees beside PATH. Default: none. */
   environment?: string[]
-  /** Bytes of its standard output that are kept; more is cut with a note. */
+  /** Bytes of its standard output to keep. The rest is cut, with a note. */
   outputBytesMax?: number
 }
 
 /**
- * A URL to which the arguments are sent as JSON by POST; the body of the answer is the result. The
- * declaration's timeout holds for all of it.
+ * A URL for a POST of the arguments as JSON. The response body is the result. The declaration's
+ * timeout covers all of it.
  */
 export type HttpTool = {
   kind: 'http'
   url: string
-  /** Further headers, with credentials in them: never logged. */
+  /** Further headers. Never logged, because they may hold credentials. */
   headers: Record<string, string>
-  /** Bytes of the answer that are kept; more is cut with a note. */
+  /** Bytes of the response body to keep. The rest is cut, with a note. */
   outputBytesMax?: number
 }
 
 /**
  * A module whose default export is `async (arguments, { idempotencyKey, signal }) => string |
- * object`. An object's JSON is the result, what it throws is the error, and `signal` aborts at the
- * timeout and when the turn is cancelled.
+ * object`. The string, or the object's JSON, is the result. An exception is the error. `signal`
+ * aborts at the timeout and when the turn is cancelled.
  */
 export type ModuleTool = {
   kind: 'module'
   /** Absolute path of a .ts, .mts, .js or .mjs file. */
   file: string
   /**
-   * Names of variables of the executor's environment that its process may see. Nothing else is
-   * passed but PATH.
+   * Names of variables of the executor's environment that its process sees beside PATH. Default:
+   * none.
    */
   environment?: string[]
-  /** Bytes of its result that are kept; more is cut with a note. */
+  /** Bytes of its result to keep. The rest is cut, with a note. */
   outputBytesMax?: number
 }
 
 /**
- * Every kind of tool: what an agent file can name, and what an executor starts
- * (services/executor/tools/start-tool.ts).
+ * Every kind of tool that an agent file can name. services/executor/tools/start-tool.ts starts
+ * them.
  */
 export type ToolRun = CommandTool | HttpTool | ModuleTool
 
@@ -70,48 +64,48 @@ export type Tool = {
   declaration: Declaration
   run: ToolRun
   /**
-   * Calls of it that one executor process runs at once; default: as many as of all tools together.
+   * Calls of it that one executor process runs at once. Default: the bound for all tools together.
    */
   concurrency?: number
 }
 
-export type Model = {
-  /** The name of a record in services/llm-gateway/providers/providers.ts. */
-  provider: string
+/** `Provider`: the names of the known providers. Only higher folders know them. */
+export type Model<Provider extends string = string> = {
+  provider: Provider
   name: string
   /** Default: the provider's own. */
   baseUrl?: string
   /**
-   * The key itself, resolved from the environment by whoever loaded the agent; never logged. Empty:
-   * the server at baseUrl wants none.
+   * The key itself, read from the environment. Never logged. Empty: the server at baseUrl needs
+   * none.
    */
   apiKey: string
   maxOutputTokens: number
   temperature?: number
   /**
-   * How it calls tools; default: natively. text: it is told to write its calls as text, because it
-   * has no other way.
+   * How it calls tools. Default: `native`. `text`: the request makes it write its calls as text,
+   * because it has no other way.
    */
   toolCalls?: 'native' | 'text'
 }
 
-export type Agent = {
+export type Agent<Provider extends string = string> = {
   name: string
   system: string
-  model: Model
+  model: Model<Provider>
   tools: Tool[]
   settings: AgentSettings
 }
 
 /** By name. */
-export type Agents = ReadonlyMap<string, Agent>
+export type Agents<Provider extends string = string> = ReadonlyMap<string, Agent<Provider>>
 
-/** A cache: those of an agent are asked for in every round. */
+/** A cache, because every round needs the hashes of an agent's tools. */
 const hashes = new WeakMap<Declaration, string>()
 
 /**
- * sha-256 of a declaration, hex: the same for the same content, whatever the order of its fields.
- * Nobody changes a declaration that has been made.
+ * SHA-256 of a declaration, hex. The order of its fields does not matter. Declarations must not
+ * change.
  */
 export function declarationHash(declaration: Declaration): string {
   const known = hashes.get(declaration)
@@ -119,13 +113,13 @@ export function declarationHash(declaration: Declaration): string {
   const { name, description, schema, idempotent, timeoutMs, poll } = declaration
   const content = [name, description, schema, idempotent, timeoutMs, poll]
   const hints = hintsText(declaration)
-  // Without hints the hash is what it was before there were any.
+  // Older records have hashes without hints, so a declaration without hints keeps that hash.
   const computed = hash('sha256', JSON.stringify(hints === '' ? content : [...content, hints]))
   hashes.set(declaration, computed)
   return computed
 }
 
-/** '' where there are none: a program that makes its own declarations may leave them out. */
+/** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
   const { mutates, ignoreFields, loopKey, refusal } = hints
@@ -138,8 +132,8 @@ export function toolRef(declaration: Declaration): ToolRef {
 }
 
 /**
- * The agent's tool of that name whose declaration has that hash; undefined where the agent, the
- * tool or the hash does not match.
+ * The agent's tool with this name and hash. Undefined if the agent, the name or the hash does not
+ * match.
  */
 export function findTool(agents: Agents, agent: string, ref: ToolRef): Tool | undefined {
   return agents
@@ -151,8 +145,8 @@ export function findTool(agents: Agents, agent: string, ref: ToolRef): Tool | un
 }
 
 /**
- * The agent's tool with just this declaration; the same as by its hash, without making one of each
- * declaration that comes out of a record.
+ * The agent's tool with exactly this declaration. Compares content, because hashing each record's
+ * declaration is slower.
  */
 export function findDeclared(
   agents: Agents,
@@ -177,7 +171,7 @@ function isSame(one: Declaration, other: Declaration): boolean {
 const second: Milliseconds = 1000
 const minute = 60 * second
 
-/** The policy that is in force where an agent says nothing. */
+/** The policy of an agent that sets none. */
 export const defaultPolicy: Policy = policyOf({
   caps: { rounds: 25, calls: 100, wallMs: 30 * minute, tokens: null },
   loop: defaultsOf(thresholds.loop),
@@ -187,7 +181,7 @@ export const defaultPolicy: Policy = policyOf({
   toolTries: 3,
 })
 
-/** The settings that are in force where an agent says nothing. */
+/** The settings of an agent that sets none. */
 export const defaultSettings: AgentSettings = {
   fallback: 'I could not complete this request.',
   attempts: 3,
@@ -195,13 +189,14 @@ export const defaultSettings: AgentSettings = {
   policy: defaultPolicy,
 }
 
-/** An agent names no guards: the gateway stamps those in force. */
+/** An agent names no guards. The gateway adds the guards in force. */
 type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed'> &
   Partial<Pick<Policy, 'guards' | 'shadowed'>>
 
 /** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
 export function policyOf({ guards = [], shadowed = [], ...content }: PolicyContent): Policy {
-  // Without guards, and without rules in shadow, the version is what it was before there were any.
+  // Older records have versions without guards and rules in shadow, so a policy without them keeps
+  // that version.
   const text = JSON.stringify({
     ...content,
     ...(guards.length > 0 && { guards }),

@@ -1,5 +1,5 @@
-// The capabilities of a bus. Callers ask what a bus can do, never which bus it is. The list of
-// buses is kinds.ts; each record stands in its bus's folder.
+// The capabilities of a bus. Callers check capabilities, never the name of the bus. The list of buses
+// is kinds.ts. Each record is in its bus's folder.
 
 import type { Logger } from 'pino'
 import type { Bus, Commit, Offset, TopicSpec } from '../contract/bus.ts'

@@ -1,15 +1,15 @@
 // Avro's primitives as bytes: a writer into one growing scratch buffer and a reader that never
 // leaves its record. Owns: numbers, strings, lengths, and every check against the end of the
-// record. Does not own: what a record looks like (avro-types.ts). Both have the methods that avsc's
-// types call on a "tap". We do not use avsc's own tap: it goes on reading zeros behind the end (so
-// a false count of 2^31 is a loop of 2^31), loses the lowest bit of longs below -2^52, and writes
-// half surrogate pairs as bytes that are no UTF-8.
+// record. Does not own: the structure of a record (avro-types.ts). Both have the methods that
+// avsc's types call on a "tap". avsc's own tap has three faults. It reads zeros behind the end, so
+// a false count of 2^31 is a loop of 2^31. It loses the lowest bit of longs below -2^52. It writes
+// half surrogate pairs as bytes that are not UTF-8.
 //
 // AVRO-BYTES-1. A count or a length beyond the end of the record is refused.
 // AVRO-BYTES-2. A number is decoded exactly, or refused.
 
 const scratchBytes = 16 * 1024
-/** After a message that needed more than this the scratch buffer is given back. */
+/** A larger scratch buffer is released after its message. */
 const scratchBytesKept = 1024 * 1024
 const varintBytesMax = 10
 /**
@@ -29,7 +29,7 @@ export class ByteWriter {
     this.position = headerBytes
   }
 
-  /** A copy of what was written since `begin`, header included. */
+  /** A copy of the bytes written since `begin`, header included. */
   finish(): Buffer {
     const result = Buffer.allocUnsafe(this.position)
     this.bytes.copy(result, 0, 0, this.position)

@@ -1,11 +1,11 @@
-// Avro types as Weir needs them: avsc's, made safe for bytes and values from anywhere. Owns: how a
-// schema becomes something that reads and writes. Does not own: bytes (avro-bytes.ts), which schema
-// it is (codec.ts).
+// Avro types for Weir: avsc's, made safe for bytes and values from any source. Owns: compiling a
+// schema to a reader and a writer. Does not own: bytes (avro-bytes.ts), the choice of the schema
+// (codec.ts).
 //
-// avsc knows the whole of Avro, the evolution of schemas above all, and leaves a door for own
-// types: `typeHook`. Each class below goes through it and says what would go wrong with avsc's own.
-// They replace methods that avsc calls but does not document, so avsc is pinned to one version, and
-// the tests compare with untouched avsc.
+// avsc implements all of Avro, above all the evolution of schemas, and accepts custom types through
+// `typeHook`. The classes below use that hook, and each one names the fault of avsc's own. They
+// replace methods that avsc calls but does not document. So avsc is pinned to one version, and the
+// tests compare with the original.
 //
 // AVRO-TYPES-1. A decoded record is a plain object: it has its fields and nothing else, and no key
 //     of it reaches a prototype.
@@ -23,12 +23,12 @@ const { Type, builtins } = untyped as { Type: typeof AvroType; builtins: typeof 
 
 export type Schema = Parameters<typeof AvroType.forSchema>[0]
 
-/** What avsc's types and resolvers can do and its declarations do not say. */
+/** Methods of avsc's types and resolvers that its declarations lack. */
 type Reading = { _read(reader: ByteReader): unknown }
 type Skipping = { _skip: Skip }
 type Writing = { _write(writer: ByteWriter, value: unknown): void }
 type Skip = (reader: ByteReader) => void
-/** Whether a value fits; tells `hook` about everything that does not. */
+/** Whether a value fits. Reports each misfit to `hook`. */
 type Check = (
   value: unknown,
   flags?: unknown,
@@ -50,14 +50,16 @@ export type CompiledType = {
    * incompatible.
    */
   readerOf(writer: CompiledType): (reader: ByteReader) => unknown
-  /** The first place where a value does not fit, for the error's text; slow. */
+  /** The first place where a value does not fit, for the error's text. Slow. */
   misfit(value: unknown): Misfit | undefined
   readonly avro: AvroType
 }
 
 export type Misfit = { path: string; value: unknown; expected: string }
 
-/** Decoded records say `type: messageType`; it is not in the bytes, the schema's id implies it. */
+/**
+ * Decoded records get `type: messageType`. The bytes do not hold it: the schema's id implies it.
+ */
 export function compile(schema: Schema, messageType: string): CompiledType {
   class MessageRecord extends PlainRecord {
     override get messageType(): string {
@@ -82,9 +84,9 @@ export function compile(schema: Schema, messageType: string): CompiledType {
         return undefined
     }
   }
-  // Unions appear unwrapped: `text: 'hi' | null`, not `text: { string: 'hi' } | null`. avsc decides
-  // by itself when it is not told ('auto'), so that adding a branch to a union could change the
-  // shape of every value in it. 'never' makes an ambiguous union an error here and now.
+  // Unions appear unwrapped: `text: 'hi' | null`, not `text: { string: 'hi' } | null`. By default
+  // ('auto') avsc decides, so a new branch of a union could change the shape of all its values.
+  // 'never' makes an ambiguous union an error at once.
   const avro = Type.forSchema(schema, { wrapUnions: 'never', typeHook: typeHook as never })
   const { _read, _write } = avro as AvroType & Reading & Writing
   return {
@@ -105,8 +107,8 @@ class PlainRecord extends builtins.RecordType {
   }
 
   /**
-   * avsc makes instances of a class per record. We return a literal: equal to what was written,
-   * free of methods, and no slower.
+   * avsc makes instances of a class for each record. We return a literal: equal to the written
+   * value, free of methods, and no slower.
    */
   _createConstructor(): unknown {
     const values = this.fields.map((_, index) => `v${index}`)
@@ -261,7 +263,7 @@ class ExactLong extends builtins.LongType {
   }
 }
 
-/** avsc wants a Buffer; SQLite and others give a Uint8Array. What is read is a Buffer. */
+/** avsc accepts only a Buffer, but SQLite and others give a Uint8Array. Read values are Buffers. */
 class AnyBytes extends builtins.BytesType {
   _check(...[value, , hook]: Parameters<Check>): boolean {
     return isUint8Array(value) || misfits(this, value, hook)

@@ -28,8 +28,8 @@ export type Codec = {
   encode(message: Message): Buffer
   decode(bytes: Uint8Array): Message
   /**
-   * What the frame says that these bytes are, without a look at the rest; undefined: no frame, or
-   * no schema of ours.
+   * The message type in the frame, without reading the rest. Undefined: no frame, or an unknown
+   * schema.
    */
   typeIn(bytes: Uint8Array): MessageType | undefined
 }
@@ -38,8 +38,8 @@ const magicByte = 0
 const headerBytes = 5
 
 /**
- * A codec for the schemas of one lock. Types are compiled when the first message of their kind
- * comes: a process meets only a few.
+ * A codec for the schemas of one lock. Types are compiled on first use, because a process needs
+ * only a few.
  */
 export function codecOf(lock: readonly LockEntry[]): Codec {
   const entries = new Map(lock.map((entry) => [entry.id, entry]))
@@ -47,8 +47,8 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   for (const entry of lock)
     if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
 
-  // Caches, filled once for each schema; and two scratch objects, free between two calls because a
-  // call never waits.
+  // Caches, filled once for each schema, and two scratch objects. Calls can share them, because no
+  // call waits.
   const compiled = new Map<number, CompiledType>()
   const writers = new Map<string, { id: number; write: CompiledType['write'] }>()
   const readers = new Map<number, (reader: ByteReader) => unknown>()
@@ -66,7 +66,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     if (entry === undefined) {
       throw new WeirError(
         'codec.bad-message',
-        `no message has the type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
+        `unknown message type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
       )
     }
     const found = { id: entry.id, write: compiledOf(entry).write }
@@ -81,7 +81,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       throw new WeirError(
         'codec.unknown-schema',
         `schema ${id} is not in schemas/lock.json, which ends at ${Math.max(0, ...entries.keys())}. ` +
-          'A newer Weir wrote the record (deploy that version here too), or something else writes to this topic.',
+          'A newer Weir wrote the record (deploy that version here too), or another program writes to this topic.',
       )
     }
     const read = entry === current ? compiledOf(current).read : olderReader(entry, current)
@@ -132,7 +132,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   }
 }
 
-/** The id in the frame, whether it is known or not; undefined: no frame. */
+/** The id in the frame, known or not. Undefined: no frame. */
 export function schemaIdIn(bytes: Uint8Array): number | undefined {
   if (bytes.length < headerBytes || bytes[0] !== magicByte) return undefined
   return (
@@ -144,42 +144,42 @@ export function schemaIdIn(bytes: Uint8Array): number | undefined {
 }
 
 function unreadableVersion(entry: LockEntry, current: LockEntry, cause: unknown): WeirError {
-  const what = `${entry.type} of version ${entry.version} (schema ${entry.id}) cannot be read as version ${current.version}`
-  const advice = 'schemas/compatibility.ts should have refused that change; take it back.'
-  return new WeirError('codec.unknown-schema', `${what}: ${textOf(cause)}. ${advice}`, { cause })
+  const fault = `${entry.type} of version ${entry.version} (schema ${entry.id}) cannot be read as version ${current.version}`
+  const advice = 'schemas/compatibility.ts should have refused that change; revert it.'
+  return new WeirError('codec.unknown-schema', `${fault}: ${textOf(cause)}. ${advice}`, { cause })
 }
 
 function badMessage(message: Message, type: CompiledType, cause: unknown): WeirError {
   const misfit = type.misfit(message)
-  const what =
+  const fault =
     misfit === undefined
       ? textOf(cause)
-      : `${misfit.path || 'it'} is ${brief(misfit.value)}, where its schema wants ${misfit.expected}`
-  const advice = `Correct whoever built it, or change schemas/${message.type}.avsc.`
+      : `${misfit.path || 'it'} is ${brief(misfit.value)}, but its schema requires ${misfit.expected}`
+  const advice = `Correct the code that built it, or change schemas/${message.type}.avsc.`
   return new WeirError(
     'codec.bad-message',
-    `${message.type} cannot be encoded: ${what}. ${advice}`,
+    `${message.type} cannot be encoded: ${fault}. ${advice}`,
     { cause },
   )
 }
 
 function badFrame(bytes: Uint8Array): WeirError {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex')
-  const what =
+  const fault =
     bytes.length < headerBytes
       ? `it has ${bytes.length} bytes, fewer than the header's ${headerBytes}`
       : 'its first byte is not 0'
   return new WeirError(
     'codec.bad-frame',
-    `the record is no framed Avro: ${what} (it begins with ${start || 'nothing'}). Something else writes to this topic.`,
+    `the record is not framed Avro: ${fault} (it begins with ${start || 'nothing'}). Another program writes to this topic.`,
   )
 }
 
 function badBody(bytes: Uint8Array, { id, type, version }: LockEntry, cause: unknown): WeirError {
-  const what = `the record of ${bytes.length} bytes is no ${type} of version ${version} (schema ${id})`
+  const fault = `the record of ${bytes.length} bytes is not a ${type} of version ${version} (schema ${id})`
   return new WeirError(
     'codec.bad-body',
-    `${what}: ${textOf(cause)}. It was damaged, or written with another schema under that id.`,
+    `${fault}: ${textOf(cause)}. It was damaged, or written with another schema under that id.`,
     {
       cause,
     },
@@ -194,7 +194,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A value as a person wants to see it in an error: short, and never an error itself. */
+/** A value for an error's text: short. Never throws. */
 function brief(value: unknown): string {
   const text = inspect(value, {
     depth: 1,

@@ -26,11 +26,11 @@ export function skippedCall(why: WhyNotRun): CallEnding {
       }
 }
 
-/** `what` is a whole sentence for the model, `reason` the short form. */
-export function outcomeUnknown(what: string, reason: string): CallEnding {
+/** `sentence` is for the model. `reason` is the short form. */
+export function outcomeUnknown(sentence: string, reason: string): CallEnding {
   return {
     status: 'outcome_unknown',
-    text: `${what} It may have run, or may still take effect; check before doing it again.`,
+    text: `${sentence} It may have run, or may still take effect; check before doing it again.`,
     reason,
   }
 }

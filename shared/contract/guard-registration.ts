@@ -34,9 +34,9 @@ export function registrationFault({
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > limits.guardDeadlineMsMax)
     return `its deadline is ${deadlineMs} ms; it must be a whole number from 1 to ${limits.guardDeadlineMsMax}`
   if ((rules === null) === (name === approvalGuard))
-    return `the name ${approvalGuard}, and rules, are for Weir's own guard (weir approvals rules)`
+    return `the name ${approvalGuard} and rules are reserved for Weir's own guard; set its rules with weir approvals rules`
   if (rules !== null && Buffer.byteLength(rules) > limits.approvalRulesBytesMax)
-    return `its rules have ${Buffer.byteLength(rules)} bytes; at most ${limits.approvalRulesBytesMax} ride in each round`
+    return `its rules have ${Buffer.byteLength(rules)} bytes; at most ${limits.approvalRulesBytesMax} are allowed, because each round carries them`
   return undefined
 }
 

@@ -37,8 +37,8 @@ export type Verdict =
 
 /**
  * `state`: the memory of the conversation, as plain JSON of at most `limits.guardStateBytesMax`
- * bytes. Undefined: none. `intervention`: a text for the model's next request, whatever the
- * verdicts.
+ * bytes. Undefined: none. `intervention`: a text for the model's next request, independent of
+ * the verdicts.
  */
 export type Judgement<State> = {
   state: State | undefined

@@ -52,24 +52,25 @@ export type MessageType = Message['type']
 export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>
 
 /**
- * What an operator sets for the rounds of an agent, or of all, over its agent file: in force from
- * the next model response on. Observed, written by an operator into the table policies; a tombstone
- * removes it.
+ * An operator's settings for the rounds of an agent, or of all agents. They override the agent file
+ * from the next model response on. Observed, written by an operator into the table policies. A
+ * tombstone removes them.
  */
 export type AgentPolicy = {
   type: 'agent-policy'
-  /** the agent's name, or * for all: the key of the record is policy: and this */
+  /** the agent's name, or * for all; the key of the record is policy: and this name */
   agent: string
-  /** what is set, each key once; what is not is as the agent file says */
+  /** the settings, each key once; all others come from the agent file */
   entries: PolicyEntry[]
-  /** who wrote this, by their own word: for people */
+  /** the author's name as they gave it, for people */
   setBy: string
-  /** when this was written, in milliseconds, by the writer's clock: for people */
+  /** time of writing in milliseconds, by the writer's clock, for people */
   setAt: number
 }
 
 /**
- * A person's word on a call that waits; the first that fits counts. Observed, written by the edge.
+ * A person's decision on a call that waits. The first one that fits counts. Observed, written by
+ * the edge.
  */
 export type ApprovalAnswered = {
   type: 'approval-answered'
@@ -85,17 +86,17 @@ export type ApprovalAnswered = {
   id: string
   /** SHA-256, in hex, of the tool's name and of the bytes of the arguments */
   hash: string
-  /** what was said */
+  /** the decision */
   answer: ApprovalAnswer
-  /** who said it, by their own word */
+  /** the person's name as they gave it */
   by: string
-  /** why, for the model; may be empty */
+  /** the reason, for the model; may be empty */
   reason: string
 }
 
 /**
- * The calls of a round that wait for the approval guard, for it to judge which of them need a
- * person. Derived, written by the executor.
+ * The calls of a round that wait for the approval guard. It judges which of them need a person.
+ * Derived, written by the executor.
  */
 export type ApprovalAsked = {
   type: 'approval-asked'
@@ -109,7 +110,7 @@ export type ApprovalAsked = {
   agent: string
   /** by ordinal */
   calls: AskedCall[]
-  /** what the guard judges by, as it stood in the round's policy */
+  /** the guard's rules in the round's policy, as JSON */
   rules: string
   /** the guard's version in this round */
   version: string
@@ -117,7 +118,7 @@ export type ApprovalAsked = {
   clearedAt: number
   /** the guard's deadline in this round, in milliseconds after clearedAt */
   deadlineMs: number
-  /** append time in milliseconds at which the executor stops to wait */
+  /** append time in milliseconds at which the executor stops waiting */
   until: number
 }
 
@@ -136,13 +137,13 @@ export type ApprovalDecided = {
   name: string
   /** the id under which a person decides: made of the call's place and of the hash */
   id: string
-  /** what became of it */
+  /** the result */
   outcome: ApprovalOutcome
-  /** who decided; empty where no person did */
+  /** the person who decided; empty if no person did */
   by: string
-  /** why; may be empty */
+  /** the reason; may be empty */
   reason: string
-  /** milliseconds from the round-cleared to this */
+  /** milliseconds from the round-cleared to this record */
   waitedMs: number
 }
 
@@ -157,13 +158,13 @@ export type ApprovalPending = {
   round: number
   /** by ordinal */
   calls: PendingCall[]
-  /** append time in milliseconds at which they are rejected if nobody decides */
+  /** append time in milliseconds at which Weir rejects them if nobody decides */
   until: number
 }
 
 /**
- * Calls that waited for the approval guard wait no more, and not because of its answer. Derived,
- * written by the executor.
+ * Calls no longer wait for the approval guard, for another reason than its answer. Derived, written
+ * by the executor.
  */
 export type ApprovalWithdrawn = {
   type: 'approval-withdrawn'
@@ -177,9 +178,7 @@ export type ApprovalWithdrawn = {
   calls: WithdrawnCall[]
 }
 
-/**
- * An attempt gave no answer; the only thing that counts as a try. Observed, written by the gateway.
- */
+/** An attempt failed. Only this record counts as a try. Observed, written by the gateway. */
 export type AttemptFailed = {
   type: 'attempt-failed'
   /** the conversation: the key of the record */
@@ -190,29 +189,29 @@ export type AttemptFailed = {
   round: number
   /** the attempt, random */
   attempt: string
-  /** what happened */
+  /** the cause */
   reason: string
-  /** what to do about it if it was the last try */
+  /** the failure class of the round if this was the last try */
   class: FailureClass
   /** whether another attempt can help */
   retryable: boolean
-  /** milliseconds after this record's time before the next attempt */
+  /** milliseconds to wait before the next attempt, from this record's append time */
   retryAfterMs: number
   /**
-   * the provider says that the calls and results of the history do not go together: it was not sent
-   * rebuilt yet, and is now (I5.4)
+   * the provider refused the history because its calls and results do not match; the next attempt
+   * sends it rebuilt, for the first time (I5.4)
    */
   historyRefused: boolean
   /**
-   * the provider refuses a request in which no tool may be called although it speaks of tools or
-   * calls: it was not sent in plain text and without tools yet, and is now
+   * the provider refused a request that forbids tool calls but mentions tools or calls; the next
+   * attempt sends it as plain text without tools, for the first time
    */
   toolsRefused: boolean
 }
 
 /**
- * An attempt gave an answer; all its parts were acknowledged before. Observed, written by the
- * gateway; the first one while the round is open wins.
+ * An attempt succeeded, and all its parts are acknowledged. The first one while the round is open
+ * wins. Observed, written by the gateway.
  */
 export type AttemptFinished = {
   type: 'attempt-finished'
@@ -224,19 +223,19 @@ export type AttemptFinished = {
   round: number
   /** the attempt, random */
   attempt: string
-  /** how many part records it has */
+  /** the number of its part records */
   parts: number
-  /** the provider's own word for why it stopped; empty when none came */
+  /** the provider's own stop reason; empty if it sent none */
   finish: string
-  /** why the model stopped */
+  /** the reason why the model stopped */
   stop: Stop
   /** tokens */
   usage: Usage
-  /** of the offered tools whose names occur in the response */
+  /** declarations of the offered tools whose names occur in the response */
   declarations: Declaration[]
-  /** what judges this round */
+  /** the policy of this round */
   policy: Policy
-  /** the model was told to write its calls as text: it has no other way */
+  /** the request makes the model write its calls as text, because it has no other way */
   callsAsText: boolean
 }
 
@@ -251,11 +250,11 @@ export type AttemptStarted = {
   round: number
   /** the attempt, random */
   attempt: string
-  /** who writes: new for every assignment of the partition (R4) */
+  /** the writer, new for every assignment of the partition (R4) */
   owner: string
   /**
-   * the version of Weir that writes this, so that a replay can say that another one decided; empty:
-   * an older one
+   * the version of Weir that writes this, so a replay can report a different version; empty: an
+   * older version
    */
   weir: string
 }
@@ -273,9 +272,9 @@ export type CallFinished = {
   ordinal: number
   /** the tool */
   name: string
-  /** how it ended */
+  /** the way it ended */
   status: ResultStatus
-  /** the short reason of anything but ok */
+  /** a short reason if status is not ok */
   reason: string
   /** milliseconds that the tool ran */
   durationMs: number
@@ -309,12 +308,12 @@ export type CallsWaiting = {
   round: number
   /** by ordinal */
   calls: WaitingCall[]
-  /** append time in milliseconds at which the last of them is decided at the latest */
+  /** append time in milliseconds by which all of them are decided */
   until: number
 }
 
 /**
- * Nothing more of this turn may start. Derived, written by the conversation to gateway,
+ * No further work of this turn may start. Derived, written by the conversation to gateway,
  * loop-detector and executor.
  */
 export type Cancel = {
@@ -323,15 +322,15 @@ export type Cancel = {
   conversation: ConversationId
   /** the turn: the inbox offset of the record that opened it */
   turn: number
-  /** the round that is outstanding; 0: none */
+  /** the open round; 0: none */
   round: number
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
 }
 
 /**
- * A client wants to end a message's turn, or to take the message out of the queue. Observed,
- * written by the edge.
+ * A client ends a message's turn or removes the message from the queue. Observed, written by the
+ * edge.
  */
 export type CancelRequested = {
   type: 'cancel-requested'
@@ -342,20 +341,23 @@ export type CancelRequested = {
 }
 
 /**
- * Ends a conversation's unit or begins it anew with what it must remember (R1). Derived, written by
- * the conversation into its own inbox.
+ * Ends a conversation's unit, or begins it anew with the state to carry over (R1). Derived, written
+ * by the conversation into its own inbox.
  */
 export type Carried = {
   type: 'carried'
   /** the conversation: the key of the record */
   conversation: ConversationId
-  /** the unit's last offset when this was written; it counts only if that is still so */
+  /**
+   * the unit's last offset when this was written; the record counts only if that offset is still
+   * the last
+   */
   from: number
-  /** what goes on; null: the conversation is idle and its unit ends */
+  /** the state to carry over; null: the conversation is idle and its unit ends */
   state: CarriedState | null
 }
 
-/** The owner wants to start this call (R4). Observed, written by the executor. */
+/** The owner is about to start this call (R4). Observed, written by the executor. */
 export type Claim = {
   type: 'claim'
   /** the conversation: the key of the record */
@@ -368,7 +370,7 @@ export type Claim = {
   ordinal: number
   /** the try, from 1 */
   try: number
-  /** who writes: new for every assignment of the partition (R4) */
+  /** the writer, new for every assignment of the partition (R4) */
   owner: string
 }
 
@@ -378,7 +380,7 @@ export type Claim = {
  */
 export type DeadLetter = {
   type: 'dead-letter'
-  /** where it was read */
+  /** its topic */
   topic: string
   /** its partition */
   partition: number
@@ -386,25 +388,25 @@ export type DeadLetter = {
   offset: number
   /** its append time in milliseconds */
   time: number
-  /** who could not take it */
+  /** the stage that could not apply it */
   stage: string
   /** the error's code */
   code: string
-  /** what was wrong */
+  /** the error's text */
   reason: string
   /** its key */
   key: string
-  /** its bytes, as they are */
+  /** its bytes, unchanged */
   value: Uint8Array
 }
 
 /**
- * A guard is in force from the next model response on. Observed, written by an operator into the
- * table policies; a tombstone removes it.
+ * Puts a guard in force from the next model response on. Observed, written by an operator into the
+ * table policies. A tombstone removes the guard.
  */
 export type GuardRegistration = {
   type: 'guard-registration'
-  /** its name: the key of the record is guard: and this */
+  /** its name; the key of the record is guard: and this name */
   name: string
   /** its version, for people */
   version: string
@@ -412,17 +414,17 @@ export type GuardRegistration = {
   tools: GuardedTools[]
   /** milliseconds after the append time of round-cleared within which it must answer */
   deadlineMs: number
-  /** what becomes of its calls when it does not */
+  /** the rule for its calls if it does not */
   onTimeout: GuardSilence
-  /** when this was written, in milliseconds, by the writer's clock: for people */
+  /** time of writing in milliseconds, by the writer's clock, for people */
   registeredAt: number
-  /** what the approval guard judges by, as JSON; null for any other */
+  /** the rules of the approval guard, as JSON; null for any other guard */
   rules: string | null
 }
 
 /**
  * A guard's answer to a round: a verdict on each of its calls. Observed, written by the guard into
- * its own topic, and from there copied into the inbox of the executor.
+ * its own topic. The executor copies it into its inbox.
  */
 export type GuardVerdict = {
   type: 'guard-verdict'
@@ -436,22 +438,22 @@ export type GuardVerdict = {
   guard: string
   /** its version, for people */
   version: string
-  /** one for each call of the round that it was asked about */
+  /** one for each call of the round that it judges */
   verdicts: CallVerdict[]
-  /** what it wants the model to be told, whatever its verdicts */
+  /** a text for the model's next request; null: none. It does not depend on the verdicts */
   intervention: GuardWish | null
-  /** append time of the round-cleared that it answers, as it read it; 0: not said */
+  /** append time of the round-cleared that it answers; 0: not given */
   clearedAt: number
-  /** milliseconds that it judged; 0: not said */
+  /** duration of the judgement in milliseconds; 0: not given */
   judgedMs: number
-  /** those of its calls for which it enforces in this round; for the others it is a shadow */
+  /** ordinals of the calls for which it enforces in this round; for the others it is a shadow */
   enforces: number[]
-  /** its deadline in this round; 0: not said */
+  /** its deadline in this round, in milliseconds; 0: not given */
   deadlineMs: number
 }
 
 /**
- * Activity: an enforcing guard has answered a round, or its time is over. Derived, written by the
+ * Activity: an enforcing guard answered a round, or its deadline passed. Derived, written by the
  * executor.
  */
 export type GuardVerdictGiven = {
@@ -464,20 +466,21 @@ export type GuardVerdictGiven = {
   round: number
   /** the guard */
   guard: string
-  /** the version that answered; of a silent one, the registered */
+  /** the version that answered; for a silent guard, the registered version */
   version: string
   /** whether it answered */
   answer: GuardAnswer
   /**
-   * what counts for each call that waited for it; pass without an answer: on-timeout let it through
+   * the verdict that counts for each call that waited for it; pass without an answer: onTimeout
+   * allows the call
    */
   verdicts: CallVerdict[]
-  /** milliseconds from the round-cleared to this */
+  /** milliseconds from the round-cleared to this record */
   waitedMs: number
 }
 
 /**
- * What one round adds to the conversation's history; immutable. Derived, written by the
+ * The part of a conversation's history that one round adds; immutable. Derived, written by the
  * conversation into the table history under (conversation, turn, round).
  */
 export type HistoryEntry = {
@@ -488,19 +491,22 @@ export type HistoryEntry = {
   turn: number
   /** the round; 0: the user's message */
   round: number
-  /** round 0: what the user said */
+  /** round 0: the user's text */
   user: string | null
-  /** what the model said; null when there is none */
+  /** the model's response; null: there is none */
   response: Response | null
   /** one for each call, by ordinal */
   results: CallResult[]
-  /** the text that the request of this round showed at its top */
+  /** the text at the top of this round's request */
   nudge: string | null
-  /** why there is no response, or that calls may have run */
+  /** the reason why there is no response, or a note that calls may have run */
   note: string | null
 }
 
-/** Activity: the detector acts, or would have. Derived, written by the loop-detector. */
+/**
+ * Activity: the detector acts, or would act if the rule were not a shadow. Derived, written by the
+ * loop-detector.
+ */
 export type InterventionRaised = {
   type: 'intervention-raised'
   /** the conversation: the key of the record */
@@ -509,17 +515,14 @@ export type InterventionRaised = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** what it does and why */
+  /** the intervention and its reason */
   intervention: Intervention
-  /**
-   * whether its rule is a shadow in this round: then this is only what it would have done, and
-   * nothing follows from it
-   */
+  /** whether its rule is a shadow in this round; then the intervention has no effect */
   shadow: boolean
 }
 
 /**
- * The owner that claimed this call is dead, proven by the bus. Observed, written by the executor.
+ * The bus proved that the owner that claimed this call is dead. Observed, written by the executor.
  */
 export type Lapsed = {
   type: 'lapsed'
@@ -533,11 +536,13 @@ export type Lapsed = {
   ordinal: number
   /** the try, from 1 */
   try: number
-  /** who writes: new for every assignment of the partition (R4) */
+  /** the writer, new for every assignment of the partition (R4) */
   owner: string
 }
 
-/** The answer of a round, or why there is none. Derived, written by the gateway. */
+/**
+ * The end of a round's response, or the reason why there is none. Derived, written by the gateway.
+ */
 export type ModelFinished = {
   type: 'model-finished'
   /** the conversation: the key of the record */
@@ -548,31 +553,31 @@ export type ModelFinished = {
   round: number
   /** the attempt, random */
   attempt: string
-  /** how many part records the attempt has */
+  /** the number of the attempt's part records */
   parts: number
-  /** the provider's own word for why it stopped; empty when none came */
+  /** the provider's own stop reason; empty if it sent none */
   finish: string
-  /** why the model stopped */
+  /** the reason why the model stopped */
   stop: Stop
   /** tokens */
   usage: Usage
-  /** of the offered tools whose names occur in the response */
+  /** declarations of the offered tools whose names occur in the response */
   declarations: Declaration[]
   /** the agent's name */
   agent: string
-  /** what judges this round */
+  /** the policy of this round */
   policy: Policy
   /** calls that the turn may still make; 0: a text-only round */
   callsLeft: number
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
-  /** why there is no response; null: there is one */
+  /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
-  /** the model was told to write its calls as text: it has no other way */
+  /** the request makes the model write its calls as text, because it has no other way */
   callsAsText: boolean
 }
 
-/** Parts of this round may come. Derived, written by the gateway. */
+/** Parts of this round may follow. Derived, written by the gateway. */
 export type ModelOpened = {
   type: 'model-opened'
   /** the conversation: the key of the record */
@@ -581,13 +586,13 @@ export type ModelOpened = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** names of all tools that this very request offered */
+  /** names of all tools that this request offered */
   offered: string[]
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
 }
 
-/** Ask the model for one round. Derived, written by the conversation. */
+/** Requests one round from the model. Derived, written by the conversation. */
 export type ModelRequest = {
   type: 'model-request'
   /** the conversation: the key of the record */
@@ -596,7 +601,7 @@ export type ModelRequest = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** the history entry (turn, historyRound) up to which to read; 0: the user's message */
+  /** the round of the last history entry to read; 0: the user's message */
   historyRound: number
   /** text for the top of the request */
   nudge: string | null
@@ -608,13 +613,13 @@ export type ModelRequest = {
   tools: ToolRef[]
   /** the agent's settings */
   settings: AgentSettings
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
 }
 
 /**
- * The operator's caps: for each the lower of this and the agent's counts. Observed, written by an
- * operator into the table policies.
+ * The operator's caps. Of each cap, the lower of the operator's and the agent's counts. Observed,
+ * written by an operator into the table policies.
  */
 export type OperatorLimits = {
   type: 'operator-limits'
@@ -622,7 +627,7 @@ export type OperatorLimits = {
   caps: Caps
 }
 
-/** What became of a claimed call. Observed, written by the executor that claimed it. */
+/** The end of a claimed call. Observed, written by the executor that claimed it. */
 export type Outcome = {
   type: 'outcome'
   /** the conversation: the key of the record */
@@ -635,15 +640,15 @@ export type Outcome = {
   ordinal: number
   /** the try, from 1 */
   try: number
-  /** who writes: new for every assignment of the partition (R4) */
+  /** the writer, new for every assignment of the partition (R4) */
   owner: string
-  /** how it ended; null: it was not started and never will be by this owner */
+  /** its result; null: this owner did not start it and never will */
   result: CallResult | null
 }
 
 /**
- * A piece of a model's stream. Observed, written by the gateway ahead of its decision; counts only
- * when model-finished names its attempt.
+ * A piece of a model's stream. It counts only if model-finished names its attempt. Observed,
+ * written by the gateway ahead of its decision.
  */
 export type Part = {
   type: 'part'
@@ -662,7 +667,7 @@ export type Part = {
 }
 
 /**
- * A response, its calls checked against the declarations that were offered. Derived, written by the
+ * A response with its calls checked against the offered declarations. Derived, written by the
  * validator.
  */
 export type RoundChecked = {
@@ -673,21 +678,21 @@ export type RoundChecked = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** what the model said; an empty one beside a failure */
+  /** the model's response; empty beside a failure */
   response: Response
-  /** why there is no response; null: there is one */
+  /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
   /** the calls that must not run, by ordinal */
   rejections: Rejection[]
-  /** of the offered tools whose names occur in the response */
+  /** declarations of the offered tools whose names occur in the response */
   declarations: Declaration[]
   /** the agent's name */
   agent: string
-  /** what judges this round */
+  /** the policy of this round */
   policy: Policy
   /** calls that the turn may still make; 0: a text-only round */
   callsLeft: number
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
 }
 
@@ -702,19 +707,19 @@ export type RoundCleared = {
   round: number
   /** all calls of the round */
   calls: Call[]
-  /** results of those that must not run, by ordinal */
+  /** results of the calls that must not run, by ordinal */
   decided: CallResult[]
-  /** of the offered tools whose names occur in the response */
+  /** declarations of the offered tools whose names occur in the response */
   declarations: Declaration[]
   /** the agent's name */
   agent: string
-  /** what judges this round */
+  /** the policy of this round */
   policy: Policy
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
   /**
-   * expiresAt as it is now that the round waits for slow guards; null: as it was. What arrives at
-   * or after expiresAt is over all the same
+   * expiresAt, extended because the round waits for slow guards; null: not extended. A
+   * round-cleared that arrives at or after expiresAt is over all the same
    */
   extendedTo: number | null
 }
@@ -730,13 +735,13 @@ export type RoundExecuted = {
   round: number
   /** by ordinal */
   results: CallResult[]
-  /** of the guards that the round waited for */
+  /** interventions by the guards that the round waited for */
   wishes: GuardWish[]
 }
 
 /**
- * A round is over: what the model said, what became of its calls, what to do about it. Derived,
- * written by the loop-detector.
+ * A round is over: its response, the results of its calls, and an intervention if one is needed.
+ * Derived, written by the loop-detector.
  */
 export type RoundOutcome = {
   type: 'round-outcome'
@@ -746,19 +751,19 @@ export type RoundOutcome = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** what the model said; an empty one beside a failure */
+  /** the model's response; empty beside a failure */
   response: Response
-  /** why there is no response; null: there is one */
+  /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
   /** one for each call, by ordinal */
   results: CallResult[]
-  /** what to do about a lack of progress */
+  /** the intervention against a lack of progress; null: none */
   intervention: Intervention | null
-  /** what judges this round */
+  /** the policy of this round */
   policy: Policy
 }
 
-/** A response, folded. Derived, written by the accumulator. */
+/** A response, folded from its parts. Derived, written by the accumulator. */
 export type RoundProposed = {
   type: 'round-proposed'
   /** the conversation: the key of the record */
@@ -767,25 +772,25 @@ export type RoundProposed = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** what the model said; an empty one beside a failure */
+  /** the model's response; empty beside a failure */
   response: Response
-  /** why there is no response; null: there is one */
+  /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
-  /** names of all tools that this very request offered */
+  /** names of all tools that this request offered */
   offered: string[]
-  /** of the offered tools whose names occur in the response */
+  /** declarations of the offered tools whose names occur in the response */
   declarations: Declaration[]
   /** the agent's name */
   agent: string
-  /** what judges this round */
+  /** the policy of this round */
   policy: Policy
   /** calls that the turn may still make; 0: a text-only round */
   callsLeft: number
-  /** append time in milliseconds from which nothing of it may start (R6) */
+  /** append time in milliseconds from which no work of the round may start (R6) */
   expiresAt: number
 }
 
-/** Activity: the model is asked. Derived, written by the conversation. */
+/** Activity: a request to the model begins a round. Derived, written by the conversation. */
 export type RoundStarted = {
   type: 'round-started'
   /** the conversation: the key of the record */
@@ -800,7 +805,10 @@ export type RoundStarted = {
   nudged: boolean
 }
 
-/** Look at this unit again. Observed, written by the runtime of whoever owns the partition. */
+/**
+ * Time has passed for this unit: its stage checks it again. Observed, written by the runtime of the
+ * partition's owner.
+ */
 export type Tick = {
   type: 'tick'
   /** the conversation: the key of the record */
@@ -809,7 +817,7 @@ export type Tick = {
   unit: string
 }
 
-/** Activity: a tool process really started. Observed, written by the executor after the start. */
+/** Activity: a tool has started. Observed, written by the executor after the start. */
 export type ToolStarted = {
   type: 'tool-started'
   /** the conversation: the key of the record */
@@ -826,7 +834,7 @@ export type ToolStarted = {
   name: string
 }
 
-/** All rounds of the turn were answered; it is over. Derived, written by the conversation. */
+/** The turn is over: all its rounds have ended. Derived, written by the conversation. */
 export type TurnEnded = {
   type: 'turn-ended'
   /** the conversation: the key of the record */
@@ -835,10 +843,7 @@ export type TurnEnded = {
   turn: number
 }
 
-/**
- * A round waits for slow guards, and its turn has as much longer. Derived, written by the
- * loop-detector.
- */
+/** A round waits for slow guards, which extends its turn. Derived, written by the loop-detector. */
 export type TurnExtended = {
   type: 'turn-extended'
   /** the conversation: the key of the record */
@@ -847,7 +852,7 @@ export type TurnExtended = {
   turn: number
   /** the model round in the turn, from 1 */
   round: number
-  /** append time in milliseconds at which the turn is over now */
+  /** append time in milliseconds at which the turn is now over */
   until: number
 }
 
@@ -863,7 +868,7 @@ export type TurnFailed = {
   turn: number | null
   /** the stage that failed */
   stage: string
-  /** what it threw */
+  /** the error's text */
   reason: string
 }
 
@@ -873,23 +878,25 @@ export type TurnFinished = {
   /** the conversation: the key of the record */
   conversation: ConversationId
   /**
-   * the turn; for a message that was refused or taken out of the queue: the offset of the record
+   * the turn; for a message that was refused or removed from the queue, the offset of the record
    * that ended it
    */
   turn: number
   /** the message that opened it */
   messageId: MessageId
-  /** how it ended */
+  /** the way it ended */
   outcome: TurnOutcome
-  /** what the user gets */
+  /** the text for the user */
   reply: string
-  /** why it ended so */
+  /** the reason */
   reason: string
-  /** of anything but answered */
+  /** the failure class; null: the turn was answered */
   class: FailureClass | null
-  /** the cap that was reached, also when the model answered in its last text-only round */
+  /**
+   * the cap that the turn reached, even if the model then answered in a text-only round; null: none
+   */
   cap: Cap | null
-  /** what it used */
+  /** the turn's consumption */
   totals: Totals
 }
 
@@ -911,9 +918,9 @@ export type UserMessage = {
   type: 'user-message'
   /** the conversation: the key of the record */
   conversation: ConversationId
-  /** the client's id of the message; a repeat of it changes nothing */
+  /** the client's id of the message; a repeated id has no effect */
   messageId: MessageId
-  /** what the user said */
+  /** the user's text */
   text: string
   /** the agent's name */
   agent: string
@@ -923,35 +930,35 @@ export type UserMessage = {
   declarations: Declaration[]
 }
 
-/** An agent's settings, as they come with the user's message. */
+/** The settings of an agent that a user's message carries. */
 export type AgentSettings = {
-  /** what the user gets when a turn ends without an answer */
+  /** the text for the user if a turn ends without an answer */
   fallback: string
-  /** model attempts of one round */
+  /** model attempts in one round, at most */
   attempts: number
-  /** milliseconds without a byte after which an attempt is given up (I5.3) */
+  /** milliseconds without a byte after which an attempt fails (I5.3) */
   stallMs: number
-  /** what judges its rounds */
+  /** the policy of its rounds */
   policy: Policy
 }
 
 /**
- * What a person says of a call that waits. A reader that does not know a newer symbol reads the
+ * A person's decision on a call that waits. A reader that does not know a newer symbol reads the
  * default, the most cautious one.
  */
 export type ApprovalAnswer = 'approve' | 'reject'
 
 /**
- * What became of a call that waited for a person: withdrawn, it was decided otherwise meanwhile. A
- * reader that does not know a newer symbol reads the default.
+ * The result of a call that waited for a person. `withdrawn`: it no longer waits, for another
+ * reason. A reader that does not know a newer symbol reads the default.
  */
 export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
 
 /**
- * Where the argument text of a call came from (I5.1: sources are never joined): pieces; the event
- * that ended the call and said them whole; the start of the call; the start of the whole response;
- * text: the model wrote the call as visible text (I2). A reader that does not know a newer symbol
- * reads the default, the most cautious one.
+ * The source of a call's argument text (I5.1: sources are never joined). `start`: the event that
+ * began the call. `deltas`: the pieces. `done`: the event that ended the call. `message_start`: the
+ * event that began the response. `text`: visible text (I2). A reader that does not know a newer
+ * symbol reads the default, the most cautious one.
  */
 export type ArgumentSource = 'none' | 'start' | 'deltas' | 'done' | 'message_start' | 'text'
 
@@ -965,34 +972,36 @@ export type AskedCall = {
   arguments: string
 }
 
-/** One tool call as the model made it; known as (conversation, turn, round, ordinal). */
+/** One tool call as the model made it. Its identity is (conversation, turn, round, ordinal). */
 export type Call = {
-  /** its place in the response, from 0: part of its identity */
+  /** its position in the response, from 0; part of its identity */
   ordinal: number
-  /** the provider's id: data, not identity, models reuse ids; empty when none was sent */
+  /** the provider's id, or empty; not part of the identity, because models reuse ids */
   id: string
   /** the tool's name as sent */
   name: string
   /**
-   * the argument text exactly as it came from its one source, or as repair says; empty when no byte
-   * came
+   * the argument text, byte for byte from its one source, or repaired if repair is set; empty if no
+   * byte was sent
    */
   raw: string
-  /** where raw came from */
+  /** the source of raw */
   source: ArgumentSource
-  /** why it can never run; null: raw is the text of a JSON object */
+  /** the reason why it can never run; null: raw is the text of a JSON object */
   problem: CallProblem | null
-  /** what was mended in raw, without a change of any value; null: it is as it came */
+  /** the repair of raw, which changed no value; null: none */
   repair: Repair | null
-  /** another source, which did not count, said something else */
+  /** another source, which did not count, had a different text */
   disputed: boolean
 }
 
 /**
- * Why a call can never run: the end was never seen; the server reported an error inside the stream;
- * no argument bytes came; the text is not JSON; it is JSON but no object; argument bytes came that
- * belong to no call, so its own may be among them; its arguments are free text, as no tool of ours
- * takes them. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * The reason why a call can never run. `truncated`: it has no end. `stream_error`: the server
+ * reported an error inside the stream. `no_arguments`: it has no argument bytes. `invalid_json`:
+ * the text is not JSON. `not_an_object`: it is JSON, but not an object. `lost_arguments`: some
+ * argument bytes belong to no call, perhaps to this one. `free_text`: the arguments are free text,
+ * which no tool accepts. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
 export type CallProblem =
   | 'truncated'
@@ -1007,13 +1016,13 @@ export type CallProblem =
 export type CallResult = {
   /** the call */
   ordinal: number
-  /** how it ended */
+  /** the way it ended */
   status: ResultStatus
-  /** what the model reads */
+  /** the text for the model */
   text: string
-  /** the short reason of anything but ok, as loop keys and interventions quote it; empty for ok */
+  /** a short reason, quoted by loop keys and interventions; empty for ok */
   reason: string
-  /** milliseconds that the tool ran; 0 when it did not */
+  /** milliseconds that the tool ran; 0 if it did not */
   durationMs: number
 }
 
@@ -1023,11 +1032,11 @@ export type CallVerdict = {
   ordinal: number
   /** pass or reject */
   verdict: VerdictKind
-  /** of a rejection, for people: a short word such as outside-folder; empty: it passes */
+  /** the code of a rejection, for people, such as outside-folder; empty: it passes */
   code: string
-  /** of a rejection, what the model reads; empty: it passes */
+  /** the text of a rejection, for the model; empty: it passes */
   text: string
-  /** what it judged by, for people */
+  /** the evidence, for people */
   evidence: string | null
 }
 
@@ -1037,11 +1046,11 @@ export type CallVerdict = {
  */
 export type Cap = 'rounds' | 'calls' | 'wall' | 'tokens'
 
-/** What a turn may use at most (I3). There is no turn without caps. */
+/** The caps of a turn (I3). Every turn has caps. */
 export type Caps = {
   /** model rounds */
   rounds: number
-  /** tool calls that are run or refused */
+  /** tool calls, run or refused */
   calls: number
   /** milliseconds from the user's message to the end */
   wallMs: number
@@ -1049,40 +1058,40 @@ export type Caps = {
   tokens: number | null
 }
 
-/** What a conversation must remember beyond a turn (R1). */
+/** The state that a conversation keeps between turns (R1). */
 export type CarriedState = {
   /** waiting messages, oldest first */
   queue: QueuedMessage[]
-  /** ids of messages taken, oldest first: a client's repeat is known by them */
+  /** ids of accepted messages, oldest first, to detect a client's repeats */
   recentMessageIds: string[]
 }
 
 /**
- * What a model is told about a tool, and what the pipeline must know to run it. Never a command,
- * URL or key: those stay in agent files.
+ * The description of a tool for the model, and the data that the pipeline needs to run it. Never a
+ * command, URL or key: those stay in agent files.
  */
 export type Declaration = {
   /** the tool's name, unique in an agent */
   name: string
-  /** what the model is told that it does */
+  /** the description for the model */
   description: string
   /** JSON Schema of its arguments, as JSON text */
   schema: string
   /** whether it may be started again after an unknown outcome, with the same idempotency key */
   idempotent: boolean
-  /** milliseconds it may run */
+  /** milliseconds that it may run */
   timeoutMs: number
-  /** whether it is meant to be asked again until something changes */
+  /** whether the model is meant to call it repeatedly until a result changes */
   poll: boolean
-  /** what else is known about it; null: nothing */
+  /** further facts about it; null: none */
   hints: ToolHints | null
 }
 
-/** How many empty or thinking-only responses are answered by a nudge (I4). */
+/** The number of empty or thinking-only responses that get a nudge (I4). */
 export type EmptyAllowance = {
   /** in a row, before any tool call of the turn */
   beforeTools: number
-  /** in a row, after one */
+  /** in a row, after a tool call of the turn */
   afterTools: number
   /** in a whole turn; only a new user turn resets it */
   perTurn: number
@@ -1097,12 +1106,12 @@ export type EvidenceRef = {
 }
 
 /**
- * What a caller should do about a turn or round that failed: deterministic (the same again fails
- * again), transient (later), no_progress (the model loops), budget (a cap), refused (the model or
- * provider declines), provider (the provider is broken), internal (Weir is), cancelled (somebody
- * asked for it), context_full (the conversation no longer fits into the model's context: begin a
- * new one, or use a model with a larger context). A reader that does not know a newer symbol reads
- * the default, the most cautious one.
+ * The class of a failed turn or round, which tells a caller how to react. `deterministic`: a retry
+ * fails again. `transient`: retry later. `no_progress`: the model loops. `budget`: a cap was
+ * reached. `refused`: the model or provider declines. `provider`: the provider is broken.
+ * `internal`: Weir is broken. `cancelled`: a client cancelled it. `context_full`: the conversation
+ * no longer fits into the model's context; begin a new one, or use a model with a larger context. A
+ * reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type FailureClass =
   | 'deterministic'
@@ -1116,13 +1125,13 @@ export type FailureClass =
   | 'context_full'
 
 /**
- * How an enforcing guard answered a round: verdicts, in time; silent, not before its deadline;
- * unusable, not as it must be. A reader that does not know a newer symbol reads the default, the
- * most cautious one.
+ * The answer of an enforcing guard to a round. `verdicts`: it answered in time. `silent`: it did
+ * not answer before its deadline. `unusable`: its answer breaks the contract. A reader that does
+ * not know a newer symbol reads the default, the most cautious one.
  */
 export type GuardAnswer = 'verdicts' | 'silent' | 'unusable'
 
-/** A guard as it was registered when a round was answered. */
+/** A guard's registration at the time of a model response. */
 export type GuardInForce = {
   /** its name */
   name: string
@@ -1132,73 +1141,73 @@ export type GuardInForce = {
   tools: GuardedTools[]
   /** milliseconds after the append time of round-cleared within which it must answer */
   deadlineMs: number
-  /** what becomes of its calls when it does not */
+  /** the rule for its calls if it does not */
   onTimeout: GuardSilence
-  /** what the approval guard judges by, as JSON; null for any other */
+  /** the rules of the approval guard, as JSON; null for any other guard */
   rules: string | null
 }
 
 /**
- * What the verdicts of a guard do: enforce, calls wait for them; shadow, they are recorded and
- * change nothing. A reader that does not know a newer symbol reads the default, the most cautious
+ * The effect of a guard's verdicts. `enforce`: calls wait for them. `shadow`: they are recorded and
+ * have no effect. A reader that does not know a newer symbol reads the default, the most cautious
  * one.
  */
 export type GuardMode = 'enforce' | 'shadow'
 
 /**
- * What becomes of a call when an enforcing guard does not answer in time: reject, it is vetoed;
- * allow, it goes on. A reader that does not know a newer symbol reads the default, the most
+ * The rule for a call if an enforcing guard does not answer in time. `reject`: the call is vetoed.
+ * `allow`: the call goes on. A reader that does not know a newer symbol reads the default, the most
  * cautious one.
  */
 export type GuardSilence = 'reject' | 'allow'
 
-/** A guard's wish for an intervention. */
+/** An intervention by a guard. */
 export type GuardWish = {
-  /** the guard; empty in its own record, which says who it is */
+  /** the guard; empty in its own record, which names the guard elsewhere */
   guard: string
-  /** why, for people */
+  /** the reason, for people */
   reason: string
-  /** what the next request shows to the model */
+  /** the text for the model in the next request */
   text: string
 }
 
-/** Tools that a guard judges. Where several of a guard's patterns match a tool, enforce counts. */
+/** Tools that a guard judges. If several of its patterns match a tool, enforce wins. */
 export type GuardedTools = {
-  /** of tool names; * stands for any characters */
+  /** a pattern of tool names; * stands for any characters */
   pattern: string
-  /** of the guard for these tools */
+  /** the guard's mode for these tools */
   mode: GuardMode
 }
 
 /**
- * What the conversation must do about a lack of progress. It rides in round-outcome, so it always
- * reaches the next request.
+ * An action of the conversation against a lack of progress. It is part of round-outcome, so it
+ * always reaches the next request.
  */
 export type Intervention = {
-  /** what to do */
+  /** the action */
   rung: Rung
   /**
-   * whether it is only a usual reminder (an empty response is nudged), not a verdict that the model
-   * loops
+   * whether it is only a usual reminder, such as the nudge after an empty response; false: the
+   * model loops
    */
   ordinary: boolean
   /** the rule that fired, e.g. identical-failure */
   rule: string
   /** its version */
   ruleVersion: number
-  /** the loop key, readable */
+  /** the loop key, readable by people */
   key: string
-  /** why, for people */
+  /** the reason, for people */
   reason: string
-  /** what the next request shows to the model; empty at the rung end */
+  /** the text for the model in the next request; empty at the rung end */
   text: string
-  /** of the turn, at the rung end */
+  /** the failure class of the turn, at the rung end; null at other rungs */
   class: FailureClass | null
-  /** what it judged by */
+  /** the evidence */
   evidence: EvidenceRef[]
 }
 
-/** When the loop-detector intervenes. Each counts model rounds. */
+/** The thresholds at which the loop-detector intervenes, in model rounds. */
 export type LoopThresholds = {
   /** rounds with the same failing call, by arguments or by error */
   identicalFailures: number
@@ -1214,11 +1223,11 @@ export type LoopThresholds = {
 
 /** One normalized event of a provider stream. */
 export type PartEvent = {
-  /** what it is */
+  /** the kind of event */
   kind: PartKind
   /**
-   * the call or block it belongs to, counted by the gateway from 0 in one attempt; call_piece: the
-   * index that the provider gave, -1: none, -2: the older form of a single call
+   * its call or block, counted by the gateway from 0 in one attempt; call_piece: the provider's
+   * index, -1: none, -2: the older form of a single call
    */
   index: number
   /** call_start, call_whole, call_piece: the provider's call id */
@@ -1227,24 +1236,28 @@ export type PartEvent = {
    * call_start, call_whole, call_piece: the tool's name, or a piece of it; call_extra: the model
    */
   name: string | null
-  /** the piece of text; call_start, call_whole: the start input as JSON text; error: the message */
+  /**
+   * the piece of text. `call_start`, `call_whole`: the start input as JSON text. `error`: the
+   * message
+   */
   text: string
 }
 
 /**
- * text: visible text; reasoning: thinking text; reasoning_block: a finished thinking block, as
- * JSON, exactly as the provider wants it back; call_start: a call begins, text is its start input
- * (empty: none came); call_arguments: a piece of argument text; call_end: the provider closed the
- * call; error: the provider reported an error inside the stream; refusal: visible text in which the
- * model refuses; call_whole: as call_start, of a call that stood whole in what began the response;
- * call_done: the whole arguments once more, in the words of an event that ends them;
- * call_free_text: the arguments of the call are free text, not JSON; call_piece: a piece of a call
- * in a format that marks neither the beginning nor the end of one, with what it said of id, name
- * and arguments; call_piece_beside: another piece that came in the same chunk as the one before;
- * call_extra: what the server wants to see again beside the call of the piece before, as JSON, name
- * is the model; kept_apart: a block that is no call of ours (a tool that the server runs,
- * citations, what is unknown), as JSON; provider_said: the provider's own id, usage and reasons, as
- * JSON. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * `text`: visible text. `reasoning`: thinking text. `reasoning_block`: a finished thinking block,
+ * as JSON, exactly as the provider expects it back. `call_start`: a call begins, and text is its
+ * start input or empty. `call_arguments`: a piece of argument text. `call_end`: the provider closed
+ * the call. `error`: the provider reported an error inside the stream. `refusal`: visible text in
+ * which the model refuses. `call_whole`: as call_start, for a call that was complete in the event
+ * that began the response. `call_done`: the whole arguments again, from the event that ends them.
+ * `call_free_text`: the arguments of the call are free text, not JSON. `call_piece`: a piece of a
+ * call, in a format that marks neither begin nor end of a call. It carries id, name and arguments
+ * as far as they were sent. `call_piece_beside`: another piece from the same chunk as the one
+ * before. `call_extra`: data that the server expects back beside the call of the previous piece, as
+ * JSON, with the model in name. `kept_apart`: a block that is not a call for Weir (a tool that the
+ * server runs, citations, an unknown block), as JSON. `provider_said`: the provider's own id, usage
+ * and reasons, as JSON. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
 export type PartKind =
   | 'text'
@@ -1264,7 +1277,7 @@ export type PartKind =
   | 'kept_apart'
   | 'provider_said'
 
-/** A call that waits for a person, as that person should see it. */
+/** A call that waits for a person, in the form that the person sees. */
 export type PendingCall = {
   /** the call */
   ordinal: number
@@ -1276,18 +1289,18 @@ export type PendingCall = {
   id: string
   /** SHA-256, in hex, of the tool's name and of the bytes of the arguments */
   hash: string
-  /** the name of the rule for which it waits */
+  /** the name of the rule that makes it wait */
   rule: string
 }
 
 /**
- * What judges a round: the agent's settings overlaid by the operator's; stamped on each round so
- * that no stage looks anything up (R2).
+ * The policy of a round: the agent's settings, overridden by the operator's. Each round carries it,
+ * so no stage looks up a setting (R2).
  */
 export type Policy = {
-  /** a hash of its content: which policy judged */
+  /** a hash of its content, which identifies the policy */
   version: string
-  /** of the turn */
+  /** caps of the turn */
   caps: Caps
   /** of the loop-detector */
   loop: LoopThresholds
@@ -1297,30 +1310,30 @@ export type Policy = {
   startWithinMs: number
   /** milliseconds between asking a tool to stop and killing it */
   graceMs: number
-  /** tries of an idempotent tool */
+  /** tries of an idempotent tool, at most */
   toolTries: number
-  /** in force for this round: written by the gateway, whatever an agent or a message says */
+  /** guards in force for this round; only the gateway writes them */
   guards: GuardInForce[]
   /**
-   * names of rules of the loop-detector that only tell what they would have done, in the order of
-   * the alphabet
+   * names of the loop-detector's rules in shadow, in alphabetical order; they report interventions
+   * without effect
    */
   shadowed: string[]
 }
 
-/** One setting of a policy, under a name that commands have for it. */
+/** One setting of a policy, under the name that commands use. */
 export type PolicyEntry = {
-  /** a threshold, as loop.identicalFailures, or the mode of a rule, as rule.cycle */
+  /** a threshold, such as loop.identicalFailures, or the mode of a rule, such as rule.cycle */
   key: string
-  /** as it is written in a command: a whole number, true or false, shadow or enforce */
+  /** the value as written in a command: a whole number, true or false, shadow or enforce */
   value: string
 }
 
-/** A user's message that waits for its turn, reduced to what the turn needs. */
+/** A user's message that waits for its turn, reduced to the data that the turn needs. */
 export type QueuedMessage = {
   /** the client's id */
   messageId: MessageId
-  /** what the user said */
+  /** the user's text */
   text: string
   /** the agent's name */
   agent: string
@@ -1328,34 +1341,32 @@ export type QueuedMessage = {
   settings: AgentSettings
   /** the tools offered */
   tools: ToolRef[]
-  /**
-   * milliseconds that the slowest of them may run: how long a cancelled turn may still have to be
-   * waited for
-   */
+  /** milliseconds that the slowest of them may run; a cancelled turn may have to wait that long */
   toolTimeoutMsMax: number
 }
 
 /**
- * A call that the validator refuses; the detector may sharpen the text before it becomes the call's
+ * A call that the validator refuses. The detector may change the text before it becomes the call's
  * result.
  */
 export type Rejection = {
   /** the call */
   ordinal: number
-  /** what was found */
+  /** the finding */
   code: RejectionCode
-  /** the short reason, as loop keys and interventions quote it */
+  /** a short reason, quoted by loop keys and interventions */
   reason: string
-  /** what the model reads */
+  /** the text for the model */
   text: string
   /** the required fields of the tool's schema (I5.2) */
   requiredFields: string[]
 }
 
 /**
- * What the validator found: no such tool was offered; no arguments came and the tool needs some;
- * the argument text cannot be used; the arguments break the schema; the schema itself cannot be
- * used (R6). A reader that does not know a newer symbol reads the default, the most cautious one.
+ * The validator's finding. `unknown_tool`: no such tool was offered. `no_arguments`: the call has
+ * no arguments, but the tool needs some. `bad_arguments`: the argument text is unusable. `schema`:
+ * the arguments break the schema. `unusable_schema`: the schema itself is unusable (R6). A reader
+ * that does not know a newer symbol reads the default, the most cautious one.
  */
 export type RejectionCode =
   | 'unknown_tool'
@@ -1364,44 +1375,44 @@ export type RejectionCode =
   | 'schema'
   | 'unusable_schema'
 
-/** How an argument text was mended so that it is JSON. */
+/** The repair that turned an argument text into JSON. */
 export type Repair = {
-  /** the text exactly as it came */
+  /** the text that the model sent, unchanged */
   sent: string
   /**
-   * what was done: fence, trailing-comma, single-quotes, python-word, control-character,
-   * bad-escape; whole-number (30.0 where an integer is wanted)
+   * the repairs: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape,
+   * whole-number (30.0 where the schema requires an integer)
    */
   how: string[]
 }
 
 /** One finished model response, folded by the accumulator from the one attempt that counts. */
 export type Response = {
-  /** the attempt that it came from; empty when no attempt succeeded */
+  /** its attempt; empty if no attempt succeeded */
   attempt: string
-  /** visible text, blocks joined without a separator; empty where calls were recovered from it */
+  /** visible text, blocks joined without a separator; empty if calls were recovered from it */
   text: string
   /**
-   * JSON array of the thinking blocks exactly as sent, to be returned to the provider; empty when
-   * there were none
+   * JSON array of the thinking blocks exactly as sent, to return to the provider; empty if there
+   * were none
    */
   reasoning: string
-  /** in the order in which they began */
+  /** the calls, in the order in which they began */
   calls: Call[]
-  /** why the model stopped */
+  /** the reason why the model stopped */
   stop: Stop
-  /** the provider's own word for it; empty when none came */
+  /** the provider's own stop reason; empty if it sent none */
   finish: string
   /** tokens of the attempt */
   usage: Usage
-  /** the visible text was built like calls (I2); null: it was not */
+  /** facts about visible text in the form of calls (I2); null: it was not in that form */
   textCalls: TextCalls | null
 }
 
 /**
- * How a call ended (R5). ok, error, timed_out: it ran; rejected, vetoed, skipped: it never ran in
- * any try; outcome_unknown: it may have run, or may still take effect. A reader that does not know
- * a newer symbol reads the default, the most cautious one.
+ * The way a call ended (R5). `ok`, `error`, `timed_out`: it ran. `rejected`, `vetoed`, `skipped`:
+ * it never ran in any try. `outcome_unknown`: it may have run, or may still take effect. A reader
+ * that does not know a newer symbol reads the default, the most cautious one.
  */
 export type ResultStatus =
   | 'ok'
@@ -1412,52 +1423,56 @@ export type ResultStatus =
   | 'skipped'
   | 'outcome_unknown'
 
-/** Why a round has no response. */
+/** The reason why a round has no response. */
 export type RoundFailure = {
-  /** what to do about it */
+  /** the failure class */
   class: FailureClass
-  /** what happened, for people and for the turn's end */
+  /** the cause, for people and for the turn's end */
   reason: string
 }
 
 /**
- * The rung of the ladder: a text in the next request, one round without tools, the end of the turn.
- * A reader that does not know a newer symbol reads the default, the most cautious one.
+ * The rung of the ladder. `nudge`: a text in the next request. `text_only`: one round without
+ * tools. `end`: the end of the turn. A reader that does not know a newer symbol reads the default,
+ * the most cautious one.
  */
 export type Rung = 'nudge' | 'text_only' | 'end'
 
 /**
- * Why the model stopped, in one vocabulary for all providers. cut: the stream ended without saying
- * why. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * The reason why the model stopped, in one vocabulary for all providers. `cut`: the stream ended
+ * without a reason. A reader that does not know a newer symbol reads the default, the most cautious
+ * one.
  */
 export type Stop = 'end' | 'calls' | 'length' | 'refusal' | 'cut' | 'other'
 
 /**
- * A visible text that is built like calls (I2): either they were recovered from it and stand in the
- * response in its place, or they cannot run and the text stays.
+ * Visible text in the form of calls (I2). If they were recovered, they replace the text in the
+ * response. If they cannot run, the text stays.
  */
 export type TextCalls = {
-  /** how it is written: the name of the dialect that read it */
+  /** the name of the dialect that parsed it */
   dialect: string
   /**
-   * what had to be repaired to read it, without a change of any value, sorted: trailing-comma,
+   * repairs that were needed to parse it, sorted; they changed no value: trailing-comma,
    * single-quotes, python-word, control-character, bad-escape
    */
   repairs: string[]
-  /** why none of it can run, a clause for the model; null: the calls were recovered */
+  /** the reason why none of it can run, a clause for the model; null: the calls were recovered */
   fault: string | null
 }
 
 /**
- * What the guards of the pipeline are told about a tool beyond its schema, where whoever wrote it
- * knows better than its name says.
+ * Facts about a tool beyond its schema, for the pipeline's guards. The author of the tool knows
+ * more than its name shows.
  */
 export type ToolHints = {
-  /** whether its success may change something; null: its name and its command say it */
+  /** whether its success may change something; null: derived from its name and command */
   mutates: boolean | null
-  /** arguments that identify nothing: top-level names, or JSON pointers in which * is any step */
+  /**
+   * arguments that do not identify a call: top-level names, or JSON pointers in which * is any step
+   */
   ignoreFields: string[]
-  /** the arguments that alone identify a call, named likewise; empty: all of them */
+  /** the only arguments that identify a call, in the same notation; empty: all of them */
   loopKey: string[]
   /**
    * the text of its refusals, with placeholders (shared/contract/arguments/refusal-template.ts);
@@ -1467,7 +1482,7 @@ export type ToolHints = {
 }
 
 /**
- * A tool by the hash of its declaration: gateway and executor find it in their own agent files or
+ * A tool by the hash of its declaration. Gateway and executor find it in their own agent files, or
  * refuse.
  */
 export type ToolRef = {
@@ -1477,9 +1492,9 @@ export type ToolRef = {
   hash: string
 }
 
-/** What a turn used. */
+/** The consumption of a turn. */
 export type Totals = {
-  /** model rounds asked for */
+  /** model rounds requested */
   rounds: number
   /** calls that the model made */
   calls: number
@@ -1492,8 +1507,8 @@ export type Totals = {
 }
 
 /**
- * answered: the reply is the model's; capped, failed, cancelled: the reply is the agent's fallback.
- * A reader that does not know a newer symbol reads the default, the most cautious one.
+ * `answered`: the reply is the model's. `capped`, `failed`, `cancelled`: the reply is the agent's
+ * fallback. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
 
@@ -1510,7 +1525,7 @@ export type Usage = {
 }
 
 /**
- * What a guard says of a call. A reader that does not know a newer symbol reads the default, the
+ * A guard's verdict on a call. A reader that does not know a newer symbol reads the default, the
  * most cautious one.
  */
 export type VerdictKind = 'pass' | 'reject'
@@ -1525,10 +1540,10 @@ export type WaitingCall = {
   guards: string[]
 }
 
-/** A call that waits for no approval any more. */
+/** A call that no longer waits for an approval. */
 export type WithdrawnCall = {
   /** the call */
   ordinal: number
-  /** the short reason of its result */
+  /** the short reason in its result */
   reason: string
 }

@@ -131,7 +131,7 @@ export const topics: Record<TopicName, Topic> = {
       tick: ['runtime'],
     },
   },
-  // Like every guard's topic, it is read by the executor's relay.
+  // The executor's relay reads it, like every guard's topic.
   'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
   history: {
     kind: 'table',
@@ -167,8 +167,8 @@ export const topics: Record<TopicName, Topic> = {
 }
 
 /**
- * Each guard has a topic of its own, so access rights identify the guard. The executor's relay
- * reads it. It is nobody's inbox.
+ * The topic of one guard. Each guard has its own, so access rights identify the guard. The
+ * executor's relay reads it. It is no stage's inbox.
  */
 export const guardTopic: Topic = { kind: 'log', records: { 'guard-verdict': ['guard'] } }
 

@@ -73,8 +73,7 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * The message gives the event, the value and the fix. `retryable`: the same call may succeed
- * later.
+ * The message gives the event, the value and the fix. `retryable`: the same call may succeed later.
  */
 export class WeirError extends Error {
   readonly code: ErrorCode

@@ -14,9 +14,7 @@ const secretPaths = ['', '*.', '*.*.', '*.*.*.'].flatMap((above) =>
   ].map((path) => above + path),
 )
 
-/**
- * `level`: trace, debug, info, warn, error, fatal or silent. `destination`: stderr by default.
- */
+/** `level`: trace, debug, info, warn, error, fatal or silent. `destination`: stderr by default. */
 export function createLog(options: { level: string; destination?: DestinationStream }): Logger {
   return pino(
     {

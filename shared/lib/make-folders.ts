@@ -1,6 +1,6 @@
 // Makes a folder with its parents. Node's own `recursive` never returns on some file systems, such
-// as /proc, and ignores signals meanwhile: if a folder cannot be made, they report that its parent
-// is missing, and Node makes the parent again and again.
+// as /proc, and ignores signals meanwhile. There, a failed mkdir reports that the parent is
+// missing, and Node makes the parent again and again.
 
 import { mkdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -293,7 +293,7 @@ function mistakeText(key: SettingKey, value: unknown, origin: Origin, fault: str
 
 /** A bus that needs one of its own settings, and the mistake if none is given. */
 const withoutOwnSettings: Partial<Record<BusName, string>> = {
-  kafka: `no broker is named; give --bootstrap-server HOST:9092 (${settingTable.bootstrapServer.variable})`,
+  kafka: `no broker is configured; set --bootstrap-server HOST:9092 (${settingTable.bootstrapServer.variable})`,
 }
 
 /** Values that are each acceptable, but not together. */

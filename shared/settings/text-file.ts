@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 
-/** `fault` completes the file's name to a sentence. `line`: of the first byte that is no UTF-8. */
+/** `fault` completes the file's name to a sentence. `line`: of the first byte that is not UTF-8. */
 export type TextFile = { text: string } | { fault: string; line: number }
 
 /** Drops a byte order mark. Never throws. */
@@ -13,7 +13,7 @@ export function readText(file: string, bytesMax: number): TextFile {
     // Opening a named pipe would wait for ever.
     if (!stat.isFile())
       return {
-        fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file',
+        fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is not a regular file',
         line: 1,
       }
     if (stat.size > bytesMax) return tooLarge(stat.size, bytesMax)

@@ -30,7 +30,7 @@ describe('a guard on the command line', () => {
     ['strict', 'there is no file', 'did you mean', 'strict.ts?'],
     ['strict.js', 'there is no file', 'did you mean', 'strict.ts?'],
     ['lose.mjs', 'there is no file', 'did you mean', 'loose.mjs?'],
-    ['more', 'is a folder, and a guard is a file'],
+    ['more', 'is a folder; a guard is a file'],
   ])('is refused if it is no file (%s), with the path and the nearest name', (name, ...words) => {
     const given = join(folder, name)
     const refused = () => namedGuard(given)

@@ -3,9 +3,11 @@
 
 import { expect, it } from '@jest/globals'
 import {
+  type Agent,
   type Agents,
   type ErrorCode,
   loadAgents,
+  type Model,
   type Question,
   type Turn,
   type TurnEvent,
@@ -26,9 +28,22 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   same<ReturnType<typeof Weir.open>, Promise<Weir>>(true)
   same<Parameters<typeof Weir.open>, [WeirOptions]>(true)
   same<ReturnType<typeof loadAgents>, Agents>(true)
+  same<Agents, ReadonlyMap<string, Agent>>(true)
+  same<Agent['model'], Model>(true)
+  same<Model['provider'], 'anthropic' | 'openai-chat' | 'openai-responses'>(true)
   same<typeof weir.failed, Promise<never>>(true)
 
   await Weir.open({ agents: 'agents' })
+  const [agent] = weir.agents.values()
+  if (agent !== undefined) {
+    await Weir.open({ agents: new Map([['mine', agent]]) })
+    const unknown = { ...agent, model: { ...agent.model, provider: 'openai' } } as const
+    // @ts-expect-error no provider has this name
+    const mine: Agent = unknown
+    // @ts-expect-error nor does an agent with it open Weir
+    await Weir.open({ agents: new Map([['mine', unknown]]) })
+    same<typeof mine, Agent>(true)
+  }
   await Weir.open({
     agents: loadAgents('agent.yaml'),
     dataFolder: 'data',

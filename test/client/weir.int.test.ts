@@ -334,7 +334,7 @@ describe('closing', () => {
 describe('options that do not go together', () => {
   it.each<[Partial<WeirOptions>, RegExp]>([
     [{ stages: 'elsewhere' }, /stages cannot run elsewhere on the embedded bus/],
-    [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is named/],
+    [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is configured/],
     [
       { bus: { kind: 'kafka', bootstrapServer: 'nowhere' } },
       /bootstrapServer is "nowhere"; must be HOST:PORT/,

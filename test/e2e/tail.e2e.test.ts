@@ -249,7 +249,7 @@ describe('weir tail', () => {
       /--since is '5 minutes': give a time such as 2026-07-29T10:12:03Z or '10m ago'/,
     ],
     [['activity', '--since', 'now', '--from', 'end'], /--from and --since both set the start/],
-    [['activity', '--bus', 'kafka'], /no broker is named; give --bootstrap-server HOST:9092/],
+    [['activity', '--bus', 'kafka'], /no broker is configured; set --bootstrap-server HOST:9092/],
   ])('refuses %j with what would be taken', async (args, words) => {
     const { code, out, errors } = await commands.run(['tail', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })

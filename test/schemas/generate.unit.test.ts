@@ -94,7 +94,7 @@ describe('reading', () => {
     [
       'a missing doc',
       [message([{ name: 'text', type: 'string' }])],
-      /^tick.avsc: field Tick.text has no doc. Say what it means/,
+      /^tick.avsc: field Tick.text has no doc. Describe its meaning/,
     ],
     ['an empty doc', [message([{ ...text, doc: ' ' }])], /^tick.avsc: field Tick.text has no doc/],
     [
@@ -128,7 +128,7 @@ describe('reading', () => {
       /weir.Tick -> weir.Tick is a/,
     ],
     [
-      'a name that is taken',
+      'a name that another file defines',
       [file('types/a.avsc', kind), file('types/b.avsc', kind)],
       /^types\/b.avsc defines weir.Kind, which types\/a.avsc/,
     ],
@@ -138,9 +138,9 @@ describe('reading', () => {
       /^tick.avsc: Tick is not in the namespace weir/,
     ],
     [
-      'a file name that does not fit',
+      'a file name that does not match the record',
       [file('tack.avsc', record('Tick', []))],
-      /^tack.avsc holds weir.Tick, but its file name says weir.Tack/,
+      /^tack.avsc holds weir.Tick, but its file name requires weir.Tack/,
     ],
     [
       'a message that is an enum',
@@ -196,9 +196,9 @@ describe('reading', () => {
       /is an array of items without content/,
     ],
     [
-      'a type that is no type',
+      'an unknown type',
       [message([{ ...text, type: 5 }])],
-      /^tick.avsc: field Tick.text has the type 5, which is no Avro type/,
+      /^tick.avsc: field Tick.text has the type 5, which is not an Avro type/,
     ],
     [
       'other attributes',
@@ -206,7 +206,7 @@ describe('reading', () => {
       /without other attributes/,
     ],
     [
-      'a default that does not fit',
+      'a default of another type',
       [message([{ ...text, default: 5 }])],
       /^tick.avsc: incompatible field default 5/,
     ],
@@ -220,7 +220,7 @@ describe('reading', () => {
 })
 
 describe('the types', () => {
-  it('have their docs, and messages differ by their type field', () => {
+  it('have their docs, and a type field tells messages apart', () => {
     const fields = [
       text,
       { name: 'count', type: 'int', doc: 'an int' },
@@ -398,9 +398,9 @@ describe('the lock', () => {
 
   it('rejects the loss of a released message', () => {
     expect(() => evolve([released], parseSchemas([]))).toThrow(
-      /^tick.avsc is gone, but schema 1 of it is released: records with it may exist/,
+      /^tick.avsc is missing, but its schema 1 is released: records with it may exist/,
     )
-    expect(() => evolve([released, next], parseSchemas([]))).toThrow(/schema 1 of it is released/)
+    expect(() => evolve([released, next], parseSchemas([]))).toThrow(/its schema 1 is released/)
   })
 
   it('marks every schema as released with --release', () => {
@@ -491,7 +491,7 @@ describe('the command', () => {
 
   it('refuses an unknown option', () => {
     expect(run('--chekc')).toBe(1)
-    expect(printed).toEqual(['--chekc is no option. Use --check, --release, or none.'])
+    expect(printed).toEqual(['unknown option --chekc. Options: --check, --release.'])
   })
 
   function run(...flags: string[]): number {

@@ -141,7 +141,7 @@ export function testAgent(
   baseUrl: string,
   { settings = {}, tools }: Pick<PipelineOptions, 'settings' | 'tools'>,
   startsFile: string,
-): Agent {
+): Agent<'anthropic'> {
   const { policy, ...rest } = settings
   const { version: _, ...defaults } = defaultSettings.policy
   return {

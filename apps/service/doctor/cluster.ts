@@ -64,15 +64,18 @@ async function* topicChecks(kind: SharedBus, settings: Settings): AsyncGenerator
       'topics',
       `${specs.length + ofGuards.length} topics that begin with ${topicPrefix}, all as Weir needs them`,
     )
-  else if (differences.every(({ what }) => what === 'topic') && differences.length === specs.length)
+  else if (
+    differences.every(({ property }) => property === 'topic') &&
+    differences.length === specs.length
+  )
     yield wrong(
       'topics',
       `no topic begins with '${topicPrefix}'`,
       'weir topics create, or give the prefix of your topics (--topic-prefix)',
     )
   else {
-    for (const { topic, what, is, shouldBe, remedy } of differences.slice(0, differencesShown))
-      yield wrong('topics', `${topic}: ${what} is ${is}, and must be ${shouldBe}`, remedy)
+    for (const { topic, property, is, shouldBe, remedy } of differences.slice(0, differencesShown))
+      yield wrong('topics', `${topic}: ${property} is ${is}, and must be ${shouldBe}`, remedy)
     const more = differences.length - differencesShown
     if (more > 0)
       yield wrong('topics', `${count(more, 'further difference')}`, 'weir topics check lists all')

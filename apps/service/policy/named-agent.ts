@@ -35,7 +35,7 @@ export function checkAgent(agent: string): void {
 
 /** The mistake of such a name in an agent file. */
 function nameMistake(name: string): string | undefined {
-  return schemaMistakes({ name }).complaints.find(({ path }) => path[0] === 'name')?.text
+  return schemaMistakes({ name }).mistakes.find(({ path }) => path[0] === 'name')?.text
 }
 
 /** The entries of the agent after the change. Throws `usage`. */

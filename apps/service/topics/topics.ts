@@ -114,8 +114,9 @@ async function withGuardTopics(
   const plan = planOf(settings)
   const report = await work(plan)
   const isReadable = !report.differences.some(
-    ({ topic, what }) =>
-      topic === `${settings.topicPrefix}policies` && ['topic', 'leader', 'access'].includes(what),
+    ({ topic, property }) =>
+      topic === `${settings.topicPrefix}policies` &&
+      ['topic', 'leader', 'access'].includes(property),
   )
   const ofGuards = isReadable ? guardPlan(settings, await guardTopicsOn(settings)) : []
   if (ofGuards.length === 0) return { ...report, plan }
@@ -143,9 +144,9 @@ function printDifferences(
   plan: PlannedTopic[],
   out: NodeJS.WriteStream,
 ): void {
-  for (const { topic, what, is, shouldBe, remedy } of differences) {
+  for (const { topic, property, is, shouldBe, remedy } of differences) {
     out.write(
-      `${painted(out, 'bad', printable(topic))}: ${printable(`${what} is ${is}, and must be ${shouldBe}`)}\n`,
+      `${painted(out, 'bad', printable(topic))}: ${printable(`${property} is ${is}, and must be ${shouldBe}`)}\n`,
     )
     out.write(`    ${printable(remedy)}\n`)
   }

@@ -1,16 +1,14 @@
 // Calls that wait for the approval guard: requests approvals and withdraws those no longer needed.
 // Part of the reducer.
-// APPROVAL-ASKING-1. Each requested call is answered by the guard's verdict or withdrawn, once: so no
-//     person decides a call that is decided already.
+// APPROVAL-ASKING-1. Each requested call is answered by the guard's verdict or withdrawn, once: so
+//     no person decides a call that is decided already.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { OpenCall, Round, Turn } from '../turn.ts'
 
-/**
- * For a new round: requests approval of its calls that wait for the approval guard, if any.
- */
+/** For a new round: requests approval of its calls that wait for the approval guard, if any. */
 export function askForApproval({ conversation, turn }: Turn, round: Round): Output[] {
   const { agent, policy, clearedAt, expiresAt } = round
   const awaited = round.guards.find(({ name }) => name === approvalGuard)

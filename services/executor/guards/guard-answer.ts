@@ -17,9 +17,7 @@ import type {
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
-/**
- * A guard that a round waits for. `due`: its deadline. `ordinals`: the calls that it received.
- */
+/** A guard that a round waits for. `due`: its deadline. `ordinals`: the calls that it received. */
 export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> & {
   due: Milliseconds
   ordinals: number[]
@@ -83,7 +81,7 @@ export function vetoReason(guard: string): string {
 }
 
 /** An intervention that a guard requests, within its bounds. */
-export function boundedWish(guard: string, { reason, text }: GuardWish): GuardWish {
+export function boundedIntervention(guard: string, { reason, text }: GuardWish): GuardWish {
   return {
     guard,
     reason: shortened(onOneLine(reason), limits.reasonBytesMax),

@@ -1,6 +1,6 @@
-// Executor, verdict relay: copies guards' answers to waiting rounds from the guards' own topics into
-// the executor's inbox. Part of the performer. Owns: the choice of the records to copy. Does not
-// own: the meaning of a verdict, and whether it is in time (the reducer).
+// Executor, verdict relay: copies guards' answers to waiting rounds from the guards' own topics
+// into the executor's inbox. Part of the performer. Owns: the choice of the records to copy. Does
+// not own: the meaning of a verdict, and whether it is in time (the reducer).
 // VERDICT-RELAY-1. The topic identifies the guard, because access rights are per topic. The name in
 //     the record is ignored.
 // VERDICT-RELAY-2. Only an answer to a round that waits for this guard is copied, once for each
@@ -66,8 +66,8 @@ export function createRelay(
 type Follower = { wait(task: VerdictTask): void; forget(place: string): void; close(): void }
 
 /**
- * Reads one guard's topic from the oldest waiting round on. Stops `limits.guardFollowIdleMs` after the
- * last round has its answer.
+ * Reads one guard's topic from the oldest waiting round on. Stops `limits.guardFollowIdleMs` after
+ * the last round has its answer.
  */
 function createFollower(
   guard: string,
@@ -79,9 +79,7 @@ function createFollower(
   const waiting = new Map<string, Milliseconds>()
   const kept = createKept()
   let reading: AbortController | undefined
-  /**
-   * Every record from this time on has been read or will be. Early answers among them are kept.
-   */
+  /** Every record from this time on has been read or will be. Early answers among them are kept. */
   let knownSince = Number.POSITIVE_INFINITY
   let cancelIdle = () => {}
 

@@ -1,5 +1,5 @@
-// Calls that wait for guards: which guards, and the effect of an answer, of a silence and of the end
-// of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
+// Calls that wait for guards: which guards, and the effect of an answer, of a silence and of the
+// end of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
 // EXECUTOR-WAITING-1. A call waits only for the guards in its round's policy: a guard that is
 //     registered, switched or removed later changes nothing.
 // EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any rejection
@@ -21,14 +21,14 @@ import {
   type Answer,
   type AwaitedGuard,
   answerOf,
-  boundedWish,
+  boundedIntervention,
   silenceOf,
   vetoed,
 } from './guard-answer.ts'
 
 /**
- * The first phase of a call that may run: ready, or waiting for the guards that enforce for its tool.
- * Adds the call to each of them.
+ * The first phase of a call that may run: ready, or waiting for the guards that enforce for its
+ * tool. Adds the call to each of them.
  */
 export function phaseOf(round: Round, call: Call, declaration: Declaration): Phase {
   const guards = round.policy.guards.filter((guard) => modeFor(guard, call.name) === 'enforce')
@@ -48,9 +48,7 @@ export function phaseOf(round: Round, call: Call, declaration: Declaration): Pha
   return { kind: 'waiting', declaration, guards: guards.map(({ name }) => name) }
 }
 
-/**
- * Applies a guard's verdict on a round. A late, repeated or unexpected one changes nothing.
- */
+/** Applies a guard's verdict on a round. A late, repeated or unexpected one changes nothing. */
 export function applyVerdict(
   turn: Turn,
   round: Round,
@@ -62,14 +60,14 @@ export function applyVerdict(
   if (guard === undefined) return records
   if (guard.name === approvalGuard) round.asked = [] // answered: nothing to withdraw
   if (message.intervention !== null)
-    round.wishes.push(boundedWish(guard.name, message.intervention))
+    round.interventions.push(boundedIntervention(guard.name, message.intervention))
   return [...records, ...applyAnswer(turn, round, guard, answerOf(guard, message), time)]
 }
 
 /**
  * Ends waits by time: the round has expired, or a guard was silent (keeps EXEC-4 and
- * EXECUTOR-WAITING-2). The guard
- * with the earliest deadline goes first, so the record names the guard that stopped a call.
+ * EXECUTOR-WAITING-2). The guard with the earliest deadline goes first, so the record names the
+ * guard that stopped a call.
  */
 export function endOverdueWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
   if (time >= round.expiresAt) return finishWaitingCalls(turn, round, 'expired')

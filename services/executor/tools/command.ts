@@ -1,7 +1,6 @@
-// The tool kind `command`: one program for each call, without a shell. It gets the arguments as JSON
-// text on its standard input. Its standard output is the result, and its exit code the status.
-// TOOLS-COMMAND-1. It leads a process group of its own and is stopped as a tree: SIGTERM, then
-//     SIGKILL.
+// The tool kind `command`: one program for each call, without a shell. It gets the arguments as
+// JSON text on its standard input. Its standard output is the result, and its exit code the status.
+// TOOLS-COMMAND-1. It leads its own process group and is stopped as a tree: SIGTERM, then SIGKILL.
 // TOOLS-COMMAND-2. It sees PATH, the variables that the agent file allows, and its idempotency key.
 //     It sees nothing more of our environment, which holds the keys.
 // TOOLS-COMMAND-3. Its memory here and the wait for its end are bounded.
@@ -121,19 +120,19 @@ function startFault({ argv: [program], cwd }: CommandTool, error: unknown): Tool
   const { code = 'unknown', message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' && cwd !== undefined && !existsSync(cwd)) {
     const fault = `cannot start ${program}: its working folder ${cwd} does not exist; create it, or correct cwd in the agent file`
-    return notStarted({ code, what: 'its working folder does not exist', fault })
+    return notStarted({ code, event: 'its working folder does not exist', fault })
   }
   if (code === 'ENOENT') {
     const fault = `cannot start ${program}: there is no such program; install it where PATH finds it, or correct its command in the agent file`
-    return notStarted({ code, what: 'its program was not found', fault })
+    return notStarted({ code, event: 'its program was not found', fault })
   }
   if (code === 'EACCES') {
     const fault = `cannot start ${program}: it must not be executed; set its execute bit, or correct command or cwd in the agent file`
-    return notStarted({ code, what: 'its program must not be executed', fault })
+    return notStarted({ code, event: 'its program must not be executed', fault })
   }
   return notStarted({
     code,
-    what: 'the system refused',
+    event: 'the system refused',
     fault: `cannot start ${program}: ${message}`,
   })
 }

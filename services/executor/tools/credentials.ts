@@ -1,6 +1,7 @@
-// Finds possible credentials in the URL and headers of an agent file, and keeps them out of results:
-// servers echo requests, mostly in errors. A name identifies most of them. In other headers, a long
-// value without a space may be one. A short value is left: hiding it would only spoil results.
+// Finds possible credentials in the URL and headers of an agent file, and keeps them out of
+// results: servers echo requests, mostly in errors. A name identifies most of them. In other
+// headers, a long value without a space may be one. A short value is left: hiding it would only
+// spoil results.
 
 import type { HttpTool } from '../../../shared/agents/agents.ts'
 import type { ToolEnding } from './tool.ts'

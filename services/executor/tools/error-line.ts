@@ -26,9 +26,7 @@ const lookedAtMax = 64 * 1024
 const lineLookedAtMax = 2_048
 const namesAnError = /^(uncaught )?([\w$]+\.)*\w*(error|exception|panic|fatal)\w*\b/i
 
-/**
- * The line that names an error, otherwise the first line with text. Undefined if there is none.
- */
+/** The line that names an error, otherwise the first line with text. Undefined if there is none. */
 export function errorLine(output: string): string | undefined {
   const all = output
     .slice(0, lookedAtMax)

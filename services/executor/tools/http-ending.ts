@@ -69,12 +69,12 @@ export function broken({
 }): ToolEnding {
   const when =
     status === undefined ? 'before it answered' : `in the middle of its answer (HTTP ${status})`
-  const what = code.startsWith('HPE_')
+  const event = code.startsWith('HPE_')
     ? "The tool's server answered with what is not HTTP"
     : `The connection to the tool broke ${when}`
   return {
     status: 'error',
-    text: `${what} (${code}). ${mayHaveEffect}${body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))}`,
+    text: `${event} (${code}). ${mayHaveEffect}${body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))}`,
     reason: code.startsWith('HPE_') ? `not HTTP: ${code}` : `connection broke ${when}: ${code}`,
   }
 }
@@ -94,9 +94,9 @@ export function notAnswered({
 
 /** The timeout passed before the request could be sent. */
 export function notConnected({ timeoutMs, url }: { timeoutMs: number; url: URL }): ToolEnding {
-  const what = `The tool could not be reached within ${timeoutMs} ms.`
+  const event = `The tool could not be reached within ${timeoutMs} ms.`
   return notReady({
-    what,
+    event,
     timeoutMs,
     fault: `cannot connect to ${url.origin} within ${timeoutMs} ms; ${remedy}`,
   })
@@ -104,26 +104,26 @@ export function notConnected({ timeoutMs, url }: { timeoutMs: number; url: URL }
 
 /** No connection, so nothing was sent. */
 export function unreachable({ code, url }: { code: string; url: URL }): ToolEnding {
-  const what =
+  const event =
     causes[code] ??
     (isAboutTls(code)
       ? 'no secure connection to its server could be made'
       : 'its server could not be reached')
   return notStarted({
     code,
-    what,
-    fault: `cannot reach ${url.origin}: ${what} (${code}); ${remedy}`,
+    event,
+    fault: `cannot reach ${url.origin}: ${event} (${code}); ${remedy}`,
   })
 }
 
 /** Node refuses to send it. Its message may contain the URL, its codes do not. */
 export function notSendable(error: unknown): ToolEnding {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
-  const what = 'its request cannot be sent'
+  const event = 'its request cannot be sent'
   return notStarted({
     code,
-    what,
-    fault: `the tool's ${what} (${code}); correct url or headers in the agent file`,
+    event,
+    fault: `the tool's ${event} (${code}); correct url or headers in the agent file`,
   })
 }
 

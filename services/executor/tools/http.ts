@@ -1,12 +1,13 @@
-// The tool kind `http`: one POST for each call, with the arguments as its body. The answer's body is
-// the result, and its status the status of the call. Connections are kept for later calls.
-// Not Node's `fetch`: it ends after five minutes without a byte, whatever the tool's timeout. It also
-// hides whether a request has left this machine, and is slower (test/bench/executor.ts).
+// The tool kind `http`: one POST for each call, with the arguments as its body. The answer's body
+// is the result, and its status the status of the call. Connections are kept for later calls. Not
+// Node's `fetch`: it ends after five minutes without a byte, even if the tool's timeout is longer.
+// It also hides whether a request has left this machine, and is slower (test/bench/executor.ts).
 // HTTP-1. A request that was sent may take effect, also if its connection breaks; one that was not
 //     sent never does. The result tells which.
 // HTTP-2. Nothing is sent twice: no retry, no redirect. The agent file decides where calls go.
 // HTTP-3. Memory, time and read bytes are bounded, for any server.
-// HTTP-4. Credentials of the agent file are in no result and no log, also if the server echoes them.
+// HTTP-4. Credentials of the agent file are in no result and no log, also if the server echoes
+//     them.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -37,7 +38,7 @@ type Prepared = {
 }
 type Sent = { prepared: Prepared; call: ToolCall; request: ClientRequest }
 
-/** With connections of its own, shared by all tools that one process runs. */
+/** Keeps its own connections, which all tools of one process share. */
 export function httpTools(): StartTool<HttpTool> {
   const options = { keepAlive: true, timeout: limits.toolConnectionIdleMs }
   const agents = { http: new http.Agent(options), https: new https.Agent(options) }
@@ -144,9 +145,7 @@ function onceConnected(request: ClientRequest, { protocol }: URL, act: () => voi
   })
 }
 
-/**
- * Weir sets the headers for the body's format, the connection and the call's identity.
- */
+/** Weir sets the headers for the body's format, the connection and the call's identity. */
 const reserved = new Set([
   'connection',
   'content-length',
@@ -192,9 +191,7 @@ function headersOfCall(call: ToolCall): string[] {
   ]
 }
 
-/**
- * The key is JSON text. Escaping the characters that a header cannot carry keeps its meaning.
- */
+/** The key is JSON text. Escaping the characters that a header cannot carry keeps its meaning. */
 function asciiOf(key: string): string {
   return key.replace(
     /[^\x20-\x7e]/g,

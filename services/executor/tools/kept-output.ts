@@ -1,5 +1,5 @@
-// Keeps a bounded part of a program's output. The rest is read and dropped, so a flood neither blocks
-// the program nor fills the memory.
+// Keeps a bounded part of a program's output. The rest is read and dropped, so a flood neither
+// blocks the program nor fills the memory.
 
 import type { Readable } from 'node:stream'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -34,7 +34,9 @@ export function keepBeginning(stream: Readable, bytesMax: number): () => Output 
   return () => ({ ...decode(kept.subarray(0, length), bytes > length), bytes, cut: bytes > length })
 }
 
-/** Keeps the last `bytesMax` bytes. Returns a function that reads them, and clears them on demand. */
+/**
+ * Keeps the last `bytesMax` bytes. Returns a function that reads them, and clears them on demand.
+ */
 export function keepEnd(stream: Readable, bytesMax: number): (then?: 'forget') => Output {
   let kept = Buffer.alloc(0)
   let bytes = 0

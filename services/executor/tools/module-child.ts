@@ -1,8 +1,8 @@
 // The process of a module tool. Loads the module once, then calls its default export, one call at a
-// time, as its parent requests over the IPC channel. A program of its own; module-process.ts starts
-// it.
-// MODULE-CHILD-1. It sends one answer to each call, and one when loading is over. It reports a crash
-//     in between if it still can.
+// time, as its parent requests over the IPC channel. It is a separate program, which
+// module-process.ts starts.
+// MODULE-CHILD-1. It sends one answer to each call, and one when loading is over. It reports a
+//     crash in between if it still can.
 // MODULE-CHILD-2. It ends with its parent, together with all that the module started, also in an
 //     endless loop: a thread holds a pipe that breaks when the parent ends.
 // MODULE-CHILD-3. Its answers are bounded here, so the parent never holds a larger result than it
@@ -160,9 +160,7 @@ function codeOf(error: unknown): string {
   return typeof short === 'string' ? short : 'unknown'
 }
 
-/**
- * Also for an unhandled rejection. The module may be in any state then, so the process ends.
- */
+/** Also for an unhandled rejection. The module may be in any state then, so the process ends. */
 process.on('uncaughtException', (error) => {
   const end = () => process.exit(1)
   const { message, stack } = described(error)

@@ -1,5 +1,5 @@
-// Turns the answer of a module, or the end of its process, into the result of a call. Stacks and file
-// names go to the log only.
+// Turns the answer of a module, or the end of its process, into the result of a call. Stacks and
+// file names go to the log only.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -70,11 +70,11 @@ export function notLoaded(
   { file }: ModuleTool,
   { code, stack }: Extract<Answer, { type: 'not-loaded' }>,
 ): ToolEnding {
-  const what =
+  const event =
     code === 'NO_FUNCTION'
       ? 'its module has no default export that is a function'
       : 'its module could not be loaded'
-  return notStarted({ code, what, fault: `cannot load the module ${file}: ${stack}; ${remedy}` })
+  return notStarted({ code, event, fault: `cannot load the module ${file}: ${stack}; ${remedy}` })
 }
 
 export function endedWhileLoading(
@@ -85,13 +85,13 @@ export function endedWhileLoading(
   if (gone.kind === 'not-started') return notForked(gone)
   const code = howOf(gone.exit)
   const fault = `the module ${file} ended its process (${code}) while it was loaded; ${remedy}; its error output: ${stderr}`
-  return notStarted({ code, what: 'its module ended its process', fault })
+  return notStarted({ code, event: 'its module ended its process', fault })
 }
 
 export function notLoadedInTime({ file }: ModuleTool, timeoutMs: number): ToolEnding {
-  const what = `The tool's module was not loaded within ${timeoutMs} ms.`
+  const event = `The tool's module was not loaded within ${timeoutMs} ms.`
   return notReady({
-    what,
+    event,
     timeoutMs,
     fault: `the module ${file} was not loaded within ${timeoutMs} ms, the tool's timeout; ${remedy}`,
   })
@@ -100,7 +100,7 @@ export function notLoadedInTime({ file }: ModuleTool, timeoutMs: number): ToolEn
 export function notForked({ code }: { code: string }): ToolEnding {
   return notStarted({
     code,
-    what: 'the system refused',
+    event: 'the system refused',
     fault: `cannot start a process for a module tool: ${code}`,
   })
 }

@@ -1,6 +1,6 @@
-// One process that runs a tool's module (module-child.ts), as its parent sees it. A listener gets its
-// answers, and once its end. It sees PATH and the variables that the agent file allows, leads a group
-// of its own, and does not outlive us. An idle one does not keep us alive.
+// One process that runs a tool's module (module-child.ts), as its parent sees it. A listener gets
+// its answers, and once its end. It sees PATH and the variables that the agent file allows, leads
+// its own process group, and does not outlive us. An idle one does not keep us alive.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'

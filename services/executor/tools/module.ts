@@ -1,9 +1,9 @@
 // The tool kind `module`: a function, called in a process that runs only its module. The process is
-// kept for later calls, so that a call costs a message and not a start. Not a worker thread: a thread
-// sees our environment and memory, which hold the keys, and `process.exit` in it would end us too.
-// Top-level state of a module is shared by its calls, also across conversations.
-// MODULE-1. A process runs one call at a time. It gets no further call if it ended without an answer,
-//     or holds too much memory. A slow load goes on for the next call.
+// kept for later calls, so that a call costs a message and not a start. Not a worker thread: a
+// thread sees our environment and memory, which hold the keys, and `process.exit` in it would end
+// us too. Top-level state of a module is shared by its calls, also across conversations.
+// MODULE-1. A process runs one call at a time. It gets no further call if it ended without an
+//     answer, or holds too much memory. A slow load goes on for the next call.
 // MODULE-2. A call is stopped by `signal`, then killed with all that it started.
 // MODULE-3. Memory and the wait for an end are bounded, for any module.
 
@@ -29,9 +29,7 @@ import { type Cause, neverStarted, stoppedBefore } from './tool-endings.ts'
 /** A killed process ends at once, unless it hangs in the kernel. */
 const killMs: Milliseconds = 2_000
 
-/**
- * Has its own processes, shared by all tools of this process. `close` ends the idle ones.
- */
+/** Has its own processes, shared by all tools of this process. `close` ends the idle ones. */
 export function moduleTools(): { start: StartTool<ModuleTool>; close(): void } {
   const pool = createModulePool()
   return {
@@ -89,8 +87,8 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
       case 'failed':
         if (phase !== 'calling') return
         phase = 'answered'
-        // The printed output is in the pipes, as far as it fits, and is read before the next turn of
-        // the event loop.
+        // The printed output is in the pipes, as far as it fits, and is read before the next turn
+        // of the event loop.
         setImmediate(() =>
           finish(returned(cause, answer), isFitForMore(answer) ? pool.giveBack : undefined),
         )

@@ -15,11 +15,11 @@ const setupAdvice =
 
 /** `said`: the output so far, beginning on a new line, or nothing. */
 export function timedOut(timeoutMs: number, said = ''): ToolEnding {
-  const what = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
+  const event = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
   const advice = 'It may have done a part of its work; check before doing it again.'
   return {
     status: 'timed_out',
-    text: `${what} ${advice}${said}`,
+    text: `${event} ${advice}${said}`,
     reason: `timed out after ${timeoutMs} ms`,
   }
 }
@@ -30,41 +30,41 @@ export function stopped(why: string, said = ''): ToolEnding {
 }
 
 /**
- * The call never ran. `fault` has the cause for the operator; the model can only continue without the
- * tool.
+ * The call never ran. `fault` has the cause for the operator; the model can only continue without
+ * the tool.
  */
 export function notStarted({
   code,
-  what,
+  event,
   fault,
 }: {
   code: string
-  what: string
+  event: string
   fault: string
 }): ToolEnding {
   return {
     status: 'error',
-    text: `The tool could not be started: ${what} (${code}). ${setupAdvice}`,
+    text: `The tool could not be started: ${event} (${code}). ${setupAdvice}`,
     reason: `could not be started: ${code}`,
     fault,
   }
 }
 
 /**
- * The preparation took too long, so the call itself never ran. `what` is a whole sentence.
+ * The preparation was too slow, so the call itself never ran. `event` is a whole sentence.
  */
 export function notReady({
-  what,
+  event,
   timeoutMs,
   fault,
 }: {
-  what: string
+  event: string
   timeoutMs: number
   fault: string
 }): ToolEnding {
   return {
     status: 'error',
-    text: `${what} The call was not run.`,
+    text: `${event} The call was not run.`,
     reason: `not ready within ${timeoutMs} ms`,
     fault,
   }

@@ -1,8 +1,6 @@
 // The processes that run tools: their environment, and how to stop one with all that it started.
 
-/**
- * Signals a group by its leader. Fails only if no process of the group is left, which is fine.
- */
+/** Signals a group by its leader. Fails only if no process of the group is left, which is fine. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal)
@@ -15,7 +13,9 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
  */
 const runningGroups = new Set<number>()
 
-/** From its start until the returned function is called. Then another process may get its number. */
+/**
+ * From its start until the returned function is called. Then another process may get its number.
+ */
 export function groupRuns(leader: number): () => void {
   runningGroups.add(leader)
   return () => runningGroups.delete(leader)

@@ -1,5 +1,5 @@
-// The places for running tools in this process, shared by all its partitions. Each turn has a line. A
-// tool may have fewer places of its own.
+// The places for running tools in this process, shared by all its partitions. Each turn has a line.
+// An agent file may set a lower number of places for a tool.
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
 import { createSlots, type Slots } from '../../../shared/lib/slots.ts'

@@ -1,5 +1,5 @@
-// The type of a kind of tool: a function that starts one call. A new kind is one file with a StartTool
-// and one line in start-tool.ts. The simulator has a fake.
+// The type of a kind of tool: a function that starts one call. A new kind is one file with a
+// StartTool and one line in start-tool.ts. The simulator has a fake.
 
 import type { ToolRun } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
@@ -27,9 +27,9 @@ export type RunningTool = {
   /** True as soon as it runs, false if it could not be started. Never rejects. */
   readonly started: Promise<boolean>
   /**
-   * The end: ok, error (also if it could not be started), timed_out, outcome_unknown if `stop` ended
-   * it, or skipped if `stop` came before its start. Resolves soon after the tool's end, its timeout
-   * and grace, or `stop`, for any tool. Never rejects.
+   * The end: ok, error (also if it could not be started), timed_out, outcome_unknown if `stop`
+   * ended it, or skipped if `stop` came before its start. Resolves soon after the tool's end, its
+   * timeout and grace, or `stop`, for any tool. Never rejects.
    */
   readonly ended: Promise<ToolEnding>
   /**

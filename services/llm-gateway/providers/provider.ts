@@ -107,9 +107,9 @@ export type RecordingFormat = {
 }
 
 /** A provider as agent files, `doctor`, `normalize` and `init` know it. Loads no SDK. */
-export type ProviderRecord = {
+export type ProviderRecord<Name extends string = string> = {
   /** As `model.provider` of an agent file. */
-  name: string
+  name: Name
   /** The variable that holds the key if an agent file names none. */
   keyVariable: string
   /** Loads the SDK. `fetch` sends the requests; default: over the network. */

@@ -11,13 +11,11 @@ import { openaiResponses } from './openai-responses/provider.ts'
 import type { Provider, ProviderRecord } from './provider.ts'
 
 /** `weir init` writes an agent file for the first one. */
-export const providers: readonly [ProviderRecord, ...ProviderRecord[]] = [
-  anthropic,
-  openaiChat,
-  openaiResponses,
-]
+export const providers = [anthropic, openaiChat, openaiResponses] as const
 
-export const providerNames = providers.map(({ name }) => name)
+export type ProviderName = (typeof providers)[number]['name']
+
+export const providerNames: readonly ProviderName[] = providers.map(({ name }) => name)
 
 /** Throws `agent.invalid` if no provider has this name. */
 export function providerNamed(name: string): ProviderRecord {

@@ -1,6 +1,6 @@
-// What an agent file says, after agent.schema.json has checked it: of the right types where it is
-// there at all. What the schema refused is undefined under its key, so that the rest can still be
-// checked and every mistake is reported at once.
+// The content of an agent file after agent.schema.json has checked it. Values that the schema
+// refused are undefined under their keys. The rest can still be checked, so all mistakes are
+// reported at once.
 
 import type { EmptyAllowance, LoopThresholds } from '../../contract/messages.ts'
 

@@ -1,10 +1,7 @@
-// What an HTTP header can be. Node refuses the rest too, but only when the first call is made, and
-// with the value in its words.
+// The accepted HTTP headers. Node refuses others too, but only at the first call, and its error
+// shows the value.
 
-/**
- * Completes "has ... in it"; undefined: it can be sent. Space around the value does not count: it
- * is not sent.
- */
+/** Completes "has ... in it". Undefined: it can be sent. Space around the value is not sent. */
 export function headerFault(value: string): string | undefined {
   const sent = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')
   if (/[\0\r\n]/.test(sent)) return 'a line end or a NUL character'
@@ -13,7 +10,7 @@ export function headerFault(value: string): string | undefined {
     : undefined
 }
 
-/** agent.schema.json says the same. */
+/** agent.schema.json has the same pattern. */
 export function isHeaderName(name: string): boolean {
   return /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/.test(name)
 }

@@ -1,10 +1,9 @@
-// Agent files: what an operator writes about an agent, as an Agent that gateway and executor can
-// work with. This is the only place where commands, URLs and keys come in, and they leave it in an
-// Agent only, never in a record.
-// LOAD-AGENTS-1. All mistakes of all files are reported at once. An agent with a mistake is not
-//     used, nor is any other one of the same call.
-// LOAD-AGENTS-2. Secrets come from the environment, and no message shows what a variable holds.
-// LOAD-AGENTS-3. Reading runs nothing: a module tool is looked for, not imported.
+// Loads agent files into Agents for gateway and executor. Commands, URLs and keys come in only
+// here. They leave in an Agent only, never in a record.
+// LOAD-AGENTS-1. All mistakes of all files are reported at once. One mistake refuses all agents of
+//     the call.
+// LOAD-AGENTS-2. Secrets come from the environment, and no message shows the value of a variable.
+// LOAD-AGENTS-3. Reading runs nothing: the file of a module tool must exist, but is not imported.
 
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
@@ -12,7 +11,7 @@ import { limits } from '../../contract/limits.ts'
 import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
-import type { Agent, Agents } from '../agents.ts'
+import type { Agent, Agents, Model } from '../agents.ts'
 import type { AgentContent } from './content.ts'
 import { modelOf } from './model-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
@@ -21,16 +20,16 @@ import { exists, type KnownRecords, type LoadOptions, referred, type Source } fr
 import { toolsOf } from './tool-part.ts'
 
 /**
- * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder; not of its
- * subfolders, and without `*.schema.*` (schemas of tools) and hidden files. `environment`: what
- * `${NAME}` stands for. Throws `agent.invalid`, which lists every mistake (cannotUse).
+ * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder. Subfolders,
+ * hidden files and `*.schema.*` (schemas of tools) are skipped. `environment`: the values of
+ * `${NAME}`. Throws `agent.invalid` with every mistake (cannotUse).
  */
-export function loadAgents(
+export function loadAgents<Provider extends string>(
   path: string,
   environment: NodeJS.ProcessEnv,
   options: LoadOptions,
-  known: KnownRecords,
-): Agents {
+  known: KnownRecords<Provider>,
+): Agents<Provider> {
   const found = agentFilesAt(path)
   const readings = found.files.map((file) => read(file, environment, options, known))
   const mistakes = [
@@ -44,44 +43,49 @@ export function loadAgents(
   )
 }
 
-/** The agent of one file. Throws `agent.invalid`, which lists every mistake. */
-export function loadAgentFile(
+/** The agent of one file. Throws `agent.invalid` with every mistake. */
+export function loadAgentFile<Provider extends string>(
   file: string,
   environment: NodeJS.ProcessEnv,
   options: LoadOptions,
-  known: KnownRecords,
-): Agent {
+  known: KnownRecords<Provider>,
+): Agent<Provider> {
   const { agent, mistakes } = read(file, environment, options, known)
   if (agent === undefined || mistakes.length > 0) throw cannotUse(mistakes)
   return agent
 }
 
-type Reading = { file: string; agent?: Agent; namePlace: Place; mistakes: Mistake[] }
+type Reading<Provider extends string> = {
+  file: string
+  agent?: Agent<Provider>
+  namePlace: Place
+  mistakes: Mistake[]
+}
 
-function read(
+function read<Provider extends string>(
   file: string,
   environment: NodeJS.ProcessEnv,
   options: LoadOptions,
-  known: KnownRecords,
-): Reading {
+  known: KnownRecords<Provider>,
+): Reading<Provider> {
   const start: Place = { line: 1, column: 1 }
-  const refused = (mistakes: Mistake[]): Reading => ({ file, namePlace: start, mistakes })
-  const complaint = (text: string, line = 1): Mistake => ({ file, line, column: 1, path: [], text })
+  const refused = (mistakes: Mistake[]): Reading<Provider> => ({ file, namePlace: start, mistakes })
+  const mistake = (text: string, line = 1): Mistake => ({ file, line, column: 1, path: [], text })
 
   if (!endings.includes(extname(file)))
-    return refused([complaint(`is no agent file; its name must end in ${alternatives(endings)}`)])
+    return refused([mistake(`is not an agent file; its name must end in ${alternatives(endings)}`)])
   const content = readText(file, limits.agentFileBytesMax)
-  if ('fault' in content) return refused([complaint(content.fault, content.line)])
+  if ('fault' in content) return refused([mistake(content.fault, content.line)])
   const { document, mistakes } = readDocument(file, content.text)
   if (document === undefined) return refused(mistakes)
   if (document.value === null)
     return refused([
       ...mistakes,
-      complaint('is empty; must be a mapping with name, system, model and tools'),
+      mistake('is empty; must be a mapping with name, system, model and tools'),
     ])
 
   const checked = schemaMistakes(document.value)
-  for (const { path, text, part } of checked.complaints)
+  for (const { path, text, part } of checked.mistakes)
     mistakes.push({ file, ...document.placeOf(path, part), path, text })
   const source = sourceOf({ file, document, mistakes, environment, options, known })
   return {
@@ -92,50 +96,58 @@ function read(
   }
 }
 
-type Parts = {
+type Parts<Provider extends string> = {
   file: string
   document: Document
   mistakes: Mistake[]
   environment: NodeJS.ProcessEnv
   options: LoadOptions
-  known: KnownRecords
+  known: KnownRecords<Provider>
 }
 
-function sourceOf({ file, document, mistakes, environment, options, known }: Parts): Source {
+function sourceOf<Provider extends string>({
+  file,
+  document,
+  mistakes,
+  environment,
+  options,
+  known,
+}: Parts<Provider>): Source<Provider> {
   return {
     ...options,
     ...known,
     file,
     folder: resolve(dirname(file)),
     environment,
-    complain: (path, text) => mistakes.push({ file, ...document.placeOf(path), path, text }),
+    refuse: (path, text) => mistakes.push({ file, ...document.placeOf(path), path, text }),
     report: (others) => mistakes.push(...others),
   }
 }
 
-/** An agent in any case; where mistakes were found, nobody gets it. */
-function agentOf(source: Source, content: AgentContent): Agent {
+/** Always returns an agent. If there are mistakes, it is never used. */
+function agentOf<Provider extends string>(
+  source: Source<Provider>,
+  content: AgentContent,
+): Agent<Provider> {
   return {
     name: nameOf(source, content),
     system: source.forMessages ? '' : systemOf(source, content),
-    model: source.forMessages ? askedElsewhere : modelOf(source, content.model ?? {}),
+    model: source.forMessages ? modelElsewhere(source) : modelOf(source, content.model ?? {}),
     tools: toolsOf(source, content.tools ?? []),
     settings: settingsOf(content),
   }
 }
 
-const askedElsewhere: Agent['model'] = {
-  provider: '',
-  name: '',
-  apiKey: '',
-  maxOutputTokens: 1,
+/** A stand-in: other processes send the requests. */
+function modelElsewhere<Provider extends string>({ providers }: Source<Provider>): Model<Provider> {
+  return { provider: providers[0].name, name: '', apiKey: '', maxOutputTokens: 1 }
 }
 
 function nameOf(source: Source, content: AgentContent): string {
   if ('name' in content) return content.name ?? ''
   const fileName = basename(source.file, extname(source.file))
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(fileName))
-    source.complain(
+    source.refuse(
       ['name'],
       `is missing, and the file's name ${shown(fileName)} cannot stand in; must be 1 to 64 of a-z, 0-9 and -`,
     )
@@ -150,17 +162,17 @@ function systemOf(source: Source, { system, systemFile }: AgentContent): string 
   const fault =
     'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
   if (fault !== undefined)
-    source.complain(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
+    source.refuse(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
   return 'text' in content ? content.text : ''
 }
 
-// ── Which files ──
+// ── The files of a folder ──
 
 const endings = ['.yaml', '.yml', '.json']
 
 /** In the order of their names. */
 function agentFilesAt(path: string): { files: string[]; mistakes: Mistake[] } {
-  const complaint = (text: string) => ({
+  const refused = (text: string) => ({
     files: [],
     mistakes: [{ file: path, line: 1, column: 1, path: [], text }],
   })
@@ -169,18 +181,18 @@ function agentFilesAt(path: string): { files: string[]; mistakes: Mistake[] } {
     if (!statSync(path).isDirectory()) return { files: [path], mistakes: [] }
     names = readdirSync(path)
   } catch (error) {
-    return complaint(unreadable(error))
+    return refused(unreadable(error))
   }
   const files = names
     .filter(isAgentFile)
     .sort()
     .map((name) => join(path, name))
   if (files.length === 0)
-    return complaint(
-      `has no agent file in it; must have at least one file that ends in ${alternatives(endings)}`,
+    return refused(
+      `contains no agent file; must contain at least one file that ends in ${alternatives(endings)}`,
     )
   if (files.length > limits.agentFilesMax)
-    return complaint(`has ${files.length} agent files; must have at most ${limits.agentFilesMax}`)
+    return refused(`has ${files.length} agent files; must have at most ${limits.agentFilesMax}`)
   return { files, mistakes: [] }
 }
 
@@ -188,7 +200,7 @@ function isAgentFile(name: string): boolean {
   return endings.includes(extname(name)) && !name.startsWith('.') && !/\.schema\.[a-z]+$/.test(name)
 }
 
-function sameNames(readings: Reading[]): Mistake[] {
+function sameNames(readings: Reading<string>[]): Mistake[] {
   const first = new Map<string, string>()
   return readings.flatMap(({ file, agent, namePlace }) => {
     if (agent === undefined || agent.name === '') return []

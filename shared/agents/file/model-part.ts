@@ -1,4 +1,4 @@
-// The model of an agent file: which one, where, and with which key.
+// The model of an agent file: its provider, name, server and key.
 
 import type { Model } from '../agents.ts'
 import type { ModelContent } from './content.ts'
@@ -6,12 +6,15 @@ import { expanded, type Source } from './source.ts'
 import { urlOf } from './url.ts'
 import { variableValue } from './variables.ts'
 
-export function modelOf(source: Source, content: ModelContent): Model {
-  const { provider = '', name = '', maxOutputTokens = 1, temperature, toolCalls } = content
+export function modelOf<Provider extends string>(
+  source: Source<Provider>,
+  content: ModelContent,
+): Model<Provider> {
+  const { name = '', maxOutputTokens = 1, temperature, toolCalls } = content
   const baseUrl =
     content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
   return {
-    provider,
+    provider: providerOf(source, content),
     name,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     apiKey: apiKeyOf(source, content),
@@ -21,9 +24,17 @@ export function modelOf(source: Source, content: ModelContent): Model {
   }
 }
 
+/** A stand-in if it is missing or unknown: the schema has refused the file then. */
+function providerOf<Provider extends string>(
+  { providers }: Source<Provider>,
+  content: ModelContent,
+): Provider {
+  return (providers.find(({ name }) => name === content.provider) ?? providers[0]).name
+}
+
 /**
- * With another server and no key named there is none: the provider's key must not go to a server
- * for which nobody meant it.
+ * With `baseUrl` and without `apiKey` there is no key: the provider's key must not go to another
+ * server by accident.
  */
 function apiKeyOf(source: Source, content: ModelContent): string {
   const { provider, apiKey } = content
@@ -33,7 +44,7 @@ function apiKeyOf(source: Source, content: ModelContent): string {
   if ('apiKey' in content || 'baseUrl' in content || variable === undefined) return ''
   const key = variableValue(variable, source.environment) ?? ''
   if (key !== '') return checkedKey(source, key)
-  source.complain(
+  source.refuse(
     path,
     `is missing, and the variable ${variable} is not set or empty; set it, or name another one: apiKey: \${NAME}`,
   )
@@ -41,14 +52,13 @@ function apiKeyOf(source: Source, content: ModelContent): string {
 }
 
 /**
- * A line end at the end of a variable is a common slip, and Node's complaint about it comes with
- * the first request.
+ * A line end at the end of a variable is a common slip. Node reports it only at the first request.
  */
 function checkedKey(source: Source, key = ''): string {
   if (!/^[\u0021-\u007e]*$/.test(key))
-    source.complain(
+    source.refuse(
       ['model', 'apiKey'],
-      "holds a space, a line end or another character that no key has; correct the variable's value",
+      "holds a space, a line end or another character that a key cannot have; correct the variable's value",
     )
   return key
 }

@@ -1,16 +1,16 @@
-// Whether a path to arguments (argument-path.ts) can lead anywhere in a tool's schema. One that
-// does not would silently do nothing: a loop that its author wanted seen would not be. An object
-// that lists names is taken for closed, though a schema that says no more allows others: a name
-// that is not listed is a slip.
+// Checks that a path to arguments (argument-path.ts) exists in a tool's schema. Another path would
+// have no effect, without any error, and a loop would go unnoticed. An object that lists names
+// counts as closed, even if the schema allows other names, because an unlisted name is likely a
+// typo.
 
 import { anyStep, stepsOf } from '../../contract/arguments/argument-path.ts'
 import { pointedTo } from '../../contract/arguments/schema-reference.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 
 /**
- * `at`: the part of the path that leads somewhere, '' at the top; `step`: what there is not behind
- * it; `known`: the names that there are instead, none where nothing can stand behind it, or only
- * places of a list (`isList`). malformed: it is no JSON pointer.
+ * `at`: the part of the path that exists, '' at the top. `step`: the first step that does not
+ * exist. `known`: the names that exist there, none below a scalar or a list (`isList`).
+ * `malformed`: it is not a JSON pointer.
  */
 export type PathFault =
   | { kind: 'unknown'; at: string; step: string; known: string[]; isList: boolean }
@@ -21,7 +21,7 @@ type Below =
   | { kind: 'any' }
   | { kind: 'nothing'; known: string[]; isList: boolean }
 
-/** Undefined: it leads somewhere, or the schema leaves open whether it does. */
+/** Undefined: the path exists, or the schema leaves that open. */
 export function pathFault(path: string, schema: Record<string, unknown>): PathFault | undefined {
   if (path.startsWith('/') && /~(?![01])/.test(path)) return { kind: 'malformed' }
   let places: unknown[] = [schema]
@@ -40,7 +40,7 @@ export function pathFault(path: string, schema: Record<string, unknown>): PathFa
   return undefined
 }
 
-/** What the schema says of what stands under a name, or at a place of a list. */
+/** The schemas for a name of an object, or for an item of a list. */
 function below(place: unknown, step: string, root: Record<string, unknown>): Below {
   if (!isObject(place) || isOpen(place) || isReferenceAndMore(place)) return { kind: 'any' }
   const schema = typeof place.$ref === 'string' ? pointedTo(place.$ref, root) : place
@@ -64,7 +64,7 @@ function below(place: unknown, step: string, root: Record<string, unknown>): Bel
     : { kind: 'any' }
 }
 
-/** More may be said of what stands in it than in one place. */
+/** Other parts of the schema may describe its members too. */
 function isOpen(schema: Record<string, unknown>): boolean {
   if (elsewhere.some((keyword) => keyword in schema)) return true
   return [schema.unevaluatedProperties, schema.unevaluatedItems].some(
@@ -83,7 +83,7 @@ const elsewhere = [
   '$dynamicRef',
 ]
 
-/** What stands beside a reference counts as well as what that leads to. */
+/** Keywords beside a reference count as well as its target. */
 function isReferenceAndMore(schema: Record<string, unknown>): boolean {
   return (
     '$ref' in schema &&

@@ -1,7 +1,7 @@
-// What agent.schema.json says against the content of an agent file, in words for who wrote it: what
-// stands there and what would be accepted. The schema is the one list of keys, types and bounds;
-// editors complete from it. Two keywords of its own: `x-accepted` says in words what it accepts,
-// and of an `x-secret` nothing is ever shown.
+// Checks an agent file against agent.schema.json and explains each mistake to its author: the value
+// and the accepted values. The schema is the one list of keys, types and bounds, and editors
+// complete from it. It has two special keywords: `x-accepted` describes the accepted values, and no
+// message shows the value of an `x-secret`.
 
 import { readFileSync } from 'node:fs'
 import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv'
@@ -9,10 +9,10 @@ import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/m
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { AgentContent } from './content.ts'
 
-/** `part`: whether the mistake is about the key under that path or about its value. */
-export type Complaint = { path: Path; text: string; part: 'key' | 'value' }
+/** `part`: the mistake is about the key at that path, or about its value. */
+export type SchemaMistake = { path: Path; text: string; part: 'key' | 'value' }
 
-/** Keys of which some are given. */
+/** The keys that an alternative requires. */
 type Branch = { required: string[] }
 
 type Schema = {
@@ -34,12 +34,12 @@ const agentSchema: AnySchemaObject & Schema = JSON.parse(
 const isValid = new Ajv({
   ...{ allErrors: true, verbose: true, ownProperties: true, logger: false },
   ...{ strictTypes: false, keywords: ['x-accepted', 'x-secret'] },
-  // It is ours, and a test holds it to its dialect. At each start, judging it and making quick code
-  // for one file would take longer than all the rest.
+  // A test checks the schema against its dialect. At each start, checking it and generating fast
+  // code for one file would take longer than the rest.
   ...{ validateSchema: false, meta: false, code: { optimize: false } },
 }).compile(agentSchema)
 
-/** The keys of a mapping of agent files, in the schema's order; `path`: those that lead to it. */
+/** The keys of a mapping in agent files, in the schema's order. `path`: the keys above it. */
 export function keysAt(...path: string[]): string[] {
   const mapping = path.reduce<Schema>(
     (around, name) => around.properties?.[name] ?? {},
@@ -48,18 +48,18 @@ export function keysAt(...path: string[]): string[] {
   return Object.keys(mapping.properties ?? {})
 }
 
-/**
- * Every mistake that the schema finds, and the content with undefined in the place of what it
- * refuses.
- */
-export function schemaMistakes(value: unknown): { complaints: Complaint[]; content: AgentContent } {
-  if (isValid(value)) return { complaints: [], content: value as AgentContent }
-  const complaints = (isValid.errors ?? []).flatMap(complaintsOf)
-  const refused = complaints.filter(({ part }) => part === 'value').map(({ path }) => path)
-  return { complaints: unique(complaints), content: without(value, refused) as AgentContent }
+/** All mistakes that the schema finds, and the content with undefined for each refused value. */
+export function schemaMistakes(value: unknown): {
+  mistakes: SchemaMistake[]
+  content: AgentContent
+} {
+  if (isValid(value)) return { mistakes: [], content: value as AgentContent }
+  const mistakes = (isValid.errors ?? []).flatMap(mistakesOf)
+  const refused = mistakes.filter(({ part }) => part === 'value').map(({ path }) => path)
+  return { mistakes: unique(mistakes), content: without(value, refused) as AgentContent }
 }
 
-function complaintsOf(error: ErrorObject): Complaint[] {
+function mistakesOf(error: ErrorObject): SchemaMistake[] {
   const { keyword, params, schemaPath, propertyName, data } = error
   const schema = error.parentSchema as Schema
   const path = pathOf(error.instancePath)
@@ -81,7 +81,7 @@ function complaintsOf(error: ErrorObject): Complaint[] {
       ]
     }
     case 'oneOf':
-      return isMapping(data) ? [{ path, text: choice(schema, data), part: 'key' }] : [] // else its type is the mistake
+      return isMapping(data) ? [{ path, text: choice(schema, data), part: 'key' }] : [] // otherwise its type is the mistake
     case 'dependencies':
       return [
         {
@@ -100,11 +100,11 @@ function complaintsOf(error: ErrorObject): Complaint[] {
         },
       ]
     }
-    case 'propertyNames': // a mistaken name may be anything, also the value
+    case 'propertyNames': // without the name: it may be a misplaced value
       return [
         {
           path,
-          text: "has a key that is no header's name; must be letters, digits and -, as in X-Request-Id",
+          text: 'has a key that is not a header name; must be letters, digits and -, as in X-Request-Id',
           part: 'key',
         },
       ]
@@ -120,7 +120,7 @@ function complaintsOf(error: ErrorObject): Complaint[] {
   }
 }
 
-/** Which branches were tried is nothing to tell. */
+/** Mistakes inside an alternative are not shown. */
 function isBranch(schemaPath: string): boolean {
   return /\/(oneOf|anyOf)\/\d+\//.test(schemaPath)
 }
@@ -130,7 +130,7 @@ function found(schema: Schema, data: unknown): string {
   return typeof data === 'string' && data !== '' ? 'cannot be used' : `is ${kindOf(data)}`
 }
 
-/** " (did you mean ...?)" for a text that is nearly one of these; else nothing. */
+/** " (did you mean ...?)" for a text that is nearly one of these, otherwise "". */
 export function guess(data: unknown, known: readonly unknown[] = []): string {
   const names = known.filter((name) => typeof name === 'string')
   const near = typeof data === 'string' ? nearestName(data, names) : undefined
@@ -175,11 +175,11 @@ function requiredBy(branches: Branch[] = []): string[] {
   return branches.flatMap(({ required }) => required)
 }
 
-/** Two bounds that one value breaks are told in the same words. */
-function unique(complaints: Complaint[]): Complaint[] {
+/** One value that breaks two bounds has the same text twice. */
+function unique(mistakes: SchemaMistake[]): SchemaMistake[] {
   return [
     ...new Map(
-      complaints.map((complaint) => [JSON.stringify([complaint.path, complaint.text]), complaint]),
+      mistakes.map((mistake) => [JSON.stringify([mistake.path, mistake.text]), mistake]),
     ).values(),
   ]
 }

@@ -1,12 +1,12 @@
-// The settings of an agent file: the defaults, with what the file says put over them.
+// The settings of an agent file: the defaults, overridden by the file.
 
 import type { AgentSettings } from '../../contract/messages.ts'
 import { defaultSettings, policyOf } from '../agents.ts'
 import type { AgentContent, RuleMode } from './content.ts'
 
 /**
- * Keys keep the order that they have in the defaults, because a policy's version is made of its
- * text: who says what holds anyway has the default's.
+ * Keys keep the order of the defaults, because a policy's version is a hash of its text. A file
+ * that repeats the defaults has the version of the defaults.
  */
 export function settingsOf(content: AgentContent): AgentSettings {
   const { policy } = defaultSettings
@@ -27,10 +27,7 @@ export function settingsOf(content: AgentContent): AgentSettings {
   }
 }
 
-/**
- * The rules that are in shadow, in the order of the alphabet, because a policy's version is made of
- * their order too.
- */
+/** The rules in shadow, sorted, because a policy's version depends on their order. */
 export function shadowedBy(rules: Record<string, RuleMode | undefined>): string[] {
   return Object.keys(rules)
     .filter((name) => rules[name] === 'shadow')

@@ -1,6 +1,5 @@
-// An agent file while it is read: where its relative paths start, the environment, and where
-// mistakes go. Whoever finds one complains and goes on with a stand-in; nothing of an agent with a
-// mistake is ever used.
+// An agent file while it is read: its folder, the environment, and its list of mistakes. A reader
+// adds each mistake and goes on with a stand-in value. An agent with a mistake is never used.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,51 +10,54 @@ import { expand } from './variables.ts'
 
 export type LoadOptions = {
   /**
-   * Why the text of a JSON Schema cannot be used, undefined where it can; for callers that may
-   * import the validator, which knows. Without it a schema is only looked at for its form.
+   * The reason why a JSON Schema is unusable. Undefined: it is usable. Only callers that may import
+   * the validator can pass it. Without it, only the form of a schema is checked.
    */
   checkSchema?: (schema: string) => string | undefined
   /**
-   * For who only sends messages: what goes with a message is read (the name, settings, declarations
-   * of tools), and nothing is wanted that only this machine would need to ask the model or to run a
-   * tool, such as keys and programs. Such an agent has neither.
+   * For a program that only sends messages. Only the fields that a message carries are read: name,
+   * settings and declarations of tools. Keys and programs need not exist, and the agent has neither
+   * a real model nor runnable tools.
    */
   forMessages?: boolean
 }
 
 /** Records from higher folders that agent files name. The caller passes them in. */
-export type KnownRecords = {
-  providers: readonly { name: string; keyVariable: string }[]
+export type KnownRecords<Provider extends string = string> = {
+  providers: readonly [KnownProvider<Provider>, ...KnownProvider<Provider>[]]
 }
 
-export type Source = LoadOptions &
-  KnownRecords & {
-    /** As mistakes name it. */
+type KnownProvider<Name extends string> = { name: Name; keyVariable: string }
+
+export type Source<Provider extends string = string> = LoadOptions &
+  KnownRecords<Provider> & {
+    /** Its name in mistakes. */
     file: string
-    /** Its folder: where relative paths start. */
+    /** Its folder. Relative paths start there. */
     folder: string
     environment: NodeJS.ProcessEnv
-    complain(path: Path, text: string): void
-    /** Mistakes in a file that this one refers to. */
+    /** Adds a mistake at this path of the file. */
+    refuse(path: Path, text: string): void
+    /** Adds mistakes in a file that this one refers to. */
     report(mistakes: Mistake[]): void
   }
 
-/** The text with its variables replaced; undefined after a complaint. */
+/** The text with its variables replaced. Undefined after a mistake. */
 export function expanded(source: Source, path: Path, text: string): string | undefined {
   const { environment } = source
   const result = expand(text, environment)
-  for (const variable of result.unset) source.complain(path, unsetText(variable, environment))
+  for (const variable of result.unset) source.refuse(path, unsetText(variable, environment))
   for (const variable of result.empty)
-    source.complain(path, `needs the variable ${variable}, which is empty`)
+    source.refuse(path, `needs the variable ${variable}, which is empty`)
   if (result.malformed)
-    source.complain(
+    source.refuse(
       path,
-      `has a \${ that names no variable; must be \${NAME}, or $\${ where these two characters are meant`,
+      `has a \${ without the name of a variable; must be \${NAME}, or $\${ for the two characters themselves`,
     )
   return result.text
 }
 
-/** Names only: what a variable holds is never shown. */
+/** Shows names only, never the value of a variable. */
 export function unsetText(variable: string, environment: NodeJS.ProcessEnv): string {
   const near = nearestName(variable, Object.keys(environment))
   const advice = near === undefined ? 'set it' : `set it, or did you mean ${near}?`
@@ -63,14 +65,11 @@ export function unsetText(variable: string, environment: NodeJS.ProcessEnv): str
 }
 
 /**
- * A file or folder that an agent file refers to. `name`: how to speak of it, with its variables as
- * they are written.
+ * A file or folder that an agent file refers to. `name`: for messages, with unexpanded variables.
  */
 export type Referred = { path: string; name: string }
 
-/**
- * The path that a text in the file means; undefined after a complaint. `folder`: where it starts.
- */
+/** The path that a text in the file names, relative to `folder`. Undefined after a mistake. */
 export function referred(
   source: Source,
   path: Path,
@@ -80,13 +79,13 @@ export function referred(
   const relative = expanded(source, path, text)
   if (relative === undefined) return undefined
   if (relative.includes('\0')) {
-    source.complain(path, 'has a NUL character, which no path can have')
+    source.refuse(path, 'has a NUL character, which a path cannot have; remove it')
     return undefined
   }
   return { path: resolve(folder, relative), name: text }
 }
 
-/** Whether it is there as what it should be; complains if not. */
+/** Whether it exists and is of this kind. If not, adds a mistake. */
 export function exists(
   source: Source,
   path: Path,
@@ -94,17 +93,17 @@ export function exists(
   kind: 'file' | 'folder' | 'program',
 ): boolean {
   const fault = faultOf(file, kind)
-  if (fault !== undefined) source.complain(path, `refers to ${shown(name)}, which ${fault}`)
+  if (fault !== undefined) source.refuse(path, `refers to ${shown(name)}, which ${fault}`)
   return fault === undefined
 }
 
 function faultOf(file: string, kind: 'file' | 'folder' | 'program'): string | undefined {
   try {
     const stat = statSync(file)
-    if (kind === 'folder') return stat.isDirectory() ? undefined : 'is no folder'
-    if (!stat.isFile()) return 'is no file'
+    if (kind === 'folder') return stat.isDirectory() ? undefined : 'is not a folder'
+    if (!stat.isFile()) return 'is not a file'
     if (kind === 'program')
-      return isExecutable(file) ? undefined : 'must not be executed; set its execute bit'
+      return isExecutable(file) ? undefined : 'is not executable; set its execute bit'
     accessSync(file, constants.R_OK)
     return undefined
   } catch (error) {

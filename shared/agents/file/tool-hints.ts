@@ -1,5 +1,5 @@
-// What an agent file says of a tool for those who judge its calls: which arguments identify one,
-// whether it changes anything, how it is refused.
+// The hints of a tool for the stages that judge its calls: the arguments that identify a call,
+// whether the tool changes anything, and the text of a refusal.
 
 import {
   refusalPlaceholders,
@@ -13,8 +13,8 @@ import { type PathFault, pathFault } from './path-fault.ts'
 import type { Source } from './source.ts'
 
 /**
- * Null: it says nothing, and the declaration is the same as without this file. `schema`: of the
- * arguments, as text.
+ * Null: the file has no hints, and the declaration stays as it is. `schema`: of the arguments, as
+ * text.
  */
 export function hintsOf(
   source: Source,
@@ -38,7 +38,7 @@ function written(paths: (string | undefined)[] = []): string[] {
   return paths.filter((path) => path !== undefined)
 }
 
-/** What leads nowhere in the schema would silently do nothing. */
+/** A path that does not exist in the schema would have no effect, without any error. */
 function refuseUnknownFields(
   source: Source,
   path: Path,
@@ -51,13 +51,13 @@ function refuseUnknownFields(
     if (field === undefined || fault === undefined) continue
     const text =
       fault.kind === 'malformed'
-        ? 'which is no JSON pointer; in a name write ~0 for ~ and ~1 for /'
+        ? 'which is not a JSON pointer; in a name write ~0 for ~ and ~1 for /'
         : `which the schema of the tool does not have; ${adviceFor(field, fault)}`
-    source.complain([...path, index], `is ${shown(field)}, ${text}`)
+    source.refuse([...path, index], `is ${shown(field)}, ${text}`)
   }
 }
 
-/** In the form in which the path was written: a plain name, or a pointer. */
+/** In the same form as the path: a plain name, or a pointer. */
 function adviceFor(
   field: string,
   { at, step, known, isList }: Extract<PathFault, { kind: 'unknown' }>,
@@ -67,7 +67,7 @@ function adviceFor(
   if (near !== undefined) return `did you mean ${isPointer ? pointerTo(at, near) : near}?`
   if (!isPointer) return 'must be one of its fields, or a JSON pointer'
   if (isList) return `${at} is a list, whose items are ${at}/*`
-  if (known.length === 0) return `behind ${at} is nothing`
+  if (known.length === 0) return `${at} has no fields`
   const names = known.slice(0, namesShownMax).map((name) => pointerTo(at, name))
   return `there ${names.length === 1 ? 'is' : 'are'} ${alternatives(names, 'and')}`
 }
@@ -85,7 +85,7 @@ function refuseUnknownPlaceholders(source: Source, path: Path, template: string)
       refusalPlaceholders.map((known) => `{${known}}`),
       'and',
     )}`
-    source.complain(
+    source.refuse(
       path,
       `has the placeholder {${name}}; ${near === undefined ? known : `did you mean {${near}}?`}`,
     )

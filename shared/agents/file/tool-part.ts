@@ -1,4 +1,4 @@
-// The tools of an agent file: what is declared to the model, and how this machine runs it.
+// The tools of an agent file: their declarations for the model, and their commands on this machine.
 
 import { extname, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
@@ -21,7 +21,7 @@ import { schemaOf } from './tool-schema.ts'
 import { urlOf } from './url.ts'
 import { hasVariable, variableValue } from './variables.ts'
 
-/** What holds where a tool says nothing; agent.schema.json says the same. */
+/** The defaults of a tool. agent.schema.json has the same ones. */
 export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false }
 
 export function toolsOf(source: Source, contents: (ToolContent | undefined)[]): Tool[] {
@@ -35,7 +35,7 @@ export function toolsOf(source: Source, contents: (ToolContent | undefined)[]): 
   )
   if (bytes > limits.agentDeclarationsBytesMax) {
     const most = `at most ${limits.agentDeclarationsBytesMax}, because each user's message carries them`
-    source.complain(
+    source.refuse(
       ['tools'],
       `declare ${bytes} bytes of names, descriptions and schemas; must be ${most}`,
     )
@@ -50,7 +50,7 @@ function refuseSameNames(source: Source, contents: (ToolContent | undefined)[]):
     const other = first.get(content.name)
     if (other === undefined) first.set(content.name, index)
     else
-      source.complain(
+      source.refuse(
         ['tools', index, 'name'],
         `is ${shown(content.name)}, the name of tools[${other}] already; give it another`,
       )
@@ -77,10 +77,7 @@ function toolOf(source: Source, path: Path, content: ToolContent): Tool {
 
 const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 
-/**
- * More than one kind, or none, is a mistake by the schema; then each that is there is still looked
- * at.
- */
+/** The schema refuses several kinds, or none. Each kind that is there is checked all the same. */
 function runOf(
   source: Source,
   path: Path,
@@ -122,8 +119,7 @@ function commandOf(
 }
 
 /**
- * The variables that a tool may see, as its key. It lists what it needs, so each has to be set; to
- * be empty may be its sense.
+ * The variables that a tool may see. Each must be set, because the tool needs it, but may be empty.
  */
 function visibleOf(
   source: Source,
@@ -133,14 +129,11 @@ function visibleOf(
   if (names === undefined) return {}
   for (const [index, name] of names.entries())
     if (name !== undefined && variableValue(name, source.environment) === undefined)
-      source.complain([...path, 'environment', index], unsetText(name, source.environment))
+      source.refuse([...path, 'environment', index], unsetText(name, source.environment))
   return { environment: names.filter((name) => name !== undefined) }
 }
 
-/**
- * As execvp looks for it: a name without a slash in PATH, any other from the folder in which it
- * will run.
- */
+/** As execvp: a name without a slash is searched in PATH, any other starts at the tool's folder. */
 function refuseMissingProgram(
   source: Source,
   path: Path,
@@ -155,18 +148,12 @@ function refuseMissingProgram(
   const folders = variableValue('PATH', source.environment)?.split(':') ?? []
   const isFound = folders.some((folder) => isExecutable(resolve(cwd.path, folder, program)))
   if (folders.length > 0 && !isFound)
-    source.complain(
-      path,
-      `is ${shown(written)}, a program that is not in PATH; install it, or give its path`,
-    )
+    source.refuse(path, `is ${shown(written)}, which is not in PATH; install it, or set its path`)
 }
 
 // ── http ──
 
-/**
- * The executor's to set: they say what the body is, what becomes of the connection, and which call
- * it is.
- */
+/** Set by the executor: they describe the body, the connection and the call. */
 const reservedHeaders = [
   ...[
     'accept-encoding',
@@ -181,7 +168,7 @@ const reservedHeaders = [
   ],
   ...['transfer-encoding', 'upgrade'],
 ]
-/** What such a header holds is a secret, so it must come from a variable. */
+/** The value of such a header is a secret, so it must come from a variable. */
 const credentialHeader =
   /^(proxy-)?authorization$|^cookie$|(api|auth|access)[-_]?key|token|secret|password/i
 
@@ -192,7 +179,7 @@ function httpOf(
 ): HttpTool {
   const seen = new Set<string>()
   const sent = Object.entries(headers).flatMap(([name, text]): [string, string][] => {
-    if (!isHeaderName(name)) return [] // the schema has said so, without the name: that may be a misplaced value
+    if (!isHeaderName(name)) return [] // the schema reports it, without the name, which may be a misplaced value
     const value = headerOf(source, [...path, 'headers', name], name, text, seen)
     return value === undefined ? [] : [[name, value]]
   })
@@ -213,24 +200,21 @@ function headerOf(
 ): string | undefined {
   const lower = name.toLowerCase()
   if (seen.has(lower))
-    source.complain(
-      path,
-      'is given twice; upper and lower case are the same in the name of a header',
-    )
+    source.refuse(path, 'is given twice; remove one, because header names ignore case')
   seen.add(lower)
-  if (reservedHeaders.includes(lower)) source.complain(path, 'is set by the executor; remove it')
+  if (reservedHeaders.includes(lower)) source.refuse(path, 'is set by the executor; remove it')
   if (text === undefined) return undefined
   if (credentialHeader.test(name) && !hasVariable(text))
-    source.complain(
+    source.refuse(
       path,
-      `holds a credential that is written out; put it into a variable and write \${NAME} in its place`,
+      `holds a credential as plain text; put it into a variable and write \${NAME} here`,
     )
   const value = expanded(source, path, text)
   const fault = value === undefined ? undefined : headerFault(value)
   if (fault !== undefined)
-    source.complain(
+    source.refuse(
       path,
-      `has ${fault} in it${hasVariable(text) ? ', maybe from its variable' : ''}; remove it`,
+      `has ${fault} in it${hasVariable(text) ? ', perhaps from its variable' : ''}; remove it`,
     )
   return value
 }
@@ -239,7 +223,7 @@ function headerOf(
 
 const moduleEndings = ['.ts', '.mts', '.js', '.mjs']
 
-/** That it exports a function is for who runs it to see: looking would run it. */
+/** Only the executor checks its exports, because importing the module would run it. */
 function moduleOf(
   source: Source,
   path: Path,
@@ -249,7 +233,7 @@ function moduleOf(
   const at = [...path, 'module']
   const file = referred(source, at, text)
   if (file !== undefined && !moduleEndings.includes(extname(file.path)))
-    source.complain(
+    source.refuse(
       at,
       `is ${shown(text)}; must be a file that ends in ${alternatives(moduleEndings)}`,
     )

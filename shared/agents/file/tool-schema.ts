@@ -1,5 +1,5 @@
-// The JSON Schema of a tool's arguments, from the agent file or from a file of its own, as the text
-// that a declaration carries.
+// The JSON Schema of a tool's arguments, from the agent file or from a separate file, as the text
+// of a declaration.
 
 import { dirname, join } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
@@ -14,11 +14,11 @@ import { guess } from './schema-mistakes.ts'
 import { exists, referred, type Source } from './source.ts'
 import { hasVariable } from './variables.ts'
 
-/** Empty after a complaint. */
+/** Empty after a mistake. */
 export function schemaOf(source: Source, path: Path, { schema, schemaFile }: ToolContent): string {
   if (schema !== undefined)
     return checked(schema, source.checkSchema, (inner, text) =>
-      source.complain([...path, 'schema', ...inner], text),
+      source.refuse([...path, 'schema', ...inner], text),
     )
   return schemaFile === undefined ? '' : schemaIn(source, [...path, 'schemaFile'], schemaFile)
 }
@@ -30,7 +30,7 @@ function schemaIn(source: Source, path: Path, written: string): string {
   const file = hasVariable(written) ? written : join(dirname(source.file), written)
   const read = readText(found.path, limits.schemaBytesMax)
   if ('fault' in read) {
-    source.complain(path, `refers to ${shown(found.name)}, which ${read.fault}`)
+    source.refuse(path, `refers to ${shown(found.name)}, which ${read.fault}`)
     return ''
   }
   const { document, mistakes } = readDocument(file, read.text)
@@ -41,36 +41,35 @@ function schemaIn(source: Source, path: Path, written: string): string {
   )
 }
 
-type Complain = (path: Path, text: string) => void
+type Refuse = (path: Path, text: string) => void
 
-/** Its text, also where there is something to complain about. */
-function checked(schema: unknown, checkSchema: Source['checkSchema'], complain: Complain): string {
+/** Its text, even after a mistake. */
+function checked(schema: unknown, checkSchema: Source['checkSchema'], refuse: Refuse): string {
   if (!isMapping(schema)) {
-    complain([], `is ${kindOf(schema)}; must be a mapping: the JSON Schema of the arguments`)
+    refuse([], `is ${kindOf(schema)}; must be a mapping: the JSON Schema of the arguments`)
     return ''
   }
   const text = JSON.stringify(schema)
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.schemaBytesMax) {
-    complain([], `is a schema of ${bytes} bytes; must have at most ${limits.schemaBytesMax}`)
+    refuse([], `is a schema of ${bytes} bytes; must have at most ${limits.schemaBytesMax}`)
     return text
   }
   if (jsonFault(text, limits.schemaDepthMax) !== undefined) {
-    complain([], `is nested deeper than ${limits.schemaDepthMax} levels`)
+    refuse([], `is nested deeper than ${limits.schemaDepthMax} levels`)
     return text
   }
-  // The providers demand it.
+  // The providers require it.
   if (schema.type !== 'object')
-    complain(
+    refuse(
       Object.hasOwn(schema, 'type') ? ['type'] : [],
-      'is the schema of something else than an object; must have type: object',
+      'is not the schema of an object; must have type: object',
     )
   const reason = checkSchema?.(text)
-  if (checkSchema !== undefined && reason === undefined) return text // then its form is right, too
+  if (checkSchema !== undefined && reason === undefined) return text // then its form is right too
   const faults = formFaults(schema)
-  for (const { path, text: fault } of faults) complain(path, fault)
-  if (reason !== undefined && faults.length === 0)
-    complain([], `is a schema that cannot be used: ${reason}`)
+  for (const { path, text: fault } of faults) refuse(path, fault)
+  if (reason !== undefined && faults.length === 0) refuse([], `is an unusable schema: ${reason}`)
   return text
 }
 
@@ -80,8 +79,7 @@ const draft2020 = 'https://json-schema.org/draft/2020-12/schema'
 const draft07 = 'http://json-schema.org/draft-07/schema'
 
 /**
- * Without `$schema` it may be of either dialect. One that is neither is left to whoever compiles
- * it.
+ * Without `$schema` it may be of either dialect. The form of other dialects is not checked here.
  */
 function formFaults(schema: Record<string, unknown>): { path: Path; text: string }[] {
   const { $schema } = schema
@@ -100,10 +98,7 @@ function formFaults(schema: Record<string, unknown>): { path: Path; text: string
   return named === draft07.replace(/^https?/, '') ? faultsBy(judge07(), schema) : []
 }
 
-/**
- * Of alternatives that all fail, and of a mistake and what stands around it, the innermost and
- * plainest is told.
- */
+/** Reports only the innermost mistake at each place, and of several the plainest. */
 function faultsBy(judge: ValidateFunction, schema: unknown): { path: Path; text: string }[] {
   if (judge(schema)) return []
   const errors = judge.errors ?? []
@@ -119,13 +114,13 @@ function faultsBy(judge: ValidateFunction, schema: unknown): { path: Path; text:
       here[0]
     return {
       path: pathOf(pointer),
-      text: error === undefined ? 'is no JSON Schema' : wordsOf(error),
+      text: error === undefined ? 'is not a JSON Schema' : wordsOf(error),
     }
   })
 }
 
 function wordsOf({ keyword, params, message, data }: ErrorObject): string {
-  const value = `is ${shown(data)}, which no JSON Schema has here`
+  const value = `is ${shown(data)}, which a JSON Schema cannot have here`
   if (keyword === 'enum')
     return `${value}; must be ${alternatives(params.allowedValues)}${guess(data, params.allowedValues)}`
   if (keyword === 'type')
@@ -146,10 +141,7 @@ const options = { strict: false, logger: false, allErrors: true, verbose: true }
 const judge2020 = metaSchema(() => new Ajv2020(options), draft2020)
 const judge07 = metaSchema(() => new Ajv(options), draft07)
 
-/**
- * Made when it is first needed, which is for a mistake mostly: compiling one takes a tenth of a
- * second.
- */
+/** Compiled on first use, usually for a mistake, because that takes a tenth of a second. */
 function metaSchema(create: () => Ajv, id: string): () => ValidateFunction {
   let judge: ValidateFunction | undefined
   return () => {

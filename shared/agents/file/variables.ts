@@ -1,10 +1,9 @@
-// ${NAME} in a text of an agent file, replaced by the variable NAME of the environment; $${ stands
-// for ${. Replaced once: what a variable holds is not looked at again. Secrets come into an agent
-// in this way only.
+// Replaces ${NAME} in a text of an agent file by the variable NAME of the environment. $${ stands
+// for ${. Values are not expanded again. Secrets enter an agent only in this way.
 
 /**
- * `text`: undefined where something is wrong. The names in `unset` and `empty` may be shown, what
- * the variables hold must not.
+ * `text`: undefined after a mistake. Messages may show the names in `unset` and `empty`, never
+ * values.
  */
 export type Expanded = {
   text: string | undefined
@@ -34,7 +33,7 @@ export function expand(text: string, environment: NodeJS.ProcessEnv): Expanded {
   return { text: isRight ? replaced : undefined, unset: [...unset], empty: [...empty], malformed }
 }
 
-/** Whether a text has a variable in it, and so may hold a secret once it is expanded. */
+/** Whether a text has a variable, and so may hold a secret after expansion. */
 export function hasVariable(text: string): boolean {
   return [...text.matchAll(reference)].some(({ groups }) => groups?.name !== undefined)
 }

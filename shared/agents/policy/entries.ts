@@ -1,6 +1,6 @@
-// What of a policy is set outside of agent files, key by key: by an operator's record in the table
-// `policies`, by `weir policy`, by `--set`. The keys are those of agent files,
-// `loop.identicalFailures`; the mode of a rule is `rule.cycle`. agent.schema.json has their types
+// The settings of a policy that are set outside agent files, key by key: by an operator's record in
+// the table `policies`, by `weir policy`, or by `--set`. Keys are those of agent files, such as
+// `loop.identicalFailures`. The mode of a rule is `rule.cycle`. agent.schema.json has their types
 // and bounds.
 
 import type { Caps, EmptyAllowance, LoopThresholds, PolicyEntry } from '../../contract/messages.ts'
@@ -10,8 +10,7 @@ import type { RuleMode } from '../file/content.ts'
 import { keysAt, schemaMistakes } from '../file/schema-mistakes.ts'
 
 /**
- * What entries say, where it is of the right type and within its bounds; a key that is not there is
- * not set.
+ * The usable values of the entries: of the right type and within bounds. A missing key is not set.
  */
 export type PolicyContent = {
   loop: Partial<LoopThresholds>
@@ -33,7 +32,9 @@ export const policyKeys: readonly string[] = [
   ...keysAt('loop', 'rules').map((name) => rulePrefix + name),
 ]
 
-/** The key that is meant: its singular is as good (`loop.identicalFailure`). Undefined: none. */
+/**
+ * The key for this spelling. The singular is allowed (`loop.identicalFailure`). Undefined: none.
+ */
 export function policyKey(given: string): string | undefined {
   return (
     policyKeys.find((key) => key === given) ?? policyKeys.find((key) => singularOf(key) === given)
@@ -41,15 +42,15 @@ export function policyKey(given: string): string | undefined {
 }
 
 /**
- * Of a count: `identicalFailure`, `identicalSuccess`. Undefined: it is none, such as `wallMs` and
- * the modes of rules.
+ * The singular of a count, such as `identicalFailure`. Undefined for other keys, such as `wallMs`
+ * and modes of rules.
  */
 function singularOf(key: string): string | undefined {
   if (key.startsWith(rulePrefix) || !key.endsWith('s') || key.endsWith('Ms')) return undefined
   return key.slice(0, key.endsWith('sses') ? -2 : -1)
 }
 
-/** What is wrong with a key that is none of `keys`: the nearest, and those that there are. */
+/** The fault of a key that is not in `keys`, with the nearest key and the known ones. */
 export function unknownKey(given: string, keys: readonly string[] = policyKeys): string {
   const ofSection = keys.filter((key) => sectionOf(key) === sectionOf(given))
   const near = nearestName(given, keys) ?? ofSection.find((key) => isLonger(given, key))
@@ -63,7 +64,7 @@ function sectionOf(key: string): string {
   return key.split('.', 1)[0] ?? ''
 }
 
-/** `caps.wallTimeMs`, of which `caps.wallMs` is a shorter form. */
+/** Whether `key` is a shorter form of `given`, as `caps.wallMs` is of `caps.wallTimeMs`. */
 function isLonger(given: string, key: string): boolean {
   const [name, shorter] = [given, key].map((one) => one.slice(sectionOf(one).length)) as [
     string,
@@ -72,7 +73,7 @@ function isLonger(given: string, key: string): boolean {
   return nearestName(shorter, [name]) !== undefined
 }
 
-/** Of a key that is there twice the last entry counts. */
+/** If a key occurs twice, the last entry counts. */
 export function readEntries(entries: readonly PolicyEntry[]): {
   content: PolicyContent
   faults: EntryFault[]
@@ -93,39 +94,39 @@ export function readEntries(entries: readonly PolicyEntry[]): {
       given[section][name] = readValue(value)
     }
   }
-  const { complaints, content } = schemaMistakes({ ...given, loop: { ...given.loop, rules } })
-  for (const { path, text } of complaints)
+  const { mistakes, content } = schemaMistakes({ ...given, loop: { ...given.loop, rules } })
+  for (const { path, text } of mistakes)
     if (path.length > 1) faults.push({ key: keyOf(path.map(String)), text })
   const { rules: modes, ...loop } = content.loop ?? {}
   return {
     content: {
-      loop: taken(loop),
-      empty: taken(content.empty),
-      caps: taken(content.caps),
-      rules: taken(modes),
+      loop: accepted(loop),
+      empty: accepted(content.empty),
+      caps: accepted(content.caps),
+      rules: accepted(modes),
     },
     faults,
   }
 }
 
 /**
- * A text that is no number and no truth value stays one, for the schema to refuse or to take as a
- * mode.
+ * A text that is neither a number nor a boolean stays a text. The schema refuses it or accepts it
+ * as a mode.
  */
 function readValue(text: string): unknown {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   return text === 'true' ? true : text === 'false' ? false : text
 }
 
-/** Of a path in an agent file. */
+/** The key of a path in an agent file. */
 function keyOf([section = '', ...names]: string[]): string {
   return names[0] === 'rules'
     ? rulePrefix + names.slice(1).join('.')
     : [section, ...names].join('.')
 }
 
-/** Without what the schema refused. */
-function taken<T extends object>(given: T | undefined): T {
+/** Without the values that the schema refused. */
+function accepted<T extends object>(given: T | undefined): T {
   return Object.fromEntries(
     Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
   ) as T

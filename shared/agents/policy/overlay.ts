@@ -1,5 +1,5 @@
-// A policy with what an operator has set put over it. Thresholds and modes of rules are as they are
-// set; a cap counts where it is lower, so that nobody can lift one in this way.
+// Puts an operator's settings over a policy. They replace thresholds and modes of rules. A cap
+// counts only if it is lower, so no operator's setting can raise one.
 
 import { lowestCaps } from '../../contract/caps.ts'
 import type { Policy } from '../../contract/messages.ts'
@@ -7,7 +7,7 @@ import { policyOf } from '../agents.ts'
 import { shadowedBy } from '../file/settings-part.ts'
 import type { PolicyContent } from './entries.ts'
 
-/** Under a version of its own; the policy itself where nothing differs. */
+/** The result has its own version. It is the given policy itself if nothing differs. */
 export function overlaid(policy: Policy, { loop, empty, caps, rules }: PolicyContent): Policy {
   const { version: _, ...content } = policy
   const before = Object.fromEntries(policy.shadowed.map((name) => [name, 'shadow' as const]))

@@ -1,9 +1,9 @@
 // One writing process for each file. The lock is an open SQLite transaction on the sidecar
 // `<file>-lock`. The operating system ends it with the process, so no lock is ever stale, and a new
 // holder knows that the former one is dead. The one row of the sidecar names the holder.
-// Nothing else in the holder's process may open and close the sidecar or the log with plain file
-// calls, a copy for example: POSIX drops all locks of a process on a file when it closes any
-// descriptor of it. Another process may, and so may `VACUUM INTO`.
+// No other code of the holder's process may open and close the sidecar or the log with plain file
+// calls, for example to copy it. POSIX drops all locks of a process on a file when the process closes
+// any descriptor of it. Another process may, and so may `VACUUM INTO`.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // The storage of the embedded bus: a partitioned log in one SQLite file (schema.ts has its shape).
 // All functions are synchronous; bus.ts makes a bus of them. Owns: offsets, times, transactions.
-// Does not own: who may read or write, and when.
+// Does not own: the permission and the moment to read or write.
 // EMBEDDED-LOG-1. A write is one transaction: the file gets all its records and commits, or none.
 //     Only `readAhead` returns records that are not committed.
 // EMBEDDED-LOG-2. Offsets of a partition begin at 0 and grow by one. No offset is used twice, also

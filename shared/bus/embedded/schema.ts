@@ -1,16 +1,23 @@
 // The file of the embedded bus: its SQL schema, and how to open it. You can read it with any SQLite
 // tool:
-//   SELECT * FROM topics
-//   SELECT at, key, id, bytes FROM "weir.rounds-checked/all" WHERE key = 'my-conversation'
-//   SELECT * FROM "weir.rounds-checked/2"   one partition; offset is the rowid, time is Unix ms
-//   SELECT * FROM records ORDER BY time     every record of every topic
-//   SELECT * FROM commits                   the progress of each group
-// Each partition has its own table, because that was fastest. Measured with 300-byte values, 10
-// topics x 4 partitions, 300,000 records, 100 in a transaction, synchronous=off, 2 cores (appended/s,
-// read/s): a table for each partition 143,000, 240,000; one table in order of arrival with a unique
-// index 105,000, 138,000; one WITHOUT ROWID 62,000, 237,000; topic and offset packed into the rowid
-// 81,000, 232,000; a table for each topic 101,000, 183,000. Pages of 8 or 16 KiB were slower. The
-// bench of the finished bus is test/bench/bus.ts.
+//
+//     SELECT * FROM topics
+//     SELECT at, key, id, bytes FROM "weir.rounds-checked/all" WHERE key = 'my-conversation'
+//     SELECT * FROM "weir.rounds-checked/2"   one partition; offset is the rowid, time is Unix ms
+//     SELECT * FROM records ORDER BY time     every record of every topic
+//     SELECT * FROM commits                   the progress of each group
+//
+// Each partition has its own table, because that was fastest. The measurement: 300-byte values, 10
+// topics x 4 partitions, 300,000 records, 100 in a transaction, synchronous=off, 2 cores.
+//
+//     appended/s  read/s
+//     143,000     240,000   a table for each partition
+//     105,000     138,000   one table in order of arrival, with a unique index
+//      62,000     237,000   one table WITHOUT ROWID
+//      81,000     232,000   topic and offset packed into the rowid
+//     101,000     183,000   a table for each topic
+//
+// Pages of 8 or 16 KiB were slower. The bench of the finished bus is test/bench/bus.ts.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -136,7 +143,6 @@ export type Synchronous = 'off' | 'normal' | 'full'
 export type DatabaseOptions = {
   file: string
   synchronous: Synchronous
-  pagesMax?: number | undefined
 }
 
 /**
@@ -144,12 +150,11 @@ export type DatabaseOptions = {
  * lock. Errors: `bus.not-a-database`, `bus.newer-version`, `bus.unwritable`, `bus.full`. It does not
  * change a file that is not a Weir log.
  */
-export function openForWriting({ file, synchronous, pagesMax }: DatabaseOptions): DatabaseSync {
+export function openForWriting({ file, synchronous }: DatabaseOptions): DatabaseSync {
   return guarded(file, () => {
     const db = new DatabaseSync(file, { timeout: busyWaitMs, enableForeignKeyConstraints: false })
     return closedOnError(db, () => {
       const state = stateOf(db, file)
-      if (pagesMax !== undefined) db.exec(`PRAGMA max_page_count = ${pagesMax}`)
       db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
       )

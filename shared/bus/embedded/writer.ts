@@ -20,9 +20,9 @@ import { createStepQueue, type Step } from './step-queue.ts'
 
 export type Writer = {
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
-  /** Resolves when the outputs are durable; rejects when the tries are used up. */
+  /** Resolves when the outputs are durable; rejects after the last try. */
   writeStep(step: Step): Promise<void>
-  /** Write what waits. The owner calls both after `wake`. */
+  /** Write the waiting records. The owner calls both after `wake`. */
   flushAppends(): void
   flushSteps(): void
   /** Writes the waiting commits. If that fails, they wait on. */

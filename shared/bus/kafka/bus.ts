@@ -1,14 +1,14 @@
 // The Kafka bus: the bus port on Apache Kafka or a broker with its protocol. It passes the same
 // contract tests as the embedded bus (test/shared/bus/contract.ts).
 //
-//   append, steps ──▶ writer.ts: a queue per partition ──▶ sending.ts: one request at a time
-//                     to each broker ─▶ acknowledged
-//   subscribe ──▶ subscription.ts: membership.ts (the group)
-//                 + partition-consumer.ts per partition ◀── fetching.ts ◀── leaders
-//   read, follow ──▶ reading.ts ◀── fetching.ts
-//   list, get, keys ──▶ tables.ts ──▶ table-store.ts (SQLite)
-//   all of them ──▶ cluster.ts (topics, leaders) ──▶ link.ts (one connection, one purpose)
-//                   ──▶ driver.ts (the inside of kafkajs)
+//     append, steps ──▶ writer.ts: a queue per partition ──▶ sending.ts: one request at a time
+//                       to each broker ─▶ acknowledged
+//     subscribe ──▶ subscription.ts: membership.ts (the group)
+//                   + partition-consumer.ts per partition ◀── fetching.ts ◀── leaders
+//     read, follow ──▶ reading.ts ◀── fetching.ts
+//     list, get, keys ──▶ tables.ts ──▶ table-store.ts (SQLite)
+//     all of them ──▶ cluster.ts (topics, leaders) ──▶ link.ts (one connection, one purpose)
+//                     ──▶ driver.ts (the inside of kafkajs)
 //
 // Differences from the embedded bus. Delivery is at least once: outputs and records may come twice
 // after a failure, a crash or a rebalance. While a partition moves, or if its former owner was only

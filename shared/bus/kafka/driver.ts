@@ -1,10 +1,10 @@
 // Weir's use of the inside of kafkajs (2.2.4, pinned): a connection to one broker (TLS, SASL,
 // framing, request timeouts), and the encoding of the small requests: groups, offsets,
 // configuration. All imports of its inner files are here.
-// Why not its public API: its consumer cannot read a partition without a group, reassigns
-// partitions only after all of them have stopped, decides itself where to continue, and fetches on
-// only when its last batches are done. Its producer resends without order. Both retry and log in
-// several layers. The files beside this one do these jobs instead. record-batch.ts encodes and
+// Its public API does not fit. Its consumer cannot read a partition without a group, and reassigns
+// partitions only after all of them have stopped. It decides itself where to continue, and fetches
+// more only when its last batches are done. Its producer resends without order. Both retry and log
+// in several layers. The files beside this one do these jobs instead. record-batch.ts encodes and
 // decodes records.
 
 import type { KafkaConfig } from 'kafkajs'

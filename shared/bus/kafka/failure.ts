@@ -1,5 +1,5 @@
-// Classifies the errors of brokers and connections: does a retry help, and which message tells the
-// user what to do.
+// Classifies the errors of brokers and connections: whether a retry helps, and the message with the
+// fix for the user.
 
 import { WeirError } from '../../lib/errors.ts'
 

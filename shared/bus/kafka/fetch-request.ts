@@ -68,7 +68,7 @@ function decode(payload: Buffer): FetchedPartition[] {
         firstOffset: reader.int64(),
       }))
       reader.int32() // a nearer replica: Weir reads from leaders only
-      const set = reader.take(Math.max(reader.int32(), 0))
+      const set = reader.bytesOf(Math.max(reader.int32(), 0))
       return {
         topic,
         partition,

@@ -61,7 +61,7 @@ function decodeWithIds(payload: Buffer): ClusterPicture {
   const topics = reader.compactArray((): FoundTopic => {
     const errorCode = reader.int16()
     const topic = reader.compactString()
-    const id = reader.take(16).toString('hex')
+    const id = reader.bytesOf(16).toString('hex')
     reader.int8()
     const partitions = reader.compactArray(() => {
       const partition = {

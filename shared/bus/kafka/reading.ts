@@ -122,7 +122,7 @@ export function createReading({
   }
 }
 
-/** Yields what arrived since the last batch. Holds at most heldBytesMax and one response. */
+/** Yields the records that arrived since the last batch. Holds at most heldBytesMax and one response. */
 async function* followRecords(
   { topic, partition, from, signal }: FollowOptions,
   fetching: Fetching,

@@ -213,7 +213,9 @@ function readRecords(
 ): void {
   const count = header.int32()
   const reader =
-    batch.codec === 0 ? header : new WireReader(decompressed(header.take(header.left), batch.codec))
+    batch.codec === 0
+      ? header
+      : new WireReader(decompressed(header.bytesOf(header.left), batch.codec))
   for (let n = 0; n < count; n += 1) {
     const end = reader.varint() + reader.at
     reader.at += 1 // attributes: unused
@@ -226,7 +228,7 @@ function readRecords(
     const keyBytes = reader.varint()
     const key = keyBytes < 0 ? '' : reader.text(keyBytes)
     const valueBytes = reader.varint()
-    const value = valueBytes < 0 ? null : reader.take(valueBytes)
+    const value = valueBytes < 0 ? null : reader.bytesOf(valueBytes)
     const id = readId(reader)
     if (reader.at > end || end > reader.bytes.length)
       throw new RangeError(`record ${n} ends at byte ${end}, outside its batch`)
@@ -249,7 +251,7 @@ function readId(reader: WireReader): string | undefined {
     const name = reader.text(reader.varint())
     const length = reader.varint()
     if (name === idHeader && length >= 0) id = reader.text(length)
-    else reader.take(Math.max(length, 0))
+    else reader.bytesOf(Math.max(length, 0))
   }
   return id
 }

@@ -1,5 +1,5 @@
-// Sends what waits in the queues: one request at a time to each broker, with one batch of every
-// partition that it leads. Retries a failed batch until it is acknowledged or its time is over.
+// Sends the queued records: one request at a time to each broker, with one batch of every partition
+// that it leads. Retries a failed batch until it is acknowledged or its time is over.
 // Keeps KAFKA-WRITER-2.
 
 import type { Logger } from 'pino'

@@ -34,9 +34,8 @@ export type TableStore = {
   /** The file. Undefined in memory. */
   readonly file: string | undefined
   /**
-   * The stored copy of a table. It is empty if nothing is stored, if another topic had that name,
-   * if it is ahead of `end`, or if it was not confirmed for so long that it may have missed
-   * tombstones.
+   * The stored copy of a table. It is empty if nothing is stored, if another topic had that name, or
+   * if it is ahead of `end`. It is empty too if it is so old that it may have missed tombstones.
    */
   table(name: TableName & { topicId: string | undefined; end: Offset }): StoredTable
   close(): void

@@ -1,5 +1,5 @@
 // Compares the plan's topics with a cluster: creates missing topics, and lists every difference of
-// an existing one. It never changes an existing topic: only its owner knows what depends on it.
+// an existing one. It never changes an existing topic: only its owner knows its other users.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
@@ -7,13 +7,13 @@ import { type ErrorCode, WeirError } from '../../lib/errors.ts'
 import type { PlannedTopic } from './topic-plan.ts'
 
 /**
- * `what`: topic, access, partitions, copies, leader, or the name of a configuration entry.
+ * `property`: topic, access, partitions, copies, leader, or the name of a configuration entry.
  * `remedy`: an action for the user, often a command. `mayPass`: the difference may disappear
  * without an action.
  */
 export type TopicDifference = {
   topic: string
-  what: string
+  property: string
   is: string
   shouldBe: string
   remedy: string
@@ -78,7 +78,13 @@ export async function topicDifferences(
     switch (state.kind) {
       case 'missing':
         return [
-          { topic, what: 'topic', is: 'missing', shouldBe: 'there', remedy: 'weir topics create' },
+          {
+            topic,
+            property: 'topic',
+            is: 'missing',
+            shouldBe: 'there',
+            remedy: 'weir topics create',
+          },
         ]
       case 'refused':
         return [notDescribed(topic, state.type)]
@@ -108,14 +114,16 @@ export async function topicDifferences(
  * topics before it leads them, and responds before it accepts new ones.
  */
 export function topicsUnfit(differences: TopicDifference[]): WeirError {
-  const code: ErrorCode = differences.some(({ what }) => what === 'topic')
+  const code: ErrorCode = differences.some(({ property }) => property === 'topic')
     ? 'bus.topic-missing'
     : 'bus.topic-differs'
   const lines = differences.map(
-    ({ topic, what, is, shouldBe, remedy }) =>
-      `${topic}: ${what} is ${is}, but must be ${shouldBe}. Fix: ${remedy}`,
+    ({ topic, property, is, shouldBe, remedy }) =>
+      `${topic}: ${property} is ${is}, but must be ${shouldBe}. Fix: ${remedy}`,
   )
-  const retryable = differences.every(({ what, mayPass }) => what === 'leader' || mayPass === true)
+  const retryable = differences.every(
+    ({ property, mayPass }) => property === 'leader' || mayPass === true,
+  )
   return new WeirError(code, ['Topics do not match the plan.', ...lines].join('\n  '), {
     retryable,
   })
@@ -254,7 +262,7 @@ function creationRefused(
   const mayPass = type === 'INVALID_REPLICATION_FACTOR' && replicationFactor <= 1
   return {
     topic,
-    what: 'topic',
+    property: 'topic',
     is: `missing, and the broker rejected its creation (${type})`,
     shouldBe: 'there',
     remedy: creationRemedy(topic, type),
@@ -280,7 +288,7 @@ function leaderless(topic: string): TopicDifference {
   const remedy = `find the broker that is down: kafka-topics.sh --describe --unavailable-partitions --topic ${topic}`
   return {
     topic,
-    what: 'leader',
+    property: 'leader',
     is: 'missing for at least one partition',
     shouldBe: 'there for each partition',
     remedy,
@@ -291,7 +299,7 @@ function notDescribed(topic: string, type: string): TopicDifference {
   const remedy = `allow Describe and DescribeConfigs on ${topic} to Weir's user (kafka-acls.sh)`
   return {
     topic,
-    what: 'access',
+    property: 'access',
     is: `refused (${type})`,
     shouldBe: 'allowed, to check the configuration',
     remedy,
@@ -300,7 +308,7 @@ function notDescribed(topic: string, type: string): TopicDifference {
 
 function otherCount({ topic, numPartitions }: PlannedTopic, is: number): TopicDifference {
   const remedy = `set partitions to ${is} (--partitions, WEIR_PARTITIONS) if all topics have ${is}; otherwise delete all topics and groups of Weir together`
-  return { topic, what: 'partitions', is: String(is), shouldBe: String(numPartitions), remedy }
+  return { topic, property: 'partitions', is: String(is), shouldBe: String(numPartitions), remedy }
 }
 
 function fewerCopies({ topic, replicationFactor }: PlannedTopic, is: number): TopicDifference {
@@ -308,7 +316,7 @@ function fewerCopies({ topic, replicationFactor }: PlannedTopic, is: number): To
     'add replicas with kafka-reassign-partitions.sh, or lower the replication factor (--replication-factor, WEIR_REPLICATION_FACTOR)'
   return {
     topic,
-    what: 'copies',
+    property: 'copies',
     is: `${is} of a partition`,
     shouldBe: `${replicationFactor} or more`,
     remedy,
@@ -326,7 +334,7 @@ function configDifferences(
     return [
       {
         topic,
-        what: name,
+        property: name,
         is,
         shouldBe: demand(name, value),
         remedy: `${remedy}${sideEffect(name)}`,

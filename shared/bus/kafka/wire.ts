@@ -60,7 +60,7 @@ export class WireReader {
   }
 
   /** A view, not a copy. */
-  take(length: number): Buffer {
+  bytesOf(length: number): Buffer {
     if (length < 0 || length > this.left)
       throw new RangeError(`expected ${length} bytes, found ${this.left}`)
     const view = this.bytes.subarray(this.at, this.at + length)
@@ -99,7 +99,7 @@ export class WireReader {
   skipTags(): void {
     for (let count = this.uvarint(); count > 0; count -= 1) {
       this.uvarint()
-      this.take(this.uvarint())
+      this.bytesOf(this.uvarint())
     }
   }
 

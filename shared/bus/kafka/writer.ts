@@ -4,7 +4,7 @@
 // KAFKA-WRITER-1. Records reach a partition in the order of the calls, and in their order within
 //     a call.
 // KAFKA-WRITER-2. A failed batch is retried first in its queue. After deliverMs, all that waits for
-//     its partition fails, so nothing overtakes. The caller decides what follows.
+//     its partition fails, so nothing overtakes. The caller decides about retries.
 // KAFKA-WRITER-3. After a failure a record may be in the log twice: only its response was lost.
 //     Readers drop repeats (R3).
 // KAFKA-WRITER-4. Waiting bytes are bounded: append then rejects with a retryable `bus.full`.

@@ -243,7 +243,7 @@ function hasUniqueItems(wanted: boolean, items: unknown[]): boolean {
 }
 
 /**
- * Equal for equal JSON values, whatever the order of members. Recursive, because the depth of
+ * Equal for equal JSON values with any order of members. Recursive, because the depth of
  * arguments is bounded.
  */
 function canonical(value: unknown): string {

@@ -6,8 +6,8 @@ import { closingQuote, nextMark, spaceEnd, stringValue, unit } from '../../lib/j
 const { closeBrace, closeBracket, colon, openBrace, openBracket, quote } = unit
 
 /**
- * repeated: the first name that occurs twice in one object. RFC 8259 does not define which one
- * counts, so the validator could judge one value and the tool read the other. too-deep: more than
+ * `repeated`: the first name that occurs twice in one object. RFC 8259 does not define which one
+ * counts, so the validator could judge one value and the tool read the other. `too-deep`: more than
  * `depthMax` arrays and objects are open at once. `text` must be JSON.
  */
 export function membersFault(

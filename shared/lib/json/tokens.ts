@@ -6,8 +6,8 @@
 // TOKEN-3. All are linear and none recurses: ten thousand backslashes must not overflow a stack.
 
 /**
- * `at` is a position in UTF-16 units. unfinished: the text ends before its token does, and more
- * text could complete it. unexpected: no text behind this position can make it JSON.
+ * `at` is a position in UTF-16 units. `unfinished`: the text ends inside its token, and more text
+ * could complete it. `unexpected`: no text behind this position can make it JSON.
  */
 export type TokenFault = { kind: 'unfinished' | 'unexpected'; at: number }
 
@@ -109,8 +109,8 @@ function isDigit(found: number): boolean {
 }
 
 /**
- * The position of the quote that closes a string, from any position inside it. `text.length` or
- * one more: the string is still open. It continues in the next piece, at this position minus
+ * The position of the quote that closes a string, from any position inside it. `text.length` or one
+ * more: the string is still open. It continues in the next piece, at this position minus
  * `text.length`: one more means that the first character there is escaped.
  */
 export function closingQuote(text: string, from: number): number {

@@ -249,7 +249,7 @@ describe('rules that cannot be used', () => {
     [
       'too much text',
       { rules: [{ name: 'x'.repeat(20_000), tools: ['act'] }] },
-      /at most 16384 ride in each round/,
+      /at most 16384 are allowed/,
     ],
   ])('with %s keep Weir from starting, with the reason in the error', async (_, settings, why) => {
     await open()

@@ -101,7 +101,7 @@ describe('a custom guard', () => {
     expect(await loadGuard(object)).toMatchObject({ name: 'own' })
     await expect(loadGuard(object, {})).rejects.toMatchObject({
       code: 'guard.invalid',
-      message: `${object}: it takes no options: its default export is no function`,
+      message: `${object}: it accepts no options: its default export is not a function`,
     })
   })
 })

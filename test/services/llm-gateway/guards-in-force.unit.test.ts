@@ -52,9 +52,9 @@ describe('the guards in force', () => {
     [
       'the name of the approval guard, and no rules',
       { name: 'approval' },
-      /are for Weir's own guard/,
+      /are reserved for Weir's own guard/,
     ],
-    ['rules that are not for it', { rules: '[]' }, /are for Weir's own guard/],
+    ['rules that are not for it', { rules: '[]' }, /are reserved for Weir's own guard/],
     [
       'rules that are too long',
       { name: 'approval', rules: ' '.repeat(20_000) },

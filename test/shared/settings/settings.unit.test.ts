@@ -105,7 +105,7 @@ describe('settings of Kafka', () => {
 
   it('need a broker, and are refused with another bus', () => {
     expect(mistakesOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
-      'bus is kafka (from the variable WEIR_BUS), and no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
+      'bus is kafka (from the variable WEIR_BUS), and no broker is configured; set --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
     ])
     const remedy = 'give --bus kafka (WEIR_BUS=kafka), or leave'
     expect(

@@ -2,7 +2,7 @@
 
 import type { ProviderRecord } from '../provider.ts'
 
-export const anthropic: ProviderRecord = {
+export const anthropic: ProviderRecord<'anthropic'> = {
   name: 'anthropic',
   keyVariable: 'ANTHROPIC_API_KEY',
   connect: async (agent, fetch) => (await import('./connect.ts')).connectAnthropic(agent, fetch),

@@ -4,7 +4,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { openaiModelCheck } from '../openai-model-check.ts'
 import type { ProviderRecord } from '../provider.ts'
 
-export const openaiChat: ProviderRecord = {
+export const openaiChat: ProviderRecord<'openai-chat'> = {
   name: 'openai-chat',
   keyVariable: 'OPENAI_API_KEY',
   connect: async (agent, fetch) => (await import('./connect.ts')).connectOpenaiChat(agent, fetch),

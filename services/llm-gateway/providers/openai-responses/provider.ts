@@ -3,7 +3,7 @@
 import { openaiModelCheck } from '../openai-model-check.ts'
 import type { ProviderRecord } from '../provider.ts'
 
-export const openaiResponses: ProviderRecord = {
+export const openaiResponses: ProviderRecord<'openai-responses'> = {
   name: 'openai-responses',
   keyVariable: 'OPENAI_API_KEY',
   connect: async (agent, fetch) =>

@@ -300,10 +300,10 @@ describe('a folder of agents', () => {
   it('must exist and contain an agent', () => {
     expect(mistakesIn({ files: {}, load: 'nowhere' })).toEqual(['nowhere:1:1: does not exist'])
     expect(mistakesIn({ files: { 'agent.txt': least } })).toEqual([
-      '.:1:1: has no agent file in it; must have at least one file that ends in .yaml, .yml or .json',
+      '.:1:1: contains no agent file; must contain at least one file that ends in .yaml, .yml or .json',
     ])
     expect(mistakesIn({ files: { 'agent.txt': least }, load: 'agent.txt' })).toEqual([
-      'agent.txt:1:1: is no agent file; its name must end in .yaml, .yml or .json',
+      'agent.txt:1:1: is not an agent file; its name must end in .yaml, .yml or .json',
     ])
   })
 })

@@ -52,14 +52,14 @@ describe('the text of the file', () => {
       'a list',
       '- x\n',
       [
-        'a.yaml:1:1: is a list of 1; must be a mapping with model, system (or systemFile) and what else an agent has',
+        'a.yaml:1:1: is a list of 1; must be a mapping with model, system (or systemFile) and the other keys of an agent',
       ],
     ],
     [
       'a text',
       'x\n',
       [
-        'a.yaml:1:1: is "x"; must be a mapping with model, system (or systemFile) and what else an agent has',
+        'a.yaml:1:1: is "x"; must be a mapping with model, system (or systemFile) and the other keys of an agent',
       ],
     ],
     ['a tab', `${top}caps:\n\trounds: 1\n`, ['a.yaml:4:1: is indented by a tab; use spaces']],
@@ -310,7 +310,7 @@ describe('an agent', () => {
   it.each<[string, string]>([
     ['nowhere.md', 'does not exist; paths start at the folder of this file'],
     ['plain.txt/x', 'does not exist; paths start at the folder of this file'],
-    ['folder', 'is no file'],
+    ['folder', 'is not a file'],
     ['blank.md', 'is blank'],
     ['latin1.md', 'is not UTF-8; save it as UTF-8'],
   ])('must have its instructions in an existing file, not in %j', (file, why) => {
@@ -374,19 +374,19 @@ describe('a model', () => {
     [
       'provider: anthropic\n  baseUrl: localhost:8080',
       [
-        'a.yaml:6:12 model.baseUrl: is "localhost:8080", no http or https URL; must be one, as in https://host/path',
+        'a.yaml:6:12 model.baseUrl: is "localhost:8080", not an http or https URL; must be one, as in https://host/path',
       ],
     ],
     [
       'provider: anthropic\n  baseUrl: //host/path',
       [
-        'a.yaml:6:12 model.baseUrl: is "//host", no http or https URL; must be one, as in https://host/path',
+        'a.yaml:6:12 model.baseUrl: is "//host", not an http or https URL; must be one, as in https://host/path',
       ],
     ],
     [
       'provider: anthropic\n  baseUrl: https://me:secret@host/',
       [
-        'a.yaml:6:12 model.baseUrl: names a user or a password; must name none, a header is the place for them',
+        'a.yaml:6:12 model.baseUrl: contains a user or a password; must contain none, use a header for them',
       ],
     ],
     [
@@ -400,7 +400,7 @@ describe('a model', () => {
     [
       `provider: anthropic\n  apiKey: \${LINE}`,
       [
-        "a.yaml:6:11 model.apiKey: holds a space, a line end or another character that no key has; correct the variable's value",
+        "a.yaml:6:11 model.apiKey: holds a space, a line end or another character that a key cannot have; correct the variable's value",
       ],
     ],
     [
@@ -545,8 +545,8 @@ describe('the fields that a tool names for rules and guards', () => {
           '"/files/why", which the schema of the tool does not have; /files is a list, whose items are /files/*',
         ],
         ['"/files/*/path", which the schema of the tool does not have; there is /files/*/why'],
-        ['"/tags/*/x", which the schema of the tool does not have; behind /tags/* is nothing'],
-        ['"/meta/a~b", which is no JSON pointer; in a name write ~0 for ~ and ~1 for /'],
+        ['"/tags/*/x", which the schema of the tool does not have; /tags/* has no fields'],
+        ['"/meta/a~b", which is not a JSON pointer; in a name write ~0 for ~ and ~1 for /'],
         [
           '"/self/self/meta/x", which the schema of the tool does not have; there is /self/self/meta/why',
         ],
@@ -601,34 +601,27 @@ describe('the schema of a tool', () => {
       'schema: text',
       ['tools[0].schema: is "text"; must be a mapping: the JSON Schema of the arguments'],
     ],
-    [
-      'schema: {}',
-      ['tools[0].schema: is the schema of something else than an object; must have type: object'],
-    ],
+    ['schema: {}', ['tools[0].schema: is not the schema of an object; must have type: object']],
     [
       'schema: { type: array }',
-      [
-        'tools[0].schema.type: is the schema of something else than an object; must have type: object',
-      ],
+      ['tools[0].schema.type: is not the schema of an object; must have type: object'],
     ],
     [
       'schema: { type: object, properties: { a: { type: sting }, b: { minLength: -1 } }, required: a }',
       [
-        'tools[0].schema.properties.a.type: is "sting", which no JSON Schema has here; must be array, boolean, integer, null, number, object or string (did you mean string?)',
-        'tools[0].schema.properties.b.minLength: is -1, which no JSON Schema has here; must be >= 0',
-        'tools[0].schema.required: is "a", which no JSON Schema has here; must be a list',
+        'tools[0].schema.properties.a.type: is "sting", which a JSON Schema cannot have here; must be array, boolean, integer, null, number, object or string (did you mean string?)',
+        'tools[0].schema.properties.b.minLength: is -1, which a JSON Schema cannot have here; must be >= 0',
+        'tools[0].schema.required: is "a", which a JSON Schema cannot have here; must be a list',
       ],
     ],
     [
       'schema: { type: object, properties: { a: { $ref: "#/$defs/b" } } }',
-      [
-        "tools[0].schema: is a schema that cannot be used: can't resolve reference #/$defs/b from id #",
-      ],
+      ["tools[0].schema: is an unusable schema: can't resolve reference #/$defs/b from id #"],
     ],
     [
       'schema: { type: object, $schema: "http://json-schema.org/draft-04/schema#" }',
       [
-        'tools[0].schema: is a schema that cannot be used: its $schema is neither JSON Schema 2020-12 nor draft-07',
+        'tools[0].schema: is an unusable schema: its $schema is neither JSON Schema 2020-12 nor draft-07',
       ],
     ],
     [
@@ -637,7 +630,7 @@ describe('the schema of a tool', () => {
         'tools[0].schemaFile: refers to "nowhere.json", which does not exist; paths start at the folder of this file',
       ],
     ],
-    ['schemaFile: folder', ['tools[0].schemaFile: refers to "folder", which is no file']],
+    ['schemaFile: folder', ['tools[0].schemaFile: refers to "folder", which is not a file']],
     [
       `schemaFile: "\${NOPE}.json"`,
       ['tools[0].schemaFile: needs the variable NOPE, which is not set; set it'],
@@ -717,7 +710,7 @@ describe('a command', () => {
     [
       `command: [./there.sh, "\${}"]`,
       [
-        `tools[0].command[1]: has a \${ that names no variable; must be \${NAME}, or $\${ where these two characters are meant`,
+        `tools[0].command[1]: has a \${ without the name of a variable; must be \${NAME}, or $\${ for the two characters themselves`,
       ],
     ],
     [
@@ -729,14 +722,14 @@ describe('a command', () => {
     [
       'command: [./plain.txt]',
       [
-        'tools[0].command[0]: refers to "./plain.txt", which must not be executed; set its execute bit',
+        'tools[0].command[0]: refers to "./plain.txt", which is not executable; set its execute bit',
       ],
     ],
-    ['command: [./folder]', ['tools[0].command[0]: refers to "./folder", which is no file']],
+    ['command: [./folder]', ['tools[0].command[0]: refers to "./folder", which is not a file']],
     [
       'command: [no-such-program]',
       [
-        'tools[0].command[0]: is "no-such-program", a program that is not in PATH; install it, or give its path',
+        'tools[0].command[0]: is "no-such-program", which is not in PATH; install it, or set its path',
       ],
     ],
     [
@@ -747,11 +740,11 @@ describe('a command', () => {
     ],
     [
       'command: [./there.sh], cwd: plain.txt',
-      ['tools[0].cwd: refers to "plain.txt", which is no folder'],
+      ['tools[0].cwd: refers to "plain.txt", which is not a folder'],
     ],
     [
       'command: [./there.sh], cwd: "a\\0b"',
-      ['tools[0].cwd: has a NUL character, which no path can have'],
+      ['tools[0].cwd: has a NUL character, which a path cannot have; remove it'],
     ],
     [
       'command: [./there.sh], environment: [TOKEN=x]',
@@ -779,7 +772,7 @@ describe('an http tool', () => {
     [
       'http: { url: "ftp://h/secret" }',
       [
-        'tools[0].http.url: is "ftp://h", no http or https URL; must be one, as in https://host/path',
+        'tools[0].http.url: is "ftp://h", not an http or https URL; must be one, as in https://host/path',
       ],
     ],
     [
@@ -803,14 +796,12 @@ describe('an http tool', () => {
     [
       'http: { url: "http://h", headers: { "X token A": x } }',
       [
-        "tools[0].http.headers: has a key that is no header's name; must be letters, digits and -, as in X-Request-Id",
+        'tools[0].http.headers: has a key that is not a header name; must be letters, digits and -, as in X-Request-Id',
       ],
     ],
     [
       'http: { url: "http://h", headers: { X-A: x, x-a: y } }',
-      [
-        'tools[0].http.headers.x-a: is given twice; upper and lower case are the same in the name of a header',
-      ],
+      ['tools[0].http.headers.x-a: is given twice; remove one, because header names ignore case'],
     ],
     [
       'http: { url: "http://h", headers: { Content-Type: x } }',
@@ -819,13 +810,13 @@ describe('an http tool', () => {
     [
       'http: { url: "http://h", headers: { Authorization: Bearer x } }',
       [
-        `tools[0].http.headers.Authorization: holds a credential that is written out; put it into a variable and write \${NAME} in its place`,
+        `tools[0].http.headers.Authorization: holds a credential as plain text; put it into a variable and write \${NAME} here`,
       ],
     ],
     [
       `http: { url: "http://h", headers: { X-Api-Key: "$\${TOKEN}" } }`,
       [
-        `tools[0].http.headers.X-Api-Key: holds a credential that is written out; put it into a variable and write \${NAME} in its place`,
+        `tools[0].http.headers.X-Api-Key: holds a credential as plain text; put it into a variable and write \${NAME} here`,
       ],
     ],
     [
@@ -835,7 +826,7 @@ describe('an http tool', () => {
     [
       `http: { url: "http://h", headers: { X-A: "\${LINES}" } }`,
       [
-        'tools[0].http.headers.X-A: has a line end or a NUL character in it, maybe from its variable; remove it',
+        'tools[0].http.headers.X-A: has a line end or a NUL character in it, perhaps from its variable; remove it',
       ],
     ],
     [

@@ -58,7 +58,7 @@ describe('differences', () => {
     const { plan } = newPlan()
     const expected = plan.map(({ topic }) => ({
       topic,
-      what: 'topic',
+      property: 'topic',
       is: 'missing',
       shouldBe: 'there',
       remedy: 'weir topics create',
@@ -73,8 +73,8 @@ describe('differences', () => {
     const wider = topicPlan(topicSpecs(prefix, 7), { replicationFactor: 1 })
     const differences = await topicDifferences(admin, wider)
     expect(
-      differences.map(({ topic, what, is, shouldBe }) => ({ topic, what, is, shouldBe })),
-    ).toEqual(wider.map(({ topic }) => ({ topic, what: 'partitions', is: '3', shouldBe: '7' })))
+      differences.map(({ topic, property, is, shouldBe }) => ({ topic, property, is, shouldBe })),
+    ).toEqual(wider.map(({ topic }) => ({ topic, property: 'partitions', is: '3', shouldBe: '7' })))
   })
 
   it('name each entry below the plan, with the command that fixes it', async () => {
@@ -92,12 +92,12 @@ describe('differences', () => {
     }
     await alter(topic, wrong)
     const differences = await topicDifferences(admin, plan)
-    expect(Object.fromEntries(differences.map(({ what, is }) => [what, is]))).toEqual(wrong)
-    for (const { topic: of, what, remedy } of differences) {
+    expect(Object.fromEntries(differences.map(({ property, is }) => [property, is]))).toEqual(wrong)
+    for (const { topic: of, property, remedy } of differences) {
       expect(of).toBe(topic)
-      const value = plan[0]!.configEntries.find(({ name }) => name === what)?.value
+      const value = plan[0]!.configEntries.find(({ name }) => name === property)?.value
       expect(remedy).toContain(
-        `--alter --entity-type topics --entity-name ${topic} --add-config ${what}=${value}`,
+        `--alter --entity-type topics --entity-name ${topic} --add-config ${property}=${value}`,
       )
     }
   })
@@ -124,7 +124,7 @@ describe('differences', () => {
     const topic = `${prefix}activity`
     await other.deleteTopics({ topics: [topic] })
     expect(await topicDifferences(admin, plan)).toEqual([
-      expect.objectContaining({ topic, what: 'topic', is: 'missing' }),
+      expect.objectContaining({ topic, property: 'topic', is: 'missing' }),
     ])
   })
 })

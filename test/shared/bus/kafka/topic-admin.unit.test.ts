@@ -44,7 +44,7 @@ describe('differences', () => {
     expect(await topicDifferences(admin({ metadata: error() }), plan)).toEqual([
       expect.objectContaining({
         topic: 'weir.activity',
-        what: 'leader',
+        property: 'leader',
         remedy: expect.stringContaining('--unavailable-partitions'),
       }),
     ])
@@ -55,7 +55,7 @@ describe('differences', () => {
       topics: [{ name: 'weir.activity', partitions: [partition(1), partition(-1)] }],
     }
     expect(await topicDifferences(admin({ metadata: leaderless }), plan)).toEqual([
-      expect.objectContaining({ what: 'leader' }),
+      expect.objectContaining({ property: 'leader' }),
     ])
   })
 
@@ -64,7 +64,11 @@ describe('differences', () => {
       plan.map((planned) => ({ ...planned, replicationFactor }))
     expect(await topicDifferences(admin({ metadata: there }), wanting(2))).toEqual([])
     expect(await topicDifferences(admin({ metadata: there }), wanting(3))).toEqual([
-      expect.objectContaining({ what: 'copies', is: '2 of a partition', shouldBe: '3 or more' }),
+      expect.objectContaining({
+        property: 'copies',
+        is: '2 of a partition',
+        shouldBe: '3 or more',
+      }),
     ])
   })
 
@@ -73,7 +77,10 @@ describe('differences', () => {
       cause: protocolError('TOPIC_AUTHORIZATION_FAILED'),
     })
     const [difference] = await topicDifferences(admin({ metadata: refused }), plan)
-    expect(difference).toMatchObject({ what: 'access', is: 'refused (TOPIC_AUTHORIZATION_FAILED)' })
+    expect(difference).toMatchObject({
+      property: 'access',
+      is: 'refused (TOPIC_AUTHORIZATION_FAILED)',
+    })
     expect(difference?.remedy).toContain('allow Describe and DescribeConfigs on weir.activity')
   })
 
@@ -83,7 +90,7 @@ describe('differences', () => {
       configs: protocolError('TOPIC_AUTHORIZATION_FAILED'),
     })
     expect(await topicDifferences(refusing, plan)).toEqual([
-      expect.objectContaining({ what: 'access' }),
+      expect.objectContaining({ property: 'access' }),
     ])
   })
 
@@ -136,10 +143,16 @@ describe('creation', () => {
 
 describe('the error that differences make', () => {
   it('names a missing topic first, otherwise a topic that differs, and has every remedy', () => {
-    const differs = { topic: 'a', what: 'partitions', is: '1', shouldBe: '4', remedy: 'do this' }
+    const differs = {
+      topic: 'a',
+      property: 'partitions',
+      is: '1',
+      shouldBe: '4',
+      remedy: 'do this',
+    }
     const missing = {
       topic: 'b',
-      what: 'topic',
+      property: 'topic',
       is: 'missing',
       shouldBe: 'there',
       remedy: 'do that',
@@ -159,12 +172,12 @@ describe('the error that differences make', () => {
   it('is retryable if only leaders are missing, as after the start of a broker', () => {
     const leaderless = {
       topic: 'a',
-      what: 'leader',
+      property: 'leader',
       is: 'missing',
       shouldBe: 'there',
       remedy: 'look',
     }
-    const differs = { ...leaderless, what: 'partitions' }
+    const differs = { ...leaderless, property: 'partitions' }
     expect([
       topicsUnfit([leaderless]).retryable,
       topicsUnfit([leaderless, differs]).retryable,
