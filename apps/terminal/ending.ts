@@ -1,8 +1,8 @@
 // How the process of a command ends, and its exit code:
 // TERMINAL-ENDING-1. 0: done, or yes. 1: no, or failed. 2: unusable flags, settings, files or
 //     folders. A problem that may pass, such as another program's lock on a file, is a failure.
-// TERMINAL-ENDING-2. For a command whose 1 is an answer, a failure is 2 as well. The two cannot be
-//     confused (`answers`).
+// TERMINAL-ENDING-2. If 1 is an answer of the command, a failure is 2 as well, so no caller can
+//     confuse them (`answers`).
 // TERMINAL-ENDING-3. Of a turn: 3, it ended with the agent's fallback. Of a decision: 4, it changes
 //     nothing. 130: stopped by Ctrl-C, without a result.
 // If other code ends the process early, a message reports it.

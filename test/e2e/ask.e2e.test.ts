@@ -120,7 +120,7 @@ describe('weir ask', () => {
       'a message that is no UTF-8',
       [...ask],
       Buffer.from([0x68, 0xff]),
-      'no UTF-8 (byte 2 is 0xff)',
+      'not UTF-8 (byte 2 is 0xff)',
     ],
     ['an empty message', [...ask, ''], '', 'empty or blank'],
     ['nothing on standard input', ask, '', 'standard input is empty'],

@@ -75,7 +75,7 @@ describe('weir init', () => {
     expect({ code, errors }).toEqual({
       code: 2,
       errors: expect.stringMatching(
-        /^weir: agent\.yaml\/agent\.yaml cannot be written \(\w+\): name a folder/,
+        /^weir: cannot write agent\.yaml\/agent\.yaml \(\w+\): name a folder/,
       ),
     })
   })

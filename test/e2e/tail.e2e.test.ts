@@ -230,14 +230,14 @@ describe('weir tail', () => {
     ],
     [
       ['activity', '--type', 'round-outcome'],
-      /which activity does not have\. It stands in conversation-events\. Its types/,
+      /which activity does not have\. conversation-events has it\. Its types/,
     ],
     [
       ['activity', '--partition', '4'],
       /--partition is 4; activity has 4 partitions, from 0 to 3\n$/,
     ],
     [['activity', '--partition', 'x'], /--partition is 'x': give a whole number from 0\n$/],
-    [['activity', '--limit', '0'], /--limit is '0'; must be a whole number from 1\n$/],
+    [['activity', '--limit', '0'], /--limit is '0': give a whole number from 1\n$/],
     [['activity', '--from', 'end'], /--from end without --follow shows nothing/],
     [['activity', '--from', '12'], /--from 12 is an offset, and each partition has its own/],
     [
