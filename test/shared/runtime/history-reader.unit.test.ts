@@ -6,11 +6,11 @@ import { historyKey } from '../../../shared/contract/topology.ts'
 import { historyReader } from '../../../shared/runtime/history-reader.ts'
 
 let table: Map<string, StoredRecord>
-let asked: string[]
+let reads: string[]
 
 beforeEach(() => {
   table = new Map()
-  asked = []
+  reads = []
 })
 
 function put(turn: number, round: number, text = `${turn}/${round}`, conversation = 'c'): void {
@@ -31,13 +31,13 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
 function reader(bytesMax = 1_000_000) {
   const bus: Pick<Bus, 'list' | 'get'> = {
     async list({ prefix }) {
-      asked.push('list')
+      reads.push('list')
       return [...table.values()].filter(
         ({ key, value }) => key.startsWith(prefix) && value !== null,
       )
     },
     async get({ key }) {
-      asked.push(`get ${key}`)
+      reads.push(`get ${key}`)
       return table.get(key)
     },
   }
@@ -58,7 +58,7 @@ describe('a history', () => {
       put(turn, round)
     put(0, 0, 'of another', 'c2')
     expect(await reader()(7, 1)).toEqual(['0/0', '0/1', '7/0', '7/1'])
-    expect(asked).toEqual(['list'])
+    expect(reads).toEqual(['list'])
   })
 
   it('is read for one entry in the next round, and for none in a further attempt', async () => {
@@ -68,7 +68,7 @@ describe('a history', () => {
     put(0, 1)
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
     expect(await read(0, 1)).toEqual(['0/0', '0/1'])
-    expect(asked).toEqual(['list', 'get ["c",0,1]'])
+    expect(reads).toEqual(['list', 'get ["c",0,1]'])
   })
 
   it('is read as a whole again in a new turn, and after a skipped round', async () => {
@@ -84,7 +84,7 @@ describe('a history', () => {
     table.delete(historyKey({ conversation: 'c', turn: 0, round: 0 }))
     put(12, 0)
     expect(await read(12, 0)).toEqual(['0/1', '0/2', '0/3', '9/0', '12/0'])
-    expect(asked.filter((each) => each === 'list')).toHaveLength(4)
+    expect(reads.filter((each) => each === 'list')).toHaveLength(4)
   })
 
   it('is undefined if it does not arrive, and the cache does not change', async () => {
@@ -117,7 +117,7 @@ describe('the cache of histories', () => {
     const read = reader(2_500)
     for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await read(0, 0, conversation)
     // a, b, c, then a and b again: a cache hit does not make an entry newer
-    expect(asked).toEqual(Array.from({ length: 5 }, () => 'list'))
+    expect(reads).toEqual(Array.from({ length: 5 }, () => 'list'))
   })
 
   it('does not hold a history that exceeds the bound', async () => {
@@ -125,6 +125,6 @@ describe('the cache of histories', () => {
     const read = reader(100)
     expect(await read(0, 0)).toHaveLength(1)
     expect(await read(0, 0)).toHaveLength(1)
-    expect(asked).toEqual(['list', 'list'])
+    expect(reads).toEqual(['list', 'list'])
   })
 })
