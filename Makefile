@@ -1,13 +1,15 @@
-# Every target sets up what it needs, and does so again only when the lockfile changed.
-# Needed: make, npm and Node.js 20 or newer. Weir itself runs on the Node.js 24 that the npm package `node` brings into node_modules.
+# Every target installs its dependencies, and again only when the lockfile has changed.
+# You need make, npm and Node.js 20 or newer. Weir itself runs on Node.js 24, from the npm package
+# `node` in node_modules.
 
 NODE := node_modules/node/bin/node --disable-warning=ExperimentalWarning
-# Jest needs the flag to run tests as the ES modules they are.
+# Jest needs the flag to run ES modules.
 JEST := $(NODE) --experimental-vm-modules node_modules/jest/bin/jest.js
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
 
-# Two set-ups: what Weir needs to run, and everything. With both comes the Node.js of the workspace bin/node, which the npm package does not bring.
-# `npm ci` empties node_modules, so a stamp lives exactly as long as what it stands for.
+# Two installations: the runtime dependencies, and everything. Both include the Node.js of the
+# workspace bin/node, which is not in the npm package. `npm ci` empties node_modules, and the stamp
+# with it.
 RUNTIME := node_modules/.installed-runtime
 EVERYTHING := node_modules/.installed-everything
 
@@ -28,17 +30,17 @@ help: ## list the targets
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
 
-# Without ARGS the tiers run in this order, and the first that fails ends the run.
-# RESULTS=FOLDER keeps the results of each tier there as JSON.
+# Without ARGS the tiers run in this order, and the first failure ends the run.
+# RESULTS=FOLDER stores the results of each tier there as JSON.
 ifeq ($(ARGS),)
-test: unit int e2e ## run all tests; ARGS="-t name" runs only the tests that jest finds for it
+test: unit int e2e ## run all tests; ARGS="-t name" passes arguments to jest
 else
 test: $(EVERYTHING)
 	$(JEST) $(ARGS)
 endif
 
 unit: TIER = unit
-unit: $(EVERYTHING) ## run the unit tests: they need no neighbour, no file and no process
+unit: $(EVERYTHING) ## run the unit tests: no other stage, file or process
 	$(run_tier)
 
 int: TIER = int
@@ -46,12 +48,12 @@ int: $(EVERYTHING) ## run the integration tests: one part with a real file, proc
 	$(run_tier)
 
 e2e: TIER = e2e
-e2e: $(EVERYTHING) ## run the end-to-end tests: the whole of Weir, with processes killed
+e2e: $(EVERYTHING) ## run the end-to-end tests: all of Weir, with killed processes
 	$(run_tier)
 
 run_tier = WEIR_TEST_TIER=$(TIER) $(JEST) $(if $(RESULTS),--json --outputFile=$(RESULTS)/$(TIER).json) $(ARGS)
 
-watch: $(EVERYTHING) ## run the unit tests of the files you change, again at each change
+watch: $(EVERYTHING) ## run the unit tests of changed files, after every change
 	WEIR_TEST_TIER=unit $(JEST) --watch $(ARGS)
 
 check: types lint dead-code schemas-check import-rules ## check types, lint, format, dead code, schema drift, import rules
@@ -76,22 +78,22 @@ import-rules: $(EVERYTHING)
 format: $(EVERYTHING) ## format, sort imports, apply the safe lint fixes
 	$(BIOME) check --write
 
-bench: $(EVERYTHING) ## run the benchmark
+bench: $(EVERYTHING) ## run all benchmarks
 	$(NODE) test/bench/main.ts
 
-simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over the one SEED=
+simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one SEED=
 	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
-chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= plays one again
+chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
-mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and take away each mask, and see whether its tests notice; some minutes, PART=2/6 for a part
+mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, and check that its tests fail; takes minutes, PART=2/6 runs a part
 	$(NODE) test/mutation/main.ts $(PART)
 
-compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes
+compose-test: $(EVERYTHING) ## start docker-compose.yml, scale it and run the demo on it; needs Docker and some minutes
 	$(NODE) test/compose/main.ts
 
-schemas: $(EVERYTHING) ## write the files that are generated from schemas and rules
+schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts
 	$(NODE) bin/generate-rules.ts
 
@@ -99,10 +101,10 @@ package: $(EVERYTHING) ## make the npm package in out/
 	@mkdir -p out
 	npm pack --loglevel=error --pack-destination out
 
-clean: ## remove what the other targets installed and made
+clean: ## remove all installed and generated files
 	rm -rf node_modules dist out
 
-# Engine warnings are about the Node that runs npm, and Weir does not run on that one; hence only errors are shown.
+# npm shows only errors. Its engine warnings concern the Node that runs npm, not the one that runs Weir.
 define install
 @command -v npm >/dev/null && command -v node >/dev/null || \
 	{ echo 'Weir needs Node.js 20 or newer with npm to set itself up: install it from https://nodejs.org and run this again.' >&2; exit 1; }

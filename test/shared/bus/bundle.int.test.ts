@@ -149,14 +149,14 @@ describe('a bundle', () => {
       expect(await offsets({ from: 8, to: 12 })).toEqual([9])
       expect(await offsets({ limit: 2 })).toEqual([7, 9])
       expect(await offsets({ bytesMax: 1 })).toEqual([7])
-      const heard: number[] = []
+      const read: number[] = []
       for await (const records of bus.follow({
         ...stretch,
         from: 8,
         signal: new AbortController().signal,
       }))
-        heard.push(...records.map(({ offset }) => offset))
-      expect(heard).toEqual([9, 12])
+        read.push(...records.map(({ offset }) => offset))
+      expect(read).toEqual([9, 12])
       await expect(bus.append([])).rejects.toMatchObject({ code: 'bus.unwritable' })
       await expect(bus.ends('p.nothing')).rejects.toMatchObject({ code: 'bus.topic-missing' })
     })
@@ -172,14 +172,14 @@ describe('a bundle', () => {
   })
 
   it('reports how much of it is checked, and stops opening on abort', async () => {
-    const told: number[] = []
+    const progress: number[] = []
     const checking = {
-      expect: (bytes: number) => void told.push(bytes),
-      read: (bytes: number) => void told.push(-bytes),
+      expect: (bytes: number) => void progress.push(bytes),
+      read: (bytes: number) => void progress.push(-bytes),
     }
     await (await openBundle(file, systemClock, { checking })).bus.close()
-    expect(told[0]).toBe(readFileSync(file).length - trailerBytes)
-    expect(told.reduce((sum, bytes) => sum + bytes)).toBe(0)
+    expect(progress[0]).toBe(readFileSync(file).length - trailerBytes)
+    expect(progress.reduce((sum, bytes) => sum + bytes)).toBe(0)
     const stopped = openBundle(file, systemClock, { signal: AbortSignal.abort() })
     await expect(stopped).rejects.toThrow(/aborted/)
   })

@@ -9,7 +9,7 @@ import { bytesOf, textOf, until } from './recording-readers.ts'
 export function followContract(world: World): void {
   test('returns existing and then new records, in order and once, until it is aborted', async () => {
     const topic = await world.topic('log')
-    await world.say(topic, ['a', 'b', 'c'])
+    await world.appendTexts(topic, ['a', 'b', 'c'])
     const stop = new AbortController()
     const seen: string[] = []
     const following = collect(
@@ -17,9 +17,9 @@ export function followContract(world: World): void {
       seen,
     )
     await until('what was there is read', () => seen.length === 2)
-    await world.say(topic, ['d'])
+    await world.appendTexts(topic, ['d'])
     await until('the next is read', () => seen.length === 3)
-    await world.say(topic, ['e'])
+    await world.appendTexts(topic, ['e'])
     await until('the last is read', () => seen.length === 4)
     stop.abort()
     await following
@@ -41,13 +41,13 @@ export function followContract(world: World): void {
 
   test('lets several readers follow one partition, each from its own offset', async () => {
     const topic = await world.topic('log')
-    await world.say(topic, ['a', 'b'])
+    await world.appendTexts(topic, ['a', 'b'])
     const stop = new AbortController()
     const seen: string[][] = [[], []]
     const following = [0, 2].map((from, n) =>
       collect(world.bus.follow({ topic, partition: 0, from, signal: stop.signal }), seen[n]!),
     )
-    await world.say(topic, ['c', 'd'])
+    await world.appendTexts(topic, ['c', 'd'])
     await until('both have read all', () => seen[0]?.length === 4 && seen[1]?.length === 2)
     stop.abort()
     await Promise.all(following)

@@ -43,7 +43,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
 
   test('assigns every partition, with the ends at that moment, and no commit to a new group', async () => {
     const topic = await world.topic('log', 3)
-    await world.say(topic, ['a', 'b'], 1)
+    await world.appendTexts(topic, ['a', 'b'], 1)
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
     await until('all are assigned', () => recording.partitions.size === 3)
     const assignments = [...recording.partitions.values()].map(({ assignment }) => assignment)
@@ -66,11 +66,11 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
 
   test('gives readers existing and new records, each partition in order and without gaps', async () => {
     const topic = await world.topic('log', 2)
-    await world.say(topic, numbers(1200, 'zero '), 0)
-    await world.say(topic, numbers(3, 'one '), 1)
+    await world.appendTexts(topic, numbers(1200, 'zero '), 0)
+    await world.appendTexts(topic, numbers(3, 'one '), 1)
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
     await allRead(recording, 1203)
-    await world.say(topic, ['last'], 0)
+    await world.appendTexts(topic, ['last'], 0)
     await allRead(recording, 1204)
     await recording.subscription.close()
     expect(recording.partitions.get(0)!.records.map(textOf)).toEqual([
@@ -94,7 +94,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   test("begins at the reader's position, not at the group's commit", async () => {
     const topic = await world.topic('log')
     const group = newName('group')
-    await world.say(topic, ['a', 'b', 'c', 'd'])
+    await world.appendTexts(topic, ['a', 'b', 'c', 'd'])
     const first = await subscribeRecording(world.bus, { group, topic })
     await allAcknowledged(first, 4)
     await first.subscription.close()
@@ -106,14 +106,14 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
 
   test('waits at the end when a reader begins there', async () => {
     const topic = await world.topic('log')
-    await world.say(topic, ['a', 'b'])
+    await world.appendTexts(topic, ['a', 'b'])
     const recording = await subscribeRecording(world.bus, {
       group: newName('group'),
       topic,
       position: ({ ends }) => ends.end,
     })
     await until('it is assigned', () => recording.partitions.has(0))
-    await world.say(topic, ['c'])
+    await world.appendTexts(topic, ['c'])
     await allRead(recording, 1)
     await recording.subscription.close()
     expect(recording.values()).toEqual(['c'])
@@ -137,7 +137,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
         most = Math.max(most, running + 1)
       },
     })
-    for (const text of numbers(20)) await world.say(topic, [text])
+    for (const text of numbers(20)) await world.appendTexts(topic, [text])
     await allAcknowledged(recording, 20)
     await recording.subscription.close()
     expect(most).toBe(1)
@@ -151,7 +151,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     const topic = await world.topic('log')
     const step = () => ({ outputs: [], commit: undefined })
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic, step })
-    await world.say(topic, ['a'])
+    await world.appendTexts(topic, ['a'])
     await allAcknowledged(recording, 1)
     await recording.subscription.close()
     expect(recording.values()).toEqual(['a'])
@@ -174,7 +174,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       topic: inbox,
       step: (batch) => ({ outputs: batch.flatMap(outputsOf), commit: commitBehind(batch) }),
     })
-    for (const text of numbers(5)) await world.say(inbox, [text, `${text}'`])
+    for (const text of numbers(5)) await world.appendTexts(inbox, [text, `${text}'`])
     await allAcknowledged(recording, 10)
     await recording.subscription.close()
     const inputs = numbers(5).flatMap((text) => [text, `${text}'`])
@@ -205,10 +205,10 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       }),
       acknowledged: () => readable.push(readAll(world.bus, next)),
     })
-    await world.say(inbox, ['a'])
+    await world.appendTexts(inbox, ['a'])
     await allAcknowledged(recording, 1)
     await Promise.all(readable) // a broker returns records a moment later
-    await world.say(inbox, ['b'])
+    await world.appendTexts(inbox, ['b'])
     await allAcknowledged(recording, 2)
     await recording.subscription.close()
     expect((await Promise.all(readable)).map((records) => records.map(textOf))).toEqual([
@@ -229,7 +229,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
         commit: commitBehind(batch),
       }),
     })
-    await world.say(inbox, ['question'])
+    await world.appendTexts(inbox, ['question'])
     await allAcknowledged(recording, 2)
     await recording.subscription.close()
     expect(recording.values()).toEqual(['question', 'answer'])
@@ -244,7 +244,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       topic,
       step: (batch) => ({ outputs: [], commit: commitBehind(batch, metadata) }),
     })
-    await world.say(topic, ['a', 'b', 'c'])
+    await world.appendTexts(topic, ['a', 'b', 'c'])
     await allAcknowledged(recording, 3)
     await recording.subscription.close()
     expect((await nextAssignment(world.bus, group, topic)).committed).toEqual({
@@ -264,9 +264,9 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
         commit: batch[0]?.offset === 0 ? { offset: 1, metadata: 'one' } : undefined,
       }),
     })
-    await world.say(topic, ['a'])
+    await world.appendTexts(topic, ['a'])
     await allAcknowledged(recording, 1)
-    await world.say(topic, ['b'])
+    await world.appendTexts(topic, ['b'])
     await allAcknowledged(recording, 2)
     await recording.subscription.close()
     const again = await subscribeRecording(world.bus, { group, topic })
@@ -279,8 +279,8 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
   test('keeps the commits of partitions and of groups apart', async () => {
     const topic = await world.topic('log', 2)
     const [one, two] = [newName('group'), newName('group')]
-    await world.say(topic, ['a', 'b'], 0)
-    await world.say(topic, ['c'], 1)
+    await world.appendTexts(topic, ['a', 'b'], 0)
+    await world.appendTexts(topic, ['c'], 1)
     const first = await subscribeRecording(world.bus, { group: one, topic })
     await allAcknowledged(first, 3)
     const second = await subscribeRecording(world.bus, {
@@ -307,7 +307,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       topic,
       step: () => ({ outputs: [], commit: { offset: 1000, metadata: 'm' } }),
     })
-    await world.say(topic, ['a'])
+    await world.appendTexts(topic, ['a'])
     await allAcknowledged(recording, 1)
     await recording.subscription.close()
     expect(await nextAssignment(world.bus, group, topic)).toEqual({
@@ -326,7 +326,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
         topic,
         step: (batch) => ({ outputs: [], commit: commitBehind(batch, 'where to fold from') }),
       })
-      await world.say(topic, ['a', 'b'])
+      await world.appendTexts(topic, ['a', 'b'])
       await allAcknowledged(recording, 2)
       await world.reopen()
       expect((await nextAssignment(world.bus, group, topic)).committed).toEqual({
@@ -345,9 +345,9 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     })
     const failed = expect(broken.subscription.failed).rejects.toThrow('the reader is broken')
     const sound = await subscribeRecording(world.bus, { group: newName('group'), topic })
-    await world.say(topic, ['a'])
+    await world.appendTexts(topic, ['a'])
     await failed
-    await world.say(topic, ['b'])
+    await world.appendTexts(topic, ['b'])
     await allRead(sound, 2)
     expect(broken.values()).toEqual(['a'])
     await Promise.all([broken.subscription.close(), sound.subscription.close()])
@@ -363,7 +363,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       step: () => Promise.reject(new Error('the reader is broken')),
     })
     const failed = expect(broken.subscription.failed).rejects.toThrow('the reader is broken')
-    await world.say(topic, ['a'])
+    await world.appendTexts(topic, ['a'])
     await failed
     await broken.subscription.close()
     const next = await subscribeRecording(world.bus, { group, topic })
@@ -380,7 +380,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
       await subscription.failed.finally(() => subscription.close())
     })
     await expect(subscribing).rejects.toThrow('no reader today')
-    await world.say(topic, ['a'])
+    await world.appendTexts(topic, ['a'])
     const next = await subscribeRecording(world.bus, { group, topic })
     await allRead(next, 1)
     await next.subscription.close()
@@ -391,7 +391,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
     await until('all are assigned', () => recording.partitions.size === 2)
     await Promise.all([recording.subscription.close(), recording.subscription.close()])
-    await world.say(topic, ['too late'])
+    await world.appendTexts(topic, ['too late'])
     const control = await subscribeRecording(world.bus, { group: newName('group'), topic })
     await allRead(control, 1)
     await control.subscription.close()

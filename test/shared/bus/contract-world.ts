@@ -22,7 +22,7 @@ export type World = {
   /** Creates a topic with a unique name. */
   topic(kind: TopicKind, partitions?: number): Promise<string>
   /** Appends texts to one partition, one record each. */
-  say(topic: string, texts: string[], partition?: number): Promise<void>
+  appendTexts(topic: string, texts: string[], partition?: number): Promise<void>
 }
 
 export type ContractOptions = { keeps: boolean }

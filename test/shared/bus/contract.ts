@@ -45,7 +45,7 @@ export function busContract(
         await world.bus.ensureTopics([{ name: topic, kind, partitions }])
         return topic
       }
-      world.say = async (topic, texts, partition = 0) => {
+      world.appendTexts = async (topic, texts, partition = 0) => {
         await world.bus.append(texts.map((text) => record(topic, text, { partition })))
       }
     })
@@ -70,7 +70,7 @@ function topicContract(world: World): void {
 
   test('leaves a topic as it is when it is ensured again, alone or among new ones', async () => {
     const topic = await world.topic('log', 2)
-    await world.say(topic, ['here'])
+    await world.appendTexts(topic, ['here'])
     await world.bus.ensureTopics([
       { name: topic, kind: 'log', partitions: 2 },
       { name: newName('log'), kind: 'log', partitions: 1 },
@@ -202,7 +202,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
     await expect(world.bus.append([record(topic, 'before'), tooLarge])).rejects.toMatchObject({
       code: 'bus.record-too-large',
     })
-    await world.say(topic, ['after'])
+    await world.appendTexts(topic, ['after'])
     expect((await readAll(world.bus, topic)).map(textOf)).toEqual(['after'])
   })
 
@@ -219,8 +219,8 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
 
   test('reads from an offset up to but not including another, within the limit', async () => {
     const topic = await world.topic('log', 2)
-    await world.say(topic, ['a', 'b', 'c', 'd', 'e'])
-    await world.say(topic, ['elsewhere'], 1)
+    await world.appendTexts(topic, ['a', 'b', 'c', 'd', 'e'])
+    await world.appendTexts(topic, ['elsewhere'], 1)
     const read = async (range: { from: number; to?: number; limit: number }) =>
       (await world.bus.read({ topic, partition: 0, ...range })).map(textOf)
     expect(await read({ from: 1, limit: 10 })).toEqual(['b', 'c', 'd', 'e'])
@@ -233,7 +233,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
 
   test('returns as many records as requested, if there are that many', async () => {
     const topic = await world.topic('log')
-    await world.say(
+    await world.appendTexts(
       topic,
       Array.from({ length: 3000 }, (_, n) => `${n}`),
     )
@@ -243,10 +243,10 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
   if (keeps) {
     test('keeps records, offsets and times when the bus is reopened, and continues behind them', async () => {
       const topic = await world.topic('log', 2)
-      await world.say(topic, ['a', 'b'], 1)
+      await world.appendTexts(topic, ['a', 'b'], 1)
       const before = await readAll(world.bus, topic, 1)
       await world.reopen()
-      await world.say(topic, ['c'], 1)
+      await world.appendTexts(topic, ['c'], 1)
       const after = await readAll(world.bus, topic, 1)
       expect(after.slice(0, 2)).toEqual(before)
       expect(after.map(textOf)).toEqual(['a', 'b', 'c'])

@@ -32,12 +32,12 @@ import { textOf, until } from './recording-readers.ts'
 
 type Writer = {
   process: ChildProcessByStdio<null, Readable, null>
-  said: string[]
+  lines: string[]
   kill(): Promise<void>
 }
 
 /** A reader's timers of a second and more never fire, so only the operating system wakes it. */
-const withoutRegularLooks: Clock = {
+const withoutPolling: Clock = {
   ...systemClock,
   after: (delayMs, fire) => (delayMs < 1000 ? systemClock.after(delayMs, fire) : () => {}),
 }
@@ -78,7 +78,7 @@ async function startWriter({ calls }: { calls: number }): Promise<Writer> {
   )
   const writer: Writer = {
     process: child,
-    said: [],
+    lines: [],
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')
@@ -90,11 +90,11 @@ async function startWriter({ calls }: { calls: number }): Promise<Writer> {
   child.stdout.on('data', (text: Buffer) => {
     const lines = (rest + text.toString()).split('\n')
     rest = lines.pop() ?? ''
-    writer.said.push(...lines)
+    writer.lines.push(...lines)
   })
   await until(
     'the writing process has the log open',
-    () => writer.said.includes('open') || child.exitCode !== null,
+    () => writer.lines.includes('open') || child.exitCode !== null,
   )
   return writer
 }
@@ -128,13 +128,13 @@ describe('one writing process', () => {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     )
-    let said = ''
+    let errors = ''
     child.stderr.on('data', (text: Buffer) => {
-      said += text.toString()
+      errors += text.toString()
     })
     const [exitCode] = await once(child, 'close')
     expect(exitCode).toBe(1)
-    expect(said).toContain('bus.locked')
+    expect(errors).toContain('bus.locked')
   })
 
   test('leaves one file behind when it is closed', async () => {
@@ -195,10 +195,10 @@ describe('a killed process', () => {
     const acknowledged: string[] = []
     for (const atLeast of [1, 40, 150]) {
       const writer = await startWriter({ calls: 1_000_000 })
-      await until('it has written for a while', () => writer.said.length > atLeast)
+      await until('it has written for a while', () => writer.lines.length > atLeast)
       await writer.kill()
       acknowledged.push(
-        ...writer.said
+        ...writer.lines
           .filter((line) => line !== 'open')
           .map((call) => `${writer.process.pid} ${call}`),
       )
@@ -211,7 +211,7 @@ describe('a killed process', () => {
 
   test('leaves whole transactions when its last write is truncated anywhere', async () => {
     const writer = await startWriter({ calls: 30 })
-    await until('it is done', () => writer.said.includes('done'))
+    await until('it is done', () => writer.lines.includes('done'))
     await writer.kill()
     const bytes = statSync(`${file}-wal`).size
     const cut = { file: join(folder, 'cut.sqlite') }
@@ -346,7 +346,7 @@ describe('a reader beside the writer', () => {
       seen,
     )
     await until('it has seen all', () => seen.length === 100)
-    await until('the writer is done', () => writer.said.includes('done'))
+    await until('the writer is done', () => writer.lines.includes('done'))
     expect((await reader.ends('inbox')).map(({ end }) => end)).toEqual([100, 100])
     await writer.kill()
     expect(await readAll(reader, 'inbox', 1)).toHaveLength(100)
@@ -386,7 +386,7 @@ describe('a reader beside the writer', () => {
 
   test('is woken by the writes of the other process', async () => {
     const writer = await startWriter({ calls: 1_000_000 })
-    const reader = await open({ readOnly: true, clock: withoutRegularLooks })
+    const reader = await open({ readOnly: true, clock: withoutPolling })
     const from = (await reader.ends('copy'))[1]?.end ?? 0
     const stop = new AbortController()
     const seen: string[] = []
@@ -402,7 +402,7 @@ describe('a reader beside the writer', () => {
 
   test('opens the file of a killed process', async () => {
     const writer = await startWriter({ calls: 3 })
-    await until('it is done', () => writer.said.includes('done'))
+    await until('it is done', () => writer.lines.includes('done'))
     await writer.kill()
     const reader = await open({ readOnly: true })
     expect(await readAll(reader, 'inbox', 0)).toHaveLength(15)

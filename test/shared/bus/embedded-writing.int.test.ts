@@ -33,12 +33,12 @@ afterEach(async () => {
 })
 
 async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
-  const say = (_: object, message: string) => warnings.push(message)
+  const recordLine = (_: object, message: string) => warnings.push(message)
   bus = await openEmbeddedBus({
     file: join(folder, 'weir.sqlite'),
     clock,
     synchronous: 'off',
-    log: { warn: say, error: say },
+    log: { warn: recordLine, error: recordLine },
     onDatabase: (database) => {
       limitPages = (pages) => database.exec(`PRAGMA max_page_count = ${pages}`)
     },
@@ -57,7 +57,7 @@ async function topic(spec: Partial<TopicSpec> = {}): Promise<string> {
   return name
 }
 
-async function say(name: string, texts: string[], partition = 0): Promise<void> {
+async function appendTexts(name: string, texts: string[], partition = 0): Promise<void> {
   await bus.append(texts.map((text) => record(name, text, { partition })))
 }
 
@@ -80,7 +80,7 @@ describe('readers', () => {
     })
     const other = await subscribeRecording(bus, { group: 'other', topic: inbox })
     for (const text of ['a', 'b', 'c'])
-      for (const partition of [0, 1, 2]) await say(inbox, [text], partition)
+      for (const partition of [0, 1, 2]) await appendTexts(inbox, [text], partition)
     await until(
       'all that can be read is read',
       () => slow.records.length === 7 && other.records.length === 9,
@@ -94,12 +94,12 @@ describe('readers', () => {
 
   test('take turns: a partition with a long log does not keep a short one waiting for its end', async () => {
     const inbox = await topic({ partitions: 2 })
-    await say(
+    await appendTexts(
       inbox,
       Array.from({ length: 20_000 }, (_, n) => `${n}`),
       0,
     )
-    await say(inbox, ['short'], 1)
+    await appendTexts(inbox, ['short'], 1)
     const readBefore: number[] = []
     const recording = await subscribeRecording(bus, {
       group: 'g',
@@ -116,7 +116,7 @@ describe('readers', () => {
 
   test('get batches that are bounded in records and in bytes, and always at least one record', async () => {
     const inbox = await topic({ partitions: 2 })
-    await say(
+    await appendTexts(
       inbox,
       Array.from({ length: 1200 }, () => 'x'),
       0,
@@ -137,24 +137,24 @@ describe('readers', () => {
 
   test('pass records on in one transaction, and are acknowledged only after it', async () => {
     const [first, second, third] = [await topic(), await topic(), await topic()]
-    const told: string[] = []
+    const events: string[] = []
     const relay = (from: string, to: string | undefined) =>
       subscribeRecording(bus, {
         group: 'g',
         topic: from,
         step: async (batch) => {
-          told.push(`${from} reads, ${(await readAll(bus, second)).length} written`)
+          events.push(`${from} reads, ${(await readAll(bus, second)).length} written`)
           return {
             outputs: to === undefined ? [] : batch.map((input) => record(to, textOf(input))),
             commit: commitBehind(batch),
           }
         },
-        acknowledged: () => told.push(`${from} is acknowledged`),
+        acknowledged: () => events.push(`${from} is acknowledged`),
       })
     await Promise.all([relay(first, second), relay(second, third), relay(third, undefined)])
-    await say(first, ['a'])
+    await appendTexts(first, ['a'])
     await settle()
-    expect(told).toEqual([
+    expect(events).toEqual([
       ...[first, second, third].map((name) => `${name} reads, 0 written`),
       ...[first, second, third].map((name) => `${name} is acknowledged`),
     ])
@@ -190,7 +190,7 @@ describe('readers', () => {
         commit: commitBehind(batch),
       }),
     })
-    await say(other.partitions.get(0)?.assignment.topic ?? '', ['x'])
+    await appendTexts(other.partitions.get(0)?.assignment.topic ?? '', ['x'])
     await until('all is read', () => seen.length === 2)
     expect(seen).toEqual(['a', 'a,b,c'])
     await other.subscription.close()
@@ -221,7 +221,7 @@ describe('readers', () => {
     const failed = expect(recording.subscription.failed).rejects.toMatchObject({
       code: 'bus.topic-differs',
     })
-    await say(inbox, ['a'])
+    await appendTexts(inbox, ['a'])
     await failed
     expect(await readAll(bus, next)).toEqual([])
     expect(warnings).toEqual(['a subscription failed and reads no more records'])
@@ -264,12 +264,12 @@ describe('a disk that is full', () => {
         }
       },
     })
-    await say(inbox, ['1'])
+    await appendTexts(inbox, ['1'])
     await until(
       'the first is acknowledged',
       () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged',
     )
-    await say(inbox, ['2'])
+    await appendTexts(inbox, ['2'])
     await settle()
     expect(clock.waiting()).toContain(200)
     const appending = bus.append([record(next, 'meanwhile')])
@@ -286,7 +286,7 @@ describe('a disk that is full', () => {
     ])
     expect(recording.values()).toEqual(['1', '2'])
     expect(recording.partitions.get(0)?.happenings.at(-1)?.what).toBe('acknowledged')
-    await say(inbox, ['3'])
+    await appendTexts(inbox, ['3'])
     await until('it goes on', () => recording.records.length === 3)
   })
 
@@ -300,7 +300,7 @@ describe('a disk that is full', () => {
         commit: { offset: recording.records.length, metadata: '' },
       }),
     }
-    await say(inbox, ['1', '2'])
+    await appendTexts(inbox, ['1', '2'])
     limitPages(1)
     let recording = await subscribeRecording(bus, options)
     const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.full' })
@@ -343,7 +343,7 @@ describe('a disk that is full', () => {
     const failed = readers.map(({ subscription }) =>
       expect(subscription.failed).rejects.toMatchObject({ code: 'bus.full' }),
     )
-    await say(first, ['1'])
+    await appendTexts(first, ['1'])
     await settle()
     expect(readers.map(({ records }) => records.length)).toEqual([1, 1])
     expect([await readAll(bus, second), await readAll(bus, third)]).toEqual([[], []])
@@ -356,7 +356,7 @@ describe('a disk that is full', () => {
     }
     isFull = false
     limitPages(10_000)
-    await say(first, ['3'])
+    await appendTexts(first, ['3'])
     readers = [await relay(first, second), await relay(second, third)]
     await until('it has gone through', async () => (await readAll(bus, third)).length === 2)
     for (const name of [first, second, third])
@@ -423,13 +423,13 @@ describe('time', () => {
   test('stands still while the clock is behind, also after reopening', async () => {
     const inbox = await topic({ partitions: 2 })
     const start = clock.now()
-    await say(inbox, ['a'], 0)
+    await appendTexts(inbox, ['a'], 0)
     clock.setWall(start - hourMs)
-    await say(inbox, ['b'], 1)
+    await appendTexts(inbox, ['b'], 1)
     await reopen()
-    await say(inbox, ['c'], 0)
+    await appendTexts(inbox, ['c'], 0)
     clock.setWall(start + 5)
-    await say(inbox, ['d'], 0)
+    await appendTexts(inbox, ['d'], 0)
     expect((await readAll(bus, inbox, 0)).map(({ time }) => time - start)).toEqual([0, 0, 5])
     expect((await readAll(bus, inbox, 1)).map(({ time }) => time - start)).toEqual([0])
   })
@@ -449,9 +449,9 @@ describe('retention', () => {
       await topic({ retentionMs: 2 * hourMs, partitions: 2 }),
       await topic(),
     ]
-    for (const name of [short, endless]) await say(name, ['a', 'b'])
+    for (const name of [short, endless]) await appendTexts(name, ['a', 'b'])
     await anHour()
-    await say(short, ['c'])
+    await appendTexts(short, ['c'])
     await anHour()
     expect(await begins(short)).toEqual([0, 0])
     await anHour()
@@ -465,16 +465,16 @@ describe('retention', () => {
   test('deletes a long log stretch by stretch', async () => {
     const name = await topic({ retentionMs: hourMs })
     const texts = Array.from({ length: 7000 }, (_, n) => `${n}`)
-    await say(name, texts)
+    await appendTexts(name, texts)
     await anHour()
-    await say(name, ['young'])
+    await appendTexts(name, ['young'])
     await anHour()
     await until('all stretches are deleted', async () => (await begins(name))[0] === 7000)
   })
 
   test('reuses no offset and no earlier time after everything was deleted', async () => {
     const name = await topic({ retentionMs: hourMs })
-    await say(name, ['a', 'b'])
+    await appendTexts(name, ['a', 'b'])
     const start = clock.now()
     await anHour()
     await anHour()
@@ -496,8 +496,8 @@ describe('retention', () => {
       topic: name,
       step: (_, { ends }) => ({ outputs: [], commit: ends.partition === 0 ? commit : undefined }),
     })
-    await say(name, ['a', 'b', 'c', 'd'], 0)
-    await say(name, ['without a commit'], 1)
+    await appendTexts(name, ['a', 'b', 'c', 'd'], 0)
+    await appendTexts(name, ['without a commit'], 1)
     await until('all is read', () => recording.records.length === 5)
     await anHour()
     await anHour()
@@ -507,7 +507,7 @@ describe('retention', () => {
 
   test('keeps records that an absent group may still have to fold, after a stop of any length', async () => {
     const name = await topic({ retentionMs: 2 * hourMs })
-    await say(name, ['a', 'b'])
+    await appendTexts(name, ['a', 'b'])
     const recording = await subscribeRecording(bus, {
       group: 'g',
       topic: name,
@@ -523,7 +523,7 @@ describe('retention', () => {
     await open()
     await anHour()
     expect(await begins(name)).toEqual([1])
-    await say(name, ['c']) // others go on: from here the group is away for too long
+    await appendTexts(name, ['c']) // others go on: from here the group is away for too long
     await anHour()
     expect(await begins(name)).toEqual([2])
   })
@@ -552,8 +552,8 @@ describe('retention', () => {
 
   test('runs at the end of a process in which it has not run, so a briefly used file stays small', async () => {
     const name = await topic({ retentionMs: hourMs, partitions: 2 })
-    await say(name, ['a', 'b'], 0)
-    await say(name, ['c'], 1)
+    await appendTexts(name, ['a', 'b'], 0)
+    await appendTexts(name, ['c'], 1)
     await bus.close()
     clock.advance(2 * hourMs)
     await open()
@@ -564,7 +564,7 @@ describe('retention', () => {
 
   test('applies a new limit to an existing topic', async () => {
     const name = await topic()
-    await say(name, ['a'])
+    await appendTexts(name, ['a'])
     await anHour()
     await bus.ensureTopics([{ name, kind: 'log', partitions: 1, retentionMs: hourMs }])
     await reopen()

@@ -150,8 +150,8 @@ describe('a process beside the one that writes the data folder', () => {
     expect(
       await embeddedKind
         .openBesideWriter(settingsIn(root), log)
-        .then((bus) => bus?.close().then(() => 'it is asked')),
-    ).toBe('it is asked')
+        .then((bus) => bus?.close().then(() => 'it opened')),
+    ).toBe('it opened')
     child.kill('SIGKILL')
     await once(child, 'exit')
     // no process answers there
@@ -295,8 +295,8 @@ describe('a process beside an owner that hangs', () => {
   const atOnce: Clock = { ...systemClock, after: (_, then) => systemClock.after(0, then) }
   const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
   let hung: Server
-  let asked: () => void
-  let isAsked: Promise<void>
+  let onRequest: () => void
+  let isRequested: Promise<void>
   beforeEach(async () => {
     const own = await openBus(settingsIn(root), log)
     await own.ensureTopics(topicSpecs('weir.', 2))
@@ -305,10 +305,10 @@ describe('a process beside an owner that hangs', () => {
     ])
     await own.close()
     mkdirSync(join(root, 'weir.db-owner'))
-    ;({ promise: isAsked, resolve: asked } = Promise.withResolvers<void>())
+    ;({ promise: isRequested, resolve: onRequest } = Promise.withResolvers<void>())
     hung = createServer(
       { allowHalfOpen: true },
-      (socket) => void socket.on('error', () => {}).once('data', () => asked()),
+      (socket) => void socket.on('error', () => {}).once('data', () => onRequest()),
     )
     await once(hung.listen(join(root, 'weir.db-owner', 'requests')), 'listening')
   })
@@ -337,7 +337,7 @@ describe('a process beside an owner that hangs', () => {
 
   it('ends a subscription without the acknowledgement of its last answer', async () => {
     const subscription = await answering(await outside(atOnce))
-    await isAsked
+    await isRequested
     await soon(subscription.close())
   })
 
@@ -360,7 +360,7 @@ describe('a process beside an owner that hangs', () => {
         expect(one).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true }),
       ),
     )
-    await isAsked
+    await isRequested
     await bus.close()
     await soon(ended)
   })
@@ -460,7 +460,7 @@ describe('the process that writes the data folder', () => {
 
   it('answers requests that are not JSON or too large, and goes on', async () => {
     await owner()
-    const said = async (text: string) => {
+    const responseTo = async (text: string) => {
       const socket = createConnection({
         path: join(root, 'weir.db-owner', 'requests'),
         allowHalfOpen: true,
@@ -470,8 +470,8 @@ describe('the process that writes the data folder', () => {
       for await (const chunk of socket) answer += String(chunk)
       return answer
     }
-    expect(await said('{nonsense')).toContain('message.invalid')
-    expect(await said('x'.repeat(9 * 1024 * 1024))).toContain('bus.record-too-large')
+    expect(await responseTo('{nonsense')).toContain('message.invalid')
+    expect(await responseTo('x'.repeat(9 * 1024 * 1024))).toContain('bus.record-too-large')
     await requestFromOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [] })
   })
 
@@ -522,16 +522,16 @@ describe('requests of many processes', () => {
 
   it('are answered at the same time up to a limit, and the others get a retryable error', async () => {
     const { promise: written, resolve: write } = Promise.withResolvers<string>()
-    let asked = 0
+    let requests = 0
     const answer = async () => {
-      asked += 1
+      requests += 1
       return written
     }
     const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
     const answers = Array.from({ length: limits.outsideRequestsMax }, () =>
       requestFromOwner(file(), {}),
     )
-    await until(async () => asked === limits.outsideRequestsMax)
+    await until(async () => requests === limits.outsideRequestsMax)
     const tooMany = await requestFromOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
       (error: unknown) => error,
     )
@@ -543,7 +543,7 @@ describe('requests of many processes', () => {
     })
     write('written')
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['written']))
-    expect(asked).toBe(limits.outsideRequestsMax)
+    expect(requests).toBe(limits.outsideRequestsMax)
     await owner.close()
   })
 

@@ -45,7 +45,7 @@ describe('a stretch of a log', () => {
       offsets.push(...batch.map(({ offset }) => offset))
     expect(offsets).toEqual([0, 1])
     for await (const _ of batchesOf(bus, range(0, 2), AbortSignal.abort()))
-      throw new Error('it was told to end')
+      throw new Error('it was aborted')
   })
 
   it('has a first record for each time', async () => {

@@ -146,7 +146,7 @@ describe('a broker that says nothing more', () => {
     const bus = await world.open({ clock: hasty, times: shortTimes })
     const topic = await world.topic(bus)
     const { promise: assigned, resolve: assign } = Promise.withResolvers<void>()
-    let told: unknown
+    let outcome: unknown
     const subscription = await bus.subscribe({
       ...{ group: newName('group'), topic },
       async assign() {
@@ -156,7 +156,9 @@ describe('a broker that says nothing more', () => {
           read: async () => ({ outputs: [], commit: undefined }),
           acknowledged() {},
           async close() {
-            told = await bus.append([record(topic, 'what it saw')]).catch((error: unknown) => error)
+            outcome = await bus
+              .append([record(topic, 'what it saw')])
+              .catch((error: unknown) => error)
           },
         }
       },
@@ -169,7 +171,7 @@ describe('a broker that says nothing more', () => {
     } finally {
       await broker.resume()
     }
-    expect(told).toMatchObject({ code: 'bus.unreachable', retryable: false })
+    expect(outcome).toMatchObject({ code: 'bus.unreachable', retryable: false })
   })
 })
 

@@ -13,7 +13,7 @@ import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
 import { type HandClock, handClock } from '../hand-clock.ts'
 import { textOf } from '../recording-readers.ts'
 
-type Asked = {
+type PendingRequest = {
   link: number
   node: number
   answer(...partitions: FetchedPartition[]): Promise<void>
@@ -23,16 +23,16 @@ type Asked = {
 let fetching: Fetching | undefined
 afterEach(() => fetching?.close())
 
-/** `asked`: the pending requests, in order. */
-function madeUpCluster(topics: Topic[]): {
+/** `requests`: the pending requests, in order. */
+function scriptedCluster(topics: Topic[]): {
   cluster: Cluster
   clock: HandClock
-  asked: Asked[]
+  requests: PendingRequest[]
   links: { isOpen: boolean }[]
   refreshes: () => number
 } {
   const clock = handClock()
-  const asked: Asked[] = []
+  const requests: PendingRequest[] = []
   const links: { isOpen: boolean }[] = []
   let refreshes = 0
   const cluster: Cluster = {
@@ -57,7 +57,7 @@ function madeUpCluster(topics: Topic[]): {
         },
         request: () =>
           new Promise((resolve, reject) => {
-            asked.push({
+            requests.push({
               ...{ link, node: node.id },
               answer: (...partitions) => settled(() => resolve(partitions as never)),
               fail: (error) => settled(() => reject(error)),
@@ -75,7 +75,7 @@ function madeUpCluster(topics: Topic[]): {
     act()
     await turns()
   }
-  return { cluster, clock, asked, links, refreshes: () => refreshes }
+  return { cluster, clock, requests, links, refreshes: () => refreshes }
 }
 
 async function turns(): Promise<void> {
@@ -131,58 +131,58 @@ function start(cluster: Cluster, requestsMax = 2): Fetching {
 
 describe('fetching', () => {
   it('reads many partitions with one request, each from its own offset', async () => {
-    const { cluster, asked } = madeUpCluster([topic()])
+    const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const [zero, one] = [cursor(0), cursor(1, 10)]
     reading.add(zero)
     reading.add(one)
     await turns()
-    expect(asked).toHaveLength(1)
-    await asked[0]?.answer(fetched(0, 0, 'a', 'b'), fetched(1, 10))
+    expect(requests).toHaveLength(1)
+    await requests[0]?.answer(fetched(0, 0, 'a', 'b'), fetched(1, 10))
     expect([zero.seen, zero.next, one.seen, one.next]).toEqual([['a', 'b'], 2, [], 10])
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 
   it('does not let a later cursor wait behind a waiting request', async () => {
-    const { cluster, asked } = madeUpCluster([topic()])
+    const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     reading.add(cursor(0))
     await turns()
     const late = cursor(1)
     reading.add(late)
     await turns()
-    expect(asked.map(({ link }) => link)).toEqual([0, 1])
-    await asked[1]?.answer(fetched(1, 0, 'at once'))
+    expect(requests.map(({ link }) => link)).toEqual([0, 1])
+    await requests[1]?.answer(fetched(1, 0, 'at once'))
     expect(late.seen).toEqual(['at once'])
   })
 
   it('skips a cursor without room until it is woken, and then fetches for it at once', async () => {
-    const { cluster, asked } = madeUpCluster([topic()])
+    const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const full = cursor(0)
     full.isFull = true
     reading.add(full)
     await turns()
-    expect(asked).toHaveLength(0)
+    expect(requests).toHaveLength(0)
     full.isFull = false
     reading.wake()
     await turns()
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   it('shares a request among cursors at one offset, and uses another for a cursor elsewhere', async () => {
-    const { cluster, asked } = madeUpCluster([topic()])
+    const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const [here, too, elsewhere] = [cursor(0), cursor(0), cursor(0, 5)]
     for (const each of [here, too, elsewhere]) reading.add(each)
     await turns()
-    expect(asked).toHaveLength(2)
-    await asked[0]?.answer(fetched(0, 0, 'a'))
+    expect(requests).toHaveLength(2)
+    await requests[0]?.answer(fetched(0, 0, 'a'))
     expect([here.seen, too.seen, elsewhere.seen]).toEqual([['a'], ['a'], []])
   })
 
   it('drops the records of a removed cursor, also if another cursor replaced it', async () => {
-    const { cluster, asked } = madeUpCluster([topic()])
+    const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const [before, after] = [cursor(0), cursor(0, 50)]
     reading.add(before)
@@ -190,32 +190,32 @@ describe('fetching', () => {
     reading.remove(before)
     reading.add(after)
     await turns()
-    await asked[0]?.answer(fetched(0, 0, 'refresh'))
-    await asked[1]?.answer(fetched(0, 50, 'fresh'))
+    await requests[0]?.answer(fetched(0, 0, 'refresh'))
+    await requests[1]?.answer(fetched(0, 50, 'fresh'))
     expect([before.seen, after.seen, after.next]).toEqual([[], ['fresh'], 51])
   })
 
   it('refreshes leaders and retries after a wait when one moved or is unreachable', async () => {
-    const { cluster, clock, asked, refreshes } = madeUpCluster([topic()])
+    const { cluster, clock, requests, refreshes } = scriptedCluster([topic()])
     const reading = start(cluster)
     const reader = cursor(0)
     reading.add(reader)
     await turns()
-    await asked[0]?.answer({ ...fetched(0, 0), errorCode: 6 })
-    expect([refreshes(), asked.length]).toEqual([1, 1])
+    await requests[0]?.answer({ ...fetched(0, 0), errorCode: 6 })
+    expect([refreshes(), requests.length]).toEqual([1, 1])
     clock.advance(100)
     await turns()
-    await asked[1]?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
-    expect([refreshes(), asked.length]).toEqual([2, 2])
+    await requests[1]?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
+    expect([refreshes(), requests.length]).toEqual([2, 2])
     clock.advance(200)
     await turns()
-    await asked[2]?.answer(fetched(0, 0, 'a'))
+    await requests[2]?.answer(fetched(0, 0, 'a'))
     expect([reader.seen, reader.failures]).toEqual([['a'], []])
   })
 
   it('waits for a missing leader without a limit', async () => {
     const leaders: Topic['leaders'] = [undefined]
-    const { cluster, clock, asked } = madeUpCluster([topic(leaders)])
+    const { cluster, clock, requests } = scriptedCluster([topic(leaders)])
     const reading = start(cluster)
     const reader = cursor(0)
     reading.add(reader)
@@ -223,22 +223,25 @@ describe('fetching', () => {
       await turns()
       clock.advance(1000)
     }
-    expect([asked.length, reader.failures]).toEqual([0, []])
+    expect([requests.length, reader.failures]).toEqual([0, []])
     leaders[0] = node
     clock.advance(5000)
     await turns()
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   it('fails after a minute for a deleted topic, and at once for a recreated or forbidden one', async () => {
     const topics = [topic()]
-    const { cluster, clock, asked } = madeUpCluster(topics)
+    const { cluster, clock, requests } = scriptedCluster(topics)
     const reading = start(cluster, 6)
     const [refused, again] = [cursor(0), cursor(1)]
     reading.add(refused)
     reading.add(again)
     await turns()
-    await asked[0]?.answer({ ...fetched(0, 0), errorCode: 29 }, { ...fetched(1, 0), errorCode: 3 })
+    await requests[0]?.answer(
+      { ...fetched(0, 0), errorCode: 29 },
+      { ...fetched(1, 0), errorCode: 3 },
+    )
     expect(refused.failures).toEqual(['bus.unauthorized'])
     topics[0] = topic([node, node], 'another id')
     clock.advance(100)
@@ -248,7 +251,7 @@ describe('fetching', () => {
     reading.add(gone)
     await turns()
     topics.length = 0
-    await asked.at(-1)?.answer({ ...fetched(1, 0), errorCode: 3 })
+    await requests.at(-1)?.answer({ ...fetched(1, 0), errorCode: 3 })
     const seconds = async (count: number) => {
       for (let second = 0; second < count; second += 1) {
         clock.advance(1000)
@@ -262,21 +265,21 @@ describe('fetching', () => {
   })
 
   it('reconnects when a partition has records but returns none, and fails if that does not help', async () => {
-    const { cluster, clock, asked, links } = madeUpCluster([topic()])
+    const { cluster, clock, requests, links } = scriptedCluster([topic()])
     const reading = start(cluster)
     const reader = cursor(0)
     reading.add(reader)
     await turns()
     const yieldsNone = { ...fetched(0, 0), end: 10 }
     for (let half = 0; half < 4; half += 1) {
-      await asked.at(-1)?.answer(yieldsNone)
+      await requests.at(-1)?.answer(yieldsNone)
       clock.advance(31_000)
       await turns()
     }
     expect(links.length).toBeGreaterThan(1)
     expect(links[0]?.isOpen).toBe(false)
     for (let half = 0; half < 6 && reader.failures.length === 0; half += 1) {
-      await asked.at(-1)?.answer(yieldsNone)
+      await requests.at(-1)?.answer(yieldsNone)
       clock.advance(31_000)
       await turns()
     }
@@ -284,35 +287,37 @@ describe('fetching', () => {
   })
 
   it('reports the end with each response that has nothing behind it, and with no other', async () => {
-    const { cluster, asked } = madeUpCluster([topic()])
+    const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const atEnd: number[] = []
     const reader: Cursor = { ...cursor(0), onEnd: () => void atEnd.push(reader.next) }
     reading.add(reader)
     await turns()
-    await asked.at(-1)?.answer({ ...fetched(0, 0, 'first'), end: 2 })
+    await requests.at(-1)?.answer({ ...fetched(0, 0, 'first'), end: 2 })
     expect(atEnd).toEqual([])
-    await asked.at(-1)?.answer({ ...fetched(0, 1, 'second'), end: 2 })
-    await asked.at(-1)?.answer({ ...fetched(0, 2), end: 2 })
-    await asked.at(-1)?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
+    await requests.at(-1)?.answer({ ...fetched(0, 1, 'second'), end: 2 })
+    await requests.at(-1)?.answer({ ...fetched(0, 2), end: 2 })
+    await requests
+      .at(-1)
+      ?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
     expect(atEnd).toEqual([2, 2])
   })
 
   it('retries if the offset is in the log after all, because a new leader may lag for a moment', async () => {
-    const { cluster, clock, asked } = madeUpCluster([topic()])
+    const { cluster, clock, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const [inside, outside] = [cursor(0, 50), cursor(1, 500)]
     reading.add(inside)
     reading.add(outside)
     await turns()
-    await asked[0]?.answer(
+    await requests[0]?.answer(
       { ...fetched(0, 50), errorCode: 1 },
       { ...fetched(1, 500), errorCode: 1 },
     )
     expect([inside.failures, outside.failures]).toEqual([[], ['bus.commit-outside-log']])
     clock.advance(1000)
     await turns()
-    await asked.at(-1)?.answer(fetched(0, 50, 'there it is'))
+    await requests.at(-1)?.answer(fetched(0, 50, 'there it is'))
     expect(inside.seen).toEqual(['there it is'])
   })
 })

@@ -31,10 +31,10 @@ function link(): Link {
 describe('a link to a broker', () => {
   it('is opened once for all callers and cached', async () => {
     const { openings, links } = opener()
-    const asked = [links.get(node), links.get(node)]
+    const opening = [links.get(node), links.get(node)]
     const opened = link()
     openings[0]?.resolve(opened)
-    expect(await Promise.all([...asked, links.get(node)])).toEqual([opened, opened, opened])
+    expect(await Promise.all([...opening, links.get(node)])).toEqual([opened, opened, opened])
     expect(openings).toHaveLength(1)
   })
 
@@ -57,10 +57,10 @@ describe('a link to a broker', () => {
   it('is closed with the cache, also while it opens', async () => {
     const { openings, links } = opener()
     const opened = link()
-    const asked = links.get(node)
+    const opening = links.get(node)
     links.close()
     openings[0]?.resolve(opened)
-    await asked
+    await opening
     expect(opened.isOpen).toBe(false)
   })
 })

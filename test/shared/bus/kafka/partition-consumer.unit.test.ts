@@ -6,7 +6,7 @@ import {
   type PartitionConsumer,
 } from '../../../../shared/bus/kafka/partition-consumer.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
-import { turns } from './made-up-cluster.ts'
+import { turns } from './scripted-cluster.ts'
 
 function start(): {
   consumer: PartitionConsumer

@@ -72,7 +72,7 @@ describe('a member that joins', () => {
     const [one, two] = [await world.open(), await world.open()]
     const topic = await world.topic(one, 'log', 2)
     const group = newName('group')
-    const say = (text: string) =>
+    const writeText = (text: string) =>
       one.append([0, 1].map((partition) => record(topic, `${text}${partition}`, { partition })))
     const metadata = 'where to fold from'
     const step: RecordingOptions['step'] = (batch) => ({
@@ -80,11 +80,11 @@ describe('a member that joins', () => {
       commit: commitBehind(batch, metadata),
     })
     const first = await subscribeCounting(one, { group, topic, step })
-    await say('before ')
+    await writeText('before ')
     await until('both are read', () => first.records.length === 2)
     const second = await subscribeCounting(two, { group, topic, step })
     await until('the second has one', () => held(second).length === 1 && held(first).length === 1)
-    await say('after ')
+    await writeText('after ')
     const [moved] = held(second)
     await until('both have read', () => second.records.length === 1 && first.records.length === 3)
     expect(second.partitions.get(moved as number)?.assignment.committed).toEqual({

@@ -10,7 +10,7 @@ import { WeirError } from '../../../../shared/lib/errors.ts'
 
 type Made = { job: Job; outcome: () => Appended[] | WeirError | undefined }
 
-function queueOf(): { queue: SendQueue; say(...texts: string[]): Made; waiting: () => number } {
+function queueOf(): { queue: SendQueue; send(...texts: string[]): Made; waiting: () => number } {
   let waiting = 0
   const queue = createSendQueue('t', 2, (bytes) => {
     waiting += bytes
@@ -18,7 +18,7 @@ function queueOf(): { queue: SendQueue; say(...texts: string[]): Made; waiting: 
   return {
     queue,
     waiting: () => waiting,
-    say(...texts) {
+    send(...texts) {
       let outcome: Appended[] | WeirError | undefined
       const job: Job = {
         ...{ appended: [], left: texts.length, settled: false },
@@ -42,8 +42,8 @@ const tooLarge = new WeirError('bus.record-too-large', 'too large')
 
 describe('the queue of a partition', () => {
   it('sends waiting records together, in order, and resolves each call when its own records are acknowledged', () => {
-    const { queue, say, waiting } = queueOf()
-    const [one, two] = [say('a', 'b'), say('c')]
+    const { queue, send, waiting } = queueOf()
+    const [one, two] = [send('a', 'b'), send('c')]
     const batch = queue.next(1e6) as Batch
     expect(textsOf(batch)).toEqual(['a', 'b', 'c'])
     queue.acknowledged(batch, 10, 5000)
@@ -53,18 +53,18 @@ describe('the queue of a partition', () => {
   })
 
   it('resends the same batch until it is acknowledged, even if more records arrive', () => {
-    const { queue, say } = queueOf()
-    say('a')
+    const { queue, send } = queueOf()
+    send('a')
     const batch = queue.next(1e6) as Batch
-    say('b')
+    send('b')
     expect(queue.next(1e6)).toBe(batch)
     queue.acknowledged(batch, 0, 0)
     expect(textsOf(queue.next(1e6))).toEqual(['b'])
   })
 
   it('ends a batch at the limit, and sends a larger record alone', () => {
-    const { queue, say } = queueOf()
-    say('x'.repeat(300), 'y'.repeat(300), 'z'.repeat(5000), 'w')
+    const { queue, send } = queueOf()
+    send('x'.repeat(300), 'y'.repeat(300), 'z'.repeat(5000), 'w')
     const sizes: (number | undefined)[] = []
     for (let batch = queue.next(1000); batch !== undefined; batch = queue.next(1000)) {
       sizes.push(batch.entries.length)
@@ -74,10 +74,10 @@ describe('the queue of a partition', () => {
   })
 
   it('sends records that are too large together one by one, and later ones together again', () => {
-    const { queue, say } = queueOf()
-    const caller = say('a', 'b')
+    const { queue, send } = queueOf()
+    const caller = send('a', 'b')
     queue.next(1e6)
-    say('c', 'd')
+    send('c', 'd')
     queue.split()
     const sent: (string[] | undefined)[] = []
     for (let batch = queue.next(1e6); batch !== undefined; batch = queue.next(1e6)) {
@@ -89,8 +89,8 @@ describe('the queue of a partition', () => {
   })
 
   it('fails one call: its later records are not sent, those of others are', () => {
-    const { queue, say, waiting } = queueOf()
-    const [one, two] = [say('a', 'b', 'c'), say('d')]
+    const { queue, send, waiting } = queueOf()
+    const [one, two] = [send('a', 'b', 'c'), send('d')]
     queue.next(1e6)
     queue.split()
     queue.next(1e6)
@@ -103,8 +103,8 @@ describe('the queue of a partition', () => {
   })
 
   it('fails everything together, so nothing overtakes', () => {
-    const { queue, say, waiting } = queueOf()
-    const callers = [say('a'), say('b')]
+    const { queue, send, waiting } = queueOf()
+    const callers = [send('a'), send('b')]
     queue.next(1)
     queue.fail(tooLarge, true)
     expect(callers.map(({ outcome }) => outcome())).toEqual([tooLarge, tooLarge])

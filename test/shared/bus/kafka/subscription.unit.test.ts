@@ -6,14 +6,14 @@ import { pino } from 'pino'
 import { memberAssignment, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { startSubscription } from '../../../../shared/bus/kafka/subscription.ts'
 import type { PartitionReader } from '../../../../shared/contract/bus.ts'
-import { madeUpCluster, turns } from './made-up-cluster.ts'
+import { scriptedCluster, turns } from './scripted-cluster.ts'
 
 const rebalanceInProgress = 27
 const coordinator = { id: 7, host: 'coordinator', port: 1 }
 const leader = { id: 1, host: 'leader', port: 1 }
 
 it('a failed restore of a partition that moved away does not fail the subscription while another restore runs', async () => {
-  const { cluster, clock, asked } = madeUpCluster(
+  const { cluster, clock, requests } = scriptedCluster(
     [{ name: 't', id: 'id', leaders: [leader, leader] }],
     {
       coordinatorOf: async () => coordinator,
@@ -31,7 +31,7 @@ it('a failed restore of a partition that moved away does not fail the subscripti
   })
   subscription.failed.catch((error: unknown) => failures.push(error))
   const groupAnswers = (answer: unknown) =>
-    asked
+    requests
       .filter(({ node }) => node === coordinator.id)
       .at(-1)
       ?.answer(answer)
@@ -51,7 +51,7 @@ it('a failed restore of a partition that moved away does not fail the subscripti
   await groupAnswers({ responses: [] }) // no commits
   clock.advance(1_000)
   await turns()
-  await asked.at(-1)?.fail(protocolError(rebalanceInProgress))
+  await requests.at(-1)?.fail(protocolError(rebalanceInProgress))
   await groupGives(1)
   assigning[0]?.reject(new Error('half a past is none'))
   await turns()

@@ -6,7 +6,7 @@ import type { Cursor } from '../../../../shared/bus/kafka/fetch-cursors.ts'
 import { openTableStore } from '../../../../shared/bus/kafka/table-store.ts'
 import { createTables } from '../../../../shared/bus/kafka/tables.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
-import { madeUpCluster, turns } from './made-up-cluster.ts'
+import { scriptedCluster, turns } from './scripted-cluster.ts'
 
 const name = { topic: 't', partition: 0 }
 const record = (offset: number, key: string): StoredRecord => ({
@@ -27,7 +27,7 @@ function start() {
   const topic: StoredRecord[] = []
   const cursors: Cursor[] = []
   let confirmed = 0
-  const { cluster, clock } = madeUpCluster([{ name: 't', id: 'id', leaders: [] }], {
+  const { cluster, clock } = scriptedCluster([{ name: 't', id: 'id', leaders: [] }], {
     kind: async () => 'table',
     topic: async () => ({ name: 't', id: 'id', leaders: [{ id: 1, host: 'h', port: 1 }] }),
     ends: async () => [{ partition: 0, begin: 0, end: topic.length }],

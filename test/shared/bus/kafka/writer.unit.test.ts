@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import { type Node, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
-import { madeUpCluster, turns } from './made-up-cluster.ts'
+import { scriptedCluster, turns } from './scripted-cluster.ts'
 
 const [one, two]: [Node, Node] = [
   { id: 1, host: 'one', port: 1 },
@@ -18,8 +18,8 @@ const produced = (partition: number, baseOffset: number) => [
   { topic: 't', partition, errorCode: 0, baseOffset, appendTime: 1 },
 ]
 
-function start(leaders: Topic['leaders'], over?: Parameters<typeof madeUpCluster>[1]) {
-  const world = madeUpCluster([{ name: 't', id: 'id', leaders }], over)
+function start(leaders: Topic['leaders'], over?: Parameters<typeof scriptedCluster>[1]) {
+  const world = scriptedCluster([{ name: 't', id: 'id', leaders }], over)
   const options = {
     clock: world.clock,
     log: pino({ level: 'silent' }),
@@ -33,25 +33,25 @@ function start(leaders: Topic['leaders'], over?: Parameters<typeof madeUpCluster
 describe('the writer', () => {
   it('writes to a partition again after it lost its leader and its waiting records were dropped', async () => {
     const leaders: Topic['leaders'] = [one, two]
-    const { writer, asked } = start(leaders)
+    const { writer, requests } = start(leaders)
     const first = writer.append([record(1)])
     await turns()
     const both = writer.append([record(0), record(1)])
     both.catch(() => {})
     await turns()
-    expect(asked.map(({ node }) => node)).toEqual([2, 1])
+    expect(requests.map(({ node }) => node)).toEqual([2, 1])
     // the whole call has failed, and its second half waits behind the first call
-    await asked[1]?.fail(protocolError(topicAuthorizationFailed))
+    await requests[1]?.fail(protocolError(topicAuthorizationFailed))
     await expect(both).rejects.toMatchObject({ code: 'bus.unauthorized' })
 
     leaders[1] = undefined
-    await asked[0]?.answer(produced(1, 0))
+    await requests[0]?.answer(produced(1, 0))
     await first
     leaders[1] = two
     const next = writer.append([record(1)])
     await turns()
-    expect(asked.map(({ node }) => node)).toEqual([2, 1, 2])
-    await asked[2]?.answer(produced(1, 1))
+    expect(requests.map(({ node }) => node)).toEqual([2, 1, 2])
+    await requests[2]?.answer(produced(1, 1))
     expect(await next).toMatchObject([{ offset: 1 }])
     writer.close()
   })
@@ -83,32 +83,32 @@ describe('the writer', () => {
   })
 
   it('lets writes wait again once the limit is lifted', async () => {
-    const { writer, clock, asked } = start([one])
+    const { writer, clock, requests } = start([one])
     const appended = writer.append([record(0)])
     await turns()
     const liftLimit = writer.limitWaits(10_000)
     liftLimit()
     clock.advance(20_000)
-    await asked[0]?.answer(produced(0, 7))
+    await requests[0]?.answer(produced(0, 7))
     expect(await appended).toMatchObject([{ offset: 7 }])
     writer.close()
   })
 
   it('closes a connection that opens after the writer closed', async () => {
     const connecting = Promise.withResolvers<void>()
-    const { writer, links, asked } = start([one], {
+    const { writer, links, requests } = start([one], {
       connect: async (node) => {
         await connecting.promise
         return world.connect(node)
       },
     })
-    const world = madeUpCluster([])
+    const world = scriptedCluster([])
     const refused = writer.append([record(0)]).catch((error: unknown) => error)
     await turns()
     writer.close()
     connecting.resolve()
     await turns()
     expect(await refused).toMatchObject({ code: 'bus.closed' })
-    expect([world.links.map(({ isOpen }) => isOpen), links, asked]).toEqual([[false], [], []])
+    expect([world.links.map(({ isOpen }) => isOpen), links, requests]).toEqual([[false], [], []])
   })
 })

@@ -23,11 +23,11 @@ function refused(refusal: string, raw: string, name = 'open') {
 
 describe('a refusal in the words of its tool', () => {
   it('fills in the fault, the accepted values, the sent value and the name', () => {
-    const said = refused(
+    const rejection = refused(
       '{tool} says no: {problems}. {accepted} Not again: {sent}',
       '{"path":"a","mode":"reed","modes":1}',
     )
-    expect(said?.text).toBe(
+    expect(rejection?.text).toBe(
       'open says no: unknown field \'modes\'; field \'mode\' must be one of "read", "write". ' +
         "Did you mean 'mode'? Did you mean 'read'? Accepted fields: 'path', 'mode'. Required fields: 'path'. " +
         'Not again: {"path":"a","mode":"reed","modes":1}',

@@ -191,7 +191,7 @@ describe('running a guard', () => {
       await bus.read({ topic: 'weir.guard-verdicts.shell', partition: 0, from: 0, limit: 9 })
     ).map((record) => ({
       id: record.id,
-      said: (decode(record.value as Uint8Array) as GuardVerdict).verdicts,
+      verdicts: (decode(record.value as Uint8Array) as GuardVerdict).verdicts,
     }))
     expect(first).toEqual(second)
     expect(first?.id).toBe('guard.shell/0/0/0')

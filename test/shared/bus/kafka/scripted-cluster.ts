@@ -14,12 +14,12 @@ export type Question = {
 }
 
 /**
- * `asked`: every request on any link, in order. `links`: every connection. `over`: changes of the
+ * `requests`: every request on any link, in order. `links`: every connection. `over`: changes of the
  * cluster's behaviour.
  */
-export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
+export function scriptedCluster(topics: Topic[], over: Partial<Cluster> = {}) {
   const clock = handClock()
-  const asked: Question[] = []
+  const requests: Question[] = []
   const links: { node: number; isOpen: boolean }[] = []
 
   async function connect(node: Node): Promise<Link> {
@@ -34,7 +34,7 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
         new Promise((resolve, reject) => {
           if (!state.isOpen)
             return reject(Object.assign(new Error('closed'), { name: 'KafkaJSConnectionError' }))
-          asked.push({
+          requests.push({
             node: node.id,
             answer: (answer) => after(() => resolve(answer as never)),
             fail: (error) => after(() => reject(error)),
@@ -61,7 +61,7 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     close() {},
     ...over,
   }
-  return { cluster, clock, asked, links, connect }
+  return { cluster, clock, requests, links, connect }
 }
 
 async function after(act: () => void): Promise<void> {
